@@ -105,7 +105,7 @@ def may_open(path: Path) -> bool:
         "report/methods.py",  # its references
         "log.py",
         "machine.py",
-        "compiled/kept.py",  # its own sources
+        "compiled/cache.py",  # its own sources
     }
 
 

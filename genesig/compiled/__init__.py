@@ -1,7 +1,7 @@
-"""Numerical kernels in compiled code: fixed order of arithmetic, one column at a time.
+"""Numerical kernels: loops of small decisions, in plain numba, which Python may call and step into.
 
-Whatever becomes a result is computed here, never by a matrix product over many columns, so its
-bytes depend neither on the batching of columns nor on the number of threads.
+With ``NUMBA_DISABLE_JIT=1`` they run uncompiled, with ``NUMBA_BOUNDSCHECK=1`` every index is
+checked. What is a product or a factor of whole matrices is NumPy's.
 """
 
 from __future__ import annotations
@@ -10,44 +10,38 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.extending import register_jitable
 
-from genesig.compiled.kept import content, keep
-from genesig.compiled.parts import compiler_of_parts, load_arrays, of_any_number
+from genesig.compiled.cache import folder
 
-load_arrays()
 F = TypeVar("F", bound=Callable[..., Any])
 
-CONTENT = content()
+OPTIONS: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"},
+}  # fmt: skip
+"""Sums may be taken in any order, which is what vectors of a processor need."""
+CACHE = folder()
 
-# Strict floating point: the copy that runs is one of several, each optimised by itself.
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-PART = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": compiler_of_parts()}
 
-
-def jit(function: F) -> F:
-    """Compile an entry point, cached on disk where there is a writable place for it."""
+def compiled(function: F) -> F:
+    """Compile a function, kept on disk where there is a writable place for it."""
+    if CACHE is None:
+        return made_here(function)
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
     try:
-        made: Any = numba.njit(cache=True, **OPTIONS)(function)
-        # numba looks at the file of the entry point alone; what it calls is in all of this folder.
-        keep(made, CONTENT)
-    except RuntimeError:
-        made = numba.njit(**OPTIONS)(function)
-    return cast(F, made)
+        return cast(F, numba.njit(cache=True, **OPTIONS)(function))
+    except RuntimeError:  # a function without a file
+        return made_here(function)
+    finally:
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
 def inner(function: F) -> F:
-    """Compile a function that only compiled code calls."""
-    made: Any = numba.njit(**PART | {"_nrt": True})(function)
-    return cast(F, of_any_number(made))
+    """Leave a function as it is for Python; what is compiled and calls it is compiled with it."""
+    return cast(F, register_jitable(**OPTIONS)(function))
 
 
-def plain(function: F) -> F:
-    """Compile an inner function that makes no array: references need no counting."""
-    made: Any = numba.njit(**PART | {"_nrt": False})(function)
-    return cast(F, of_any_number(made))
-
-
-def inlined(function: F) -> F:
-    """Mark a function that is put in where it is called: numba compiles it with its one caller."""
-    made: Any = numba.njit(inline="always", **OPTIONS)(function)
-    return cast(F, made)
+def made_here(function: F) -> F:
+    """Compile a function that is made around others; what calls it is kept, with all of it."""
+    return cast(F, numba.njit(**OPTIONS)(function))

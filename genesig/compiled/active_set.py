@@ -12,22 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from genesig.compiled import inner, plain
+from genesig.compiled import inner
+from genesig.compiled.algebra import cholesky, dot, drop_row, solve_lower, solve_upper
 from genesig.compiled.column import (
     ACTIVE,
     KNOWN,
     Column,
-    clear,
+    clear_active,
     forget,
     gradient,
     learn,
-    residual,
+    residual_of_active,
     summed,
 )
-from genesig.compiled.dense import backward, cholesky, drop_row, first_turn, forward
-from genesig.compiled.lanes import dot
-from genesig.compiled.operations import larger, zeros
-from genesig.compiled.products import products
 
 Array = np.ndarray[Any, Any]
 
@@ -38,8 +35,8 @@ SHARE = 0.6  # of the largest violation: those that violate optimality by as muc
 BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
 
 
-@plain
-def leave(col: Column, a: int) -> None:
+@inner
+def remove(col: Column, a: int) -> None:
     """Take the a-th active feature out."""
     m, p = col.size[ACTIVE], col.active[a]
     col.b[p] = col.sign[p] = 0.0
@@ -50,14 +47,14 @@ def leave(col: Column, a: int) -> None:
     col.size[ACTIVE] = m - 1
 
 
-@plain
+@inner
 def append(col: Column, p: int, sign: float, ridge: float) -> bool:
     """Let known feature p enter with coefficient 0; False if it depends on the active ones."""
     m = col.size[ACTIVE]
     row = col.L[m]
     for a in range(m):
         row[a] = col.gram[p, col.active[a]]
-    forward(col.L, m, row)
+    solve_lower(col.L, m, row)
     left = col.gram[p, p] + ridge - dot(row[:m], row[:m])
     if not left > DEPENDENT * col.gram[p, p]:
         return False
@@ -68,13 +65,13 @@ def append(col: Column, p: int, sign: float, ridge: float) -> bool:
     return True
 
 
-@plain
+@inner
 def exchange(col: Column, p: int, sign: float, ridge: float) -> bool:
     """Let a dependent feature in: move along the null direction until an active one is 0."""
     m, move = col.size[ACTIVE], col.spare
     for a in range(m):
         move[a] = -sign * col.L[m, a]
-    backward(col.L, m, move)
+    solve_upper(col.L, m, move)
     step, out = np.inf, -1
     for a in range(m):
         q = col.active[a]
@@ -84,22 +81,41 @@ def exchange(col: Column, p: int, sign: float, ridge: float) -> bool:
         return False
     for a in range(m):
         col.b[col.active[a]] += step * move[a]
-    leave(col, out)
+    remove(col, out)
     if not append(col, p, sign, ridge):
         return False
     col.b[p] = sign * step
     return True
 
 
-@plain
+@inner
+def first_turn(
+    active: Array, m: int, b: Array, sign: Array, target: Array
+) -> tuple[float, int]:  # fmt: skip
+    """Return how far b may go to its target until a sign turns, and which active one; 1, -1: none.
+
+    b, sign are of all; active (m,) are places among them, target (m,) is of the active ones.
+    """
+    share, out = 1.0, -1
+    for a in range(m):
+        p = active[a]
+        if sign[p] != 0.0 and target[a] * sign[p] <= 0.0:
+            away = b[p] - target[a]
+            ratio = b[p] / away if away != 0.0 else 0.0
+            if out < 0 or ratio < share:
+                share, out = ratio, a
+    return share, out
+
+
+@inner
 def newton_step(col: Column, cut: float) -> bool:
     """Go to the fixed point of the sign pattern (True), or to the first sign change (False)."""
     m, target = col.size[ACTIVE], col.spare
     for a in range(m):
         p = col.active[a]
         target[a] = col.c[p] - cut * col.weights[col.feature[p]] * col.sign[p]
-    forward(col.L, m, target)
-    backward(col.L, m, target)
+    solve_lower(col.L, m, target)
+    solve_upper(col.L, m, target)
     step, out = first_turn(col.active, m, col.b, col.sign, target)
     if out >= 0 and step == 0.0:
         turn_back(col, target)
@@ -108,11 +124,11 @@ def newton_step(col: Column, cut: float) -> bool:
         p = col.active[a]
         col.b[p] = target[a] if out < 0 else col.b[p] + step * (target[a] - col.b[p])
     if out >= 0:
-        leave(col, out)
+        remove(col, out)
     return out < 0
 
 
-@plain
+@inner
 def turn_back(col: Column, target: Array) -> None:
     """Take out all features at 0 that would go against their sign.
 
@@ -121,10 +137,10 @@ def turn_back(col: Column, target: Array) -> None:
     for a in range(col.size[ACTIVE] - 1, -1, -1):
         p = col.active[a]
         if col.sign[p] != 0.0 and col.b[p] == 0.0 and target[a] * col.sign[p] <= 0.0:
-            leave(col, a)
+            remove(col, a)
 
 
-@plain
+@inner
 def sort_active(col: Column) -> None:
     """Put the active features in ascending order; the factor no longer belongs to them."""
     col.ridge[0] = -1.0
@@ -136,8 +152,8 @@ def sort_active(col: Column) -> None:
         col.active[e] = p
 
 
-@plain
-def factor(col: Column, ridge: float) -> bool:
+@inner
+def factor_active(col: Column, ridge: float) -> bool:
     """Sort the active features and factor their matrix afresh."""
     m = col.size[ACTIVE]
     sort_active(col)
@@ -150,10 +166,10 @@ def factor(col: Column, ridge: float) -> bool:
     return cholesky(col.L, m)
 
 
-@plain
+@inner
 def polish(col: Column, cut: float, ridge: float) -> bool:
     """Solve for the found support from the start, in the order of the features, and refine once."""
-    if not factor(col, ridge):
+    if not factor_active(col, ridge):
         return False
     m, change = col.size[ACTIVE], col.spare
     for again in range(2):
@@ -164,16 +180,16 @@ def polish(col: Column, cut: float, ridge: float) -> bool:
                 change[a] += dot(col.Z[p], col.r) - ridge * col.b[p]
             else:
                 change[a] += col.c[p]
-        forward(col.L, m, change)
-        backward(col.L, m, change)
+        solve_lower(col.L, m, change)
+        solve_upper(col.L, m, change)
         for a in range(m):
             p = col.active[a]
             col.b[p] = col.b[p] + change[a] if again else change[a]
-        residual(col)
+        residual_of_active(col)
     return True
 
 
-@plain
+@inner
 def violations(col: Column, W: Array, mark: Array, excess: Array) -> float:
     """Fill excess (len(W),) with how far each feature outside violates optimality, by its sign.
 
@@ -189,12 +205,12 @@ def violations(col: Column, W: Array, mark: Array, excess: Array) -> float:
         beyond = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
         if beyond > 0.0:
             excess[w] = beyond * np.sign(g)
-            most = larger(most, beyond)
+            most = max(most, beyond)
     return most
 
 
-@plain
-def choose(way: Array, most: float, limit: int) -> None:
+@inner
+def choose_entering(way: Array, most: float, limit: int) -> None:
     """Put the signs of those that enter together in place of their excess, NaN for the others.
 
     No more than there are samples: where genes go together, thousands are beyond their share of
@@ -213,7 +229,7 @@ def choose(way: Array, most: float, limit: int) -> None:
         count += enters
 
 
-@plain
+@inner
 def unknown(col: Column, W: Array, way: Array) -> int:
     """Return how many features are to enter that are not known."""
     count = 0
@@ -222,7 +238,7 @@ def unknown(col: Column, W: Array, way: Array) -> int:
     return count
 
 
-@plain
+@inner
 def learn_all(col: Column, W: Array, way: Array) -> bool:
     """Make the features known that are to enter; False without room."""
     count, room = unknown(col, W, way), len(col.feature)
@@ -231,15 +247,13 @@ def learn_all(col: Column, W: Array, way: Array) -> bool:
         count = unknown(col, W, way)
         if 2 * (col.size[KNOWN] + count) > room:
             return False
-    start = col.size[KNOWN]
     for w in range(len(W)):
         if not np.isnan(way[w]) and col.slot[W[w]] < 0:
             learn(col, W[w])
-    products(col.Z, start, col.size[KNOWN], col.gram)
     return True
 
 
-@plain
+@inner
 def enter(col: Column, W: Array, way: Array, ridge: float, mark: Array) -> bool:
     """Let features enter, each with the sign in `way`, unless that is NaN; False without room.
 
@@ -265,20 +279,20 @@ def enter(col: Column, W: Array, way: Array, ridge: float, mark: Array) -> bool:
 
 
 @inner
-def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
+def solve_working_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the column's state; steps[0] counts.
 
     LONG as soon as more features are active than is good for this form. A feature that was entered
     once and thrown out at once would come back for ever: it is BLOCKED in `mark` (d,), one try per
     call; the certificate tells whether that was right.
     """
-    (cut, ridge), way = summed(col), zeros(len(W), np.float64)
-    if col.ridge[0] != ridge and not factor(col, ridge):
-        clear(col)
+    (cut, ridge), way = summed(col), np.zeros(len(W))
+    if col.ridge[0] != ridge and not factor_active(col, ridge):
+        clear_active(col)
         col.ridge[0] = ridge
     for w in range(len(W)):
         j = W[w]
-        mark[j] &= ~BLOCKED
+        mark[j] &= 255 - BLOCKED
         free, p = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, col.slot[j]
         way[w] = 0.0 if free and not (p >= 0 and col.inside[p]) else np.nan
     if not enter(col, W, way, ridge, mark):
@@ -287,13 +301,13 @@ def active_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
         steps[0] += 1
         if not newton_step(col, cut):
             continue
-        residual(col)
+        residual_of_active(col)
         if col.size[ACTIVE] > col.at.longest:
             return LONG
         most = violations(col, W, mark, way)
         if most == 0.0:
             return SOLVED if polish(col, cut, ridge) else STUCK
-        choose(way, most, len(col.r))
+        choose_entering(way, most, len(col.r))
         if not enter(col, W, way, ridge, mark):
             return NO_ROOM
     return STUCK

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled import plain
-from genesig.compiled.lanes import dot
-from genesig.compiled.moments import copy, moment, project, standardise
+from genesig.compiled import inner
+from genesig.compiled.algebra import dot, products
 
 Array = np.ndarray[Any, Any]
 
@@ -19,24 +18,22 @@ class Point(NamedTuple):
     """Where a column is on its path: a number each (or, of many columns, (q,)).
 
     tau, mu; dual, whether to solve in the dual; longest, the number of active features from which
-    that is the better way; strong, the gradient that a feature must have to be
-    kept for the next point; floor, the rounding of a gradient.
+    that is the better way; floor, the rounding of a gradient.
     """
 
     tau: Any
     mu: Any
     dual: Any
     longest: Any
-    strong: Any
     floor: Any
 
 
 class Column(NamedTuple):
     """One training set (or, with one axis more, many) at a point of its path.
 
-    F (d, N) features, shared; shift (d,); weights (d,); mask, y, number, basis as in `Rows`; r (N,)
-    residual, times √v as y is, pull (N,) = √v r; inverse (d,) scale. Known features, those that
-    were ever active: feature (E,), Z (E, N), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,)
+    F (d, n) features, shared; weights (d,); mask, y, number, basis as in `Rows`; r (n,) residual,
+    times √v as y is, pull (n,) = √v r; mean, inverse (d,) standardise. Known features, those that
+    were ever active: feature (E,), Z (E, n), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,)
     bool, slot (d,) place among the known or -1. active (E,) places of the active ones in the order
     of the Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are
     scratch.
@@ -44,12 +41,12 @@ class Column(NamedTuple):
 
     at: Point
     F: Array
-    shift: Array
     weights: Array
     mask: Array
     y: Array
     r: Array
     pull: Array
+    mean: Array
     inverse: Array
     number: Array
     basis: Array
@@ -69,52 +66,66 @@ class Column(NamedTuple):
     place: Array
 
 
-@plain
+@inner
 def column_of(s: Column, q: int) -> Column:
     """Return column q of many."""
-    at = Point(
-        s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.longest[q], s.at.strong[q], s.at.floor[q]
-    )  # fmt: skip
+    at = Point(s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.longest[q], s.at.floor[q])
     return Column(
-        at, s.F, s.shift, s.weights, s.mask[q], s.y[q], s.r[q], s.pull[q], s.inverse[q],
+        at, s.F, s.weights, s.mask[q], s.y[q], s.r[q], s.pull[q], s.mean[q], s.inverse[q],
         s.number[q], s.basis[q], s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q],
         s.inside[q], s.slot[q], s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q],
     )  # fmt: skip
 
 
-@plain
-def summed(col: Column) -> Any:
+@inner
+def summed(col: Column) -> tuple[float, float]:
     """Return ``n tau/2`` and ``n mu``: what cuts and what damps where squares are summed."""
     return 0.5 * col.number[0] * col.at.tau, col.number[0] * col.at.mu
 
 
-@plain
-def standardised(col: Column, j: int, out: Array) -> None:
-    """Write z_j (N,), zero outside the training rows."""
-    mean, inverse = moment(col.F[j], col.shift[j], col.mask, col.number, out)
-    standardise(col.F[j], mean, inverse, col.mask, out)
-    project(col.basis, col.mask, out)
+@inner
+def project(col: Column, x: Array) -> None:
+    """Take the covariates out of x (n,), which is times √v."""
+    for k in range(len(col.basis)):
+        total = 0.0
+        for i in range(len(x)):
+            total += col.mask[i] * col.basis[k, i] * x[i]
+        for i in range(len(x)):
+            x[i] -= total * (col.mask[i] * col.basis[k, i])
 
 
-@plain
-def gradient(col: Column, j: int) -> Any:
+@inner
+def standardise(col: Column, j: int, out: Array) -> None:
+    """Write z_j (n,), zero outside the training rows."""
+    mean, inverse = col.mean[j], col.inverse[j]
+    for i in range(len(out)):
+        out[i] = col.mask[i] * (inverse * (col.F[j, i] - mean))
+    project(col, out)
+
+
+@inner
+def gradient(col: Column, j: int) -> float:
     """Return ``(2/n) z_j'r``; mean and covariates drop out because r is orthogonal to them."""
     return 2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.pull)
 
 
-@plain
+@inner
 def learn(col: Column, j: int) -> None:
-    """Make feature j known, without its inner products with the others."""
+    """Make feature j known, with its inner products."""
     p = col.size[KNOWN]
     col.size[KNOWN] = p + 1
     col.feature[p], col.slot[j] = j, p
-    standardised(col, j, col.Z[p])
-    col.c[p] = dot(col.Z[p], col.y)
+    z, row = col.Z[p], col.gram[p]
+    standardise(col, j, z)
+    products(col.Z, z, p + 1, row)
+    for q in range(p):
+        col.gram[q, p] = row[q]
+    col.c[p] = dot(z, col.y)
     col.b[p] = col.sign[p] = 0.0
     col.inside[p] = False
 
 
-@plain
+@inner
 def forget(col: Column) -> None:
     """Keep only the active features among the known ones."""
     kept, place = 0, col.place
@@ -124,7 +135,8 @@ def forget(col: Column) -> None:
             continue
         place[p] = kept
         col.feature[kept], col.slot[col.feature[p]] = col.feature[p], kept
-        copy(col.Z[p], col.Z[kept])
+        for i in range(len(col.r)):
+            col.Z[kept, i] = col.Z[p, i]
         col.c[kept], col.b[kept] = col.c[p], col.b[p]
         col.sign[kept], col.inside[kept] = col.sign[p], True
         for q in range(p + 1):
@@ -136,8 +148,8 @@ def forget(col: Column) -> None:
     col.size[KNOWN] = kept
 
 
-@plain
-def settle(col: Column) -> None:
+@inner
+def settle_residual(col: Column) -> None:
     """Take from r what rounding has left of a mean and of the covariates, and weigh it.
 
     A mean that is left would be multiplied by those of the features.
@@ -146,25 +158,26 @@ def settle(col: Column) -> None:
     mean = dot(mask, r) / col.number[0] if col.number[1] != 0 else 0.0
     for i in range(len(r)):
         r[i] -= mask[i] * mean
-    project(col.basis, mask, r)
+    project(col, r)
     for i in range(len(r)):
         col.pull[i] = mask[i] * r[i]
 
 
-@plain
-def residual(col: Column) -> None:
-    """Set ``r = y - Z_A b_A``, features in the order of the factor."""
-    copy(col.y, col.r)
+@inner
+def residual_of_active(col: Column) -> None:
+    """Set ``r = y - Z_A b_A``."""
+    for i in range(len(col.r)):
+        col.r[i] = col.y[i]
     for a in range(col.size[ACTIVE]):
         p = col.active[a]
         weight, z = col.b[p], col.Z[p]
         for i in range(len(col.r)):
             col.r[i] -= weight * z[i]
-    settle(col)
+    settle_residual(col)
 
 
-@plain
-def clear(col: Column) -> None:
+@inner
+def clear_active(col: Column) -> None:
     """Start again from b = 0; the residual stays."""
     for a in range(col.size[ACTIVE]):
         p = col.active[a]

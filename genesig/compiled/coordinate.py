@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.compiled import jit
-from genesig.compiled.lanes import dot
-from genesig.compiled.operations import larger
+from genesig.compiled import compiled
+from genesig.compiled.algebra import dot
 
 Array = np.ndarray[Any, Any]
 
@@ -16,7 +15,7 @@ SWEEPS = 10_000
 """Most sweeps over the coordinates."""
 
 
-@jit
+@compiled
 def descend(
     K: Array, k_y: Array, diagonal: Array, b: Array, half: float, nonnegative: bool, small: float
 ) -> None:  # fmt: skip
@@ -31,12 +30,12 @@ def descend(
             target = k_y[q] - dot(K[q], b) + K[q, q] * old
             size = (target if nonnegative else abs(target)) - half
             b[q] = np.sign(target) * size / diagonal[q] if size > 0.0 else 0.0
-            moved = larger(moved, abs(b[q] - old) * diagonal[q])
+            moved = max(moved, abs(b[q] - old) * diagonal[q])
         if moved <= small:
             break
 
 
-@jit
+@compiled
 def sweep(Z: Array, cut: Array, ridge: float, r: Array, b: Array, times: int) -> None:
     """b_j <- ST(z_j'r + ||z_j||² b_j, cut_j) / (||z_j||² + ridge), in turn, and r = y - Z'b.
 

@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled import inlined, jit, plain
-from genesig.compiled.dense import backward, cholesky, forward
+from genesig.compiled import compiled, inner
+from genesig.compiled.algebra import cholesky, dot, solve_lower, solve_upper
 from genesig.compiled.dual import add
-from genesig.compiled.lanes import dot
-from genesig.compiled.operations import larger, smaller, zeros
 
 Array = np.ndarray[Any, Any]
 
@@ -73,7 +71,7 @@ class Memory(NamedTuple):
     squares: Array
 
 
-@plain
+@inner
 def project(bounds: Bounds, memory: Memory, q: Array) -> Any:
     """Overwrite the bounded rows of q (m n,) by their prox; return Ω* there.
 
@@ -97,9 +95,9 @@ def project(bounds: Bounds, memory: Memory, q: Array) -> Any:
         if norm <= radius * radius:
             memory.shift[g] = -1.0
             continue
-        found, length = root(squares[g], w, radius, curvature, larger(memory.shift[g], 0.0), memory)
+        found, length = root(squares[g], w, radius, curvature, max(memory.shift[g], 0.0), memory)
         memory.shift[g] = found
-        goal = larger(radius / (1.0 - curvature * found), radius)
+        goal = max(radius / (1.0 - curvature * found), radius)
         if curvature > 0.0:
             total += (goal - radius) * (goal - radius) / (2.0 * curvature)
         for i in range(n):
@@ -112,7 +110,7 @@ def project(bounds: Bounds, memory: Memory, q: Array) -> Any:
     return total
 
 
-@plain
+@inner
 def root(
     weighted: Array, w: Array, radius: float, curvature: float, start: float, memory: Memory
 ) -> Any:  # fmt: skip
@@ -130,11 +128,11 @@ def root(
         change = -rest / (dot(square, inverse) / (total * norm) + curvature / radius)
         if abs(rest) * radius <= 1e-13 or (shift == 0.0 and change <= 0.0):
             break
-        shift = larger(shift + change, 0.0)
+        shift = max(shift + change, 0.0)
     return shift, norm
 
 
-@plain
+@inner
 def gap_bound(bounds: Bounds, memory: Memory, at: int) -> Any:
     """Return Ω(φ) + Ω*(q) - <q, φ>; for the free rows a bound of it (Cauchy-Schwarz)."""
     q, phi, norms = memory.points[at], memory.slopes[at], memory.scratch[3]
@@ -152,7 +150,7 @@ def gap_bound(bounds: Bounds, memory: Memory, at: int) -> Any:
     return total + 0.5 * bounds.ridge[0] * size
 
 
-@inlined
+@inner
 def rises(memory: Memory, at: int) -> Any:
     """Whether H + Ω* is larger than at the best point; H is quadratic with gradient -φ."""
     best, new, phi = memory.place[BEST], memory.points[at], memory.slopes[at]
@@ -162,7 +160,7 @@ def rises(memory: Memory, at: int) -> Any:
     return change > NOISE * (abs(both) + abs(cross) + abs(back) + abs(own))
 
 
-@inlined
+@inner
 def remember(memory: Memory, at: int) -> None:
     """Add the move to the new point to the Gram matrix."""
     n, move = len(memory.weight), memory.moves[at]
@@ -172,17 +170,17 @@ def remember(memory: Memory, at: int) -> None:
     for first in range(0, len(move), n):
         for i in range(n):
             move[first + i] = root[i] * (point[first + i] - memory.ahead[first + i])
-    memory.place[COUNT] = smaller(memory.place[COUNT] + 1, WINDOW)
+    memory.place[COUNT] = min(memory.place[COUNT] + 1, WINDOW)
     for k in range(memory.place[COUNT]):
         other = (at - k) % len(memory.points)
         memory.gram[at, other] = memory.gram[other, at] = dot(move, memory.moves[other])
 
 
-@inlined
+@inner
 def combine(memory: Memory, at: int) -> None:
     """Set z and φ(z)."""
     count, slots = memory.place[COUNT], len(memory.points)
-    M, c, trace, total = zeros((count, count), np.float64), zeros(count, np.float64), 0.0, 0.0
+    M, c, trace, total = np.zeros((count, count)), np.zeros(count), 0.0, 0.0
     for k in range(count):
         c[k] = 1.0
         trace += memory.gram[(at - k) % slots, (at - k) % slots]
@@ -191,15 +189,15 @@ def combine(memory: Memory, at: int) -> None:
     for k in range(count):
         M[k, k] += RIDGE * trace
     if trace > 0.0 and cholesky(M, count):
-        forward(M, count, c)
-        backward(M, count, c)
+        solve_lower(M, count, c)
+        solve_upper(M, count, c)
     else:
         for k in range(1, count):
             c[k] = 0.0
     for k in range(count):
         total += c[k]
     for first in range(0, len(memory.ahead), BLOCK):
-        last = smaller(first + BLOCK, len(memory.ahead))
+        last = min(first + BLOCK, len(memory.ahead))
         z, phi = memory.ahead[first:last], memory.slope[first:last]
         for e in range(len(z)):
             z[e] = phi[e] = 0.0
@@ -208,7 +206,7 @@ def combine(memory: Memory, at: int) -> None:
             add(c[k] / total, memory.slopes[(at - k) % slots, first:last], phi)
 
 
-@plain
+@inner
 def start_from(memory: Memory, best: int) -> None:
     """Forget all other points."""
     memory.place[COUNT], memory.place[BEST] = 0, best
@@ -216,7 +214,7 @@ def start_from(memory: Memory, best: int) -> None:
         memory.ahead[e], memory.slope[e] = memory.points[best, e], memory.slopes[best, e]
 
 
-@jit
+@compiled
 def advance(bounds: Bounds, memory: Memory) -> Any:
     """Judge the new point, whose φ was filled in but for `own`, and go on to the next; its gap."""
     at, n, slots = memory.place[AT], len(memory.weight), len(memory.points)
@@ -259,7 +257,7 @@ class Sums(NamedTuple):
     scale: Array
 
 
-@jit
+@compiled
 def pull_in_place(sums: Sums, U: Array, work: Array) -> None:
     """Overwrite U = X q (n, n) by the R of `Expansion`; work (3, n)."""
     n, half, stationary = len(U), sums.scale[0], sums.scale[1] != 0.0

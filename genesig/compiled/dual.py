@@ -12,21 +12,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled import inlined, inner, plain
-from genesig.compiled.active_set import SOLVED, STUCK
-from genesig.compiled.column import Column, settle, standardised, summed
-from genesig.compiled.dense import backward, cholesky, forward
-from genesig.compiled.lanes import LANES, dot, lanes
-from genesig.compiled.moments import (
-    BLOCK,
-    add_gram,
-    copy,
-    gram_room,
-    lower_from_tiles,
-    project,
+from genesig.compiled import compiled, inner
+from genesig.compiled.algebra import cholesky, dot, solve_lower, solve_upper
+from genesig.compiled.column import (
+    Column,
+    clear_active,
+    column_of,
+    settle_residual,
     standardise,
+    summed,
 )
-from genesig.compiled.operations import larger, zeros
+from genesig.compiled.working_sets import (
+    CHECK,
+    POLISH,
+    SOLVE,
+    WORKING,
+    Found,
+    Progress,
+    Sets,
+    finish_column,
+    mark_support,
+    record,
+    unmark_support,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -34,9 +42,8 @@ Array = np.ndarray[Any, Any]
 class Working(NamedTuple):
     """The problem on the n training rows and the features of a working set, W of them.
 
-    Z (W, width) standardised, filled up with zeros to whole tiles, as is y (width,); cut (W,) n tau
-    w_j / 2, ridge n mu. counted (W,) tells the features A of Z_A Z_A', held in `tiles`; signed and
-    plain (BLOCK, width) are room for those that come or go.
+    Z (W, n) standardised; y (n,); cut (W,) n tau w_j / 2, ridge n mu. counted (W,) tells the
+    features A of gram (n, n) = Z_A Z_A', of which the lower triangle is held.
     """
 
     Z: Array
@@ -44,13 +51,11 @@ class Working(NamedTuple):
     cut: Array
     ridge: float
     counted: Array
-    tiles: Array
-    signed: Array
-    plain: Array
+    gram: Array
 
 
 class Line(NamedTuple):
-    """A point u (width,) of the dual and a way d (width,) from it; v = Z u, move = Z d (W,)."""
+    """A point u (n,) of the dual and a way d (n,) from it; v = Z u, move = Z d (W,)."""
 
     u: Array
     v: Array
@@ -58,21 +63,21 @@ class Line(NamedTuple):
     move: Array
 
 
-@plain
-def shrink(v: float, cut: float) -> Any:
+@inner
+def shrink(v: float, cut: float) -> float:
     """Return the soft threshold of v."""
-    return np.sign(v) * larger(abs(v) - cut, 0.0)
+    return np.sign(v) * max(abs(v) - cut, 0.0)
 
 
-@plain
+@inner
 def add(scale: float, a: Array, out: Array) -> None:
     """Add ``scale a`` to out."""
     for i in range(len(out)):
         out[i] += scale * a[i]
 
 
-@plain
-def value(work: Working, line: Line, alpha: float) -> Any:
+@inner
+def objective(work: Working, line: Line, alpha: float) -> float:
     """Return the dual objective at u + alpha d."""
     total, square = 0.0, 0.0
     for w in range(len(work.Z)):
@@ -84,61 +89,66 @@ def value(work: Working, line: Line, alpha: float) -> Any:
     return total / (2.0 * work.ridge) + square
 
 
-@inlined
-def working(col: Column, W: Array, rows: Array) -> Working:
+@inner
+def gather(col: Column, W: Array, rows: Array) -> Working:
     """Gather the features W on the training rows."""
-    cut, ridge = summed(col)
-    (signed, tiles), n = gram_room(lanes(len(rows))), col.number[0]
-    width, cuts = signed.shape[1], zeros(len(W), np.float64)
-    whole = zeros(len(col.mask), np.float64)
-    Z, y = zeros((len(W), width), np.float64), zeros(width, np.float64)
+    (cut, ridge), n = summed(col), len(rows)
+    Z, y, cuts, whole = np.empty((len(W), n)), np.empty(n), np.empty(len(W)), np.empty(len(col.y))
     for w in range(len(W)):
-        x, z, inverse = col.F[W[w]], Z[w], col.inverse[W[w]]
-        standardise(x, 0.0, 1.0, col.mask, whole)
-        mean = dot(whole, col.mask) / n if col.number[1] != 0 else 0.0
-        standardise(x, mean, inverse, col.mask, whole)
-        project(col.basis, col.mask, whole)
-        for i in range(len(rows)):
-            z[i] = whole[rows[i]]
+        standardise(col, W[w], whole)
+        for i in range(n):
+            Z[w, i] = whole[rows[i]]
         cuts[w] = cut * col.weights[W[w]]
-    for i in range(len(rows)):
+    for i in range(n):
         y[i] = col.y[rows[i]]
-    counted, unsigned = zeros(len(W), np.uint8), zeros((BLOCK, width), np.float64)
-    return Working(Z, y, cuts, ridge, counted, tiles, signed, unsigned)
+    return Working(Z, y, cuts, ridge, np.zeros(len(W), np.uint8), np.zeros((n, n)))
 
 
-@plain
+@inner
+def add_outer_products(Z: Array, which: Array, sign: Array, gram: Array) -> None:
+    """Add ``Σ_w sign_w z_w z_w'`` over rows `which` of Z to the lower triangle of gram.
+
+    Four at a time, since the processor waits for memory; what is left over is added alone.
+    """
+    whole = len(which) - len(which) % 4
+    for k in range(0, whole, 4):
+        a, b, c, d = Z[which[k]], Z[which[k + 1]], Z[which[k + 2]], Z[which[k + 3]]
+        for i in range(len(gram)):
+            row, s, t = gram[i], sign[k] * a[i], sign[k + 1] * b[i]
+            u, v = sign[k + 2] * c[i], sign[k + 3] * d[i]
+            for e in range(i + 1):
+                row[e] += (s * a[e] + t * b[e]) + (u * c[e] + v * d[e])
+    for k in range(whole, len(which)):
+        a = Z[which[k]]
+        for i in range(len(gram)):
+            add(sign[k] * a[i], a[: i + 1], gram[i, : i + 1])
+
+
+@inner
 def update_gram(work: Working, a: Array) -> None:
     """Bring Z_A Z_A' up to date for the support A of a."""
-    rows = 0
+    which, sign, count = np.empty(len(a), np.int64), np.empty(len(a)), 0
     for w in range(len(a)):
         coming = a[w] != 0.0
-        if coming == (work.counted[w] != 0):
-            continue
-        work.counted[w], sign = coming, 1.0 if coming else -1.0
-        z, to, signed = work.Z[w], work.plain[rows], work.signed[rows]
-        for i in range(len(z)):
-            to[i] = z[i]
-            signed[i] = sign * z[i]
-        rows += 1
-        if rows == BLOCK:
-            add_gram(work.signed, work.plain, rows, work.tiles)
-            rows = 0
-    add_gram(work.signed, work.plain, rows, work.tiles)
+        if coming != (work.counted[w] != 0):
+            work.counted[w] = coming
+            which[count], sign[count] = w, 1.0 if coming else -1.0
+            count += 1
+    add_outer_products(work.Z, which[:count], sign, work.gram)
 
 
-@plain
-def newton_factor(K: Array, ridge: float) -> None:
-    """Turn the lower triangle of K into the Cholesky factor of ``I + K/ridge``."""
+@inner
+def factor_by_samples(gram: Array, ridge: float, K: Array) -> None:
+    """Fill the lower triangle of K with the Cholesky factor of ``I + gram/ridge``."""
     for i in range(len(K)):
         for k in range(i + 1):
-            K[i, k] = K[i, k] / ridge
+            K[i, k] = gram[i, k] / ridge
         K[i, i] += 1.0
     cholesky(K, len(K))
 
 
-@plain
-def uphill(work: Working, line: Line, a: Array, sign: Array) -> None:
+@inner
+def point_uphill(work: Working, line: Line, a: Array, sign: Array) -> None:
     """Set d to minus the gradient, ``y - u - Z'a / ridge``; fill ``a = S(v)`` and its signs."""
     for i in range(len(line.d)):
         line.d[i] = 0.0
@@ -152,9 +162,9 @@ def uphill(work: Working, line: Line, a: Array, sign: Array) -> None:
 
 
 @inner
-def training_rows(mask: Array) -> Any:
+def training_rows(mask: Array) -> Array:
     """Return the places of the training rows."""
-    rows, n = zeros(len(mask), np.int64), 0
+    rows, n = np.empty(len(mask), np.int64), 0
     for i in range(len(mask)):
         if mask[i] != 0.0:
             rows[n] = i
@@ -162,49 +172,45 @@ def training_rows(mask: Array) -> Any:
     return rows[:n]
 
 
-@inlined
-def dual_newton(col: Column, W: Array, sign: Array, steps: Array) -> int:
+@inner
+def solve_dual(col: Column, W: Array, sign: Array, steps: Array) -> None:
     """Minimise over the features W, starting at the residual; fills it and the signs (len(W),)."""
     rows = training_rows(col.mask)
-    work, n, K = working(col, W, rows), len(rows), zeros((len(rows), len(rows)), np.float64)
-    of_samples, of_features = zeros((3, len(work.y)), np.float64), zeros((3, len(W)), np.float64)
-    u, v, a, move = of_samples[0], of_features[0], of_features[1], of_features[2]
-    line, small, status = Line(u, v, of_samples[1], move), 1e-28 * dot(col.y, col.y), STUCK
-    gradient = of_samples[2]
+    work, n, K = gather(col, W, rows), len(rows), np.empty((len(rows), len(rows)))
+    a, gradient = np.empty(len(W)), np.empty(n)
+    line = Line(np.empty(n), np.empty(len(W)), np.empty(n), np.empty(len(W)))
+    small = 1e-28 * dot(col.y, col.y)
     for i in range(n):
-        u[i] = col.r[rows[i]]
+        line.u[i] = col.r[rows[i]]
     for w in range(len(W)):
-        v[w] = col.inverse[W[w]] * dot(col.F[W[w]], col.pull)  # as the check of all features has it
+        # as the check of all features has it
+        line.v[w] = col.inverse[W[w]] * dot(col.F[W[w]], col.pull)
     for _ in range(200):
         steps[0] += 1
-        uphill(work, line, a, sign)
-        slope = dot(line.d, line.d)
-        if slope <= small:
-            status = SOLVED
+        point_uphill(work, line, a, sign)
+        if dot(line.d, line.d) <= small:
             break
         update_gram(work, a)
-        lower_from_tiles(work.tiles, K)
-        newton_factor(K, work.ridge)
-        copy(line.d, gradient)
-        forward(K, n, line.d)
-        backward(K, n, line.d)
+        factor_by_samples(work.gram, work.ridge, K)
+        for i in range(n):
+            gradient[i] = line.d[i]
+        solve_lower(K, n, line.d)
+        solve_upper(K, n, line.d)
         for w in range(len(W)):
-            move[w] = dot(work.Z[w], line.d)
-        if line_search(work, line, dot(gradient, line.d), sign):
-            status = SOLVED
+            line.move[w] = dot(work.Z[w], line.d)
+        if search_line(work, line, dot(gradient, line.d), sign):
             break
     for i in range(n):
-        col.r[rows[i]] = u[i]
-    settle(col)
-    return status
+        col.r[rows[i]] = line.u[i]
+    settle_residual(col)
 
 
-@plain
-def line_search(work: Working, line: Line, slope: float, sign: Array) -> bool:
+@inner
+def search_line(work: Working, line: Line, slope: float, sign: Array) -> bool:
     """Step along d, halved until the objective falls; True if a whole step changes no sign."""
-    now, alpha = value(work, line, 0.0), 1.0
+    now, alpha = objective(work, line, 0.0), 1.0
     while alpha > 1e-12:
-        after = value(work, line, alpha)
+        after = objective(work, line, alpha)
         if after <= now - 1e-4 * alpha * slope + 1e-14 * abs(now):
             break
         alpha *= 0.5
@@ -218,38 +224,75 @@ def line_search(work: Working, line: Line, slope: float, sign: Array) -> bool:
     return changed == 0
 
 
-@inlined
-def dual_polish(col: Column, A: Array, sign: Array, b: Array) -> None:
+@inner
+def polish_dual(col: Column, A: Array, sign: Array, b: Array) -> None:
     """Solve for a known support A (sorted) from the start, refine once; fills b and the residual.
 
     ``(I + Z_A Z_A'/ridge) u = y + Z_A (cut s)/ridge``, ``b = (Z_A'u - cut s)/ridge``.
     """
-    n, (cut, ridge) = len(col.y), summed(col)
-    Z, K = zeros((len(A), lanes(n + LANES)), np.float64), zeros((n, n), np.float64)
-    _, tiles = gram_room(n)
+    n, (cut, ridge), every = len(col.y), summed(col), np.arange(len(A))
+    Z, gram, K = np.empty((len(A), n)), np.zeros((n, n)), np.empty((n, n))
     for a in range(len(A)):
-        standardised(col, A[a], Z[a])
+        standardise(col, A[a], Z[a])
         b[a] = -cut * col.weights[A[a]] * sign[a] / ridge
-    add_gram(Z, Z, len(A), tiles)
-    lower_from_tiles(tiles, K)
-    newton_factor(K, ridge)
-    u, change = zeros(n, np.float64), zeros(n, np.float64)
-    subtract(col, Z, b)
+    add_outer_products(Z, every, np.ones(len(A)), gram)
+    factor_by_samples(gram, ridge, K)
+    u, change = np.zeros(n), np.empty(n)
+    subtract_fit(col, Z, b)
     for _ in range(2):
         for i in range(n):
             change[i] = col.r[i] - u[i]
-        forward(K, n, change)
-        backward(K, n, change)
+        solve_lower(K, n, change)
+        solve_upper(K, n, change)
         add(1.0, change, u)
         for a in range(len(A)):
             b[a] = (dot(u, Z[a]) - cut * col.weights[A[a]] * sign[a]) / ridge
-        subtract(col, Z, b)
+        subtract_fit(col, Z, b)
 
 
-@plain
-def subtract(col: Column, Z: Array, b: Array) -> None:
+@inner
+def subtract_fit(col: Column, Z: Array, b: Array) -> None:
     """Set ``r = y - Z_A b``."""
-    copy(col.y, col.r)
+    for i in range(len(col.r)):
+        col.r[i] = col.y[i]
     for a in range(len(b)):
         add(-b[a], Z[a], col.r)
-    settle(col)
+    settle_residual(col)
+
+
+@compiled
+def solve_duals(many: Column, sets: Sets, progress: Progress) -> None:
+    """Find supports and their signs, and residuals, of the columns left to the dual.
+
+    The signs stand in the place of the coefficients until `polish_duals`.
+    """
+    for q in range(len(progress.state)):
+        if progress.state[q] != SOLVE or not many.at.dual[q]:
+            continue
+        col, W, m = column_of(many, q), sets.working[q, : sets.n_working[q]], 0
+        mark, value, support, sign = sets.mark[q], sets.value[q], sets.support[q], np.zeros(len(W))
+        unmark_support(sets, q)
+        clear_active(col)
+        solve_dual(col, W, sign, progress.steps[q])
+        for w in range(len(W)):
+            value[W[w]] = sign[w]
+        for j in range(len(mark)):
+            if mark[j] & WORKING and value[j] != 0.0:
+                support[m], value[m] = j, value[j]
+                m += 1
+        sets.n_support[q] = m
+        mark_support(sets, q)
+        progress.state[q] = CHECK
+
+
+@compiled
+def polish_duals(many: Column, sets: Sets, progress: Progress, found: Found) -> None:
+    """Put coefficients in the place of the signs, and finish these columns."""
+    for t in range(len(found.todo)):
+        q = found.todo[t]
+        if progress.state[q] == POLISH:
+            col, m = column_of(many, q), sets.n_support[q]
+            sign = sets.value[q, :m].copy()
+            polish_dual(col, sets.support[q, :m], sign, sets.value[q, :m])
+            record(sets, q, sign, m)
+            finish_column(col, sets, q, progress, found, t)

@@ -6,19 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from genesig.compiled import inner, jit
-from genesig.compiled.operations import larger, smaller, zeros
+from genesig.compiled import compiled, inner
 
 Array = np.ndarray[Any, Any]
 
 
-@jit
+@compiled
 def denoise(y: Array, tau: float, f: Array) -> None:
     """Fill f with the minimiser of ``1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|``."""
     nearest(y, tau, 0.0, f)
 
 
-@jit
+@compiled
 def fuse(y: Array, starts: Array, level: float, jump: float, f: Array) -> None:
     """Fill f with the minimiser of ``1/2 ||f - y||² + level (sum |f_i| + jump sum |jumps|)``.
 
@@ -32,7 +31,7 @@ def fuse(y: Array, starts: Array, level: float, jump: float, f: Array) -> None:
         first, last = starts[k], starts[k + 1] if k + 1 < len(starts) else d
         nearest(y[first:last], level * jump, level * jump, f[first:last])
     for j in range(d):
-        f[j] = larger(f[j] - level, 0.0) + smaller(f[j] + level, 0.0)
+        f[j] = max(f[j] - level, 0.0) + min(f[j] + level, 0.0)
 
 
 @inner
@@ -48,7 +47,7 @@ def nearest(y: Array, tau: float, ends: float, f: Array) -> None:
     Source: Johnson 2013, J. Comput. Graph. Stat. 22:246, for the squared error.
     """
     n = len(y)
-    knots, bounds = zeros((3, 2 * n + 1), np.float64), zeros((2, n), np.float64)
+    knots, bounds = np.zeros((3, 2 * n + 1)), np.zeros((2, n))
     knot, slope, height, low, high = knots[0], knots[1], knots[2], bounds[0], bounds[1]
     first, last, left, right = n, n, -ends - y[0], ends - y[0]
     height[n] = 2 * ends
@@ -62,7 +61,7 @@ def nearest(y: Array, tau: float, ends: float, f: Array) -> None:
         while first <= last and b * knot[last] + e >= cut:
             most = knot[last]
             b, e, last = b - slope[last], e - height[last], last - 1
-        low[i], high[i] = larger((-cut - c) / a, least), smaller((cut - e) / b, most)
+        low[i], high[i] = max((-cut - c) / a, least), min((cut - e) / b, most)
         if high[i] < low[i]:  # both within one jump, which the first loop has passed
             high[i], a, b, c, e = low[i], 0.0, 0.0, cut, cut
         if i < n - 1:
@@ -70,12 +69,12 @@ def nearest(y: Array, tau: float, ends: float, f: Array) -> None:
             knot[first], slope[first], height[first] = low[i], a, c + cut
             knot[last], slope[last], height[last] = high[i], -b, cut - e
             left, right = -cut - y[i + 1], cut - y[i + 1]
-    f[n - 1] = smaller(larger(0.0, low[n - 1]), high[n - 1])
+    f[n - 1] = min(max(0.0, low[n - 1]), high[n - 1])
     for i in range(n - 2, -1, -1):
-        f[i] = smaller(larger(f[i + 1], low[i]), high[i])
+        f[i] = min(max(f[i + 1], low[i]), high[i])
 
 
-@jit
+@compiled
 def join(sums: Array, size: Array, opens: Array, gone: Array, cost: Array) -> int:
     """Join the two neighbours whose union costs least, again and again, and return how often.
 
@@ -83,7 +82,7 @@ def join(sums: Array, size: Array, opens: Array, gone: Array, cost: Array) -> in
     segment ``gone[t]`` and adds ``cost[t]`` to the squared distance of values and means.
     """
     k, joins = len(sums), 0
-    before, after, price = zeros(k, np.int64), zeros(k, np.int64), zeros(k, np.float64)
+    before, after, price = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
     for j in range(k):
         before[j], after[j] = j - 1, j + 1
     for j in range(k):
@@ -117,7 +116,7 @@ def union(sums: Array, size: Array, opens: Array, after: Array, j: int) -> float
     return found
 
 
-@jit
+@compiled
 def steepest(g: Array, starts: Array, jump: float) -> float:
     """Return ``max |sum of g over I| / (len(I) + 2 jump)`` over all stretches I of the lines.
 
@@ -127,11 +126,11 @@ def steepest(g: Array, starts: Array, jump: float) -> float:
     """
     best = 0.0
     for j in range(len(g)):
-        best = larger(best, larger(g[j], -g[j]))
+        best = max(best, max(g[j], -g[j]))
     best, ratio = best / (1 + 2 * jump), 0.0
     while best > ratio:
         ratio = best
-        best = larger(passed(g, starts, jump, ratio, 1.0), passed(g, starts, jump, ratio, -1.0))
+        best = max(passed(g, starts, jump, ratio, 1.0), passed(g, starts, jump, ratio, -1.0))
     return ratio
 
 

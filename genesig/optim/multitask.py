@@ -91,7 +91,7 @@ class Features:
     def squares(self, alphas: Array, which: Sequence[int] = ()) -> Array:
         """Return ``||z_j'alpha||²``, (P, d); alphas (P, n, T) are free of means and covariates."""
         P, n, T = alphas.shape
-        root = self.sets.padded.mask[self.first + np.asarray(which), :n]
+        root = self.sets.every.mask[self.first + np.asarray(which), :n]
         lines = (alphas * root[:, :, None]).transpose(2, 0, 1).reshape(-1, n)
         G = lines @ self.sets.matrix.F[:, :n].T
         G *= G

@@ -1,18 +1,34 @@
-"""Ridge refit (regularised least squares) on selected supports."""
+"""Ridge refit (regularised least squares) on selected supports, for many lam at once.
+
+One eigendecomposition serves all lam: of the Gram matrix of the features, of that of the samples
+where a support has more features than training rows, or of neither where some lam is so small
+that it would be lost in a Gram matrix: then of Z itself, by singular values. Neighbours on a path
+share that of their common features, the core C: with ``G_CC = Q T Q'``, ``F = Q'G_CE`` and the
+extras E of a support, for each rho = n lam,
+
+    (G_EE + rho I - F'(T + rho I)^-1 F) b_E = Z_E'y - F'(T + rho I)^-1 Q'Z_C'y,
+    b_C = Q (T + rho I)^-1 (Q'Z_C'y - F b_E).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.compiled.lanes import LANES
-from genesig.compiled.ridge import Lists, Refits, refit_each
-from genesig.compiled.singular import refit_singular
+from genesig.optim.moments import Standardised, part_of, standardised
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets, part_of
+from genesig.optim.training import TrainingSets
 
 Array = np.ndarray[Any, Any]
+
+TINY = 1e-9  # below this share of the trace, a Gram matrix would lose n lam
+RANK = 1e-12  # singular values below this share of the largest are the rounding of the means
+SHARED = 4  # as many features as this times the samples have one Gram matrix for all supports
+SMALL = 64  # features up to which supports are solved by themselves, but many in one call
+STEP = 8  # by which the sizes of these differ
+EXTRAS = 0.25  # features that not all of a group of large supports have, as a share of its core
 
 
 def refit_scores(
@@ -42,7 +58,7 @@ def refit_scores(
     lam = np.atleast_2d(np.asarray(lam, float))
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
     scores, wanted = room_for_scores((k, m, lam.shape[1], len(sets.X), 1), rows)
-    refit_all(sets, sets.padded.y[:, None], path, lam, sets.y_mean[:, None], scores, wanted)
+    refit_all(sets, sets.every.y[:, None], path, lam, sets.y_mean[:, None], scores, wanted)
     if sets.adjustment is not None:
         scores += sets.adjustment.scores(sets.of_y)[:, None, None, :, None]
     return scores[..., 0]
@@ -59,10 +75,16 @@ def refit_all(
     sets: TrainingSets, Y: Array, path: Path, lam: Array, offset: Array, scores: Array,
     wanted: Array,
 ) -> None:  # fmt: skip
-    """Fill scores (k, m, L, n, T) with refits to Y (k, T, N), which start from offset (k, T)."""
-    lam, none = np.pad(lam, ((0, 0), (0, -lam.shape[1] % LANES)), mode="edge"), np.empty((0, 0, 1))
-    out = Refits(scores, none, np.empty((len(lam), 0, 0, 1)), _left(path))
-    _refit(sets, Y, path, lam, offset, wanted, out)
+    """Fill scores (k, m, L, n, T) with refits to Y (k, T, n), which start from offset (k, T)."""
+    for i in range(len(Y)):
+        own, lists = _of_set(sets, Y[i], path, i)
+        rows = np.flatnonzero(wanted[i])
+        Z = own.features.Z[:, rows].T
+        for f in np.flatnonzero(path.sizes()[i] == 0):
+            scores[i, f][:, rows] = offset[i]
+        for f, places, B in _solutions(own, lists, lam[i]):
+            made = (Z[:, places] @ B).reshape(len(rows), lam.shape[1], -1)
+            scores[i, f][:, rows] = offset[i] + made.transpose(1, 0, 2)
 
 
 def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
@@ -84,21 +106,22 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
         Aligned with `path.indices`.
     intercept : (k, m) array
     """
-    values, constant = coef_all(sets, sets.padded.y[:, None], path, lam)
+    values, constant = coef_all(sets, sets.every.y[:, None], path, lam)
     return values[:, 0], sets.y_mean[:, None] + constant[:, :, 0]
 
 
 def coef_all(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> tuple[Array, Array]:
-    """Return coefficients (nnz, T) and the constants (k, m, T) they leave, for Y (k, T, N)."""
+    """Return coefficients (nnz, T) and the constants (k, m, T) they leave, for Y (k, T, n)."""
     (k, m), T = path.shape, Y.shape[1]
-    lam = np.repeat(np.broadcast_to(np.asarray(lam, float), (k,))[:, None], LANES, axis=1)
-    out = Refits(
-        np.empty((k, m, 0, 0, T)), np.empty((1, len(path.indices), T)), np.zeros((k, m, 1, T)),
-        _left(path),
-    )  # fmt: skip
-    none, offset = np.zeros((k, 0), dtype=bool), np.zeros((k, T))
-    _refit(sets, Y, path, lam, offset, none, out)
-    return out.values[0], out.constant[:, :, 0]
+    lam = np.broadcast_to(np.asarray(lam, float), (k,))
+    values, constant = np.empty((len(path.indices), T)), np.zeros((k, m, T))
+    for i in range(k):
+        own, lists = _of_set(sets, Y[i], path, i)
+        for f, places, B in _solutions(own, lists, lam[i : i + 1]):
+            part = slice(*path.indptr[i * m + f :][:2])
+            values[part] = own.features.inverse[places, None] * B
+            constant[i, f] = -own.features.mean[places] @ values[part]
+    return values, constant
 
 
 def covariate_coef(
@@ -124,24 +147,165 @@ def covariate_coef(
     return gamma
 
 
-def _refit(
-    sets: TrainingSets, Y: Array, path: Path, lam: Array, offset: Array, wanted: Array, out: Refits
-) -> None:  # fmt: skip
-    """Refit all supports; by singular values those for which some lam is next to nothing."""
-    m = path.shape[1]
-    refit_each(
-        sets.matrix, sets.padded, Y, Lists(m, path.indptr, path.indices), lam, offset, wanted, out
-    )
-    for i, f in np.argwhere(out.left):
-        part = slice(*path.indptr[i * m + f :][:2])
-        one = Refits(
-            out.scores[i, f : f + 1], out.values[:, part], out.constant[i, f : f + 1], out.left[i]
-        )
-        refit_singular(
-            sets.matrix, part_of(sets.padded, i), Y[i], path.indices[part], lam[i], offset[i],
-            wanted[i], one,
-        )  # fmt: skip
+class _Lists(NamedTuple):
+    """Supports of one training set: f is places[indptr[f] : indptr[f + 1]] of its features."""
+
+    indptr: Array
+    places: Array
+
+    def of(self, f: int) -> Array:
+        """Return the places of support f."""
+        found: Array = self.places[self.indptr[f] : self.indptr[f + 1]]
+        return found
 
 
-def _left(path: Path) -> Array:
-    return np.zeros(path.shape, dtype=np.int64)
+class _Own(NamedTuple):
+    """One training set.
+
+    Its features, with one of zeros at the end; Z (U + 1, rows) of its training rows, `right`
+    (U + 1, T) the products of these with y (rows, T); `gram` (U + 1, U + 1) or none; n.
+    """
+
+    features: Standardised
+    Z: Array
+    right: Array
+    y: Array
+    gram: Array | None
+    n: float
+
+
+def _of_set(sets: TrainingSets, Y: Array, path: Path, i: int) -> tuple[_Own, _Lists]:
+    """Return what the supports of training set i are solved with, for responses Y (T, n)."""
+    m, rows = path.shape[1], part_of(sets.every, i)
+    indptr = path.indptr[i * m : (i + 1) * m + 1]
+    features, places = np.unique(path.indices[indptr[0] : indptr[-1]], return_inverse=True)
+    own, seen = standardised(sets.matrix, rows, features), np.flatnonzero(rows.mask)
+    own = Standardised(*(np.concatenate([part, np.zeros_like(part, shape=(1, *part.shape[1:]))])
+                         for part in own))  # fmt: skip
+    Z, y = np.ascontiguousarray(own.training[:, seen]), np.ascontiguousarray(Y[:, seen].T)
+    gram = Z @ Z.T if len(Z) <= SHARED * len(seen) else None
+    return _Own(own, Z, Z @ y, y, gram, float(rows.number[0])), _Lists(indptr - indptr[0], places)
+
+
+def _solutions(own: _Own, lists: _Lists, lam: Array) -> Iterator[tuple[int, Array, Array]]:
+    """Yield supports that are not empty: which, places (a,), coefficients (a, L T) for lam (L,)."""
+    rho, squares = own.n * lam, np.einsum("ui,ui->u", own.Z, own.Z)
+    small, large = [], []
+    for f in np.flatnonzero(np.diff(lists.indptr)):
+        A = lists.of(f)
+        if rho.min() <= TINY * squares[A].sum():
+            yield f, A, _by_singular_values(own, A, rho)
+        elif len(A) > own.Z.shape[1]:
+            Z = own.Z[A]
+            yield f, A, Z @ _ridge((Z.T @ Z)[None], own.y[None], rho)[0]
+        else:
+            (small if len(A) <= SMALL else large).append(f)
+    yield from _one_by_one(own, lists, small, rho)
+    yield from _by_cores(own, lists, large, rho)
+
+
+def _one_by_one(
+    own: _Own, lists: _Lists, which: Sequence[int], rho: Array
+) -> Iterator[tuple[int, Array, Array]]:  # fmt: skip
+    """Solve small supports, those of about one size in one call, filled up with zeros."""
+    steps: dict[int, list[int]] = {}
+    for f in which:
+        steps.setdefault(-(-len(lists.of(f)) // STEP), []).append(f)
+    for step, some in steps.items():
+        places = np.full((len(some), step * STEP), len(own.Z) - 1)
+        for p, f in zip(places, some, strict=True):
+            p[: len(lists.of(f))] = lists.of(f)
+        B = _ridge(_gram(own, places[:, :, None], places[:, None]), own.right[places], rho)
+        for f, of_support in zip(some, B, strict=True):
+            yield f, lists.of(f), of_support[: len(lists.of(f))]
+
+
+def _by_cores(
+    own: _Own, lists: _Lists, which: Sequence[int], rho: Array
+) -> Iterator[tuple[int, Array, Array]]:  # fmt: skip
+    """Solve large supports by the cores of groups of neighbours."""
+    for some, core, extras in _groups(lists, which, len(own.Z)):
+        form = _Core.of(own, core, extras, rho)
+        for f in some:
+            inside = np.isin(extras, lists.of(f))
+            places = np.concatenate([core, extras[inside]])
+            order = np.argsort(places)
+            yield f, places[order], form.solve(inside)[order]
+
+
+def _groups(
+    lists: _Lists, which: Sequence[int], U: int
+) -> Iterator[tuple[list[int], Array, Array]]:  # fmt: skip
+    """Yield neighbours, the features that all of them have, and those that some have."""
+    some: list[int] = []
+    core, union = np.ones(U, dtype=bool), np.zeros(U, dtype=bool)
+    for f in which:
+        own = np.zeros(U, dtype=bool)
+        own[lists.of(f)] = True
+        if some and (union | own).sum() > (1 + EXTRAS) * (core & own).sum():
+            yield some, np.flatnonzero(core), np.flatnonzero(union & ~core)
+            some, core, union = [], np.ones(U, dtype=bool), np.zeros(U, dtype=bool)
+        some, core, union = [*some, f], core & own, union | own
+    if some:
+        yield some, np.flatnonzero(core), np.flatnonzero(union & ~core)
+
+
+class _Core(NamedTuple):
+    """The core of c features, and x extras, of a group.
+
+    Q (c, c), inverse (L, c, 1) = (T + rho)^-1; Q'Z_C'y (c, T) and F (c, x); for each rho what the
+    equations of the extras have on their left, (L, x, x), and right (L, x, T).
+    """
+
+    Q: Array
+    inverse: Array
+    turned: Array
+    F: Array
+    left: Array
+    right: Array
+
+    @classmethod
+    def of(cls, own: _Own, core: Array, extras: Array, rho: Array) -> _Core:
+        """Decompose the core's Gram matrix."""
+        values, Q = np.linalg.eigh(_gram(own, core[:, None], core))
+        inverse = 1.0 / (values + rho[:, None])[:, :, None]
+        turned, F = Q.T @ own.right[core], Q.T @ _gram(own, core[:, None], extras)
+        left = _gram(own, extras[:, None], extras) - F.T @ (inverse * F)
+        left += rho[:, None, None] * np.eye(len(extras))
+        return cls(Q, inverse, turned, F, left, own.right[extras] - F.T @ (inverse * turned))
+
+    def solve(self, inside: Array) -> Array:
+        """Return the coefficients (c + a, L T) of the support with the extras `inside` (x,)."""
+        at = np.flatnonzero(inside)
+        b = np.linalg.solve(self.left[:, at[:, None], at], self.right[:, at])
+        rest = self.inverse * (self.turned - self.F[:, at] @ b)
+        found = np.concatenate([self.Q @ rest, b], axis=1)
+        return found.transpose(1, 0, 2).reshape(found.shape[1], -1)
+
+
+def _gram(own: _Own, rows: Array, columns: Array) -> Array:
+    """Return the products of features with each other, of the shape that their places make."""
+    if own.gram is not None:
+        return own.gram[rows, columns]
+    right = own.Z[columns[..., 0, :] if columns.ndim > 1 else columns]
+    found: Array = own.Z[rows[..., 0]] @ right.swapaxes(-1, -2)
+    return found
+
+
+def _ridge(K: Array, right: Array, rho: Array) -> Array:
+    """Return ``(K + rho I)^-1 right`` (B, a, L T) for K (B, a, a), right (B, a, T) and rho (L,)."""
+    values, Q = np.linalg.eigh(K)
+    turned = Q.transpose(0, 2, 1) @ right
+    share = turned[:, :, None, :] / (values[:, :, None] + rho)[..., None]
+    found: Array = Q @ share.reshape(*share.shape[:2], -1)
+    return found
+
+
+def _by_singular_values(own: _Own, A: Array, rho: Array) -> Array:
+    """Return the coefficients (a, L T) of one support; 0 lam gives those of minimum norm."""
+    U, s, V = np.linalg.svd(own.Z[A], full_matrices=False)
+    kept = s > RANK * s.max(initial=0.0)
+    U, s, V = U[:, kept], s[kept], V[kept]
+    share = s[:, None, None] * (V @ own.y)[:, None, :] / (s[:, None] ** 2 + rho)[..., None]
+    found: Array = U @ share.reshape(len(s), -1)
+    return found

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.compiled.moments import Matrix, Rows, describe
-from genesig.compiled.tiles import COLUMNS
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
+from genesig.optim.moments import Matrix, Rows, moments_of, part_of
 
 if TYPE_CHECKING:
     from genesig.optim.structured.stretches import Stretches
 
 Array = np.ndarray[Any, Any]
 
-PAD = 8  # rows of the feature-major copy are padded to whole vector registers
 KEPT = 256e6  # scales larger than this many bytes are computed again when they are needed
 BLOCK = 256  # features whose quartiles are found at once
+TOGETHER = 64e6  # bytes of what is found of training sets at once
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class TrainingSets:
     centre, unit_variance : bool
     matrix : Matrix
         X, and its feature-major copy.
-    padded : Rows
-        Rows and responses of all k sets, filled up with zeros as the copy is.
+    every : Rows
+        Rows and responses of all k sets.
     kept : (2, k, d) array or None
         Means of what the copy holds and inverse scales, where they are small enough to be kept.
     adjustment : Adjustment or None
@@ -68,7 +67,7 @@ class TrainingSets:
     centre: bool
     unit_variance: bool
     matrix: Matrix
-    padded: Rows
+    every: Rows
     kept: Array | None
     adjustment: Adjustment | None
     of_y: Array
@@ -76,16 +75,16 @@ class TrainingSets:
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
         """Return (mean, inverse scale), each (columns, d), in the units of X."""
-        if self.kept is None:
-            rows = part_of(self.padded, columns)
-            mean, inverse, _, _ = _describe(self.matrix, rows, self.weights, spectrum=False)
-        else:
-            mean, inverse = self.kept[:, columns]
+        mean, inverse = self.moments_of_copy(columns)
         return mean + self.matrix.shift if self.centre else mean, inverse
 
-    def inverse_scales(self, columns: slice) -> Array:
-        """Return the inverse scales of some training sets, (columns, d)."""
-        return self.moments(columns)[1] if self.kept is None else self.kept[1, columns]
+    def moments_of_copy(self, columns: slice) -> tuple[Array, Array]:
+        """Return (mean, inverse scale), each (columns, d), of what the feature-major copy holds."""
+        if self.kept is not None:
+            return self.kept[0, columns], self.kept[1, columns]
+        rows = part_of(self.every, columns)
+        found = moments_of(self.matrix, rows, self.weights, spectrum=False)
+        return found.mean, found.inverse
 
     @cached_property
     def mean(self) -> Array:
@@ -98,7 +97,7 @@ class TrainingSets:
 
         0 for a feature that is constant on the training rows: it is never selected.
         """
-        return self.inverse_scales(slice(None))
+        return self.moments(slice(None))[1]
 
     def standardised(self, k: int) -> Array:
         """Return Z (n, d) of training set k, for all rows."""
@@ -155,23 +154,23 @@ def training_sets(
         (Y, y_mean, of_y), root = adjustment.centred(Y), adjustment.root
         basis = adjustment.basis
     number = np.column_stack([rows.sum(axis=0), np.tile([centre, unit_variance], (k, 1))])
-    every = Rows(_padded(root.T, matrix.F), _padded(Y.T, matrix.F), number.astype(float),
-                 _padded(basis, matrix.F))  # fmt: skip
+    every = Rows(*map(np.ascontiguousarray, (root.T.astype(float), Y.T, number.astype(float),
+                                             basis)))  # fmt: skip
     known, tau_max = norm is not None, np.empty(k)
     norm = np.array(norm, dtype=float) if known else np.empty(k)
     kept = np.empty((2, k, d)) if 16 * k * d <= KEPT else None
-    for first in range(0, k, COLUMNS):
-        part = slice(first, first + COLUMNS)
-        mean, inverse, own, tau_max[part] = _describe(
-            matrix, part_of(every, part), weights, spectrum=not known
-        )
+    share, size = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0), _together(X.shape)
+    for first in range(0, k, size):
+        part = slice(first, first + size)
+        found = moments_of(matrix, part_of(every, part), share, spectrum=not known)
+        tau_max[part] = found.tau_max
         if not known:
-            norm[part] = own
+            norm[part] = found.norm
         if kept is not None:
-            kept[:, part] = mean, inverse
+            kept[:, part] = found.mean, found.inverse
     return TrainingSets(
         X=X, Y=Y, rows=rows, y_mean=y_mean, weights=weights, norm=norm, tau_max=tau_max,
-        centre=centre, unit_variance=unit_variance, matrix=matrix, padded=every, kept=kept,
+        centre=centre, unit_variance=unit_variance, matrix=matrix, every=every, kept=kept,
         adjustment=adjustment, of_y=of_y,
         stretches=None if like is None else like.stretches,
     )  # fmt: skip
@@ -181,9 +180,9 @@ def _by_feature(X: Array, centre: bool) -> Matrix:
     """Return X with its feature-major copy (d, N), less the shift (d,)."""
     n, d = X.shape
     shift = _shift(X) if centre else np.zeros(d)
-    matrix = Matrix(X, shift, np.zeros((d, -(-n // PAD) * PAD)))
-    np.subtract(X.T, shift[:, None], out=matrix.F[:, :n])
-    return matrix
+    F = np.empty((d, n))
+    np.subtract(X.T, shift[:, None], out=F)
+    return Matrix(X, shift, F)
 
 
 def _shift(X: Array) -> Array:
@@ -211,31 +210,10 @@ def _shift(X: Array) -> Array:
     return shift
 
 
-def part_of(rows: Rows, columns: slice | int) -> Rows:
-    """Return the rows of some training sets, or of one."""
-    return Rows(*(array[columns] for array in rows))
-
-
-def _describe(matrix: Matrix, rows: Rows, weights: Array, *, spectrum: bool) -> tuple[Array, ...]:
-    """Return mean less shift, inverse scale (k, d), norm, with `spectrum`, and tau_max (k,)."""
-    k, d = len(rows.mask), len(matrix.F)
-    mean, inverse = np.empty((k, d)), np.empty((k, d))
-    norm, tau_max = np.zeros(k * spectrum), np.zeros(k)
-    share = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
-    for first in range(0, k, COLUMNS):
-        part = slice(first, first + COLUMNS)
-        describe(
-            matrix, part_of(rows, part), share, mean[part], inverse[part], norm[part],
-            tau_max[part],
-        )  # fmt: skip
-    return mean, inverse, norm, tau_max
-
-
-def _padded(values: Array, F: Array) -> Array:
-    """Return float rows, filled up with zeros to the width of F."""
-    wide = np.zeros((*values.shape[:-1], F.shape[1]))
-    wide[..., : values.shape[-1]] = values
-    return wide
+def _together(shape: tuple[int, ...]) -> int:
+    """Return how many training sets may be described at once: moments, and matrices of rows."""
+    n, d = shape
+    return int(np.clip(TOGETHER / (8 * n * n + 16 * d), 1, 64))
 
 
 def _centred(Y: Array, rows: Array) -> tuple[Array, Array]:

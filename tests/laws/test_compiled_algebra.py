@@ -1,40 +1,10 @@
-"""Products and factors in blocks: the bytes of one sum of products after the other."""
+"""Small linear systems and factors: what NumPy finds."""
 
-import numba
 import numpy as np
 import pytest
 
-from genesig.compiled.dense import cholesky, tridiagonal
-from genesig.compiled.lanes import LANES, dot
-from genesig.compiled.products import products
-
-
-@numba.njit
-def one_by_one(M, m):
-    for i in range(m):
-        for j in range(i):
-            M[i, j] = (M[i, j] - dot(M[i, :j], M[j, :j])) / M[j, j]
-        M[i, i] = np.sqrt(M[i, i] - dot(M[i, :i], M[i, :i]))
-
-
-@numba.njit
-def in_blocks(M, m):
-    return cholesky(M, m)
-
-
-@numba.njit
-def inner_products(Z, start, stop, gram):
-    products(Z, start, stop, gram)
-
-
-@numba.njit
-def each_inner_product(Z, p, q):
-    return dot(Z[p], Z[q])
-
-
-@numba.njit
-def three_diagonals(M, m, diagonal, beside, beta, work):
-    tridiagonal(M, m, diagonal, beside, beta, work)
+from genesig.compiled.algebra import cholesky, drop_row, products, solve_lower, solve_upper
+from genesig.compiled.dual import add_outer_products
 
 
 def definite(m, room):
@@ -44,41 +14,48 @@ def definite(m, room):
     return M
 
 
-@pytest.mark.parametrize(("m", "room"), [(1, 1), (7, 9), (8, 8), (9, 12), (40, 40), (61, 64)])
-def test_the_factor_has_the_bytes_of_its_definition(m, room):
-    expected, found = definite(m, room), definite(m, room)
-    one_by_one(expected, m)
-    assert in_blocks(found, m)
-    assert found.tobytes() == expected.tobytes()
+@pytest.mark.parametrize(("m", "room"), [(1, 1), (7, 9), (8, 8), (9, 12), (40, 40)])
+def test_the_factor_and_its_solutions_are_those_of_numpy(m, room):
+    M, x = definite(m, room), np.random.default_rng(0).normal(size=room)
+    L, solved = M.copy(), x.copy()
+    assert cholesky(L, m)
+    np.testing.assert_allclose(np.tril(L[:m, :m]), np.linalg.cholesky(M[:m, :m]), rtol=1e-10)
+    solve_lower(L, m, solved)
+    solve_upper(L, m, solved)
+    np.testing.assert_allclose(M[:m, :m] @ solved[:m], x[:m], rtol=1e-8)
+    assert np.array_equal(solved[m:], x[m:])
 
 
 @pytest.mark.parametrize("at", [0, 5, 8, 17])
 def test_what_is_not_definite_has_no_factor(at):
     M = definite(18, 18)
     M[at, at] = -1.0
-    assert not in_blocks(M, 18)
+    assert not cholesky(M, 18)
 
 
-@pytest.mark.parametrize(("start", "stop"), [(0, 21), (0, 1), (5, 6), (13, 21), (3, 3)])
-def test_inner_products_have_the_bytes_of_each(start, stop):
-    Z = np.random.default_rng(0).normal(size=(21, 3 * LANES))
-    gram = np.full((21, 21), np.nan)
-    inner_products(Z, start, stop, gram)
-    for p in range(21):
-        for q in range(p + 1):
-            expected = each_inner_product(Z, p, q) if start <= p < stop else np.nan
-            assert np.array_equal(gram[[p, q], [q, p]], [expected] * 2, equal_nan=True)
+@pytest.mark.parametrize("p", [0, 3, 8])
+def test_the_factor_without_a_row_is_that_of_the_matrix_without_it(p):
+    M, others = definite(9, 9), np.delete(np.arange(9), p)
+    L = np.linalg.cholesky(M)
+    drop_row(L, 9, p)
+    expected = np.linalg.cholesky(M[np.ix_(others, others)])
+    np.testing.assert_allclose(np.tril(L[:8, :8]), expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 9, 30])
-def test_three_diagonals_keep_the_eigenvalues(m):
-    width = -(-m // LANES) * LANES
-    M, (diagonal, beside, beta), work = (
-        definite(m, width),
-        np.zeros((3, width)),
-        np.zeros((5, width)),
-    )
-    expected = np.linalg.eigvalsh(M[:m, :m])
-    three_diagonals(M, m, diagonal, beside, beta, work)
-    T = np.diag(diagonal[:m]) + np.diag(beside[: m - 1], 1) + np.diag(beside[: m - 1], -1)
-    assert np.linalg.eigvalsh(T) == pytest.approx(expected, rel=1e-10, abs=1e-12 * expected[-1])
+@pytest.mark.parametrize("last", [0, 1, 5, 8, 11])
+def test_products_are_those_of_the_first_rows(last):
+    A, b, out = np.random.default_rng(0).normal(size=(11, 7)), np.arange(7.0), np.full(11, np.nan)
+    products(A, b, last, out)
+    np.testing.assert_allclose(out[:last], A[:last] @ b, rtol=1e-12)
+    assert np.isnan(out[last:]).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 6])
+def test_outer_products_come_and_go_by_their_signs(count):
+    rng = np.random.default_rng(count)
+    Z, start, sign = rng.normal(size=(9, 5)), rng.normal(size=(5, 5)), rng.normal(size=count)
+    which, gram = rng.permutation(9)[:count], start.copy()
+    add_outer_products(Z, which, sign, gram)
+    expected = start + (Z[which].T * sign) @ Z[which]
+    np.testing.assert_allclose(np.tril(gram), np.tril(expected), rtol=1e-12)
+    assert np.array_equal(np.triu(gram, 1), np.triu(start, 1))

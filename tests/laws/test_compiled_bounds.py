@@ -12,13 +12,12 @@ from places import ROOT
 LAWS = (
     *("adjustment", "block_newton", "classes", "compiled_algebra", "cox", "cox_lists"),
     *("cox_together", "cox_wide", "multitask", "normalise", "refit_groups", "refit_laws"),
-    *("refit_plan", "solver_laws"),
+    "solver_laws",
 )
 
 
 @pytest.mark.slow
 def test_the_laws_hold_where_every_index_is_checked(tmp_path):
-    """Rows that are machine operations, as in `lanes`, are not checked: numba knows no index."""
     files = [f"tests/laws/test_{law}.py" for law in LAWS]
     own = {
         "NUMBA_BOUNDSCHECK": "1",

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from logistic_by_hand import BOTH, KINDS, classes, covariates, fits, held, objective, parts, problem
 
+from genesig.compiled.algebra import solve_by_features, solve_by_samples
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import adjustment
-from genesig.optim.algebra import solve_by_features, solve_by_samples
 from genesig.optim.likelihood.newton import Model, Problem, dual_points, face_step
 from genesig.optim.likelihood.side_by_side import Levels, State, problem_of
 from genesig.optim.logistic.loss import LOGISTIC, classes_of, judge_sets

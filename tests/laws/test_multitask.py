@@ -151,7 +151,7 @@ def test_the_order_of_the_responses_changes_no_list():
     np.testing.assert_allclose(here.values[:, order], there.values, atol=1e-6)
 
 
-def test_bytes_do_not_depend_on_what_is_solved_beside():
+def test_fits_do_not_depend_on_what_is_solved_beside():
     joint = problem(7, sets=6)
     tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.02, 6)
     whole = joint_path(joint, tau, 1e-3, tolerance=1e-9)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from ridge_by_svd import minimum_norm_ridge, supports
 
+from genesig.optim import refit
 from genesig.optim.multitask import joint_coef, joint_scores, joint_sets
 from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.training import training_sets
@@ -46,8 +47,10 @@ def expected(Z, inside, y, A, lam):
     return Z[:, A] @ b
 
 
+@pytest.mark.parametrize("small", [0, 64])
 @pytest.mark.parametrize("walk", WALKS)
-def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
+def test_each_support_of_a_path_has_the_scores_of_the_svd(monkeypatch, walk, small):
+    monkeypatch.setattr(refit, "SMALL", small)
     X, Y, rows = study(80, 300)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     lists = WALKS[walk]
@@ -77,8 +80,10 @@ def test_only_the_rows_that_are_asked_for_are_scored_and_like_all_of_them():
         np.testing.assert_allclose(some[k][..., asked[:, k]], want, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize("small", [0, 64])
 @pytest.mark.parametrize("walk", ["a path", "more than the samples"])
-def test_several_responses_have_the_scores_of_each(walk):
+def test_several_responses_have_the_scores_of_each(monkeypatch, walk, small):
+    monkeypatch.setattr(refit, "SMALL", small)
     X, _, rows = study(80, 300)
     Y = np.random.default_rng(1).normal(size=(80, 2, 3))
     path, lam = supports(*WALKS[walk], sets=2), np.array(LAM)
@@ -92,8 +97,9 @@ def test_several_responses_have_the_scores_of_each(walk):
         np.testing.assert_allclose(intercept[..., t], left, atol=1e-10)
 
 
-def test_a_penalty_beside_nothing_keeps_ten_digits():
+def test_a_penalty_beside_nothing_keeps_ten_digits(monkeypatch):
     """n lam at 1e-8 of the trace, twins among the extras: what the Schur complement must stand."""
+    monkeypatch.setattr(refit, "SMALL", 0)
     X, Y, rows = study(80, 60, 1)
     X[:, 30:40] = X[:, :10] + 1e-7 * np.random.default_rng(2).normal(size=(80, 10))
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
@@ -102,3 +108,16 @@ def test_a_penalty_beside_nothing_keeps_ten_digits():
     for f, A in enumerate(lists):
         want = expected(sets.standardised(0), rows[:, 0], sets.Y[:, 0], A, 1e-6)
         np.testing.assert_allclose(scores[0, f, 0] - sets.y_mean[0], want, rtol=1e-8, atol=1e-8)
+
+
+def test_a_group_has_few_features_that_some_of_it_lack():
+    lists = nearly_nested(300, range(60, 130, 3))
+    indptr = np.cumsum([0, *map(len, lists)])
+    groups = [*refit._groups(refit._Lists(indptr, np.concatenate(lists)), range(len(lists)), 300)]
+    assert 1 < len(groups) < len(lists)
+    assert [f for some, _, _ in groups for f in some] == [*range(len(lists))]
+    for some, core, extras in groups:
+        sets = [set(lists[f].tolist()) for f in some]
+        assert set(core.tolist()) == set.intersection(*sets)
+        assert set(extras.tolist()) == set.union(*sets) - set(core.tolist())
+        assert len(extras) <= refit.EXTRAS * len(core)

@@ -14,15 +14,13 @@ Source: Fenchel 1949; for lassos, Ndiaye et al. 2017; the terms of Cox's likelih
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.algebra import compiled, content, factor, row_dot
+from genesig.compiled import compiled
+from genesig.compiled.algebra import factor, row_dot
 from genesig.optim.cox.risk_sets import WIDEST, Terms
-from genesig.optim.likelihood import newton, side_by_side
 from genesig.optim.likelihood.newton import Loss, Problem
 from genesig.optim.likelihood.side_by_side import (
     Ground,
@@ -205,30 +203,15 @@ def refit_each(
         x[k] = here
 
 
-def _entry_points(content: str) -> tuple[Callable[..., None], ...]:
-    """Return `solve_each`, `judge_each` and `refit_each`, kept by the content of what they call."""
-
-    @compiled
-    def solve(ground: Ground, state: State, which: Array, levels: Levels, steps: Array) -> None:
-        len(content)
-        solve_each(ground, state, which, levels, steps)
-
-    @compiled
-    def judged(
-        ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
-    ) -> None:  # fmt: skip
-        len(content)
-        judge_each(ground, state, which, levels, gap, outside)
-
-    @compiled
-    def refit(
-        terms: Terms, D: Array, ease: Array, share: Array, lam: Array, slack: float, x: Array,
-        gap: Array,
-    ) -> None:  # fmt: skip
-        len(content)
-        refit_each(terms, D, ease, share, lam, slack, x, gap)
-
-    return solve, judged, refit
+@compiled
+def solve_sets(ground: Ground, state: State, which: Array, levels: Levels, steps: Array) -> None:
+    """See `over_sets`."""
+    solve_each(ground, state, which, levels, steps)
 
 
-solve_sets, judge_sets, refit = _entry_points(content(newton, side_by_side, sys.modules[__name__]))
+@compiled
+def judge_sets(
+    ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
+) -> None:  # fmt: skip
+    """See `over_sets`."""
+    judge_each(ground, state, which, levels, gap, outside)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.cox.likelihood import refit
+from genesig.optim.cox.likelihood import refit_each
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.separation import span
 from genesig.optim.cox.training import CoxSets
@@ -51,7 +51,7 @@ def _fitted(
     rows, share = np.vstack([D.T, free.T]), np.zeros(k + free.shape[1])
     share[:k] = 1
     x, gap = np.empty((len(lam), len(rows))), np.empty(len(lam))
-    refit(risk.terms, rows, ease * (1 - share), share, lam[order], SLACK * scale, x, gap)
+    refit_each(risk.terms, rows, ease * (1 - share), share, lam[order], SLACK * scale, x, gap)
     x, gap = x[np.argsort(order)], gap[np.argsort(order)]
     b = x[:, :k] if back is None else x[:, :k] @ back
     return Ridge(np.concatenate([b.T, freed @ x[:, k:].T]), gap / scale)

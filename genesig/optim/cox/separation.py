@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.cox.likelihood import refit
+from genesig.optim.cox.likelihood import refit_each
 from genesig.optim.cox.risk_sets import RiskSets
 
 Array = np.ndarray[Any, Any]
@@ -40,7 +40,7 @@ def ease(risk: RiskSets, C: Array) -> float:
         return 0.0
     n, D, none = len(free), np.ascontiguousarray(free.T), np.zeros(free.shape[1])
     x, gap, slack = np.empty((1, len(D))), np.empty(1), SLACK * risk.null_deviance
-    refit(risk.terms, D, none, none, np.zeros(1), slack, x, gap)
+    refit_each(risk.terms, D, none, none, np.zeros(1), slack, x, gap)
     eta = x[0] @ D
     left = np.linalg.eigvalsh(risk.hessian(risk.shares(eta), free))[0]
     faded = left < FADED * 2 * risk.omega.sum() / n

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.algebra import (
-    compiled,
+from genesig.compiled import compiled, made_here
+from genesig.compiled.algebra import (
     dot,
     factor,
-    made_here,
     products,
     solve_by_features,
     solve_by_samples,

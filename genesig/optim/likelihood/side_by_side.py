@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.algebra import compiled, dot, made_here
+from genesig.compiled import compiled, made_here
+from genesig.compiled.algebra import dot
 from genesig.optim.likelihood.newton import Loss, Problem, dual_points, newton_steps, penalty
 
 Array = np.ndarray[Any, Any]

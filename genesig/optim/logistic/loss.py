@@ -6,14 +6,11 @@ is ``Σ_i v_i (q_i log q_i + (1 - q_i) log(1 - q_i))``.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.algebra import compiled, content
-from genesig.optim.likelihood import newton, side_by_side
+from genesig.compiled import compiled
 from genesig.optim.likelihood.newton import Loss
 from genesig.optim.likelihood.side_by_side import Ground, Levels, State, over_sets
 
@@ -88,22 +85,15 @@ LOGISTIC = Loss(at, curve, halve, conjugate)
 solve_each, judge_each = over_sets(LOGISTIC, classes_of)
 
 
-def _entry_points(content: str) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Return `solve_each` and `judge_each`, kept on disk by the content of what they call."""
-
-    @compiled
-    def solve(ground: Ground, state: State, which: Array, levels: Levels, steps: Array) -> None:
-        len(content)
-        solve_each(ground, state, which, levels, steps)
-
-    @compiled
-    def judged(
-        ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
-    ) -> None:  # fmt: skip
-        len(content)
-        judge_each(ground, state, which, levels, gap, outside)
-
-    return solve, judged
+@compiled
+def solve_sets(ground: Ground, state: State, which: Array, levels: Levels, steps: Array) -> None:
+    """See `over_sets`."""
+    solve_each(ground, state, which, levels, steps)
 
 
-solve_sets, judge_sets = _entry_points(content(newton, side_by_side, sys.modules[__name__]))
+@compiled
+def judge_sets(
+    ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
+) -> None:  # fmt: skip
+    """See `over_sets`."""
+    judge_each(ground, state, which, levels, gap, outside)

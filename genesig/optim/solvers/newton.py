@@ -1,23 +1,31 @@
 """``landweber-newton``: Newton steps on the fixed point of the damped Landweber map, certified.
 
 All columns go down the path together, so that the gradient of every column over all features is
-one matrix product per step. It only screens and checks: the coefficients come from compiled code,
-one column at a time.
+one matrix product per step. It only screens: the coefficients come from compiled code, one column
+at a time, and so does the check of what is near the bound.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from genesig.compiled.column import Column, Point
-from genesig.compiled.screen import Sets
-from genesig.compiled.sweep import Progress
-from genesig.compiled.walk import ALL, NO_ROOM, Way, walk
-from genesig.optim.screening import in_single, screen_of, strong_rule
+from genesig.compiled.dual import polish_duals, solve_duals
+from genesig.compiled.working_sets import (
+    DONE,
+    FIRST,
+    SOLVE,
+    Progress,
+    Sets,
+    check_columns,
+    solve_columns,
+)
+from genesig.optim.moments import part_of
+from genesig.optim.screening import in_single, scan, screen_of, strong_rule
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets, part_of
+from genesig.optim.training import TrainingSets
 
 Array = np.ndarray[Any, Any]
 
@@ -35,7 +43,7 @@ MOST = 64  # columns of one chunk
 def landweber_newton(
     sets: TrainingSets, tau: Array, mu: Array, tolerance: float, longest: int | None = None
 ) -> Path:
-    """Solve every column exactly; the bytes do not depend on the chunks or on threads.
+    """Solve every column exactly.
 
     A column ends after its first fit of more than `longest` features.
     """
@@ -69,30 +77,42 @@ def _solve(
 def _column_bytes(d: int, width: int) -> int:
     """Return about what a column takes: its features, the room it grows to."""
     room = min(d, KNOWN)
-    return 40 * d + 8 * room * (width + 2 * room)
+    return 48 * d + 8 * room * (width + 2 * room)
 
 
 class _Crowded(Exception):
     """One column needs much room, and all would get it."""
 
 
+class _Way(NamedTuple):
+    """M points of the paths of q columns, at the first of which nothing is selected.
+
+    tau, mu, longest as in `Point`, longest negative where the dual is begun with; strong, the
+    gradient that a feature must have to be kept for the next point; all (q, M).
+    """
+
+    tau: Array
+    mu: Array
+    longest: Array
+    strong: Array
+
+
 class _Chunk:
     """The columns that go down the path together."""
 
     def __init__(self, sets: TrainingSets, single: tuple[Array, Array], part: slice) -> None:
-        rows = part_of(sets.padded, part)
+        rows = part_of(sets.every, part)
         (q, self.width), d = rows.mask.shape, len(sets.weights)
         self.norm, self.tau_max, self.rows = sets.norm[part], sets.tau_max[part], rows.number[:, 0]
-        inverse = np.ascontiguousarray(sets.inverse_scales(part))
+        mean, inverse = map(np.ascontiguousarray, sets.moments_of_copy(part))
         self.screen = screen_of(sets, single, inverse)
         at = Point(
             tau=np.full(q, np.inf), mu=np.zeros(q), dual=np.zeros(q, dtype=bool),
-            longest=np.full(q, np.inf), strong=np.zeros(q),
-            floor=FLOOR * self.tau_max * sets.weights.max(),
+            longest=np.full(q, np.inf), floor=FLOOR * self.tau_max * sets.weights.max(),
         )  # fmt: skip
         self.many = Column(
-            at, sets.matrix.F, sets.matrix.shift, sets.weights, **rows._asdict(),
-            r=rows.y.copy(), pull=rows.mask * rows.y, inverse=inverse,
+            at, sets.matrix.F, sets.weights, **rows._asdict(), r=rows.y.copy(),
+            pull=rows.mask * rows.y, mean=mean, inverse=inverse,
             slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
             size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
@@ -101,46 +121,68 @@ class _Chunk:
             working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
             support=np.empty((q, d), dtype=np.int32), value=np.empty((q, d)),
             n_support=np.zeros(q, dtype=np.int64), mark=np.zeros((q, d), dtype=np.uint8),
-            found=np.empty((q, d), dtype=np.int32), level=np.empty((q, d), dtype=np.float32),
-            n_found=np.zeros(q, dtype=np.int64),
         )  # fmt: skip
 
     def down(
         self, tau: Array, mu: Array, gap: Array, iterations: Array, most: int
     ) -> tuple[Array, Array, Array]:
-        """Return (sizes, indices, values) in the order (column, point); fill gap, iterations."""
-        way = self._way(tau, mu)
-        feature, value = np.empty(0, dtype=np.int64), np.empty(0)
-        while True:
-            end = walk(self.many, self.sets, self.screen, self.progress, way, feature, value, most)
-            if end == ALL:
-                break
-            elif end == NO_ROOM:
-                self._grow()
-            else:
-                more = len(feature) + self.sets.n_support.sum() * (1 + tau.shape[1])
-                feature, value = (np.resize(kept, more) for kept in (feature, value))
-        gap[:], iterations[:] = way.gap[:, 1:], way.steps[:, 1:, 0]
-        sizes, kept = way.size[:, 1:], way.place[2]
-        column = np.repeat(np.broadcast_to(np.arange(len(tau)), sizes.T.shape), sizes.T.ravel())
-        order = np.argsort(column, kind="stable")
-        return sizes.ravel(), feature[:kept][order], value[:kept][order]
+        """Return (sizes, indices, values) in the order (column, point); fill gap, iterations.
 
-    def _way(self, tau: Array, mu: Array) -> Way:
+        A column ends after its first fit of more than `most` features.
+        """
+        way, sizes = self._way(tau, mu), np.zeros(tau.shape, dtype=np.int64)
+        gap[:], iterations[:] = np.nan, -1
+        found: list[list[tuple[Array, Array]]] = [[] for _ in tau]
+        on = np.ones(len(tau), dtype=bool)
+        self._step(way, 0, on)
+        for m in range(tau.shape[1]):
+            self._step(way, m + 1, on)
+            gap[on, m], iterations[on, m] = self.progress.gap[on], self.progress.steps[on, 0]
+            sizes[on, m] = self.sets.n_support[on]
+            for q in np.flatnonzero(on):
+                kept = slice(sizes[q, m])
+                found[q].append(
+                    (self.sets.support[q, kept].astype(np.int64), self.sets.value[q, kept].copy())
+                )
+            on &= self.sets.n_support <= most
+        fits = [fit for of_column in found for fit in of_column]
+        return sizes.ravel(), *map(np.concatenate, zip(*fits, strict=True))
+
+    def _step(self, way: _Way, m: int, on: Array) -> None:
+        """Take the columns that are `on` to a point of their paths.
+
+        Each is solved on its working set; then all features of all columns are checked, and
+        violators join, until there are none. The form is the one whose matrix is smaller, of the
+        active features or of the samples.
+        """
+        at, progress = self.many.at, self.progress
+        at.tau[:], at.mu[:], at.longest[:] = way.tau[:, m], way.mu[:, m], way.longest[:, m]
+        at.dual[:] = self.sets.n_support > at.longest
+        progress.state[:] = np.where(on, FIRST if m == 0 else SOLVE, DONE)
+        progress.steps[:] = 0
+        while (progress.state != DONE).any():
+            while not solve_columns(self.many, self.sets, progress):
+                self._grow()
+            if at.dual.any():
+                solve_duals(self.many, self.sets, progress)
+            todo = np.flatnonzero(progress.state != DONE)
+            found = scan(self.many, self.screen, todo, way.strong[:, m])
+            check_columns(self.many, self.sets, progress, found)
+            if at.dual.any():
+                polish_duals(self.many, self.sets, progress, found)
+
+    def _way(self, tau: Array, mu: Array) -> _Way:
         """Return the path after a point at which only a first working set is found."""
         first, leaps = np.maximum(self.tau_max, tau[:, 0])[:, None], np.zeros(tau.shape, dtype=bool)
         leaps[:, 1:] = mu[:, 1:] != mu[:, :-1]
         strong = strong_rule(np.hstack([first, tau[:, :-1]]), tau, leaps)
         able = (mu > 0) & (self.rows < len(self.many.F))[:, None]
-        norm = self.norm[:, None]
+        norm, inf = self.norm[:, None], np.full((len(tau), 1), np.inf)
         longest = np.where(able & (mu > STIFF * norm), self.rows[:, None], np.inf)
         longest[able & ((mu > LARGE * norm) | (tau == 0))] = -1
-        shape, inf = (len(tau), tau.shape[1] + 1), np.full((len(tau), 1), np.inf)
-        return Way(
+        return _Way(
             tau=np.hstack([inf, tau]), mu=np.hstack([0 / inf, mu]),
             longest=np.hstack([inf, longest]), strong=np.hstack([strong, inf]),
-            gap=np.full(shape, np.nan), size=np.zeros(shape, dtype=np.int64),
-            steps=np.zeros((*shape, 2), dtype=np.int64), place=np.zeros(3, dtype=np.int64),
         )  # fmt: skip
 
     def _grow(self) -> None:

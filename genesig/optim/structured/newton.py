@@ -14,15 +14,12 @@ The damping is Levenberg's: without it the steps fail where the Hessian is singu
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.optim.algebra import (
-    compiled,
-    content,
+from genesig.compiled import compiled
+from genesig.compiled.algebra import (
     dot,
     factor,
     forward,
@@ -300,20 +297,11 @@ def newton_step(p: Problem, here: Point, damping: float) -> tuple[Point, float]:
     return here, damping
 
 
-def _entry_point(content: str) -> Callable[[Problem, Array, float], tuple[Point, int]]:
-    """Return the entry point, kept on disk by the content of what it calls."""
-
-    @compiled
-    def minimise(p: Problem, rho: Array, goal: float) -> tuple[Point, int]:
-        """Go down from rho until the gap is at most `goal`, or no further; count the steps."""
-        len(content)
-        here, damping, steps = evaluate(p, rho), LEAST, 0
-        while here.gap > goal and steps < STEPS and damping <= MOST:
-            here, damping = newton_step(p, here, damping)
-            steps += 1
-        return here, steps
-
-    return minimise
-
-
-minimise = _entry_point(content(sys.modules[__name__]))
+@compiled
+def minimise(p: Problem, rho: Array, goal: float) -> tuple[Point, int]:
+    """Go down from rho until the gap is at most `goal`, or no further; count the steps."""
+    here, damping, steps = evaluate(p, rho), LEAST, 0
+    while here.gap > goal and steps < STEPS and damping <= MOST:
+        here, damping = newton_step(p, here, damping)
+        steps += 1
+    return here, steps

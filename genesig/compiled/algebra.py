@@ -1,52 +1,17 @@
-"""Sums over samples and small linear systems, in plain numba.
-
-Python may call each of them, and with ``NUMBA_DISABLE_JIT=1`` they run uncompiled.
-"""
+"""Sums over samples and small linear systems."""
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import sys
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 
+from genesig.compiled import compiled
+
 Array = np.ndarray[Any, Any]
-F = TypeVar("F", bound=Callable[..., Any])
 
 DEPENDENT = 1e-13
 """Share of its square length below which what is new in a row is rounding."""
-
-
-OPTIONS: dict[str, Any] = {
-    "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"},
-}  # fmt: skip
-"""Sums may be taken in any order, which is what vectors of a processor need."""
-
-
-def compiled(function: F) -> F:
-    """Compile a function, cached on disk where there is a writable place for it."""
-    try:
-        return cast(F, numba.njit(cache=True, **OPTIONS)(function))
-    except RuntimeError:
-        return cast(F, numba.njit(**OPTIONS)(function))
-
-
-def made_here(function: F) -> F:
-    """Compile a function that is made around others; what calls it is cached, with all of it."""
-    return cast(F, numba.njit(**OPTIONS)(function))
-
-
-def content(*modules: Any) -> str:
-    """Return the SHA-256 of the sources that an entry point is made from, and of this one.
-
-    numba looks at the file of an entry point, and at what that encloses: it encloses this.
-    """
-    files = (sys.modules[__name__], *modules)
-    return hashlib.sha256("".join(map(inspect.getsource, files)).encode()).hexdigest()
 
 
 @compiled
@@ -107,6 +72,56 @@ def factor(A: Array) -> None:
         A[j, j] = np.sqrt(left) if left > DEPENDENT * A[j, j] else np.inf
         for i in range(j + 1, len(A)):
             A[i, j] = (A[i, j] - line[i - j]) / A[j, j]
+
+
+@compiled
+def cholesky(M: Array, m: int) -> bool:
+    """Overwrite the lower triangle of M[:m, :m] by its factor; False where it is not definite."""
+    line = np.empty(m)
+    for j in range(m):
+        products(M[j:], M[j, :j], m - j, line)
+        left = M[j, j] - line[0]
+        if not left > 0.0:
+            return False
+        M[j, j] = np.sqrt(left)
+        for i in range(j + 1, m):
+            M[i, j] = (M[i, j] - line[i - j]) / M[j, j]
+    return True
+
+
+@compiled
+def solve_lower(L: Array, m: int, x: Array) -> None:
+    """Solve ``L[:m, :m] x = x`` in place."""
+    for i in range(m):
+        total = 0.0
+        for k in range(i):
+            total += L[i, k] * x[k]
+        x[i] = (x[i] - total) / L[i, i]
+
+
+@compiled
+def solve_upper(L: Array, m: int, x: Array) -> None:
+    """Solve ``L[:m, :m]'x = x`` in place."""
+    for i in range(m - 1, -1, -1):
+        x[i] /= L[i, i]
+        for k in range(i):
+            x[k] -= L[i, k] * x[i]
+
+
+@compiled
+def drop_row(L: Array, m: int, p: int) -> None:
+    """Turn the factor of an m × m matrix into the factor without row and column p (Givens)."""
+    for i in range(p, m - 1):
+        for k in range(i + 2):
+            L[i, k] = L[i + 1, k]
+    for k in range(p, m - 1):
+        a, b = L[k, k], L[k, k + 1]
+        length = np.hypot(a, b)
+        c, s = a / length, b / length
+        for i in range(k, m - 1):
+            a, b = L[i, k], L[i, k + 1]
+            L[i, k] = c * a + s * b
+            L[i, k + 1] = c * b - s * a
 
 
 @compiled

@@ -1,0 +1,248 @@
+"""Fits of many columns on their working sets, and the check of all features."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from genesig.compiled import compiled, inner
+from genesig.compiled.active_set import (
+    LONG,
+    NO_ROOM,
+    SLACK,
+    SOLVED,
+    solve_working_set,
+    sort_active,
+)
+from genesig.compiled.algebra import dot
+from genesig.compiled.column import (
+    ACTIVE,
+    Column,
+    column_of,
+    gradient,
+    residual_of_active,
+)
+
+Array = np.ndarray[Any, Any]
+
+WORKING, SELECTED = 1, 2  # bits of `mark`
+# States of a column; the first scan finds a working set.
+SOLVE, CHECK, POLISH, DONE, FIRST = 0, 1, 2, 3, 4
+MOST = 1e38  # in single precision
+
+
+class Sets(NamedTuple):
+    """Feature sets of many columns, each (q, d) with its length (q,).
+
+    working W; support A (ascending) with its coefficients; mark (q, d) tells membership of both.
+    """
+
+    working: Array
+    n_working: Array
+    support: Array
+    value: Array
+    n_support: Array
+    mark: Array
+
+
+class Progress(NamedTuple):
+    """How far each of q columns is at a point.
+
+    state (q,) of the columns; gap (q,) its duality gap, relative to ||y||²/n;
+    steps (q, 2) counts Newton steps and scans.
+    """
+
+    state: Array
+    gap: Array
+    steps: Array
+
+
+class Found(NamedTuple):
+    """What a scan found in the columns `todo` (c,).
+
+    For the t-th of them feature[start[t] : start[t + 1]], with what single precision tells of their
+    gradients, level; near (c,) is the level from which they may be above tau. The check fills in
+    ratio (c,), the largest ``|g| / (tau w)``, and beyond (c,), the sum of squares above tau w.
+    """
+
+    todo: Array
+    near: Array
+    start: Array
+    feature: Array
+    level: Array
+    ratio: Array
+    beyond: Array
+
+
+@compiled
+def solve_columns(many: Column, sets: Sets, progress: Progress) -> bool:
+    """Minimise columns on their working sets; False where one lacks room, to be called again.
+
+    Those whose point is `dual` are left to `dual.solve_duals`, and so become those with more active
+    features than is good for this form.
+    """
+    for q in range(len(progress.state)):
+        if progress.state[q] != SOLVE or many.at.dual[q]:
+            continue
+        col, W = column_of(many, q), sets.working[q, : sets.n_working[q]]
+        unmark_support(sets, q)
+        status = solve_working_set(col, W, sets.mark[q], progress.steps[q])
+        if status == LONG:
+            many.at.dual[q] = True
+            continue
+        copy_active(col, sets, q, status)
+        mark_support(sets, q)
+        if status == NO_ROOM:
+            return False
+        progress.state[q] = CHECK
+    return True
+
+
+@compiled
+def check_columns(many: Column, sets: Sets, progress: Progress, found: Found) -> None:
+    """Hold the scanned columns against the optimality conditions; sort out what is done.
+
+    Violators join the working set. Without any a column is done, but for those that are `dual`,
+    whose coefficients `dual.polish_duals` finds.
+    """
+    for t in range(len(found.todo)):
+        q = found.todo[t]
+        progress.steps[q, 1] += 1
+        if progress.state[q] == FIRST:
+            progress.state[q] = DONE
+            renew(sets, q, found, t)
+            continue
+        col = column_of(many, q)
+        if join_violators(col, sets, q, found, t):
+            progress.state[q] = SOLVE
+        elif many.at.dual[q]:
+            progress.state[q] = POLISH
+        else:
+            finish_column(col, sets, q, progress, found, t)
+
+
+@inner
+def finish_column(
+    col: Column, sets: Sets, q: int, progress: Progress, found: Found, t: int
+) -> None:  # fmt: skip
+    """Fill the gap of a column that meets the conditions, and make its next working set."""
+    m = sets.n_support[q]
+    A, b = sets.support[q, :m], sets.value[q, :m]
+    progress.gap[q] = duality_gap(col, A, b, found.ratio[t], found.beyond[t])
+    progress.state[q] = DONE
+    renew(sets, q, found, t)
+
+
+@inner
+def mark_support(sets: Sets, q: int) -> None:
+    """Mark the features of the support."""
+    for a in range(sets.n_support[q]):
+        sets.mark[q, sets.support[q, a]] |= SELECTED
+
+
+@inner
+def unmark_support(sets: Sets, q: int) -> None:
+    """Take the mark from the features of the support."""
+    for a in range(sets.n_support[q]):
+        sets.mark[q, sets.support[q, a]] &= 255 - SELECTED
+
+
+@inner
+def copy_active(col: Column, sets: Sets, q: int, status: int) -> None:
+    """Copy the support out of the column."""
+    if status != SOLVED:
+        sort_active(col)
+        residual_of_active(col)
+    m, sign = col.size[ACTIVE], col.spare
+    for a in range(m):
+        p = col.active[a]
+        sets.support[q, a], sets.value[q, a], sign[a] = col.feature[p], col.b[p], col.sign[p]
+    record(sets, q, sign, m)
+
+
+@inner
+def record(sets: Sets, q: int, sign: Array, m: int) -> None:
+    """Keep the coefficients that rounding has left on their side of 0."""
+    kept = 0
+    for a in range(m):
+        b = sets.value[q, a]
+        if b != 0.0 and b * sign[a] >= 0.0:
+            sets.support[q, kept], sets.value[q, kept] = sets.support[q, a], b
+            kept += 1
+    sets.n_support[q] = kept
+
+
+@inner
+def join_violators(col: Column, sets: Sets, q: int, found: Found, t: int) -> bool:
+    """Add the worst violators to the working set; False if there are none. Fill ratio, beyond."""
+    top, ratio, beyond, excess = 0.0, 1.0, 0.0, found.level
+    for f in range(found.start[t], found.start[t + 1]):
+        j, level = found.feature[f], excess[f]
+        excess[f] = 0.0
+        if sets.mark[q, j] & SELECTED or level < found.near[t]:
+            continue
+        g, limit = abs(gradient(col, j)), col.at.tau * col.weights[j]
+        if g <= limit:
+            continue
+        beyond += (g - limit) * (g - limit)
+        ratio = max(ratio, g / limit if limit > 0.0 else 1.0)
+        if not sets.mark[q, j] & WORKING and g > limit * (1.0 + SLACK) + col.at.floor:
+            excess[f] = g / col.weights[j] if col.weights[j] > 0.0 else MOST
+            top = max(top, excess[f])
+    found.ratio[t], found.beyond[t] = ratio, beyond
+    if top > 0.0:
+        # Far from the solution only the largest are worth having: the others may vanish.
+        for f in range(found.start[t], found.start[t + 1]):
+            if excess[f] >= 0.6 * top:
+                sets.working[q, sets.n_working[q]] = found.feature[f]
+                sets.n_working[q] += 1
+                sets.mark[q, found.feature[f]] |= WORKING
+    return top > 0.0
+
+
+@inner
+def renew(sets: Sets, q: int, found: Found, t: int) -> None:
+    """Make the working set: the support and the features found."""
+    for w in range(sets.n_working[q]):
+        sets.mark[q, sets.working[q, w]] = 0
+    n = sets.n_support[q]
+    for a in range(n):
+        sets.mark[q, sets.support[q, a]] = WORKING | SELECTED
+        sets.working[q, a] = sets.support[q, a]
+    for f in range(found.start[t], found.start[t + 1]):
+        j = found.feature[f]
+        if sets.mark[q, j] == 0:
+            sets.mark[q, j] = WORKING
+            sets.working[q, n] = j
+            n += 1
+    sets.n_working[q] = n
+
+
+@inner
+def duality_gap(col: Column, A: Array, b: Array, ratio: float, beyond: float) -> float:
+    """Return the duality gap relative to ||y||²/n (see `certificate.duality_gap`).
+
+    Features of weight 0 are left out of the scaling; what their gradient lacks of 0 is added.
+    """
+    n, mu = col.number[0], col.at.mu
+    total, square = 0.0, 0.0
+    for a in range(len(A)):
+        limit = col.at.tau * col.weights[A[a]]
+        g = gradient(col, A[a]) - 2.0 * mu * b[a]
+        square += b[a] * b[a]
+        if limit > 0.0:
+            total += limit * abs(b[a]) - b[a] * g
+            ratio = max(ratio, abs(g) / limit)
+        else:
+            total += abs(b[a] * g)
+            beyond += g * g
+    energy = dot(col.y, col.y) / n
+    if energy == 0.0:
+        energy = 1.0
+    if col.at.tau == 0.0 and mu > 0.0:
+        return beyond / (4.0 * mu) / energy
+    s = 1.0 / ratio
+    q = dot(col.r, col.r) + n * mu * square
+    total += (1.0 - s) / n * (2.0 * dot(col.y, col.r) - (1.0 + s) * q)
+    return max(total, 0.0) / energy

@@ -1,0 +1,80 @@
+"""Compiled code is kept in a folder for each content of the sources, where that can be written."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import genesig
+from genesig.compiled import cache, compiled
+
+DOT = """
+import numba, numpy as np
+named = numba.config.CACHE_DIR
+from genesig.compiled.algebra import dot
+assert numba.config.CACHE_DIR == named
+assert dot(np.ones(3), np.ones(3)) == 3.0
+print(sum(dot.stats.cache_hits.values()), sum(dot.stats.cache_misses.values()))
+"""
+
+
+def counts(home: Path, path: Path | None = None) -> list[int]:
+    """Return the hits and misses of a new process."""
+    variables = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    variables |= {"XDG_CACHE_HOME": str(home)}
+    variables |= {"PYTHONPATH": str(path or Path(genesig.__file__).parents[1])}
+    run = subprocess.run(
+        [sys.executable, "-c", DOT], env=variables, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return [int(word) for word in run.stdout.split()]
+
+
+def test_the_second_process_compiles_nothing_and_other_people_write_nothing(tmp_path):
+    assert counts(tmp_path) == [0, 1]
+    assert counts(tmp_path) == [1, 0]
+    (folder,) = (tmp_path / "genesig" / "compiled").iterdir()
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_place_that_cannot_be_written_costs_time_alone(tmp_path):
+    (tmp_path / "cache").write_text("a file, where a folder should be")
+    assert counts(tmp_path / "cache")[0] == 0
+
+
+def test_a_place_without_room_is_not_used(tmp_path, monkeypatch):
+    def full(**_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(cache.numba.config, "CACHE_DIR", "")
+    assert cache.folder() == tmp_path / "genesig" / "compiled" / cache.content()[:20]
+    monkeypatch.setattr(cache.tempfile, "TemporaryFile", full)
+    assert cache.folder() is None
+
+
+def test_old_contents_are_forgotten(tmp_path):
+    for number in range(cache.VERSIONS + 3):
+        (tmp_path / str(number)).mkdir()
+        os.utime(tmp_path / str(number), (number, number))
+    cache.forget(tmp_path)
+    kept = {int(place.name) for place in tmp_path.iterdir()}
+    assert kept == set(range(3, cache.VERSIONS + 3))
+
+
+@pytest.mark.parametrize("file", ["compiled/column.py", "optim/structured/newton.py"])
+def test_the_content_is_that_of_every_kernel(tmp_path, monkeypatch, file):
+    for room in cache.ROOMS:
+        shutil.copytree(cache.PACKAGE / room, tmp_path / room)
+    monkeypatch.setattr(cache, "PACKAGE", tmp_path)
+    before = cache.content()
+    with (tmp_path / file).open("a") as stream:
+        stream.write("#")
+    assert before != cache.content()
+
+
+def test_a_function_without_a_file_is_not_kept():
+    assert compiled(eval("lambda x: x + 1.0"))(1.0) == 2.0
