@@ -328,6 +328,12 @@ ALIGNED = {
     "standardise": "Each gene was brought to mean 0 and variance 1 in each study by itself, without"
     " its labels.",
     "rank": "The values of each sample were replaced by the ranks of its genes.",
+    "fixed": "Study was held fixed: each training study had a location of its own for each gene,"
+    " found beside the response; the study left out stayed as it was.",
+    "combat": "Training studies were brought together by ComBat (Johnson et al. 2007) without their"
+    " labels, and the study left out to these as a reference (Zhang et al. 2018).",
+    "auto": "How studies were aligned was chosen in each training set by the error of ridge in"
+    " those of its studies that were left out.",
 }
 
 

@@ -11,14 +11,9 @@ import pytest
 from linear_settings import linear
 from scipy.stats import false_discovery_control
 from settings import MOMENTS
-from several_studies import TRUE, Studies, tables
+from several_studies import TRUE, pooled, tables
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.readers import load_schema, read_config
-from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.normalise import normalise_samples
-from genesig.data.study.config_check import resolve_config
-from genesig.data.study.dataset import pooled_of, read_dataset
 from genesig.errors import InvalidInput
 from genesig.report.page.section import Limits
 from genesig.report.studies import collect_studies, unseen
@@ -43,7 +38,7 @@ SPLITS = {
 def study(tmp_path_factory):
     """Give six studies, in the last of which the genes point the other way, and their fits."""
     folder = tmp_path_factory.mktemp("studies")
-    dataset, splits = pooled(folder, tables(6, n=20, effect=3.0, odd=True))
+    dataset, splits = pooled(folder, tables(6, n=20, effect=3.0, odd=True), **SPLITS)
     fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
                        **linear(**SPLITS["linear"]))  # fmt: skip
     return dataset, splits, fits.with_chosen()
@@ -138,18 +133,6 @@ def studies_of_nothing(dataset):
     )
 
 
-def pooled(folder, files, **changes):
-    """Read studies, align them and draw their splits, as the workflow does."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        studies = Studies(folder, files, {**SPLITS, **changes})
-        config = resolve_config(read_config(studies.write()), load_schema())
-        named = (config["expression"], config["samples"], config["label"])
-        dataset = read_dataset(*named, (), pooled_of(config), **config["data"])
-    dataset = normalise_samples(dataset, config["across"]["align"], **config["normalise"])
-    return dataset, draw_splits(dataset, seed=0, **config["splits"])
-
-
 def mean_error(dataset, splits):
     fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
                        **linear(**SPLITS["linear"])).with_chosen()  # fmt: skip
@@ -160,7 +143,7 @@ def mean_error(dataset, splits):
 def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
     errors, named, covered = [], 0, []
     for seed in range(12):
-        dataset, splits = pooled(tmp_path, tables(4, n=16, effect=0.0, seed=seed))
+        dataset, splits = pooled(tmp_path, tables(4, n=16, effect=0.0, seed=seed), **SPLITS)
         error, table = mean_error(dataset, splits)
         mean = table[table["row"] == "mean"].iloc[0]
         errors.append(error)
@@ -171,7 +154,7 @@ def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
     assert named <= 3
 
 
-@pytest.mark.parametrize("align", ["centre", "standardise", "rank"])
+@pytest.mark.parametrize("align", ["centre", "standardise", "rank", "combat", "auto"])
 def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
     """Cases mostly in some studies, and nothing that tells them apart but the study itself."""
     errors, named = [], 0
@@ -182,7 +165,7 @@ def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
             well = [i for i in range(24) if (i % 2 == 0) and (k >= 2 or i % 6 == 0)]
             keep = sorted(ill + well)
             files[name] = matrix.iloc[:, keep], about.iloc[keep]
-        dataset, splits = pooled(tmp_path, files, across={"align": align})
+        dataset, splits = pooled(tmp_path, files, **SPLITS, across={"align": align})
         errors.append(mean_error(dataset, splits)[0])
         named += int((meta_table(dataset)["q_value"] <= 0.05).any())
     assert np.mean(errors) == pytest.approx(0.5, abs=0.08)
