@@ -54,6 +54,8 @@ class HeldOutStudy(TypedDict):
 class StudiesRecord(TypedDict):
     """The studies, their mean, where the next one may lie; effects of the listed genes.
 
+    ``alignments`` are the errors by which all samples chose one, from the smallest on; empty where
+    none was chosen.
     ``genes`` has the columns of meta.tsv for the genes of the signature, ``columns`` names them.
     """
 
@@ -67,6 +69,7 @@ class StudiesRecord(TypedDict):
     genes: list[list[Any]]
     named: int
     tested: int
+    alignments: dict[str, float]
 
 
 class Studies(Study):
@@ -82,7 +85,9 @@ WHOLE = ("leave_one_study_out", "leave_one_batch_out")
 FDR = 0.05
 
 
-def collect_studies(tables: Mapping[str, pd.DataFrame], scheme: str) -> StudiesRecord | None:
+def collect_studies(
+    tables: Mapping[str, pd.DataFrame], scheme: str, alignments: Mapping[str, float]
+) -> StudiesRecord | None:  # fmt: skip
     """Sum up what several studies say; None where there is one."""
     if TABLES[0] not in tables:
         return None
@@ -103,6 +108,9 @@ def collect_studies(tables: Mapping[str, pd.DataFrame], scheme: str) -> StudiesR
         "genes": [[_cell(value) for value in row] for row in shown.itertuples(index=False)],
         "named": meta["gene"][meta["q_value"] <= FDR].nunique(),
         "tested": meta["gene"][meta["p_value"].notna()].nunique(),
+        "alignments": {
+            k: rounded(v, 3) for k, v in sorted(alignments.items(), key=lambda one: one[1])
+        },
     }
 
 
@@ -337,6 +345,11 @@ ALIGNED = {
 }
 
 
+SHORT = {
+    "none": "as they are", "centre": "centred", "standardise": "standardised", "rank": "as ranks",
+}  # fmt: skip
+
+
 def study_sentences(data: Studies) -> list[str]:
     """Say how the studies were brought together and how they were summed up."""
     it = data["studies"]
@@ -354,9 +367,22 @@ def study_sentences(data: Studies) -> list[str]:
     return [
         f"{in_words(len(it['studies'])).capitalize()} studies took part: {names}; a"
         f" gene measured by several probes was represented by {of_gene} in each study, and genes"
-        f" that all studies have were kept. {ALIGNED[across['align']]}{weights} {whole}".rstrip(),
+        f" that all studies have were kept. {ALIGNED[across['align']]}{_chosen(it)}{weights}"
+        f" {whole}".rstrip(),
         f"{it['measure']} of the studies was combined by a random-effects model (Paule and Mandel"
         " 1982; interval of Hartung and Knapp 2001), on the logit scale where it is a share; the"
-        " prediction interval is that of Higgins et al. (2009). Effects of single genes were"
+        " prediction interval is that of Nagashima et al. (2019). Effects of single genes were"
         " combined alike.",
     ]
+
+
+def _chosen(it: StudiesRecord) -> str:
+    """Say what all samples chose, and by what."""
+    if not it["alignments"]:
+        return ""
+    each = enumerated([f"{SHORT[name]} {plain(error)}" for name, error in it["alignments"].items()])
+    first = SHORT[next(iter(it["alignments"]))]
+    return (
+        f" The final model was fitted to values {first} (squared error of ridge, summed over the"
+        f" studies: {each}; the smallest of several is no estimate of its error)."
+    )

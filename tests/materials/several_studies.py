@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from toy_study import make_study
 
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.splits.draw import draw_splits
@@ -87,3 +88,18 @@ def pooled(
         dataset = read_dataset(*named, (), pooled_of(config), **config["data"])
     dataset = normalise_samples(dataset, config["across"]["align"], **config["normalise"])
     return dataset, draw_splits(dataset, seed=0, **config["splits"])
+
+
+def lay_out_studies(
+    folder: Path, config: dict[str, Any], number: int = 3, judges: int = 0
+) -> Path:  # fmt: skip
+    """Lay out a study of simulated studies, with as many cohorts more that only judge."""
+    make_study(folder)
+    Studies(folder, files := tables(number + judges, n=16, d=40, effect=3.0)).write()
+    (folder / "config.yaml").unlink()
+    items = [{"name": name, "expression": f"{name}.tsv", "samples": f"{name}_samples.tsv"}
+             for name in files]  # fmt: skip
+    told = {"studies": items[:number], **({"external": items[number:]} if judges else {})}
+    told |= {"label": "diagnosis", "data": {"classes": ["well", "ill"]}, **config}
+    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(told))
+    return folder

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from linear_settings import linear
 from settings import MOMENTS
@@ -17,6 +18,7 @@ from genesig.data.steps.chosen_alignment import CANDIDATES, chosen
 from genesig.data.steps.described import described
 from genesig.data.steps.normalise import alignments_of
 from genesig.errors import InvalidInput
+from genesig.report.studies import collect_studies, study_sentences
 from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.intervals import delong
@@ -147,3 +149,27 @@ def test_how_many_new_samples_a_model_needs(found, align, least):
     else:
         with pytest.raises(InvalidInput, match=f"{least - 1} samples, at least {least} are needed"):
             predict(model, new(least - 1)[0], "new.tsv", missing=0, mu=None)
+
+
+def test_the_report_says_which_alignment_was_chosen_and_by_what():
+    errors = {"standardise": 0.61, "centre": 0.5123, "none": 0.9, "rank": 0.7}
+    studies = [{"name": name, "samples": 10} for name in ("a", "b", "c")]
+    record = {"studies": studies, "measure": "AUC", "whole": True}
+    across = {"align": "auto", "probes": "median", "weights": "samples"}
+    told = {align: study_sentences({"studies": record | {"alignments": chosen_by},
+                                    "config": {"across": across | {"align": align}}})[0]
+            for align, chosen_by in (("auto", collected(errors)), ("rank", {}))}  # fmt: skip
+    assert "fitted to values centred" in told["auto"]
+    assert "centred 0.512, standardised 0.61, as ranks 0.7 and as they are 0.9" in told["auto"]
+    assert "fitted to values" not in told["rank"]
+
+
+def collected(errors):
+    rows = [{"row": row, "study": "a", "samples": 9, "measure": "AUC", "value": 0.8, "apart": 0}
+            for row in ("study", "mean", "next study")]  # fmt: skip
+    table = pd.DataFrame(rows).reindex(
+        columns=[*rows[0], "low", "high", "error", "measured", "genes", "lost", "i2"]
+    )
+    meta = pd.DataFrame({"gene": ["g"], "p_value": [0.1], "q_value": [0.1], "effect": [1.0]})
+    tables = {"studies": table, "meta": meta, "signature": meta[["gene"]]}
+    return collect_studies(tables, "leave_one_study_out", errors)["alignments"]

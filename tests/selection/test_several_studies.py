@@ -86,7 +86,7 @@ def test_effects_do_not_depend_on_the_scale_of_a_study(study):
 def test_the_first_screen_says_what_the_next_study_may_show(found):
     signature = pd.DataFrame({"gene": ["gene00", "gene01"]})
     it = collect_studies({"studies": found[0], "meta": found[1], "signature": signature},
-                 "leave_one_study_out")  # fmt: skip
+                 "leave_one_study_out", {})  # fmt: skip
     (said,) = unseen({"studies": it})
     assert said.startswith("In a study it had not seen: AUC 0.")
     assert "the mean of six studies; the next study may lie between 0." in said
@@ -113,7 +113,7 @@ def test_of_several_classes_each_is_held_against_the_rest(study):
     assert meta.loc[meta["p_value"].idxmin(), "gene"] in {"gene00", "gene01", "gene02", "gene10"}
     found = {"studies": studies_of_nothing(several), "meta": meta,
              "signature": pd.DataFrame({"gene": ["gene10"]})}  # fmt: skip
-    it = collect_studies(found, "leave_one_study_out")
+    it = collect_studies(found, "leave_one_study_out", {})
     assert len(it["genes"]) == 3
     assert it["tested"] == len(dataset.genes)
     section = show({"studies": it, "study": {"task": "several_classes"}}, Limits(5, 20))
@@ -175,7 +175,7 @@ def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
 def test_without_a_single_effect_the_studies_are_shown_alone(found):
     signature = pd.DataFrame({"gene": ["gene00"]})
     tables = {"studies": found[0], "meta": found[1][:0], "signature": signature}
-    it = collect_studies(tables, "leave_one_study_out")
+    it = collect_studies(tables, "leave_one_study_out", {})
     section = show({"studies": it, "study": {"task": "x"}}, Limits(5, 20))
     assert [type(item).__name__ for item in section.items] == ["Picture", "Table"]
     assert not any("meta-analysis" in words for words in section.words)
