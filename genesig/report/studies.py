@@ -86,11 +86,12 @@ FDR = 0.05
 
 
 def collect_studies(
-    tables: Mapping[str, pd.DataFrame], scheme: str, alignments: Mapping[str, float]
+    tables: Mapping[str, pd.DataFrame], scheme: str, provenance: Mapping[str, Any]
 ) -> StudiesRecord | None:  # fmt: skip
     """Sum up what several studies say; None where there is one."""
     if TABLES[0] not in tables:
         return None
+    errors = provenance.get("errors_of_alignments", {}).items()
     found, meta = (tables[name] for name in TABLES)
     mean, further = (found[found["row"] == row].iloc[0] for row in ("mean", "next study"))
     shown = meta[meta["gene"].astype(str).isin(set(map(str, tables["signature"]["gene"])))]
