@@ -109,9 +109,7 @@ def collect_studies(
         "genes": [[_cell(value) for value in row] for row in shown.itertuples(index=False)],
         "named": meta["gene"][meta["q_value"] <= FDR].nunique(),
         "tested": meta["gene"][meta["p_value"].notna()].nunique(),
-        "alignments": {
-            k: rounded(v, 3) for k, v in sorted(alignments.items(), key=lambda one: one[1])
-        },
+        "alignments": {k: rounded(v, 3) for k, v in sorted(errors, key=lambda one: one[1])},
     }
 
 

@@ -171,5 +171,6 @@ def collected(errors):
         columns=[*rows[0], "low", "high", "error", "measured", "genes", "lost", "i2"]
     )
     meta = pd.DataFrame({"gene": ["g"], "p_value": [0.1], "q_value": [0.1], "effect": [1.0]})
+    provenance = {"errors_of_alignments": errors}
     tables = {"studies": table, "meta": meta, "signature": meta[["gene"]]}
-    return collect_studies(tables, "leave_one_study_out", errors)["alignments"]
+    return collect_studies(tables, "leave_one_study_out", provenance)["alignments"]
