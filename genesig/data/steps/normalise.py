@@ -341,9 +341,8 @@ def normalise_samples(
     if dataset.design.studies and align in (AUTO, *LEARNED):
         notes["align"] = align
     if dataset.design.studies and align == AUTO:
-        known = Alignments(lambda name: _applied(ALIGNED[name], own), dataset.batches())
-        errors = known.errors(dataset.kind.number(dataset.response()), np.arange(len(X)))
-        notes["errors_of_alignments"], align, unaligned = errors, chosen(errors), X
+        unaligned, errors = X, _errors_of_alignments(own)
+        notes["errors_of_alignments"], align = errors, chosen(errors)
     steps = ALIGNED.get(align, ()) if dataset.design.studies else ()
     X, notes["steps"] = _applied(steps, own), [*notes["steps"], *map(dict, steps)]
     if places := [k for k, step in enumerate(folds, 1) if step["step"] in SUMMARIES]:
@@ -361,6 +360,12 @@ def normalise_samples(
 def _applied(steps: Steps, dataset: Dataset) -> Array:
     fitted = fit_steps(dataset.X, bound(steps, dataset), dataset.obs)
     return fitted.transform(dataset.X, dataset.obs)
+
+
+def _errors_of_alignments(dataset: Dataset) -> dict[str, float]:
+    choice = alignments_of(replace(dataset, unaligned=dataset.X))
+    response = dataset.kind.number(dataset.response())
+    return {} if choice is None else choice.errors(response, np.arange(len(response)))
 
 
 def alignments_of(dataset: Dataset) -> Alignments | None:
