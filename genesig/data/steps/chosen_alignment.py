@@ -143,4 +143,4 @@ def _ridge(K: Array, across: Array, p: Array) -> Array:
     C = np.eye(n) - p
     inverse = [np.linalg.solve(A + each * unit * np.eye(n), half[:, None] * C)
                for each in PENALTIES]  # fmt: skip
-    return p + (across * half) @ np.stack(inverse)
+    return np.asarray(p + (across * half) @ np.stack(inverse))
