@@ -136,7 +136,7 @@ def collect(
         "nonlinear": nonlinear.nonlinear(tables, config.get("nonlinear")),
         "sets": of_sets,
         "survival": survival.collect_survival(tables),
-        "studies": studies.collect_studies(tables, splits.scheme),
+        "studies": studies.collect_studies(tables, splits.scheme, dataset.provenance),
         "genome": genome.collect_genome(dataset, tables),
         "flow": patients.flow(dataset, seen),
         "enrichment": enrichment.collect_enrichment(tables, config["controls"]["permutations"]),

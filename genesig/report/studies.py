@@ -54,6 +54,8 @@ class HeldOutStudy(TypedDict):
 class StudiesRecord(TypedDict):
     """The studies, their mean, where the next one may lie; effects of the listed genes.
 
+    ``alignments`` are the errors by which all samples chose one, from the smallest on; empty where
+    none was chosen.
     ``genes`` has the columns of meta.tsv for the genes of the signature, ``columns`` names them.
     """
 
@@ -67,6 +69,7 @@ class StudiesRecord(TypedDict):
     genes: list[list[Any]]
     named: int
     tested: int
+    alignments: dict[str, float]
 
 
 class Studies(Study):
@@ -82,10 +85,13 @@ WHOLE = ("leave_one_study_out", "leave_one_batch_out")
 FDR = 0.05
 
 
-def collect_studies(tables: Mapping[str, pd.DataFrame], scheme: str) -> StudiesRecord | None:
+def collect_studies(
+    tables: Mapping[str, pd.DataFrame], scheme: str, provenance: Mapping[str, Any]
+) -> StudiesRecord | None:  # fmt: skip
     """Sum up what several studies say; None where there is one."""
     if TABLES[0] not in tables:
         return None
+    errors = provenance.get("errors_of_alignments", {}).items()
     found, meta = (tables[name] for name in TABLES)
     mean, further = (found[found["row"] == row].iloc[0] for row in ("mean", "next study"))
     shown = meta[meta["gene"].astype(str).isin(set(map(str, tables["signature"]["gene"])))]
@@ -103,6 +109,7 @@ def collect_studies(tables: Mapping[str, pd.DataFrame], scheme: str) -> StudiesR
         "genes": [[_cell(value) for value in row] for row in shown.itertuples(index=False)],
         "named": meta["gene"][meta["q_value"] <= FDR].nunique(),
         "tested": meta["gene"][meta["p_value"].notna()].nunique(),
+        "alignments": {k: rounded(v, 3) for k, v in sorted(errors, key=lambda one: one[1])},
     }
 
 
@@ -328,7 +335,18 @@ ALIGNED = {
     "standardise": "Each gene was brought to mean 0 and variance 1 in each study by itself, without"
     " its labels.",
     "rank": "The values of each sample were replaced by the ranks of its genes.",
+    "fixed": "Study was held fixed: each training study had a location of its own for each gene,"
+    " found beside the response; the study left out stayed as it was.",
+    "combat": "Training studies were brought together by ComBat (Johnson et al. 2007) without their"
+    " labels, and the study left out to these as a reference (Zhang et al. 2018).",
+    "auto": "How studies were aligned was chosen in each training set by the error of ridge in"
+    " those of its studies that were left out.",
 }
+
+
+SHORT = {
+    "none": "as they are", "centre": "centred", "standardise": "standardised", "rank": "as ranks",
+}  # fmt: skip
 
 
 def study_sentences(data: Studies) -> list[str]:
@@ -348,9 +366,22 @@ def study_sentences(data: Studies) -> list[str]:
     return [
         f"{in_words(len(it['studies'])).capitalize()} studies took part: {names}; a"
         f" gene measured by several probes was represented by {of_gene} in each study, and genes"
-        f" that all studies have were kept. {ALIGNED[across['align']]}{weights} {whole}".rstrip(),
+        f" that all studies have were kept. {ALIGNED[across['align']]}{_chosen(it)}{weights}"
+        f" {whole}".rstrip(),
         f"{it['measure']} of the studies was combined by a random-effects model (Paule and Mandel"
         " 1982; interval of Hartung and Knapp 2001), on the logit scale where it is a share; the"
-        " prediction interval is that of Higgins et al. (2009). Effects of single genes were"
+        " prediction interval is that of Nagashima et al. (2019). Effects of single genes were"
         " combined alike.",
     ]
+
+
+def _chosen(it: StudiesRecord) -> str:
+    """Say what all samples chose, and by what."""
+    if not it["alignments"]:
+        return ""
+    each = enumerated([f"{SHORT[name]} {plain(error)}" for name, error in it["alignments"].items()])
+    first = SHORT[next(iter(it["alignments"]))]
+    return (
+        f" The final model was fitted to values {first} (squared error of ridge, summed over the"
+        f" studies: {each}; the smallest of several is no estimate of its error)."
+    )

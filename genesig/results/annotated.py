@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import filecmp
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from math import prod
@@ -298,8 +298,10 @@ def _fault(data: Any, indices: Any, indptr: Any, major: int, minor: int) -> str:
     return ""
 
 
-def read_h5ad(path: str | Path) -> tuple[Array, pd.DataFrame, pd.DataFrame, str]:
-    """Return X as float64, obs, var, and the text that is stored under ``uns/genesig``.
+def read_h5ad(
+    path: str | Path, layers: Sequence[str] = ()
+) -> tuple[Array, pd.DataFrame, pd.DataFrame, str, dict[str, Array]]:
+    """Return X as float64, obs, var, the text under ``uns/genesig``, and those layers it has.
 
     Raises
     ------
@@ -308,7 +310,10 @@ def read_h5ad(path: str | Path) -> tuple[Array, pd.DataFrame, pd.DataFrame, str]
     """
     with checked_file(Path(path), str(path)) as file:
         note = file["uns/genesig"].asstr()[()]
-        return dense(file["X"][()], str(path)), _table(file["obs"]), _table(file["var"]), note
+        found = {name: dense(file[f"layers/{name}"][()], str(path)) for name in layers
+                 if f"layers/{name}" in file}  # fmt: skip
+        X = dense(file["X"][()], str(path))
+        return X, _table(file["obs"]), _table(file["var"]), note, found
 
 
 def _table(group: Any) -> pd.DataFrame:

@@ -27,6 +27,9 @@ Array = np.ndarray[Any, Any]
 PRIOR_WEIGHT = "prior_weight"
 """Column of the gene table with the weight of each gene's l1 term."""
 
+UNALIGNED = "unaligned"
+"""Layer of the matrix before studies were aligned."""
+
 CHROMOSOME, POSITION = "chromosome", "position"
 """Columns of the gene table that say where each gene lies; blank and NaN where that is unknown."""
 
@@ -48,6 +51,8 @@ class Dataset:
     provenance : dict
         ``dropped``: list of {kind, name, reason}; ``steps``: row-wise steps already applied;
         ``inputs``: {path: sha256}; ``warnings``: list of sentences.
+    unaligned : (n_samples, n_genes) float64 array or None
+        X before studies were aligned, where each training set chooses by itself how they are.
     """
 
     X: Array
@@ -55,6 +60,7 @@ class Dataset:
     var: pd.DataFrame
     design: Design
     provenance: dict[str, Any]
+    unaligned: Array | None = None
 
     @cached_property
     def samples(self) -> list[str]:
@@ -137,11 +143,12 @@ class Dataset:
         import anndata
 
         notes = {"design": self.design.notes(), "provenance": self.provenance}
+        layers = {} if self.unaligned is None else {UNALIGNED: self.unaligned}
         data = anndata.AnnData(
-            self.X, obs=self.obs, var=self.var, uns={"genesig": json.dumps(notes)}
+            self.X, obs=self.obs, var=self.var, uns={"genesig": json.dumps(notes)}, layers=layers
         )
         # HDF5 crashes where the disk is full, so there has to be room beforehand.
-        room = self.X.nbytes + 200 * sum(self.X.shape) + 65536
+        room = (1 + len(layers)) * self.X.nbytes + 200 * sum(self.X.shape) + 65536
         with whole_file(path, room) as part:
             data.write_h5ad(part)
 
@@ -154,20 +161,24 @@ class Dataset:
         InvalidInput
             It wrote no such file: somebody else did, or it is damaged.
         """
-        X, obs, var, note = read_h5ad(path)
+        X, obs, var, note, layers = read_h5ad(path, (UNALIGNED,))
         try:
-            return cls._of(X, obs, var, json.loads(note))
+            return cls._of(X, obs, var, json.loads(note), layers.get(UNALIGNED))
         except (KeyError, TypeError, ValueError) as error:
             why = " ".join(str(error).split())[:80]
             raise refuse(path, f"is no data set of a study ({why}); remove it, and it is made "
                          "anew") from None  # fmt: skip
 
     @classmethod
-    def _of(cls, X: Array, obs: pd.DataFrame, var: pd.DataFrame, notes: dict[str, Any]) -> Dataset:
+    def _of(
+        cls, X: Array, obs: pd.DataFrame, var: pd.DataFrame, notes: dict[str, Any],
+        unaligned: Array | None,
+    ) -> Dataset:  # fmt: skip
         return cls(
             X=X,
             obs=obs.astype(str),
             var=var.assign(symbol=var["symbol"].astype(str)),
             design=Design.of(notes["design"]),
             provenance=notes["provenance"],
+            unaligned=unaligned,
         )

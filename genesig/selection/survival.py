@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.steps.normalise import bound
+from genesig.data.steps.normalise import learned_steps
 from genesig.optim.cox.risk_sets import USUAL, Hazard, RiskSets, baseline_hazard
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.joined import joined
@@ -92,7 +92,9 @@ def foretold(
     place = {str(name): number for number, name in enumerate(fits.split)}
     outer, C = {split.name: split for split in splits.outer}, dataset.covariates()
     todo = tasks(dataset, splits, splits.outer, [0])
-    for X, reference, some in shared_matrices(dataset, todo, bound(folds, dataset), AT_ONCE):
+    for X, reference, some in shared_matrices(
+        dataset, todo, learned_steps(folds, dataset), AT_ONCE
+    ):
         column = {int(gene): k for k, gene in enumerate(reference.genes)}
         for task in some:
             fit = place[task.split]

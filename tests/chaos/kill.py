@@ -1,7 +1,8 @@
 """Kill a study at random moments, go on with it, compare its results with those of a whole run.
 
-python tests/chaos/kill.py [kills] [seed]
+python tests/chaos/kill.py [kills] [seed] [studies]
 
+With `studies` it is a study of several studies.
 Each time another study is begun, a job of it, Snakemake or the whole group of processes gets a
 signal, and the study is gone on with as docs/running.md says. What is left of a killed Snakemake's
 jobs may still be at work by then, as it would be for a user.
@@ -16,7 +17,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -26,6 +27,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
 
+from several_studies import lay_out_studies
 from toy_study import command, environment, make_study, results, run
 
 WHO = ("job", "master", "group")
@@ -38,7 +40,19 @@ SMALLEST = {
 }
 
 
-def kills(times: int, seed: int, place: Path) -> Iterator[tuple[str, list[str]]]:
+def one_study(folder: Path) -> None:
+    """Lay out a small study."""
+    make_study(folder, SMALLEST)
+
+
+def several_studies(folder: Path) -> None:
+    """Lay out a small study of three studies, which training sets align as they choose."""
+    lay_out_studies(folder, {**SMALLEST, "across": {"align": "auto"}})
+
+
+def kills(
+    times: int, seed: int, place: Path, make: Callable[[Path], None] = one_study
+) -> Iterator[tuple[str, list[str]]]:
     """Yield what was done and the results that came out otherwise, once for each kill."""
     # Begun in the background, this would hand on that SIGINT is to be ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -47,7 +61,7 @@ def kills(times: int, seed: int, place: Path) -> Iterator[tuple[str, list[str]]]
     whole, folder = (place / name for name in ("whole", "killed"))
     for each in (whole, folder):
         each.mkdir()
-        make_study(each, SMALLEST)
+        make(each)
     begun = time.monotonic()
     run(whole)
     duration, expected = time.monotonic() - begun, results(whole)
@@ -102,11 +116,11 @@ def _sent(master: int, who: str, how: signal.Signals, draw: random.Random) -> bo
     return True
 
 
-def main(times: int = 50, seed: int = 0) -> int:
+def main(times: int = 50, seed: int = 0, *, make: Callable[[Path], None] = one_study) -> int:
     """Do so many kills; return 1 if a result came out otherwise."""
     wrong = 0
     with TemporaryDirectory() as place:
-        for number, (done, other) in enumerate(kills(times, seed, Path(place)), 1):
+        for number, (done, other) in enumerate(kills(times, seed, Path(place), make), 1):
             wrong += bool(other)
             print(f"{number:3d} {done}: {', '.join(other) or 'the same results'}", flush=True)
     print(f"{times} kills, {wrong} with other results")
@@ -114,4 +128,5 @@ def main(times: int = 50, seed: int = 0) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    make = several_studies if "studies" in sys.argv[1:] else one_study
+    sys.exit(main(*(int(word) for word in sys.argv[1:] if word != "studies"), make=make))

@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 import yaml
+from toy_study import make_study
+
+from genesig.data.files.readers import load_schema, read_config
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.study.config_check import resolve_config
+from genesig.data.study.dataset import pooled_of, read_dataset
+from genesig.results import Dataset, Splits
 
 NAMES = ("boston", "berlin", "bombay", "bergen", "bilbao", "brno")
 TRUE = 3
@@ -65,3 +74,32 @@ class Studies:
         config = {"studies": studies, "label": "diagnosis", **self.config}
         (self.root / "config.yaml").write_text(yaml.safe_dump(config))
         return self.root / "config.yaml"
+
+
+def pooled(
+    folder: Path, files: dict[str, tuple[pd.DataFrame, pd.DataFrame]], **config: Any
+) -> tuple[Dataset, Splits]:
+    """Read studies of wells and ills, align them and draw their splits, as the workflow does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        studies = Studies(folder, files, {"data": {"classes": ["well", "ill"]}, **config})
+        config = resolve_config(read_config(studies.write()), load_schema())
+        named = (config["expression"], config["samples"], config["label"])
+        dataset = read_dataset(*named, (), pooled_of(config), **config["data"])
+    dataset = normalise_samples(dataset, config["across"]["align"], **config["normalise"])
+    return dataset, draw_splits(dataset, seed=0, **config["splits"])
+
+
+def lay_out_studies(
+    folder: Path, config: dict[str, Any], number: int = 3, judges: int = 0
+) -> Path:  # fmt: skip
+    """Lay out a study of simulated studies, with as many cohorts more that only judge."""
+    make_study(folder)
+    Studies(folder, files := tables(number + judges, n=16, d=40, effect=3.0)).write()
+    (folder / "config.yaml").unlink()
+    items = [{"name": name, "expression": f"{name}.tsv", "samples": f"{name}_samples.tsv"}
+             for name in files]  # fmt: skip
+    told = {"studies": items[:number], **({"external": items[number:]} if judges else {})}
+    told |= {"label": "diagnosis", "data": {"classes": ["well", "ill"]}, **config}
+    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(told))
+    return folder

@@ -11,14 +11,9 @@ import pytest
 from linear_settings import linear
 from scipy.stats import false_discovery_control
 from settings import MOMENTS
-from several_studies import TRUE, Studies, tables
+from several_studies import TRUE, pooled, tables
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.readers import load_schema, read_config
-from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.normalise import normalise_samples
-from genesig.data.study.config_check import resolve_config
-from genesig.data.study.dataset import pooled_of, read_dataset
 from genesig.errors import InvalidInput
 from genesig.report.page.section import Limits
 from genesig.report.studies import collect_studies, unseen
@@ -43,7 +38,7 @@ SPLITS = {
 def study(tmp_path_factory):
     """Give six studies, in the last of which the genes point the other way, and their fits."""
     folder = tmp_path_factory.mktemp("studies")
-    dataset, splits = pooled(folder, tables(6, n=20, effect=3.0, odd=True))
+    dataset, splits = pooled(folder, tables(6, n=20, effect=3.0, odd=True), **SPLITS)
     fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
                        **linear(**SPLITS["linear"]))  # fmt: skip
     return dataset, splits, fits.with_chosen()
@@ -91,7 +86,7 @@ def test_effects_do_not_depend_on_the_scale_of_a_study(study):
 def test_the_first_screen_says_what_the_next_study_may_show(found):
     signature = pd.DataFrame({"gene": ["gene00", "gene01"]})
     it = collect_studies({"studies": found[0], "meta": found[1], "signature": signature},
-                 "leave_one_study_out")  # fmt: skip
+                 "leave_one_study_out", {})  # fmt: skip
     (said,) = unseen({"studies": it})
     assert said.startswith("In a study it had not seen: AUC 0.")
     assert "the mean of six studies; the next study may lie between 0." in said
@@ -118,7 +113,7 @@ def test_of_several_classes_each_is_held_against_the_rest(study):
     assert meta.loc[meta["p_value"].idxmin(), "gene"] in {"gene00", "gene01", "gene02", "gene10"}
     found = {"studies": studies_of_nothing(several), "meta": meta,
              "signature": pd.DataFrame({"gene": ["gene10"]})}  # fmt: skip
-    it = collect_studies(found, "leave_one_study_out")
+    it = collect_studies(found, "leave_one_study_out", {})
     assert len(it["genes"]) == 3
     assert it["tested"] == len(dataset.genes)
     section = show({"studies": it, "study": {"task": "several_classes"}}, Limits(5, 20))
@@ -138,18 +133,6 @@ def studies_of_nothing(dataset):
     )
 
 
-def pooled(folder, files, **changes):
-    """Read studies, align them and draw their splits, as the workflow does."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        studies = Studies(folder, files, {**SPLITS, **changes})
-        config = resolve_config(read_config(studies.write()), load_schema())
-        named = (config["expression"], config["samples"], config["label"])
-        dataset = read_dataset(*named, (), pooled_of(config), **config["data"])
-    dataset = normalise_samples(dataset, config["across"]["align"], **config["normalise"])
-    return dataset, draw_splits(dataset, seed=0, **config["splits"])
-
-
 def mean_error(dataset, splits):
     fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
                        **linear(**SPLITS["linear"])).with_chosen()  # fmt: skip
@@ -160,7 +143,7 @@ def mean_error(dataset, splits):
 def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
     errors, named, covered = [], 0, []
     for seed in range(12):
-        dataset, splits = pooled(tmp_path, tables(4, n=16, effect=0.0, seed=seed))
+        dataset, splits = pooled(tmp_path, tables(4, n=16, effect=0.0, seed=seed), **SPLITS)
         error, table = mean_error(dataset, splits)
         mean = table[table["row"] == "mean"].iloc[0]
         errors.append(error)
@@ -171,7 +154,7 @@ def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
     assert named <= 3
 
 
-@pytest.mark.parametrize("align", ["centre", "standardise", "rank"])
+@pytest.mark.parametrize("align", ["centre", "standardise", "rank", "combat", "auto"])
 def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
     """Cases mostly in some studies, and nothing that tells them apart but the study itself."""
     errors, named = [], 0
@@ -182,7 +165,7 @@ def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
             well = [i for i in range(24) if (i % 2 == 0) and (k >= 2 or i % 6 == 0)]
             keep = sorted(ill + well)
             files[name] = matrix.iloc[:, keep], about.iloc[keep]
-        dataset, splits = pooled(tmp_path, files, across={"align": align})
+        dataset, splits = pooled(tmp_path, files, **SPLITS, across={"align": align})
         errors.append(mean_error(dataset, splits)[0])
         named += int((meta_table(dataset)["q_value"] <= 0.05).any())
     assert np.mean(errors) == pytest.approx(0.5, abs=0.08)
@@ -192,7 +175,7 @@ def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
 def test_without_a_single_effect_the_studies_are_shown_alone(found):
     signature = pd.DataFrame({"gene": ["gene00"]})
     tables = {"studies": found[0], "meta": found[1][:0], "signature": signature}
-    it = collect_studies(tables, "leave_one_study_out")
+    it = collect_studies(tables, "leave_one_study_out", {})
     section = show({"studies": it, "study": {"task": "x"}}, Limits(5, 20))
     assert [type(item).__name__ for item in section.items] == ["Picture", "Table"]
     assert not any("meta-analysis" in words for words in section.words)

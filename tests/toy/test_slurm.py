@@ -5,7 +5,16 @@ import shutil
 import subprocess
 
 import pytest
+from several_studies import lay_out_studies
 from toy_study import make_study, results, run
+
+QUICK = {
+    "across": {"align": "auto"},
+    "splits": {"subsamples": 2, "batches": 2},
+    "linear": {"tau_count": 3, "mu": [1e-3]},
+    "signature": {"permutations": 2},
+    "controls": {"permutations": 2, "permutations_per_job": 1, "baselines": ["dummy"]},
+}
 
 
 def controller_answers():
@@ -18,11 +27,15 @@ def controller_answers():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not controller_answers(), reason="no SLURM controller here")
-def test_the_cluster_gives_the_bytes_of_the_laptop(tmp_path):
+@pytest.mark.parametrize("several", [False, True])
+def test_the_cluster_gives_the_bytes_of_the_laptop(tmp_path, several):
+    def make(folder):
+        return lay_out_studies(folder, QUICK) if several else make_study(folder)
+
     (tmp_path / "laptop").mkdir()
     (tmp_path / "cluster").mkdir()
-    laptop = make_study(tmp_path / "laptop")
+    laptop = make(tmp_path / "laptop")
     run(laptop)
-    cluster = make_study(tmp_path / "cluster")
+    cluster = make(tmp_path / "cluster")
     run(cluster, "--workflow-profile", "profiles/slurm", "--jobs", "10")
     assert results(cluster) == results(laptop)

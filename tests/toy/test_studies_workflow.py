@@ -5,13 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from several_studies import Studies, tables
-from toy_study import make_study, planned, run
+from several_studies import lay_out_studies
+from toy_study import planned, run
 
 CONFIG = {
-    "label": "diagnosis",
-    "data": {"classes": ["well", "ill"]},
     "splits": {"subsamples": 4, "batches": 1},
     "linear": {"tau_count": 4, "mu": [1e-3]},
     "signature": {"permutations": 19},
@@ -21,25 +18,9 @@ CONFIG = {
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("toy")
-    make_study(folder)
-    files = tables(4, n=16, d=40, effect=3.0)
-    judge = dict([files.popitem()])
-    Studies(folder, files).write()
-    Studies(folder, judge).write()
-    (folder / "config.yaml").unlink()
-    studies, external = (
-        [{"name": name, "expression": f"{name}.tsv", "samples": f"{name}_samples.tsv"}
-         for name in some] for some in (files, judge)
-    )  # fmt: skip
-    write(folder, {**CONFIG, "studies": studies, "external": external})
+    folder = lay_out_studies(tmp_path_factory.mktemp("toy"), CONFIG, judges=1)
     run(folder, cores=1)
     return folder
-
-
-def write(folder, config):
-    """Write a config that has nothing of the toy's own study."""
-    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(config))
 
 
 @pytest.mark.slow

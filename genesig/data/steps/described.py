@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from genesig.data.steps.alignment import LEARNED
 from genesig.data.steps.imputation import gene_means
 from genesig.data.steps.normalise import reference_of_all
 from genesig.results import Dataset
@@ -28,7 +29,7 @@ def described(dataset: Dataset) -> Dataset:
         After the row-wise steps (`normalise_samples` notes which of the learned ones count).
     """
     steps = dataset.provenance.get("summaries", [])
-    if not steps:
+    if not steps and dataset.provenance.get("align") not in LEARNED:
         return dataset
     fitted = reference_of_all(dataset, steps)
     X = np.where(np.isnan(dataset.X), gene_means(dataset.X), dataset.X)

@@ -3,9 +3,10 @@
 A step of kind ``"sample"`` looks at one sample at a time. A step of kind ``"fold"`` learns across
 samples: it is fitted on training rows and its fitted values are applied to any other row. One of
 kind ``"batch"`` does so, too, and is told what the sample table says of each row. One of kind
-``"study"`` looks at one study at a time, all of which is on one side where studies are held out.
-None is told the label, but for the step that leaves out genes which most of a class misses: it is
-told the classes of its training rows, permuted ones where labels are.
+``"study"`` looks at one study at a time, all of which is on one side where studies are held out;
+``"studies"`` learns of several, and takes any other by itself. None is told the label, but for the
+step that leaves out genes which most of a class misses, and for study held fixed: these are told
+the response of their training rows, a permuted one where labels are.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from genesig.data.steps.alignment import ALIGNED, AlignStudies
+from genesig.data.steps.alignment import ALIGNED, ALIGNERS, AUTO, LEARNED
 from genesig.data.steps.background import RmaBackground
 from genesig.data.steps.batch_correction import BatchCorrection
+from genesig.data.steps.chosen_alignment import Alignments, chosen
 from genesig.data.steps.collapse import Collapse
 from genesig.data.steps.counts import LogCpm
 from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Steps = Sequence[Mapping[str, Any]]
 
-ALIGN = "align_studies"
 # Refitted in every inner fold, by the solver, hence last.
 MOMENTS = ("centre", "unit_variance")
 # After these a column is no longer the gene of that name as it was measured (see `described`).
@@ -65,6 +66,8 @@ FILLERS = ("knn_impute", "left_censored", "half_minimum")
 AS_LOW = ("left_censored", "half_minimum")
 # Which genes are left out by how much of a class misses them.
 BY_CLASS = ("knn_impute",)
+# Which studies' locations are found beside the response.
+BY_RESPONSE = ("fix_studies",)
 # Whose class finds at once, by `together`, what it needs for many sets of training rows.
 TOGETHER = ("knn_impute",)
 
@@ -79,7 +82,7 @@ class Normaliser(Protocol):
     """
 
     @property
-    def kind(self) -> Literal["sample", "fold", "batch", "study"]:
+    def kind(self) -> Literal["sample", "fold", "batch", "study", "studies"]:
         """What the step looks at."""
 
     @property
@@ -146,7 +149,8 @@ class Reference:
 
 def apply(step: Normaliser, X: Array, about: pd.DataFrame | None) -> Array:
     """Apply a fitted step; only one that corrects batches or aligns studies is told about them."""
-    return step.transform(X, about) if step.kind in ("batch", "study") else step.transform(X)
+    told = step.kind in ("batch", "study", "studies")
+    return step.transform(X, about) if told else step.transform(X)
 
 
 def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
@@ -157,8 +161,14 @@ def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
 
 
 def _class_of(name: str) -> Any:
-    """Return the class of a step; that which aligns studies is none that a config may list."""
-    return AlignStudies if name == ALIGN else pick("normalise.folds", NORMALISERS, name)
+    """Return the class of a step; those which align studies are none that a config may list."""
+    return ALIGNERS[name] if name in ALIGNERS else pick("normalise.folds", NORMALISERS, name)
+
+
+def learned_steps(folds: Steps, dataset: Dataset) -> list[dict[str, Any]]:
+    """Return ``normalise.folds``, told what `bound` tells, behind what aligns studies."""
+    first = LEARNED.get(dataset.provenance.get("align", ""))
+    return bound([*([{"step": first}] if first else []), *folds], dataset)
 
 
 def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
@@ -173,21 +183,23 @@ def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
     return with_indicators(told, dataset.genes)
 
 
-def with_classes(steps: Steps, classes: Array | None) -> list[dict[str, Any]]:
-    """Tell the steps that leave genes out by class of which class each training row is, or None."""
-    return [
-        {**step, "classes": classes} if step["step"] in BY_CLASS else dict(step) for step in steps
-    ]
+def with_response(steps: Steps, dataset: Dataset, y: Array) -> list[dict[str, Any]]:
+    """Tell the steps that may know it the response y of the training rows.
 
-
-def classes_of(dataset: Dataset) -> Array | None:
-    """Return the number of each sample's class, (n,); None where the response has no classes."""
-    return None if dataset.design.classes is None else dataset.response()
+    Each takes the classes, or None where there are none, or the response as numbers.
+    """
+    told = [dict(step) for step in steps]
+    for step in told:
+        if step["step"] in BY_CLASS:
+            step["classes"] = None if dataset.design.classes is None else y
+        if step["step"] in BY_RESPONSE:
+            step["response"] = dataset.kind.number(y)
+    return told
 
 
 def reference_of_all(dataset: Dataset, steps: Steps) -> Reference:
     """Fit the steps before centring and scaling on all samples, as for the final model."""
-    told = with_classes(bound(steps, dataset), classes_of(dataset))
+    told = with_response(learned_steps(steps, dataset), dataset, dataset.response())
     return fit_reference_steps(dataset.X, told, dataset.obs)
 
 
@@ -195,7 +207,7 @@ def with_batch(steps: Steps, design: Design) -> list[dict[str, Any]]:
     """Tell the steps that correct batches which column of the sample table names them."""
     named = []
     for step in steps:
-        if step["step"] == ALIGN:
+        if step["step"] in ALIGNERS:
             named.append({**step, "column": design.batch})
             continue
         batch = pick("normalise.folds", NORMALISERS, step["step"]).kind == "batch"
@@ -240,7 +252,7 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
 def _fitted(kind: Any, X: Array, about: pd.DataFrame | None, settings: dict[str, Any]) -> Any:
     if kind.kind in ("sample", "study"):
         return kind(**settings)
-    known = (about,) if kind.kind == "batch" else ()
+    known = (about,) if kind.kind in ("batch", "studies") else ()
     return kind.fit(X, *known, **settings)
 
 
@@ -307,7 +319,9 @@ def normalise_samples(
     ----------
     dataset : Dataset
     align : str
-        Of several studies, a name in `alignment.ALIGNED`.
+        Of several studies, a name in `alignment.ALIGNED`; one in `LEARNED` is only noted, as a step
+        that training sets learn. With `AUTO` the one is applied that all samples choose, and the
+        matrix before it is kept, for training sets to choose by themselves.
     samples : list of steps
         Applied, and added to the provenance.
     folds : list of steps
@@ -320,11 +334,17 @@ def normalise_samples(
         If a step stands in the wrong place (see `check_steps`).
     """
     check_steps(samples=samples, folds=folds)
-    steps = [*samples, *(ALIGNED[align] if dataset.design.studies else ())]
-    dataset = with_columns(dataset, steps)
-    X = fit_steps(dataset.X, bound(steps, dataset), dataset.obs).transform(dataset.X, dataset.obs)
-    done = dataset.provenance.get("steps", [])
-    notes = {**dataset.provenance, "steps": [*done, *map(dict, steps)]}
+    dataset = with_columns(dataset, samples)
+    X, before = _applied(samples, dataset), dataset.provenance.get("steps", [])
+    notes = {**dataset.provenance, "steps": [*before, *map(dict, samples)]}
+    own, unaligned = replace(dataset, X=X), None
+    if dataset.design.studies and align in (AUTO, *LEARNED):
+        notes["align"] = align
+    if dataset.design.studies and align == AUTO:
+        unaligned, errors = X, _errors_of_alignments(own)
+        notes["errors_of_alignments"], align = errors, chosen(errors)
+    steps = ALIGNED.get(align, ()) if dataset.design.studies else ()
+    X, notes["steps"] = _applied(steps, own), [*notes["steps"], *map(dict, steps)]
     if places := [k for k, step in enumerate(folds, 1) if step["step"] in SUMMARIES]:
         notes["summaries"] = list(map(dict, folds[: places[-1]]))
     constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
@@ -334,7 +354,27 @@ def normalise_samples(
             " could not be selected."
         )
         notes["warnings"] = [*notes.get("warnings", []), sentence]
-    return replace(dataset, X=X, provenance=notes)
+    return replace(dataset, X=X, provenance=notes, unaligned=unaligned)
+
+
+def _applied(steps: Steps, dataset: Dataset) -> Array:
+    fitted = fit_steps(dataset.X, bound(steps, dataset), dataset.obs)
+    return fitted.transform(dataset.X, dataset.obs)
+
+
+def _errors_of_alignments(dataset: Dataset) -> dict[str, float]:
+    choice = alignments_of(replace(dataset, unaligned=dataset.X))
+    response = dataset.kind.number(dataset.response())
+    return {} if choice is None else choice.errors(response, np.arange(len(response)))
+
+
+def alignments_of(dataset: Dataset) -> Alignments | None:
+    """Return what training sets choose their alignment from; None where nothing is chosen."""
+    studies = dataset.batches()
+    if dataset.unaligned is None or studies is None:
+        return None
+    own = replace(dataset, X=dataset.unaligned)
+    return Alignments(lambda name: _applied(ALIGNED[name], own), studies)
 
 
 NORMALISERS: Registry[Any] = Registry("steps", {

@@ -37,6 +37,9 @@ FOREST, VALUE = 0.25, 8.5e-7
 GENE = 6e-3
 """MB for a gene that a job of many permutations may hold: 54,675 genes took from 520 to 820 MB."""
 
+ALIGNED = 5
+"""Matrices more that are held where training sets choose how studies are aligned."""
+
 MODULE = 6e-6
 """Seconds of a module, for one number of the matrix."""
 
@@ -99,7 +102,8 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     jobs, fits = batches * (1 - (-permutations // most)), size.splits * (1 + permutations)
     half = replace(size, training=size.samples // 2)
     halves = splits["subsamples"] * _fit(config, half)
-    held = 350 + 2 * matrix + GENE * size.genes
+    own = ALIGNED if config["studies"] and config["across"]["align"] == "auto" else 0
+    held = 350 + (2 + own) * matrix + GENE * size.genes
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
         "fit": Cost(START + max(1, min(permutations, most)) * share * fit, held,

@@ -196,7 +196,8 @@ def inputs_of(config: Mapping[str, Any]) -> Inputs:
 def pooled_of(config: Mapping[str, Any]) -> Pooled:
     """Return what a resolved config says of several studies, None where it has one."""
     studies = config.get("studies")
-    return {"studies": studies, "probes": config["across"]["probes"]} if studies else None
+    across = {key: config["across"][key] for key in ("probes", "align")}
+    return {"studies": studies, "across": across} if studies else None
 
 
 def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
@@ -215,7 +216,7 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
     if pooled:
         data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
                 "annotation": annotation, "symbol": symbol, "part": part}  # fmt: skip
-        pool = pool_studies(pooled["studies"], Wanted(columns, data, pooled["probes"]), problems)
+        pool = pool_studies(pooled["studies"], Wanted(columns, data, **pooled["across"]), problems)
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
         annotation = None
     else:

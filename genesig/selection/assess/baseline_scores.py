@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.data.splits.seeds import BASELINE, random_state, spawn_key
-from genesig.data.steps.normalise import bound, classes_of, fit_steps, with_classes
+from genesig.data.steps.normalise import (
+    alignments_of,
+    fit_steps,
+    learned_steps,
+    with_response,
+)
 from genesig.data.steps.together import steps_together
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
@@ -61,10 +67,14 @@ def run_baselines(
 
     rows = []
     trains = [dataset.rows(split.train) for split in splits.outer]
-    together = steps_together(dataset.X, bound(folds, dataset), trains)
+    together = steps_together(dataset.X, learned_steps(folds, dataset), trains)
+    choice, own = alignments_of(dataset), dataset
     for number, (split, steps) in enumerate(zip(splits.outer, together, strict=True)):
+        if choice is not None:
+            y = dataset.kind.number(dataset.response()[trains[number]])
+            own = replace(dataset, X=choice.copy(choice.best(y, trains[number])))
         with config_context(assume_finite=True, skip_parameter_validation=True):
-            found = list(_of_split(dataset, splits, number, steps, baselines))
+            found = list(_of_split(own, splits, number, steps, baselines))
         for name, row, f in (*_of_covariates(dataset, split), *found):
             decided = decisions(dataset, dataset.response()[row], f)
             samples = [dataset.samples[each] for each in row]
@@ -95,8 +105,7 @@ def _of_split(
     split = splits.outer[number]
     train, test = dataset.rows(split.train), dataset.rows(split.test)
     about = dataset.obs
-    classes = classes_of(dataset)
-    told = with_classes(steps, None if classes is None else classes[train])
+    told = with_response(steps, dataset, dataset.response()[train])
     fitted = fit_steps(dataset.X[train], told, about.iloc[train])
     X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
     state = random_state(splits.seed, spawn_key(BASELINE, split=number))

@@ -36,4 +36,5 @@ def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
     notes["block"] = notes["block"].fillna(0)
     notes = notes.astype({name: TYPES.get(str(name), float) for name in notes if name != "class"})
     var = dataset.var.iloc[columns].join(notes)
-    return replace(dataset, X=described(dataset).X[:, columns], var=var)
+    X = described(dataset).X[:, columns]
+    return replace(dataset, X=X, var=var, unaligned=None)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from genesig.data.splits.seeds import CHANCE
-from genesig.data.steps.normalise import bound
+from genesig.data.steps.normalise import learned_steps
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Split, Splits
 from genesig.results.chance import FINAL, TRAINING, Chance
@@ -98,7 +98,7 @@ def _listed(
     dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol
 ) -> tuple[HalfLists | None, HalfLists | None]:  # fmt: skip
     """Return the lists of halves of each task, and of one of its inner folds, by its number."""
-    parts, inner, steps = [], [], bound(folds, dataset)
+    parts, inner, steps = [], [], learned_steps(folds, dataset)
     columns = max(1, int(NUMBERS / max(1, len(dataset.genes))))
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
         outer = outer_sets(X, folds, dataset, reference.genes, protocol, some)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.steps.normalise import Reference, bound
+from genesig.data.steps.normalise import Reference, learned_steps
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.chance import FINAL, TRAINING, Chance
@@ -105,7 +105,7 @@ def _fit(
     tail = FITTED[dataset.design.kind].columns(dataset.design)
     parts, done, start = [_none(protocol, tail)], 0, time.monotonic()
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes)))) // int(np.prod(tail)) or 1
-    steps = bound(folds, dataset)
+    steps = learned_steps(folds, dataset)
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
         describe = partial(outer_sets, X, folds, dataset, reference.genes, protocol)
         outer = describe(some)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.splits.seeds import RANDOM_LIST, generator, spawn_key
-from genesig.data.steps.normalise import bound
+from genesig.data.steps.normalise import learned_steps
 from genesig.data.study.gene_sets import study_sets
 from genesig.optim.solution import Path
 from genesig.results import Dataset, Fits, Splits
@@ -117,7 +117,7 @@ def refitted_lists(
     orders = [rng.permutation(len(dataset.genes)) for _ in range(RANDOM)]
     todo, scores = tasks(dataset, splits, splits.outer, [0]), []
     place = {task.split: number for number, task in enumerate(todo)}
-    for X, reference, (task,) in shared_matrices(dataset, todo, bound(folds, dataset), 1):
+    for X, reference, (task,) in shared_matrices(dataset, todo, learned_steps(folds, dataset), 1):
         size = int(sizes[place[task.split]])
         column = np.full(len(dataset.genes), -1)
         column[reference.genes] = np.arange(len(reference.genes))

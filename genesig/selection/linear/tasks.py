@@ -14,11 +14,13 @@ import numpy as np
 from genesig.data.splits.folds import Samples
 from genesig.data.splits.permute import permutation
 from genesig.data.splits.seeds import HALF, PERMUTATION
+from genesig.data.steps.chosen_alignment import Alignments
 from genesig.data.steps.normalise import (
     MOMENTS,
     Reference,
+    alignments_of,
     fit_reference_steps,
-    with_classes,
+    with_response,
 )
 from genesig.data.steps.together import steps_together
 from genesig.errors import GenesigError
@@ -238,13 +240,32 @@ def shared_matrices(
 
     Without steps that learn a reference (quantile, filters) every task shares X itself; with
     them, each has a matrix of its own, because the reference is learned on its training rows. With
-    covariates, each permutation has an X of its own.
+    covariates, each permutation has an X of its own. Where an alignment is chosen, tasks in a row
+    that choose the same one share it.
     """
+    choice = alignments_of(dataset)
     for number, some in groupby(todo, lambda task: 0 if task.moved is None else task.permutation):
         own = list(some)
         moved = own[0].moved if number else None
-        given = dataset if moved is None else replace(dataset, X=exchanged(dataset, moved))
-        yield from _matrices(given, own, folds, columns)
+        for aligned, part in _as_chosen(dataset, choice, own, moved):
+            given = aligned if moved is None else replace(aligned, X=exchanged(aligned, moved))
+            yield from _matrices(given, part, folds, columns)
+
+
+def _as_chosen(
+    dataset: Dataset, choice: Alignments | None, todo: list[Task], moved: Array | None
+) -> Iterator[tuple[Dataset, list[Task]]]:
+    """Give the data set with its studies aligned as the training samples of some tasks choose."""
+    if choice is None:
+        yield dataset, todo
+        return
+    others = None
+    if moved is not None:  # what is exchanged is linear in X
+        others = exchanged(replace(dataset, X=np.eye(len(moved))), moved)
+    names = [choice.best(dataset.kind.number(task.y[task.train]), task.train, others)
+             for task in todo]  # fmt: skip
+    for name, some in groupby(zip(names, todo, strict=True), lambda pair: pair[0]):
+        yield replace(dataset, X=choice.copy(name)), [task for _, task in some]
 
 
 def _matrices(
@@ -259,8 +280,7 @@ def _matrices(
         return
     together = steps_together(X, folds, [task.train for task in todo])
     for task, steps in zip(todo, together, strict=True):
-        classes = None if dataset.design.classes is None else task.y[task.train]
-        told = with_classes(steps, classes)
+        told = with_response(steps, dataset, task.y[task.train])
         try:
             reference = fit_reference_steps(X[task.train], told, about.iloc[task.train])
         except GenesigError as error:

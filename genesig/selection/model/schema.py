@@ -65,6 +65,16 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
         " where spread is true; new samples are a study by themselves, of at least 10",
         {"column": TEXT, "spread": {"type": "boolean"}},
     ),
+    "fix_studies": (
+        "x - shift of the sample's study; one of a study that is not in `batches` stays as it is",
+        {"column": TEXT, "batches": _list(TEXT), "shift": _list(_list(NUMBER))},
+    ),
+    "combat_studies": (
+        "ComBat for samples of a study in `batches`; others are one new batch, of at least 10,"
+        " brought to `mean` and `scale` (Zhang et al. 2018)",
+        {"column": TEXT, "batches": _list(TEXT), "mean": _list(NUMBER), "scale": _list(NUMBER),
+         "gamma": _list(_list(NUMBER)), "delta": _list(_list(NUMBER))},
+    ),
     "segment": (
         "step function along each chromosome, whose columns are `order` from one of `starts` to the"
         " next; null is one of all columns. min 1/2 ||f - x||^2 + tau sd sum |f_(i+1) - f_i|, sd ="

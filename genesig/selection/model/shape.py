@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from genesig.data.cohorts.new_matrix import row_wise
+from genesig.data.steps.alignment import AlignStudies, CombatStudies
 from genesig.data.steps.missing_indicators import NAME
 from genesig.data.steps.normalise import AS_LOW, FILLERS, Reference, apply
 from genesig.data.steps.scale import LEARNED_DEPTH
@@ -218,7 +219,7 @@ Model = Mapping[str, Any]
 
 # Of the fields of fitted steps, those whose last axis is the genes that the step takes.
 OF_EACH_GENE = {"donors", "low", "target", "effects", "sets", "mean", "scale", "coefficients",
-                "gamma", "delta", "reference", "means"}  # fmt: skip
+                "gamma", "delta", "shift", "reference", "means"}  # fmt: skip
 
 
 def seen_by(model: Model, chosen: Model, values: Array, about: pd.DataFrame | None = None) -> Array:
@@ -341,4 +342,5 @@ def aligned(model: Model, X: Array, known: Array, filler: Array) -> Array:
 
 def aligns(model: Model) -> bool:
     """Tell whether a model needs moments of the samples that it scores."""
-    return any(step.kind == "study" for step in split_steps(model)[0])
+    steps = Reference.of(model["normalisation"]).steps
+    return any(isinstance(step, AlignStudies | CombatStudies) for step in steps)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.steps.normalise import Reference, bound, moments
+from genesig.data.steps.normalise import Reference, learned_steps, moments
 from genesig.data.study.gene_groups import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.nonlinear.choice import Fit
@@ -159,7 +159,7 @@ def nonlinear_final(
 
 def _matrices(dataset: Dataset, todo: list[Task], folds: Steps, protocol: NonlinearProtocol) -> Any:
     """Give each task with its matrix, normalised by what its training rows taught."""
-    steps = bound(folds, dataset)
+    steps = learned_steps(folds, dataset)
     scaled = moments(folds)["unit_variance"]
     named = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
     for X, reference, some in shared_matrices(dataset, todo, steps, 1):

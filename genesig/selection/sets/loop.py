@@ -12,7 +12,7 @@ import numpy as np
 
 from genesig.data.splits.permute import shuffled
 from genesig.data.splits.seeds import SET_WEIGHTS, generator, spawn_key
-from genesig.data.steps.normalise import bound, moments
+from genesig.data.steps.normalise import learned_steps, moments
 from genesig.errors import GenesigError
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.solution import BlockPath
@@ -146,7 +146,7 @@ class Study:
 
     def models(self, todo: list[Task]) -> Iterator[Model]:
         """Yield the model of each task, chosen by its inner folds."""
-        steps, start, done = bound(self.folds, self.dataset), time.monotonic(), 0
+        steps, start, done = learned_steps(self.folds, self.dataset), time.monotonic(), 0
         said = start
         for X, reference, some in shared_matrices(self.dataset, todo, steps, MOST):
             members = self._members(reference.genes, some[0].split)

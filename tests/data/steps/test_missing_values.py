@@ -10,7 +10,7 @@ from gathered_study import make_dataset, make_splits
 from genesig.data.files.readers import load_schema
 from genesig.data.steps.described import described
 from genesig.data.steps.left_censored import HalfMinimum, LeftCensored, of_low_genes
-from genesig.data.steps.normalise import FILLERS, fit_steps, normalise_samples, with_classes
+from genesig.data.steps.normalise import FILLERS, fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine_study
@@ -106,15 +106,15 @@ def test_a_gene_that_most_of_a_class_misses_is_left_out_and_no_other():
     y = np.repeat([-1.0, 1.0], [8, 4])
     X[8:11, 1], X[:5, 2], X[:4, 3], X[8:10, 3] = np.nan, np.nan, np.nan, np.nan
     step = KNN | {"missing_most": 0.5}
-    assert fit_steps(X, with_classes([step], y)).genes.tolist() == [0, 3, 4, 5]
-    assert fit_steps(X, with_classes([step], None)).genes.tolist() == [0, 1, 2, 3, 4, 5]
-    assert fit_steps(X, with_classes([step | {"missing_most": 1.0}], y)).steps[0].genes is None
+    assert fit_steps(X, [{**step, "classes": y}]).genes.tolist() == [0, 3, 4, 5]
+    assert fit_steps(X, [{**step, "classes": None}]).genes.tolist() == [0, 1, 2, 3, 4, 5]
+    assert fit_steps(X, [{**step, "missing_most": 1.0, "classes": y}]).steps[0].genes is None
     other = X.copy()
     other[0] = np.nan
-    fitted = fit_steps(X, with_classes([step], y))
+    fitted = fit_steps(X, [{**step, "classes": y}])
     assert fitted.transform(other).shape == (12, 4)
     with pytest.raises(GenesigError, match="raise its 'missing_most'"):
-        fit_steps(np.where(y[:, None] > 0, np.nan, X), with_classes([step], y))
+        fit_steps(np.where(y[:, None] > 0, np.nan, X), [{**step, "classes": y}])
 
 
 def test_values_too_small_become_the_quantile_of_the_gene_over_the_training_samples():
@@ -144,7 +144,7 @@ def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_on
     todo = tasks(dataset, splits, splits.outer, [0, 1, 2])
     folds, kept = [KNN | {"missing_most": 0.5}, {"step": "centre"}], {}
     for _, reference, (task,) in shared_matrices(dataset, todo, folds, 1):
-        alone = with_classes([KNN | {"missing_most": 0.5}], task.y[task.train])
+        alone = [{**KNN, "missing_most": 0.5, "classes": task.y[task.train]}]
         np.testing.assert_array_equal(reference.genes, fit_steps(X[task.train], alone).genes)
         kept[task.split, task.permutation] = reference.genes.tolist()
     assert all(3 not in genes for (_, number), genes in kept.items() if number == 0)

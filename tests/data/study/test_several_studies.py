@@ -311,6 +311,12 @@ def _infinite(matrix, about):
     return matrix, about
 
 
+def _too_small_for_combat(studies):
+    studies.config["across"] = {"align": "combat"}
+    matrix, about = studies.files["berlin"]
+    studies.files["berlin"] = matrix.iloc[:, :4], about.iloc[:4]
+
+
 BROKEN: list[tuple[Change, str]] = [
     (_no_file, "config.yaml, studies, item 2, expression: found nothing (null), needs text"),
     (_misspelt_key, "studies, item 2, lable: unknown key 'lable'; did you mean"),
@@ -353,6 +359,7 @@ BROKEN: list[tuple[Change, str]] = [
     (_fold_step, "config.yaml, studies, item 2, normalise, item 1: 'quantile' learns from several"),
     (_batches_of_one, "config.yaml, splits.scheme: found the text 'leave_one_batch_outs'"),
     (_too_few, "berlin.tsv, column 'diagnosis': 'berlin' has one sample of class 'ill'"),
+    (_too_small_for_combat, "berlin.tsv: 'berlin' has 4 samples, at least 5 are needed"),
     (_missing, "config.yaml, data.missing: is not offered where there are several studies"),
 ]  # fmt: skip
 

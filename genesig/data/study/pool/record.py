@@ -32,11 +32,14 @@ class Wanted(NamedTuple):
         The section ``data``.
     probes : str
         Which probe stands for its gene, see `pool.genes`.
+    align : str
+        How studies are aligned, a name that ``across.align`` may have.
     """
 
     label: Sequence[str]
     data: Mapping[str, Any]
     probes: str
+    align: str
 
 
 @dataclass(frozen=True, eq=False)

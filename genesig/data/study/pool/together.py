@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.names import POOLED
+from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.pool.copies import check_copies
@@ -60,7 +61,8 @@ def pool_studies(
         return None
     start = len(problems)
     problems += _check_responses(members, wanted)
-    problems += _check_units(members, wanted)
+    problems += _check_units(members)
+    problems += _check_numbers(members, wanted.align)
     common = common_genes(members, problems)
     if common:
         problems += check_copies(members, common)
@@ -156,7 +158,19 @@ def _short(study: str, lacking: str, own: Counter[str], further: Sequence[str]) 
     )
 
 
-def _check_units(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem]:
+def _check_numbers(members: Sequence[Member], align: str) -> Iterator[Problem]:
+    """Yield the studies that are too small for moments of their own, where these are shrunken."""
+    if align != "combat":
+        return
+    for member in members:
+        if (n := len(member.table)) < FEWEST:
+            what = (
+                f"'{member.name}' has {n} samples, at least {FEWEST} are needed for across.align: "
+            )
+            yield Problem(member.where, what + "combat; take it out of studies, or align otherwise")
+
+
+def _check_units(members: Sequence[Member]) -> Iterator[Problem]:
     """Yield that logarithms were taken in one study and not in another."""
     raw = {}
     for member in members:

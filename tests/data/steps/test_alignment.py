@@ -1,0 +1,153 @@
+"""How studies are brought together by what training studies taught, and which way is chosen."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+
+from genesig.data.steps.alignment import AlignStudies, CombatStudies, FixStudies
+from genesig.data.steps.chosen_alignment import CANDIDATES, PENALTIES, Alignments, chosen
+from genesig.data.steps.combat import Combat, ReferenceBatch
+from genesig.data.steps.ranks import RankSamples
+
+STUDIES = np.repeat(["boston", "berlin", "bombay", "brno"], [12, 15, 18, 14])
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(3)
+
+
+def about(names: Any) -> pd.DataFrame:
+    return pd.DataFrame({"study": np.asarray(names, dtype=object)})
+
+
+def matrix(rng: np.random.Generator, d: int = 25) -> np.ndarray:
+    """Give studies that differ in the location and the spread of every gene."""
+    X = rng.standard_normal((len(STUDIES), d))
+    for name in np.unique(STUDIES):
+        rows = name == STUDIES
+        X[rows] = 6 + rng.normal(0, 1, d) + np.exp(rng.normal(0, 0.4, d)) * X[rows]
+    return X
+
+
+def test_a_study_held_fixed_does_not_lie_elsewhere_for_its_mix_of_classes(rng):
+    y = np.where(np.arange(len(STUDIES)) % np.repeat([2, 3, 4, 5], [12, 15, 18, 14]) == 0, 1.0, -1)
+    place = dict(zip(np.unique(STUDIES), rng.normal(0, 3, (4, 2)), strict=True))
+    X = np.array([place[name] for name in STUDIES]) + y[:, None] * [0.7, 0.0]
+    fitted = FixStudies.fit(X, about(STUDIES), column="study", response=y)
+    Z = fitted.transform(X, about(STUDIES))
+    for rows in (y > 0, y < 0):
+        np.testing.assert_allclose(Z[rows], Z[rows][:1].repeat(rows.sum(), 0), atol=1e-12)
+    np.testing.assert_allclose(fitted.shift.mean(axis=0), 0, atol=1e-12)
+    new = rng.standard_normal((1, 2))
+    assert fitted.transform(new).tolist() == new.tolist()
+
+
+def test_combat_is_that_of_the_training_studies_and_brings_another_to_them(rng):
+    X, train = matrix(rng), STUDIES != "brno"
+    table = about(STUDIES)
+    step = CombatStudies.fit(X[train], table[train], column="study")
+    known = Combat.fit(X[train], batch=STUDIES[train], reference=None, covariates=None)
+    Z = step.transform(X, table)
+    np.testing.assert_array_equal(
+        Z[train], known.transform(X[train], batch=STUDIES[train], covariates=None)
+    )
+    reference = ReferenceBatch(known.mean, known.scale)
+    np.testing.assert_array_equal(Z[~train], reference.transform(X[~train]))
+    few = X[~train][:4]
+    np.testing.assert_array_equal(step.transform(few), few)
+
+
+def alignments(X: np.ndarray) -> Alignments:
+    table = about(STUDIES)
+    ways = {
+        "standardise": AlignStudies("study", spread=True), "none": None,
+        "centre": AlignStudies("study", spread=False), "rank": RankSamples(),
+    }  # fmt: skip
+
+    def align(name: str) -> np.ndarray:
+        step = ways[name]
+        if step is None:
+            return X
+        return step.transform(X, table) if name != "rank" else step.transform(X)
+
+    return Alignments(align, STUDIES)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_the_error_of_an_alignment_is_that_of_ridge_in_studies_left_out(rng, moved):
+    X, rows = matrix(rng), np.flatnonzero(STUDIES != "bombay")
+    y = rng.standard_normal(len(rows))
+    M = rng.standard_normal((len(X), len(X))) if moved else None
+    found = alignments(X).errors(y, rows, M)
+    assert set(found) == set(CANDIDATES)
+    copies = alignments(X)
+    for name in CANDIDATES:
+        Z = copies.copy(name) if M is None else M @ copies.copy(name)
+        assert found[name] == pytest.approx(
+            min(loss(Z[rows], y, STUDIES[rows], each) for each in PENALTIES)
+        )
+
+
+def loss(Z: np.ndarray, y: np.ndarray, names: np.ndarray, penalty: float) -> float:
+    """Sum the mean squared errors of scikit-learn's ridge in each study."""
+    total = 0.0
+    for name in np.unique(names):
+        train, test = names != name, names == name
+        own, size = np.unique(names[train], return_counts=True)
+        p = 1 / (len(own) * size[np.searchsorted(own, names[train])])
+        centred = Z[train] - p @ Z[train]
+        unit = (p[:, None] * centred**2).sum() / train.sum()
+        fit = Ridge(alpha=penalty * unit).fit(Z[train], y[train], sample_weight=p)
+        total += np.mean((fit.predict(Z[test]) - y[test]) ** 2)
+    return total
+
+
+def test_the_choice_hangs_on_the_response_of_the_training_samples_alone(rng):
+    X, y = matrix(rng), np.where(rng.random(len(STUDIES)) < 0.5, 1.0, -1.0)
+    rows = np.flatnonzero(STUDIES != "bombay")
+    known = alignments(X)
+    first = known.errors(y[rows], rows)
+    other = X.copy()
+    other[STUDIES == "bombay"] += 100 * rng.standard_normal(25)
+    np.testing.assert_allclose(
+        [*first.values()], [*alignments(other).errors(y[rows], rows).values()]
+    )
+    known.errors(-y[rows], rows)
+    assert known.errors(y[rows], rows) == first
+    assert known.errors(y[rows][::-1], rows) != first
+
+
+def test_one_training_study_leaves_nothing_to_choose_by(rng):
+    rows = np.flatnonzero(STUDIES == "brno")
+    assert alignments(matrix(rng)).errors(np.arange(14.0), rows) == {}
+    assert chosen({}) == CANDIDATES[0] == "standardise"
+    equal = dict.fromkeys(CANDIDATES, 0.3)
+    for first, then in pairwise(CANDIDATES):
+        assert chosen(equal | {then: 0.3 - 1e-12, first: 0.3}) == CANDIDATES[0]
+        assert chosen(equal | {then: 0.2}) == then
+
+
+def test_what_was_made_before_is_forgotten_where_it_would_fill_the_memory(rng, monkeypatch):
+    known, y = alignments(matrix(rng)), np.arange(float(len(STUDIES)))
+    monkeypatch.setattr("genesig.data.steps.chosen_alignment.ROOM", 1e4)
+    for name in np.unique(STUDIES):
+        rows = np.flatnonzero(name != STUDIES)
+        known.errors(y[rows], rows)
+        assert len(known._known) == 1
+
+
+def test_a_gene_that_tells_studies_apart_makes_alignment_worth_its_price(rng):
+    """Every study has its own place for all genes, but one, which tells the classes apart."""
+    y = np.where(np.arange(len(STUDIES)) % 2 == 0, 1.0, -1.0)
+    X = rng.normal(0, 0.1, (len(STUDIES), 25))
+    for name in np.unique(STUDIES):
+        X[name == STUDIES] += rng.normal(0, 5, 25)
+    X[:, 0] += y
+    assert alignments(X).best(y, np.arange(len(y))) in ("centre", "standardise")

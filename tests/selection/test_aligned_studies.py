@@ -1,0 +1,185 @@
+"""Alignments that training sets learn or choose, from the loop to a new sample."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from linear_settings import linear
+from settings import MOMENTS
+from several_studies import pooled, tables
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.steps.chosen_alignment import CANDIDATES, chosen
+from genesig.data.steps.described import described
+from genesig.data.steps.normalise import alignments_of
+from genesig.errors import InvalidInput
+from genesig.report.studies import collect_studies, study_sentences
+from genesig.results import Dataset
+from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.intervals import delong
+from genesig.selection.genes.export import signature_dataset
+from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+FILES = tables(5, n=18, d=40, effect=2.0, seed=4)
+_, (MATRIX, ABOUT) = FILES.popitem()
+LOOP: dict[str, Any] = {"folds": MOMENTS, **linear(tau_count=4, mu=[1e-3])}
+
+
+def study(folder, align, files=FILES, **changes):
+    return pooled(folder, files, across={"align": align}, splits={"subsamples": 0}, **changes)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Give the study under each alignment, and its fits."""
+    out = {}
+    for align in (*CANDIDATES, "fixed", "combat", "auto"):
+        dataset, splits = study(tmp_path_factory.mktemp("studies"), align)
+        fits = double_loop(dataset, splits, labels="observed", batch="1of1", **LOOP)
+        out[align] = dataset, splits, fits.with_chosen()
+    return out
+
+
+def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(found):
+    dataset, splits, fits = found["auto"]
+    known, y = alignments_of(dataset), dataset.kind.number(dataset.response())
+    for fit, split in enumerate(splits.outer):
+        rows = dataset.rows(split.train)
+        name = known.best(y[rows], rows)
+        alone = found[name][2]
+        np.testing.assert_allclose(fits.test(fit)[1], alone.test(fit)[1])
+        np.testing.assert_array_equal(fits.coef(fit, 0)[0], alone.coef(fit, 0)[0])
+
+
+def test_permuted_labels_choose_anew(found):
+    """In the order of the tasks, whichever alignment each of them takes."""
+    dataset, splits, _ = found["auto"]
+    of = double_loop(dataset, splits, labels="permuted-1-6", batch="1of1", **LOOP)
+    names = [split.name for split in splits.outer]
+    assert list(of.permutation) == [number for number in range(1, 7) for _ in names]
+    assert list(of.split) == names * 6
+    each = {name: double_loop(found[name][0], splits, labels="permuted-1-6", batch="1of1", **LOOP)
+            for name in CANDIDATES}  # fmt: skip
+    which = [[name for name in CANDIDATES if np.allclose(of.test(fit)[1], each[name].test(fit)[1])]
+             for fit in range(len(of.split))]  # fmt: skip
+    assert all(which)
+    assert len({one[0] for one in which if len(one) == 1}) > 1
+
+
+def test_the_data_set_is_that_of_the_alignment_which_all_samples_choose(found, tmp_path):
+    dataset = found["auto"][0]
+    name = chosen(dataset.provenance["errors_of_alignments"])
+    np.testing.assert_array_equal(dataset.X, found[name][0].X)
+    np.testing.assert_array_equal(dataset.unaligned, found["none"][0].X)
+    assert dataset.provenance["steps"] == found[name][0].provenance["steps"]
+    dataset.save(tmp_path / "d.h5ad")
+    again = Dataset.load(tmp_path / "d.h5ad")
+    np.testing.assert_array_equal(again.unaligned, dataset.unaligned)
+    assert alignments_of(replace(again, unaligned=None)) is None
+
+
+def test_the_signature_is_written_as_its_genes_alone(found, tmp_path):
+    dataset = found["auto"][0]
+    signature = pd.DataFrame({"gene": dataset.genes[:2], "symbol": "", "block": [1.0, np.nan]})
+    signature_dataset(dataset, signature).save(tmp_path / "signature.h5ad")
+    again = Dataset.load(tmp_path / "signature.h5ad")
+    assert (again.X.shape, again.unaligned) == ((72, 2), None)
+
+
+def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(found):
+    dataset, splits, _ = found["auto"]
+    other = found[chosen(dataset.provenance["errors_of_alignments"])][0]
+    models = [final_model(each, fit_final(each, splits, **LOOP), folds=MOMENTS)
+              for each in (dataset, other)]  # fmt: skip
+    assert json.dumps(models[0]) == json.dumps(models[1])
+
+
+def test_other_models_take_the_same_alignment(found):
+    dataset, splits, _ = found["auto"]
+    known, y = alignments_of(dataset), dataset.kind.number(dataset.response())
+    mine = run_baselines(dataset, splits, folds=MOMENTS, baselines=["ridge"])
+    for split in splits.outer:
+        rows = dataset.rows(split.train)
+        alone = found[known.best(y[rows], rows)][0]
+        theirs = run_baselines(alone, splits, folds=MOMENTS, baselines=["ridge"])
+        of = [table["score"][table["split"] == split.name] for table in (mine, theirs)]
+        np.testing.assert_allclose(*of)
+
+
+@pytest.mark.parametrize("align", ["fixed", "combat"])
+def test_what_is_left_out_has_no_say_in_what_trains(found, align):
+    dataset, splits, fits = found[align]
+    X = dataset.X.copy()
+    X[dataset.batches() == "boston"] = np.random.default_rng(0).normal(5, 9, (18, 40))
+    moved = replace(dataset, X=X)
+    again = double_loop(moved, splits, labels="observed", batch="1of1", **LOOP).with_chosen()
+    at = list(fits.split).index("boston")
+    for fit in range(4):
+        first, then = (each.coef(fit, 0)[1] for each in (fits, again))
+        assert (len(first) == len(then) and np.allclose(first, then)) == (fit == at)
+
+
+@pytest.mark.parametrize("align", ["fixed", "combat"])
+def test_tables_and_pictures_are_of_the_studies_brought_together(found, align):
+    dataset = found[align][0]
+    names = dataset.batches()
+
+    def apart(X):
+        return np.ptp([X[names == name].mean(axis=0) for name in np.unique(names)], axis=0).mean()
+
+    assert apart(described(dataset).X) < 0.5 * apart(dataset.X)
+
+
+def new(n):
+    """Give the matrix of some samples of a fifth study, and their classes."""
+    given = Matrix(tuple(MATRIX.index), tuple(MATRIX.columns[:n]), MATRIX.to_numpy()[:, :n], {},
+                   tuple(range(len(MATRIX))))  # fmt: skip
+    return given, np.where(ABOUT["diagnosis"] == "ill", 1, -1)[:n]
+
+
+@pytest.mark.parametrize(("align", "least"), [("fixed", 1), ("combat", 10), ("none", 1)])
+def test_how_many_new_samples_a_model_needs(found, align, least):
+    dataset, splits, _ = found[align]
+    model = final_model(dataset, fit_final(dataset, splits, **LOOP), folds=MOMENTS)
+    model = json.loads(json.dumps(model))
+    given, y = new(18)
+    table, _ = predict(model, given, "new.tsv", missing=0, mu=None)
+    assert delong(y, table["score"].to_numpy())[0] > 0.8
+    if least == 1:
+        alone, _ = predict(model, new(1)[0], "new.tsv", missing=0, mu=None)
+        assert alone["score"][0] == pytest.approx(table["score"][0])
+    else:
+        with pytest.raises(InvalidInput, match=f"{least - 1} samples, at least {least} are needed"):
+            predict(model, new(least - 1)[0], "new.tsv", missing=0, mu=None)
+
+
+def test_the_report_says_which_alignment_was_chosen_and_by_what():
+    errors = {"standardise": 0.61, "centre": 0.5123, "none": 0.9, "rank": 0.7}
+    studies = [{"name": name, "samples": 10} for name in ("a", "b", "c")]
+    record = {"studies": studies, "measure": "AUC", "whole": True}
+    across = {"align": "auto", "probes": "median", "weights": "samples"}
+    told = {align: study_sentences({"studies": record | {"alignments": chosen_by},
+                                    "config": {"across": across | {"align": align}}})[0]
+            for align, chosen_by in (("auto", collected(errors)), ("rank", {}))}  # fmt: skip
+    assert "fitted to values centred" in told["auto"]
+    assert "centred 0.512, standardised 0.61, as ranks 0.7 and as they are 0.9" in told["auto"]
+    assert "fitted to values" not in told["rank"]
+
+
+def collected(errors):
+    rows = [{"row": row, "study": "a", "samples": 9, "measure": "AUC", "value": 0.8, "apart": 0}
+            for row in ("study", "mean", "next study")]  # fmt: skip
+    table = pd.DataFrame(rows).reindex(
+        columns=[*rows[0], "low", "high", "error", "measured", "genes", "lost", "i2"]
+    )
+    meta = pd.DataFrame({"gene": ["g"], "p_value": [0.1], "q_value": [0.1], "effect": [1.0]})
+    provenance = {"errors_of_alignments": errors}
+    tables = {"studies": table, "meta": meta, "signature": meta[["gene"]]}
+    return collect_studies(tables, "leave_one_study_out", provenance)["alignments"]
