@@ -3,7 +3,7 @@
 python tests/chaos/kill.py [kills] [seed]
 
 Studies of every kind of response in turn: a job, Snakemake or the whole group of processes gets a
-signal, and the study is gone on with as docs/running.md says, up to five times, until it is whole.
+signal, and the study is gone on with as docs/running.md says, up to ten times, until it is whole.
 What is left of a killed Snakemake's jobs may still be at work by then, as it would be for a user.
 """
 
@@ -32,14 +32,14 @@ from toy_study import command, environment, make_study, results, run, write_matr
 
 WHO = ("job", "master", "group")
 HOW = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-CORES, ROUND = 1, 5
+CORES, ROUND = 1, 10
 SMALLEST: dict[str, Any] = {
     "label": "state",
-    "splits": {"repeats": 1, "subsamples": 2},
+    "splits": {"repeats": 1, "subsamples": 2, "batches": 1},
     "linear": {"tau_count": 3, "mu": [1e-6, 1.0]},
     "nonlinear": {"enabled": False},
     "signature": {"permutations": 1},
-    "controls": {"permutations": 2, "permutations_per_job": 1, "baselines": ["dummy"]},
+    "controls": {"permutations": 2, "permutations_per_job": 2, "baselines": ["dummy"]},
 }
 KINDS: dict[str, dict[str, Any]] = {
     "classification": {},

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TEXT = ".tsv"
+ZIP, OLD = b"PK", bytes.fromhex("d0cf11e0")
+"""What workbooks begin with, today's and those before."""
 
 
 def matrix(content: bytes, where: str, part: str | None) -> Matrix:
@@ -31,6 +33,10 @@ def table(content: bytes, where: str, part: str | None) -> pd.DataFrame:
 
 def _text(content: bytes, where: str, part: str | None) -> str:
     """Return a sheet as text with tabs."""
+    if not content.startswith(ZIP):
+        what = "is a workbook of before 2007, or one with a password"
+        what = what if content.startswith(OLD) else "is no Excel workbook, whatever its ending says"
+        raise refuse(where, f"{what}; save its sheet as .xlsx, or name a text .tsv or .csv")
     try:
         import openpyxl
     except ImportError:
