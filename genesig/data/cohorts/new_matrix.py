@@ -274,7 +274,7 @@ def no_counts(X: Array, known: Array, scale: Scale, samples: int, where: str) ->
     if not LEARNED_DEPTH & scale.steps or not counted_then.all() or broken <= MOST_BROKEN:
         return []
     what = f"{100 * broken:.0f} % of the values are no whole numbers, and the model was trained on "
-    what += "counts of reads: give it the raw counts (CPM score nearly alike, TPM and FPKM do not)"
+    what += "counts of reads: give it the raw counts; rates such as CPM or TPM have other scores"
     return [Problem(where, what, "warning")]
 
 

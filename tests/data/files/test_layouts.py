@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -144,9 +145,19 @@ def test_a_sheet_is_a_table(tmp_path: Path) -> None:
     workbook(path, {"values": ROWS, "people": [["sample", "age"], ["s1", 40], ["s2", "NA"]]})
     with pytest.raises(InvalidInput, match=r"holds several sheets: 'values', 'people'; set data.p"):
         read_matrix(path)
+    with pytest.raises(
+        InvalidInput, match=r"has no sheet 'value' with cells; did you mean 'values'"
+    ):
+        read_matrix(path, "value")
     assert read_matrix(path, "values").columns == ("s1", "s2")
-    assert read_samples(path, None, "people")["age"].tolist() == ["40", "NA"]
-    path.write_bytes(path.read_bytes()[:300])
+    for part in ("people", "values"):  # of two sheets the smaller one, whichever is named
+        assert read_samples(path, None, part)["age"].tolist() == ["40", "NA"]
+    whole = path.read_bytes()
+    for place in range(40, len(whole), 97):  # inside what is packed: zip, XML or openpyxl find it
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        with contextlib.suppress(InvalidInput):
+            read_matrix(path, "values")
+    path.write_bytes(whole[:300])
     with pytest.raises(InvalidInput, match="is no Excel workbook, or damaged"):
         read_matrix(path)
 

@@ -35,24 +35,21 @@ def model_of(chain: str, X: Any) -> dict[str, Any]:
     return final_model(data, final, folds=folds)
 
 
-def said_of(model: dict[str, Any], X: Any) -> tuple[pd.DataFrame, list[str]]:
+def said_of(model: dict[str, Any], X: Any) -> list[str]:
     names = tuple(f"n{k}" for k in range(N))
     matrix = Matrix(names, tuple(GENES), X, {}, tuple(range(N)))
-    scored, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=None)
-    return scored, [each.what for each in problems if "whole numbers" in each.what]
+    _, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=None)
+    return [each.what for each in problems if "whole numbers" in each.what]
 
 
 @pytest.mark.parametrize("chain", ["size factors", "stabilised"])
-def test_rates_are_remarked_and_score_nearly_alike(chain: str) -> None:
+def test_rates_are_remarked(chain: str) -> None:
     model = model_of(chain, COUNTS)
-    counts, none = said_of(model, COUNTS)
-    rates, (said,) = said_of(model, 1e6 * COUNTS / COUNTS.sum(axis=1, keepdims=True))
-    assert none == []
+    assert said_of(model, COUNTS) == []
+    (said,) = said_of(model, 1e6 * COUNTS / COUNTS.sum(axis=1, keepdims=True))
     assert "the model was trained on counts of reads: give it the raw counts" in said
-    spread = counts["score"].std()
-    assert np.abs(counts["score"] - rates["score"]).max() < 0.05 * spread
 
 
 def test_estimated_counts_are_as_they_were_in_training() -> None:
     shared = COUNTS + 0.37
-    assert said_of(model_of("size factors", shared), shared)[1] == []
+    assert said_of(model_of("size factors", shared), shared) == []
