@@ -16,7 +16,7 @@ RUNS_OWN = ("--example", "--help", "-h")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code: 0, 1 for problems, 2 for usage, 130 for Ctrl-C."""
-    from genesig.errors import GenesigError
+    from genesig.errors import GenesigError, InvalidInput, printable
     from genesig.machine import check_memory, refusal
 
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -28,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = COMMANDS[chosen.command](chosen)
         sys.stdout.flush()
     except GenesigError as error:
-        print(error, file=sys.stderr)
+        # Of what was given wrong each problem is a line with its level.
+        own = isinstance(error, InvalidInput)
+        print(error if own else printable(f"error: {error}"), file=sys.stderr)
         return 1
     except BrokenPipeError:  # `genesig parameters | head`
         return _silenced(1)
@@ -111,9 +113,10 @@ def _add_symbols(symbols: argparse.ArgumentParser) -> None:
     symbols.add_argument("-o", "--output", default="genes.tsv", help="gene table to write, or to "
                          "add to (default: %(default)s)")  # fmt: skip
     symbols.add_argument("--species", default="human", help="(default: %(default)s)")
-    symbols.add_argument("--offline", metavar="TABLE", help="take the symbols, present ones for "
-                         "former ones, too, from this table: hgnc_complete_set.txt of "
-                         "genenames.org")  # fmt: skip
+    symbols.add_argument("--offline", metavar="TABLE", help="take the symbols from this table: "
+                         "that of the array's platform (GPL, NetAffx, Illumina), or "
+                         "hgnc_complete_set.txt of genenames.org, which has present symbols for "
+                         "former ones, too")  # fmt: skip
     symbols.add_argument("--part", help="which matrix of a file that holds several (data.part)")
 
 

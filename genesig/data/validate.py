@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -187,15 +187,18 @@ def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, 
         for name in gene_columns(config["normalise"]["folds"]):
             wrong_steps = wrong_steps or name not in columns
             check_column(name, "normalise.folds, by", columns, "", where, problems)
+    of_sets: dict[str, int] = {}
     if inputs.expression is not None:
         problems += check_groups(config, inputs.expression.genes)
-        problems += check_sets(config, inputs.expression.genes, inputs.symbols)
+        found, of_sets = check_sets(config, inputs.expression.genes, inputs.symbols)
+        problems += found
     if not wrong_steps:
         problems += _check_values(inputs, config, source)
     if _errors(problems):
         return problems, inputs, None
     size = _rehearse_splits(inputs, config, source, problems)
     if size is not None:
+        size = replace(size, **of_sets)
         problems += check_cost(study_costs(config, size), source)
     return problems, inputs, size
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,10 @@ from genesig.data.files.readers import (
     read_matrix,
     read_samples,
 )
-from genesig.data.steps.normalise import bound, fit_steps
+from genesig.data.steps.normalise import NORMALISERS, bound, fit_steps
+from genesig.data.steps.scale import LOGARITHMS
 from genesig.data.study.config_check import resolve_config
+from genesig.data.study.scale_check import check_scale, rehearse_steps
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results import Dataset, Design
 from genesig.results.annotated import dense
@@ -167,7 +170,8 @@ def normalise(
     Raises
     ------
     InvalidInput
-        A step or a setting is not known, or there is no training sample.
+        A step or a setting is not known, there is no training sample, or the values are logarithms
+        already and the steps would flatten them; values that look so are warned of.
 
     Examples
     --------
@@ -187,6 +191,7 @@ def normalise(
     var = data.var if "symbol" in data.var else data.var.assign(symbol=data.var_names)
     design = Design("", "regression", None, None, None, batch)
     known = Dataset(dense(data.X, "the AnnData"), data.obs, var, design, {})
+    _check_size(known, told)
     rows = slice(None) if train is None else train
     learned = data[rows].obs_names
     if not len(learned):
@@ -196,3 +201,17 @@ def normalise(
     return anndata.AnnData(
         fitted.transform(known.X, known.obs), obs=data.obs.copy(), var=data.var.iloc[fitted.genes]
     )
+
+
+def _check_size(data: Dataset, steps: Sequence[dict[str, Any]]) -> None:
+    """Say what `genesig validate` says of steps that take logarithms, or counts."""
+    asked, where = {step["step"] for step in steps}, "genesig.normalise"
+    first = list(takewhile(lambda step: NORMALISERS[step["step"]].kind == "sample", steps))
+    found: list[Problem] = []
+    if asked & LOGARITHMS and np.isfinite(data.X).any():
+        found += check_scale(data.X, {"samples": [], "folds": steps}, where)
+        found += rehearse_steps(data.X, {"samples": first, "folds": []}, where, None, data.var)
+    if errors := [problem for problem in found if problem.level == "error"]:
+        raise InvalidInput(errors)
+    for problem in found:
+        warnings.warn(f"{problem.where}: {problem.what}", stacklevel=3)

@@ -25,6 +25,8 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
 
+import openpyxl
+import r_files
 import settings
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
 from settings import MOMENTS, SPLITS
@@ -44,7 +46,9 @@ CELLS = ["", "NA", "?", "-999", "99999", "1e999", "1,5", "1.000,5", "1e-300", "1
          "2-Sep", '"', "\x1b[31m", "é", "0x1F", "9" * 400]  # fmt: skip
 
 MORE = ("", "data: {covariates: [age]}\nnonlinear: {enabled: false}\n",
-        "data: {batch: batch}\nnormalise: {folds: [{step: combat}]}\n")  # fmt: skip
+        "data: {batch: batch}\nnormalise: {folds: [{step: combat}]}\n",
+        "data: {task: regression}\n", "normalise: {samples: [{step: log2}]}\n",
+        "normalise: {folds: [{step: vst}, {step: centre}]}\n")  # fmt: skip
 
 
 def feature_counts(n: Numbers) -> str:
@@ -67,6 +71,26 @@ def symbols(n: Numbers) -> str:
                    for k, row in enumerate(plain(n))])  # fmt: skip
 
 
+def workbook(n: Numbers) -> bytes:
+    """Make a workbook with a title above its table."""
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for row in [["Table S1"], *plain(n)]:
+        book.active.append(row)
+    book.save(out)
+    return out.getvalue()
+
+
+def summarized(n: Numbers) -> bytes:
+    """Make an .rds of a SummarizedExperiment, as `saveRDS` writes it."""
+    about = r_files.table({"state": r_files.factor(n.labels, [*dict.fromkeys(n.labels)])},
+                          n.samples, len(n.samples))  # fmt: skip
+    assays = r_files.simple_assays({"values": r_files.matrix(n.rows, (n.genes, n.samples))})
+    return r_files.saved(r_files.of_class(
+        "SummarizedExperiment", "SummarizedExperiment", colData=about, assays=assays,
+        NAMES=r_files.strings(n.genes), metadata=r_files.listed([r_files.closure()])
+    ))  # fmt: skip
+
+
 LAYOUTS: dict[str, tuple[str, Callable[[Numbers], str | bytes]]] = {
     "table": ("e.tsv", lambda n: tabbed(plain(n))),
     "turned": ("e.txt", lambda n: tabbed(list(zip(*plain(n), strict=True)))),
@@ -78,6 +102,8 @@ LAYOUTS: dict[str, tuple[str, Callable[[Numbers], str | bytes]]] = {
     "GCT": ("e.gct", gct12),
     "series matrix": ("GSE1_series_matrix.txt", series_matrix),
     "AnnData": ("e.h5ad", h5ad),
+    "workbook": ("e.xlsx", workbook),
+    "SummarizedExperiment": ("e.rds", summarized),
 }  # fmt: skip
 
 

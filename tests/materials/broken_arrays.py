@@ -210,7 +210,7 @@ CASES: dict[str, tuple[Study, list[str]]] = {
     ),
     "R: SummarizedExperiment": (
         _r(part="summarized"),
-        ["class 'SummarizedExperiment', not a matrix", "saveRDS(assay(x), 'expression.rds')"],
+        ["holds no assay", "saveRDS(assay(x), 'expression.rds')"],
     ),
     "R: a model": (
         _r(part="model"),

@@ -107,6 +107,18 @@ def test_what_is_no_step_is_refused(step, said):
         normalise(data(), [step])
 
 
+def test_logarithms_are_not_taken_twice():
+    """log2 makes one value of each gene of 4 to 12, and asks whether 16 to 40 are logarithms."""
+    with pytest.raises(InvalidInput, match="gives all of the genes one value in every sample"):
+        normalise(data(), ["log2", "centre"])
+    higher = data()
+    higher.X = 20 + higher.X / 2
+    with pytest.warns(UserWarning, match="look as if they were logged already .* take log2 out"):
+        normalise(higher, ["log2"])
+    with pytest.raises(InvalidInput, match="the values cannot be counts"):
+        normalise(data(), ["vst"])
+
+
 def test_steps_need_a_sample_to_learn_from():
     with pytest.raises(InvalidInput, match="train: names no sample"):
         normalise(data(), ["centre"], train=[])

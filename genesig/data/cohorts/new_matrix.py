@@ -25,6 +25,8 @@ FAR, ODD = 5.0, 1.0
 ABSURD = 5.0
 # As a share of that range: a zero so far below it is rather a blank.
 GAP = 0.1
+# Largest share of counts that are no whole numbers, and rounding of a sum of whole ones.
+MOST_BROKEN, CLOSE = 0.5, 1e-9
 # So many genes of one and the same value were not measured.
 FEWEST = 10
 # Steps that do to a gene what they would do without the others, once they are fitted.
@@ -67,9 +69,9 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
     wanted = set(needed)
     in_rows, in_columns = len(wanted & set(matrix.rows)), len(wanted & set(matrix.columns))
     if wanted and not in_rows and not in_columns:
-        what = (f"none of the {counted(len(wanted), 'gene')} of the model is here: the model has "
-                f"{listing(needed)}, the matrix has rows {listing(matrix.rows)} and columns "
-                f"{listing(matrix.columns)}; is it another kind of gene id?")  # fmt: skip
+        what = (f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
+                f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}; is it "
+                "another kind of gene id?")  # fmt: skip
         raise refuse(where, what)
     return matrix.turn() if in_rows > in_columns else matrix
 
@@ -253,6 +255,27 @@ def zeros(X: Array, values: Array, known: Array, genes: Sequence[str], names: Se
     what = (f"0{more}, where the training values go from {scale.least:.4g} to {scale.most:.4g}; if "
             "it stands for a missing value, write NA")  # fmt: skip
     return [Problem(f"{where}, gene '{genes[gene]}', sample '{names[row]}'", what, "warning")]
+
+
+def no_counts(X: Array, known: Array, scale: Scale, samples: int, where: str) -> list[Problem]:
+    """Warn of rates (CPM, TPM) for a model that was trained on whole counts and starts from them.
+
+    Parameters
+    ----------
+    X, known, scale, where
+        As in `check_values`.
+    samples : int
+        Of the training: their means of whole counts are multiples of its inverse.
+    """
+    totals = scale.means * samples
+    counted_then = np.abs(totals - np.round(totals)) < CLOSE * np.maximum(totals, 1)
+    here = X[known & (X != 0)]
+    broken = float(np.mean(here % 1 > 0)) if len(here) else 0.0
+    if not LEARNED_DEPTH & scale.steps or not counted_then.all() or broken <= MOST_BROKEN:
+        return []
+    what = f"{100 * broken:.0f} % of the values are no whole numbers, and the model was trained on "
+    what += "counts of reads: give it the raw counts; rates such as CPM or TPM have other scores"
+    return [Problem(where, what, "warning")]
 
 
 def _refuse_cells(wrong: Array, X: Array, genes: Sequence[str], names: Sequence[str],

@@ -1,4 +1,4 @@
-"""Symbols of genes that are named by ids: from MyGene.info, only where they are asked for.
+"""Symbols of genes that are named by ids: from a file, or MyGene.info where they are asked for.
 
 Source: Xin et al., High-performance web services for querying gene and variant annotation, Genome
 Biol. 17:91 (2016).
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.hgnc import plain_name, read_hgnc, rows_by_name
+from genesig.data.files.platforms import JOINED, is_hgnc, probe_symbols
 from genesig.data.files.readers import read_genes
 from genesig.errors import refuse
 from genesig.results.files import check_output, save_table
@@ -51,7 +52,8 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
     species : str
         As MyGene.info names it: human, mouse, rat, or a number of NCBI's taxonomy.
     offline : str or None
-        HGNC's table, in place of MyGene.info; it knows former symbols and aliases, too.
+        In place of MyGene.info HGNC's table, which knows former symbols and aliases, too, or that
+        of an array's platform, see `probe_symbols`.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
         raise refuse(output, f"is to be a table with tabs between columns; name it {ENDINGS[0]}")
     check_output(output, [where])
     if offline is not None:
-        return _from_file(axes, offline, output)
+        return (_from_hgnc if is_hgnc(offline) else _from_platform)(axes, offline, output)
     genes = max((list(dict.fromkeys(names)) for names in axes), key=_how_far_ids)
     kinds = _kinds(genes)
     if 2 * len(kinds) < len(genes):
@@ -76,7 +78,20 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
     return f"{found} of {len(genes)} genes have a symbol; {len(new)} were looked up"
 
 
-def _from_file(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
+def _from_platform(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
+    both = [list(dict.fromkeys(names)) for names in axes]
+    found = probe_symbols(offline, [name for names in both for name in names])
+    genes = max(both, key=lambda names: sum(name in found for name in names))
+    said = {gene: {of: found.get(gene, {}).get(of, "") for of in FIELDS} for gene in genes}
+    save_table(output, _table(said))
+    symbols = [each["symbol"] for each in said.values()]
+    several = sum(JOINED in symbol for symbol in symbols)
+    here = sum(gene in found for gene in genes)
+    return f"{sum(map(bool, symbols))} of {len(genes)} genes have a symbol, {several} of them " \
+           f"several; the table knows {here}"  # fmt: skip
+
+
+def _from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
     table = read_hgnc(offline)
     rows = rows_by_name(table)
     genes = max((list(dict.fromkeys(names)) for names in axes),

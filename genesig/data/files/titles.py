@@ -17,8 +17,8 @@ def above_header(
 ) -> tuple[list[int], Iterator[tuple[int, str]]]:
     """Return the numbers of the lines above the header, and the lines from the header on.
 
-    A title is a line with its first cell alone, a comment begins with # and has another width than
-    what follows. R leaves the corner of a header out, so that of one sample looks like a title: it
+    A title is a line with one cell alone, a comment begins with # and has another width than what
+    follows. R leaves the corner of a header out, so that of one sample looks like a title: it
     is one only where what follows it has no number, as headers have none.
     """
     rest = iter(lines)
@@ -31,8 +31,8 @@ def above_header(
 
 
 def _is_title(line: str, below: str, delimiters: str, where: str) -> bool:
-    first, *others = _cells(line, delimiters, where)
-    if first and not any(others):
+    filled = [bool(cell) for cell in _cells(line, delimiters, where)]
+    if sum(filled) == 1 and (filled[0] or len(filled) > 2):
         return True
     return line.startswith("#") and _width(line, delimiters, where) != _width(
         below, delimiters, where

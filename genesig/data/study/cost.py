@@ -46,25 +46,47 @@ MODULE = 6e-6
 CURVE, CURVED, POWER = 0.01, 0.17, 2.25
 """Seconds of one path of 12 tau by derivative penalties: a part of its own, 100 samples, growth."""
 
-SETS, MEMBER = 0.0035, 4.5e-8
-"""Seconds of one path over gene sets: a part of its own, and for one number of the matrix."""
+SETS, MEMBER, AGAIN = 0.0035, 4.5e-8, 7e-7
+"""Seconds of one path over gene sets: a part of its own, for one number of the matrix, and for each
+gene of a set beyond once a gene."""
 
-SHUFFLED = 2.0, 2.1e-5
-"""Seconds of the thousand shufflings of enrichment: a part of their own, and for one number."""
+SHUFFLED, SHUFFLE = (2.0, 2.1e-5), 5e-5
+"""Seconds of the thousand shufflings of enrichment: a part of their own, for one number, and for
+each gene of a set."""
+
+REFIT, RANDOM = 1e-3, 200
+"""Seconds in which a list is refitted on one split, and lists of random genes beside published."""
+
+READ, KEPT, NULL, SCORED = 1.8e-4, 1.4e-4, 0.024, 2.4e-5
+"""MB for each gene of a set that is read, and that is selected; for each set under the thousand
+shufflings, three arrays of them; for the scores of a sample by each list, three of these, too."""
 
 HOURS = 1.0
-"""Of one processor, above which nonlinear selection is warned of."""
+"""Of one processor, above which nonlinear selection and gene sets are warned of."""
+
+OF_SETS = {"sets": "structured.sets", "enrichment": "enrichment.sets",
+           "published": "controls.signatures"}  # fmt: skip
+"""What the names of rules of gene sets begin with -> the key that names their file."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a study's files and its splits say of its cost; classes are 0 unless more than two."""
+    """What a study's files and its splits say of its cost; classes are 0 unless more than two.
+
+    Of each file of gene sets there are its sets and, of all of them together, their genes.
+    """
 
     samples: int
     genes: int
     splits: int
     training: int
     classes: int = 0
+    structured_sets: int = 0
+    structured_members: int = 0
+    enrichment_sets: int = 0
+    enrichment_members: int = 0
+    published_sets: int = 0
+    published_members: int = 0
 
     @classmethod
     def of(cls, splits: Splits, genes: int, design: Design) -> Size:
@@ -112,7 +134,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         "fit_final": _alone(fit, held),
         "fit_subsamples": _alone(halves, held),
         "baselines": _alone(forest, 190 + 5 * matrix),
-        "others": Cost(START, 160 + 4 * matrix, 15 * START + OWN),
+        "others": Cost(START, 160 + 4 * matrix + READ * _members(size), 15 * START + OWN),
     }  # fmt: skip
     if k := config["quality"]["modules"]:
         costs["modules"] = _alone(MODULE * k * size.samples * size.genes, 250 + 6 * matrix)
@@ -123,22 +145,40 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         costs["nonlinear_fit"] = Cost(START + share * each, room, many)
         costs["nonlinear_final"] = _alone(each, room)
     if config["enrichment"]["sets"] or (structured["sets"] and not structured["column"]):
-        seconds = SHUFFLED[0] + SHUFFLED[1] * size.samples * size.genes
-        costs["enrichment"] = _alone(seconds, held)
+        costs["enrichment"] = _of_enrichment(size, held)
+    if size.published_sets:
+        lists = size.splits * (RANDOM + size.published_sets)
+        scores = SCORED * size.samples * splits["repeats"] * size.published_sets
+        costs["published"] = _alone(REFIT * lists, held + scores + READ * size.published_members)
     if config["structured"]["sets"] is not None:
         costs |= _of_sets(config, size, jobs)
     return costs
+
+
+def _members(size: Size) -> int:
+    """Return the genes of the sets of the largest file."""
+    return max(size.structured_members, size.enrichment_members, size.published_members)
+
+
+def _of_enrichment(size: Size, held: float) -> Cost:
+    """Estimate the job of the thousand shufflings; its sets may be those that are selected."""
+    own = bool(size.enrichment_sets)
+    sets = size.enrichment_sets if own else size.structured_sets
+    members = size.enrichment_members if own else size.structured_members
+    seconds = SHUFFLED[0] + SHUFFLED[1] * size.samples * size.genes + SHUFFLE * members
+    return _alone(seconds, held + NULL * sets + READ * members)
 
 
 def _of_sets(config: Mapping[str, Any], size: Size, jobs: int) -> dict[str, Cost]:
     """Estimate the jobs that select gene sets: as many as fit, and one for the rest."""
     splits, controls, mus = config["splits"], config["controls"], len(config["structured"]["mu"])
     each = SETS + MEMBER * size.training * size.genes
+    each += AGAIN * max(0, size.structured_members - size.genes)
     fit = (1 + _folds(config, size) * mus) * each
     half = splits["subsamples"] * fit * size.samples / (2 * size.training)
     permutations, most = controls["permutations"], controls["permutations_per_job"]
     share = -(-size.splits // min(splits["batches"], size.splits))
-    room = 210 + 1e-4 * size.samples * size.genes
+    room = 210 + 1e-4 * size.samples * size.genes + KEPT * size.structured_members
     return {
         "sets_fit": Cost(START + max(1, min(permutations, most)) * share * fit, room,
                          jobs * START + size.splits * (1 + permutations) * fit),
@@ -163,7 +203,7 @@ def announced(costs: Mapping[str, Cost]) -> str:
 
 
 def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
-    """Yield a warning where nonlinear selection takes hours."""
+    """Yield a warning where nonlinear selection, or gene sets, take hours."""
     curved = [cost for rule, cost in costs.items() if rule.startswith("nonlinear")]
     if (much := sum(cost.together for cost in curved) / 3600) > HOURS:
         what = (
@@ -171,6 +211,12 @@ def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
             " nonlinear.nu, fewer splits.repeats or nonlinear.enabled: false make it shorter"
         )
         yield Problem(f"{source}, nonlinear", what, "warning")
+    for rule, keys in OF_SETS.items():
+        found = [cost for name, cost in costs.items() if name.startswith(rule)]
+        if (much := sum(cost.together for cost in found) / 3600) > HOURS:
+            most = max(cost.megabytes for cost in found)
+            what = f"these gene sets take about {much:.2g} hours of one processor and {most:.0f} MB"
+            yield Problem(f"{source}, {keys}", f"{what} for a job; name fewer sets", "warning")
 
 
 def _time(seconds: float) -> str:

@@ -72,21 +72,29 @@ def study_sets(
 
 def check_sets(
     config: dict[str, Any], genes: Sequence[str], symbols: Mapping[str, str] | None
-) -> Iterator[Problem]:
-    """Yield what is wrong with the files of gene sets of the config, where it names some."""
+) -> tuple[list[Problem], dict[str, int]]:
+    """Return what is wrong with the files of gene sets of the config, and how much they hold.
+
+    The numbers are those of `genesig.data.study.cost.Size`, none of files that are not named.
+    """
     of, names = symbols or {}, ("structured", "enrichment")
     published = config.get("controls", {}).get("signatures")
-    every = {"sets": published, "smallest": 1, "largest": len(genes)}
-    for section in (*(config.get(name, {}) for name in names), every):  # a job may be told of none
+    sections = {name: config.get(name, {}) for name in names}  # a job may be told of none
+    sections["published"] = {"sets": published, "smallest": 1, "largest": len(genes)}
+    problems: list[Problem] = []
+    held: dict[str, int] = {}
+    for name, section in sections.items():
         if section.get("sets") is None or section["smallest"] > section["largest"]:
             continue
         known = {key: section.get(key) for key in ("column", "smallest", "largest")}
         try:
             found = study_sets(section["sets"], genes, [of.get(g) or g for g in genes], **known)
         except InvalidInput as error:
-            yield from error.problems
+            problems += error.problems
             continue
-        yield from (Problem(section["sets"], str(said), "warning") for said in found.said)
+        problems += [Problem(section["sets"], str(said), "warning") for said in found.said]
+        held |= {f"{name}_sets": len(found), f"{name}_members": len(found.indices)}
+    return problems, held
 
 
 def _places(

@@ -62,6 +62,11 @@ def has_named(model: Model) -> bool:
     return NAMED in [each["list"] for each in model["models"]]
 
 
+def without_evidence(model: Model) -> bool:
+    """Tell whether the study sought evidence for single genes and found none."""
+    return any(each["list"] == NAMED and not each["claimed"] for each in model["models"])
+
+
 def place(model: Model, chosen: Model) -> int:
     """Return the number of a model among those of its file."""
     return [each["list"] for each in model["models"]].index(chosen["list"])

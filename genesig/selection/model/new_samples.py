@@ -14,6 +14,7 @@ from genesig.data.cohorts.new_matrix import (
     Scale,
     check_values,
     matched,
+    no_counts,
     samples_among,
     samples_in_rows,
     zeros,
@@ -24,7 +25,7 @@ from genesig.data.steps.alignment import FEWEST
 from genesig.errors import Problem, refuse
 from genesig.selection.model.covariates import covariate_scores, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
-from genesig.selection.model.lists import chosen_model, place
+from genesig.selection.model.lists import NAMED, chosen_model, place, without_evidence
 from genesig.selection.model.panel import (
     call_doubts,
     common_shift,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = np.ndarray[Any, Any]
+UNPROVEN = "no gene of the study has evidence of its own"
 HELD = ("scale", "panel")
 """Genes that are held against the training samples: of the models, and for the scale alone."""
 
@@ -166,12 +168,13 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     doubt = call_doubts(own["predicted"], without, shift)
     for row, why in panel_doubts(*panel):
         doubt[row] = "; ".join(filter(None, (doubt[row], why)))
-    columns |= {"list": chosen["list"], "doubt": doubt}
     said = [
-        *_not_claimed(chosen, source), *_odd(odd_samples(*on_scale), where),
+        *_not_claimed(model, chosen, source), *_odd(odd_samples(*on_scale), where),
         *_not_corrected(model, found.samples, about, where), *_doubtful(doubt, where),
     ]  # fmt: skip
-    table = pd.DataFrame(columns)
+    if without_evidence(model):
+        doubt = ["; ".join(filter(None, (why, UNPROVEN))) for why in doubt]
+    table = pd.DataFrame(columns | {"list": chosen["list"], "doubt": doubt})
     table.attrs["scale"] = told(*(panel if enough(panel[1]) else on_scale))
     return table, [*other, *left, *found.problems, *known, *said]
 
@@ -216,6 +219,7 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     scale = _scale(model)
     check_values(X, values, found, genes, matrix.rows, scale, where)
     problems += zeros(X, values, found, genes, matrix.rows, scale, where)
+    problems += no_counts(X, found, scale, model["training_samples"], where)
     return Prepared(matrix.rows, values, known, used, problems)
 
 
@@ -253,9 +257,12 @@ def score_values(values: Array, chosen: Model) -> Array:
     return np.stack([start + (values * w).sum(axis=1) for start, w in each], axis=1)
 
 
-def _not_claimed(chosen: Model, source: str) -> Iterator[Problem]:
-    """Warn where genes of the model of the named genes have no evidence of their own."""
-    if not chosen.get("claimed", True):
+def _not_claimed(model: Model, chosen: Model, source: str) -> Iterator[Problem]:
+    """Warn where no gene of the study, or not each of the named ones, has evidence of its own."""
+    if chosen["list"] != NAMED and without_evidence(model):
+        what = f"{UNPROVEN}: use a score only if the report of the study finds evidence"
+        yield Problem(source, f"{what} for its predictive model", "warning")
+    elif not chosen.get("claimed", True):
         number = counted(len(chosen["genes"]), "most frequent gene")
         what = f"no gene has evidence of its own; the model is that of the {number}, of which"
         what += " nothing is claimed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -26,6 +27,7 @@ SALMON = "gene_id\tgene_name\ts1\ts2\ng1\tTP53\t7\t0\ng2\tEGFR\t12\t3\n"
 DESEQ = "gene_id,s1,s2,gene_name,gene_biotype\ng1,7,0,TP53,protein_coding\ng2,12,3,,lncRNA\n"
 TITLED = '"Table S2, raw"\n\n# by hand\ngene,s1,s2\ng1,7,0\ng2,12,3\n'
 SHEET_TITLED = "Table S2\t\t\n\t\t\ngene\ts1\ts2\ng1\t7\t0\ng2\t12\t3\n"
+CENTRED = "\tTable S2\t\ngene\ts1\ts2\ng1\t7\t0\ng2\t12\t3\n"
 HASH_HEADER = "#gene\ts1\ts2\ng1\t7\t0\ng2\t12\t3\n"
 ONE_SAMPLE_OF_R = "s1\ng1\t7\ng2\t12\n"
 READ = {
@@ -36,6 +38,7 @@ READ = {
     "DESeq2": (DESEQ, "normalised.csv", {"g1": "TP53"}, False),
     "titles": (TITLED, "t.csv", {}, True),
     "titles of a spreadsheet": (SHEET_TITLED, "t.tsv", {}, True),
+    "a title in the middle of its row": (CENTRED, "t.tsv", {}, True),
     "a header with #": (HASH_HEADER, "t.tsv", {}, False),
 }  # fmt: skip
 
@@ -142,11 +145,35 @@ def test_a_sheet_is_a_table(tmp_path: Path) -> None:
     workbook(path, {"values": ROWS, "people": [["sample", "age"], ["s1", 40], ["s2", "NA"]]})
     with pytest.raises(InvalidInput, match=r"holds several sheets: 'values', 'people'; set data.p"):
         read_matrix(path)
+    with pytest.raises(
+        InvalidInput, match=r"has no sheet 'value' with cells; did you mean 'values'"
+    ):
+        read_matrix(path, "value")
     assert read_matrix(path, "values").columns == ("s1", "s2")
-    assert read_samples(path, None, "people")["age"].tolist() == ["40", "NA"]
-    path.write_bytes(path.read_bytes()[:300])
+    for part in ("people", "values"):  # of two sheets the smaller one, whichever is named
+        assert read_samples(path, None, part)["age"].tolist() == ["40", "NA"]
+    whole = path.read_bytes()
+    for place in range(40, len(whole), 97):  # inside what is packed: zip, XML or openpyxl find it
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        with contextlib.suppress(InvalidInput):
+            read_matrix(path, "values")
+    path.write_bytes(whole[:300])
     with pytest.raises(InvalidInput, match="is no Excel workbook, or damaged"):
         read_matrix(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"gene\ts1\ng1\t7\n", "is no Excel workbook, whatever its ending says; save its sheet as"),
+     (bytes.fromhex("d0cf11e0a1b11ae1"), "is a workbook of before 2007, or one with a password")],
+)  # fmt: skip
+def test_what_is_no_workbook_is_not_called_one(
+    content: bytes, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)  # it would not help
+    (tmp_path / "e.xlsx").write_bytes(content)
+    with pytest.raises(InvalidInput, match=said):
+        read_matrix(tmp_path / "e.xlsx")
 
 
 def test_without_openpyxl_the_line_to_install_it(

@@ -53,7 +53,7 @@ OBJECTS: dict[str, tuple[Any, list[str]]] = {
 
 
 def given(monkeypatch: pytest.MonkeyPatch, folder: Path, value: Any) -> Path:
-    monkeypatch.setattr(rdata, "_convert", lambda content, where: value)
+    monkeypatch.setattr(rdata, "objects", lambda content, where: value)
     (folder / "e.rda").write_bytes(b"R")
     return folder / "e.rda"
 

@@ -11,7 +11,8 @@ from places import ROOT
 
 from genesig.cli import main
 from genesig.data.files.readers import load_schema
-from genesig.data.study.cost import Cost, Size, announced, requests, study_costs
+from genesig.data.study.cost import Cost, Size, announced, check_cost, requests, study_costs
+from genesig.data.study.gene_sets import check_sets
 from genesig.data.validate import resolve_config
 
 
@@ -135,3 +136,43 @@ def test_the_page_on_large_studies_says_what_the_model_says() -> None:
         said = [cost.seconds, cost.megabytes, cost.together / 60]
         assert [float(f"{value:.2g}") for value in said] == [float(number) for number in numbers]
         assert int(jobs) == round(cost.together / cost.seconds) or name in ("`fit`", "all others")
+
+
+SETS = {
+    # what the config names -> the sizes of its file
+    "structured": ({"structured": {"sets": "s.gmt"}}, "structured"),
+    "enrichment": ({"enrichment": {"sets": "s.gmt"}}, "enrichment"),
+    "published": ({"controls": {"signatures": "s.gmt"}}, "published"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_gene_sets_cost_by_their_number(name: str) -> None:
+    """200,000 sets of 20 genes take hours; 50 add next to nothing to the file's fixed part."""
+    sections, kind = SETS[name]
+    few, many = (
+        replace(SIZE, **{f"{kind}_sets": count, f"{kind}_members": 20 * count})
+        for count in (50, 200_000)
+    )
+    config = resolve_config({**STUDY, **sections}, load_schema())
+    small, large = (study_costs(config, size) for size in (few, many))
+    more = total(many, **sections) - total(few, **sections)
+    assert more > (3600 if name == "structured" else 180)
+    room = [max(cost.megabytes for cost in costs.values()) for costs in (small, large)]
+    assert room[1] > room[0] + 400
+    said = [problem.what for problem in check_cost(large, "c.yaml")]
+    assert any("gene sets take about" in what for what in said) == (name != "enrichment")
+    assert not any("gene sets" in problem.what for problem in check_cost(small, "c.yaml"))
+
+
+def test_the_sets_of_the_file_are_counted(tmp_path: Path) -> None:
+    genes = [f"g{k}" for k in range(60)]
+    rows = ["\t".join([f"S{k}", "about", *genes[k : k + 12]]) for k in range(40)]
+    (tmp_path / "s.gmt").write_text("\n".join(rows) + "\n")
+    path = str(tmp_path / "s.gmt")
+    config = resolve_config({**STUDY, "structured": {"sets": path},
+                             "controls": {"signatures": path}}, load_schema())  # fmt: skip
+    problems, held = check_sets(config, genes, None)
+    assert problems == []
+    assert held == {"structured_sets": 40, "structured_members": 480, "published_sets": 40,
+                    "published_members": 480}  # fmt: skip

@@ -243,7 +243,7 @@ REFUSED: dict[str, tuple[str, Any, list[str]]] = {
          "at most a share of 0.1 may be (--missing)"]),
     "other gene ids": (
         "log2", lambda X: _table(X, NAMES, [f"ENSG{k}" for k in range(D)]),
-        ["none of the", "is here", "'ENSG0'", "another kind of gene id?"]),
+        ["none of the model's genes is here", "'ENSG0'", "another kind of gene id?"]),
     "a needed gene twice": (
         "quantile", lambda X: _table(X, NAMES, ["g1", *GENES[1:]]), ["gene 'g1' occurs twice"]),
     "a decimal comma": (

@@ -171,6 +171,19 @@ def test_predict_says_which_of_the_named_genes_are_claimed(
     assert all(said is not None and said.format(len(genes)) in each for each in warned)
 
 
+@pytest.mark.parametrize("evidence", [SOME, NONE])
+def test_a_study_without_evidence_says_so_of_every_score(evidence: pd.DataFrame) -> None:
+    dataset, final, _ = fitted("classification")
+    model = final_model(dataset, final, folds=MOMENTS, evidence=evidence)
+    for named in (False, True):
+        scored, problems = predicted(dataset, model, named=named)
+        none = [each for each in problems if each.what.startswith("no gene")]
+        assert len(none) == (evidence is NONE)
+        said = scored["doubt"].str.contains("no gene of the study has evidence of its own")
+        assert said.all() == (evidence is NONE)
+        assert not any("is in doubt" in each.what for each in problems)
+
+
 def test_without_permutations_the_chosen_list_is_the_answer() -> None:
     model, _ = model_of("plain")
     assert [each["list"] for each in model["models"]] == ["mu 1e-06", "mu 1"]

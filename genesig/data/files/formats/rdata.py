@@ -1,4 +1,4 @@
-"""R's .rds and .rda: a matrix, a data.frame or an ExpressionSet, through the package rdata.
+"""R's .rds and .rda: matrices, data.frames and Bioconductor's sets, through the package rdata.
 
 Also as such data are published: a list of a matrix and a factor with its classes, a data.frame of
 genes with a column of classes, a matrix whose samples have no names. Such samples are called by
@@ -8,15 +8,21 @@ their numbers, from 1, as R does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.files.content import unpacked
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
+from genesig.data.files.formats.r_tree import objects
 from genesig.data.files.formats.strings import number_matrix, text_table
+from genesig.data.files.formats.summarized import (
+    assay,
+    dense,
+    genes_of,
+    is_summarized,
+    samples_of,
+)
 from genesig.errors import InvalidInput, did_you_mean, refuse
 from genesig.words import listing
 
@@ -25,39 +31,36 @@ if TYPE_CHECKING:
 
 # From so many numeric columns on, a data.frame with words is expression, and no table of samples.
 EXPRESSION = 100
-KNOWN = "a matrix, a data.frame or an ExpressionSet"
-SAVE = "in R: saveRDS(as.matrix(x), 'expression.rds')"
-RESAVE = {
-    "SummarizedExperiment": "saveRDS(assay(x), 'expression.rds')",
-    "RangedSummarizedExperiment": "saveRDS(assay(x), 'expression.rds')",
-    "SingleCellExperiment": "saveRDS(as.matrix(assay(x)), 'expression.rds')",
-    "DESeqDataSet": "saveRDS(counts(x), 'expression.rds')",
-    "DESeqTransform": "saveRDS(assay(x), 'expression.rds')",
-    "DGEList": "saveRDS(x$counts, 'expression.rds')",
-    "AffyBatch": "saveRDS(exprs(rma(x)), 'expression.rds')",
-    "dgCMatrix": "saveRDS(as.matrix(x), 'expression.rds')",
-}
+KNOWN = "a matrix, a data.frame, an ExpressionSet or a SummarizedExperiment"
+ARRAYS = ("DataArray", "ndarray", "MaskedArray")  # with names, without, and with missing ones
+NAMELESS = "the matrix has no names of rows and columns; set dimnames(x) in R and save it again"
+RESAVE = {"AffyBatch": "saveRDS(exprs(rma(x)), 'expression.rds')"}
 
 
 def matrix(content: bytes, where: str, part: str | None) -> Matrix:
-    """Read an R matrix or data.frame, or the exprs of an ExpressionSet.
+    """Read an R matrix or data.frame, or what a set of Bioconductor has of its genes and samples.
 
-    `part` names an object of an .rda file, an element of a list or of the assay data; without it,
-    the only matrix among them is meant.
+    `part` names an object of an .rda file, an element of a list or one of the assays; without it,
+    the only matrix among them is meant, the exprs of an ExpressionSet, the counts of a
+    DESeqDataSet.
     """
-    value, _ = _object(content, where, part)
+    value, _, part = _object(content, where, part)
+    if is_summarized(value):
+        return assay(value, where, part)
     if _class(value) == "ExpressionSet":
         assays = _mapping(value.assayData)
-        if (name := part if part in assays else "exprs") not in assays:
-            raise refuse(where, f"the ExpressionSet has no exprs, but {listing(assays)}; choose "
+        if (name := part or "exprs") not in assays:
+            raise refuse(where, f"the ExpressionSet has no {name}, but {listing(assays)}; choose "
                          "by data.part")  # fmt: skip
         value = assays[name]
     return _frame(value, where) if _is_frame(value) else _named(value, where)
 
 
 def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
-    """Read the pData of an ExpressionSet, a data.frame, or what lies beside a matrix in a list."""
-    value, beside = _object(content, where, part)
+    """Read colData, pData, a data.frame, or what lies beside a matrix in a list."""
+    value, beside, _ = _object(content, where, part)
+    if is_summarized(value):
+        return samples_of(value, where)
     found = _beside(value, beside) if hasattr(value, "shape") else None
     if found is None and _is_frame(value) and _is_matrix(value) and _words(value):
         found = value[_words(value)]
@@ -65,23 +68,35 @@ def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
 
 
 def genes(content: bytes, where: str, part: str | None) -> pd.DataFrame:
-    """Read the fData of an ExpressionSet, or a data.frame."""
-    return _table(_object(content, where, part)[0], "featureData", "gene", where)
+    """Read rowData, fData, or a data.frame."""
+    value = _object(content, where, part)[0]
+    if is_summarized(value):
+        return genes_of(value, where)
+    return _table(value, "featureData", "gene", where)
 
 
-def _object(content: bytes, where: str, part: str | None) -> tuple[Any, dict[str, Any]]:
-    """Return the one object of a file or of a list in it, and what else the list holds."""
-    objects = _convert(content, where)
-    if not isinstance(objects, dict):
-        return objects, {}
-    if (name := _choice(objects, part, where)) is None:
-        raise _several(objects, where)
-    value, asked = objects[name], name == part
+def _object(content: bytes, where: str,
+            part: str | None) -> tuple[Any, dict[str, Any], str | None]:  # fmt: skip
+    """Return the one object of a file or of a list in it, what else the list holds, and `part`.
+
+    `part` is None where it named the object.
+    """
+    held = objects(content, where)
+    if not isinstance(held, dict):
+        return held, {}, part
+    if (name := _choice(held, part, where)) is None:
+        raise _several(held, where)
+    value, asked = held[name], name == part
+    left = None if asked else part
     if isinstance(value, dict):
-        inside = _choice(value, None if asked else part, where)
-        return (value, {}) if inside is None else (value[inside], _without(inside, value))
+        inside = _choice(value, left, where)
+        return (
+            (value, {}, left)
+            if inside is None
+            else (value[inside], _without(inside, value), None if inside == left else left)
+        )
     # A file in which one must be chosen is a workspace, and no data set of parts that go together.
-    return value, {} if asked else _without(name, objects)
+    return value, {} if asked else _without(name, held), left
 
 
 def _without(name: str, objects: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,30 +146,6 @@ def _beside(value: Any, beside: Mapping[str, Any]) -> pd.DataFrame | None:
     return None
 
 
-def _convert(content: bytes, where: str) -> Any:
-    import warnings
-
-    try:
-        rdata = import_module("rdata")
-    except ImportError:
-        raise refuse(where, "R's files are read by the package rdata, which is not installed: pip "
-                     "install 'genesig[r]'") from None  # fmt: skip
-    try:
-        with warnings.catch_warnings():  # of classes that it does not know; we look at them
-            warnings.simplefilter("ignore")
-            return rdata.conversion.convert(rdata.parser.parse_data(unpacked(content, where)))
-    except InvalidInput:
-        raise
-    except Exception as error:  # a damaged file makes it raise anything
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        if "RObjectType" in why:
-            raise refuse(where, f"holds R objects that cannot be read outside R ({why}); save the "
-                         "values alone, in R: saveRDS(exprs(x), 'expression.rds') or "
-                         "saveRDS(as.matrix(x), 'expression.rds')") from None  # fmt: skip
-        raise refuse(where, f"cannot be read as R data ({why}); is it truncated? Save it again, "
-                     f"{SAVE}") from None  # fmt: skip
-
-
 def _class(value: Any) -> str:
     """Return R's name of the class of an object that rdata gives as its bare slots."""
     named = getattr(value, "class", None)
@@ -172,17 +163,21 @@ def _mapping(slot: Any) -> dict[str, Any]:
 
 def _named(value: Any, where: str) -> Matrix:
     """Convert a matrix; rdata gives one with dimnames as a DataArray."""
+    if _class(value) == "dgCMatrix":
+        rows, columns = value.Dimnames
+        if rows is None or columns is None:
+            raise refuse(where, NAMELESS)
+        return number_matrix(rows, columns, dense(value, where))
     values = np.asarray(getattr(value, "values", value))
-    if type(value).__name__ not in ("DataArray", "ndarray") or values.ndim != 2:
+    if type(value).__name__ not in ARRAYS or values.ndim != 2:
         name = _class(value)
-        if name in ("DataArray", "ndarray"):
+        if name in ARRAYS:
             name = "vector or array, or matrix of text"
         name = "list" if name == "dict" else name
         how = RESAVE.get(name, "saveRDS(as.matrix(x), 'expression.rds')")
         raise refuse(where, f"holds an object of class '{name}', not {KNOWN}; in R: {how}")
     if not getattr(value, "coords", ()):
-        raise refuse(where, "the matrix has no names of rows and columns; set dimnames(x) in R and "
-                     "save it again")  # fmt: skip
+        raise refuse(where, NAMELESS)
     if values.dtype.kind not in "iufb":
         raise refuse(where, "the matrix holds text, not numbers; set mode(x) <- 'numeric' in R")
     rows, columns = _dimnames(value)

@@ -1,0 +1,188 @@
+"""SummarizedExperiment and DESeqDataSet, as saveRDS writes them, and .rds files that are broken."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import r_files as r
+
+from genesig import machine
+from genesig.cli import main
+from genesig.data.files.readers import read_genes, read_matrix, read_samples
+from genesig.errors import InvalidInput
+
+pytest.importorskip("rdata")
+
+GENES = [f"g{k}" for k in range(1, 7)]
+SAMPLES = [f"S{k:02d}" for k in range(12)]
+STATES = ["ill" if k % 2 else "well" for k in range(12)]
+COUNTS = np.random.default_rng(3).poisson(40, (6, 12)).astype(float)
+MATRIX = r.matrix(COUNTS.tolist(), (GENES, SAMPLES), whole=True)
+OTHER = r.matrix((COUNTS + 0.5).tolist(), None)
+ABOUT = r.table({"state": r.factor(STATES, ["well", "ill"]),
+                 "age": r.reals([40, 41.5, *range(10)])}, SAMPLES, 12)  # fmt: skip
+ROWS = r.table({"length": r.integers([r.NA, 2, 3, 4, 5, 6]),
+                "symbol": r.strings(["A", None, *"CDEF"]),
+                "kind": r.run_length(["p", "q"], [4, 2]),
+                "exons": r.listed([r.NULL] * 6)}, None, 6)  # fmt: skip
+
+
+def summarized(assays: bytes, name: str = "SummarizedExperiment", **slots: bytes) -> bytes:
+    """Write a SummarizedExperiment; its design and its metadata hold what only R can."""
+    given = {"colData": ABOUT, "assays": assays, "NAMES": r.strings(GENES),
+             "elementMetadata": ROWS, "metadata": r.listed([r.closure()])}  # fmt: skip
+    return r.saved(r.of_class(name, "SummarizedExperiment", **(given | slots)))
+
+
+def of_ranges(assays: bytes, name: str = "DESeqDataSet") -> bytes:
+    """Write one whose rows are ranges, which then have the names and the columns."""
+    return summarized(assays, name, NAMES=r.NULL_SLOT, rowRanges=r.ranges(GENES, ROWS, 6),
+                      elementMetadata=r.table({}, None, 6), dispersionFunction=r.closure(),
+                      design=r.closure())  # fmt: skip
+
+
+SETS = {
+    "one assay": (summarized(r.simple_assays({"counts": MATRIX})), None),
+    "an assay without a name": (summarized(r.simple_assays({"": MATRIX})), None),
+    "one of two assays": (
+        summarized(r.simple_assays({"tpm": OTHER, "counts": MATRIX})), "counts"),
+    "a sparse assay": (
+        summarized(r.simple_assays({"counts": r.sparse(COUNTS.tolist(), (GENES, SAMPLES))})), None),
+    "a data.frame": (summarized(r.simple_assays({"counts": r.data_frame(
+        {name: r.reals(COUNTS[:, k].tolist()) for k, name in enumerate(SAMPLES)}, GENES)})), None),
+    "a DESeqDataSet": (of_ranges(r.simple_assays({"mu": OTHER, "counts": MATRIX})), None),
+    "an old DESeqDataSet": (of_ranges(r.shallow_assays({"counts": MATRIX, "mu": OTHER})), None),
+    "packed by xz": (lzma.compress(gzip.decompress(
+        summarized(r.simple_assays({"counts": MATRIX})))), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_of_bioconductor_is_a_matrix_with_both_tables(name: str, tmp_path: Path) -> None:
+    content, part = SETS[name]
+    path = tmp_path / "se.rds"
+    path.write_bytes(content)
+    matrix = read_matrix(path, part)
+    assert (list(matrix.rows), list(matrix.columns)) == (GENES, SAMPLES)
+    np.testing.assert_array_equal(matrix.cells, COUNTS)
+    about, rows = read_samples(path, None, part), read_genes(path, part)
+    assert about["state"].to_dict() == dict(zip(SAMPLES, STATES, strict=True))
+    assert about["age"].tolist()[:3] == ["40", "41.5", "0"]
+    assert list(rows.columns) == ["length", "symbol", "kind"]
+    assert rows["symbol"].to_dict() == dict(zip(GENES, ["A", "", *"CDEF"], strict=True))
+    assert rows["kind"].tolist() == ["p"] * 4 + ["q"] * 2
+    assert rows["length"].tolist() == ["", "2", "3", "4", "5", "6"]
+
+
+def test_missing_whole_numbers_are_missing(tmp_path: Path) -> None:
+    cells = [[1.0, np.nan], [3.0, 4.0]]
+    for names in (None, (GENES[:2], SAMPLES[:2])):
+        held = r.simple_assays({"counts": r.matrix(cells, names, whole=True)})
+        two = r.table({}, SAMPLES[:2], 2)
+        (tmp_path / "a.rds").write_bytes(summarized(held, NAMES=r.strings(GENES[:2]), colData=two))
+        np.testing.assert_array_equal(read_matrix(tmp_path / "a.rds").cells, cells)
+
+
+def test_a_deseqdataset_is_a_study(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                   monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("dds.rds").write_bytes(of_ranges(r.simple_assays({"counts": MATRIX, "mu": OTHER})))
+    Path("c.yaml").write_text(
+        "expression: dds.rds\nsamples: dds.rds\nlabel: state\n"
+        "data: {annotation: dds.rds, symbol: symbol}\n"
+        "splits: {folds: 3, inner_folds: 2, repeats: 1, subsamples: 4}\n"
+        "normalise: {samples: [{step: log_cpm}]}\n")  # fmt: skip
+    assert main(["validate", "c.yaml"]) == 0, capsys.readouterr().err
+    assert "12 samples (6 ill, 6 well; positive: well), 6 genes" in capsys.readouterr().out
+    assert main(["init", "new", "-e", "dds.rds"]) == 0
+    assert "log_cpm" in Path("new/config.yaml").read_text()
+
+
+def _one(**slots: bytes) -> bytes:
+    return summarized(r.simple_assays({"counts": MATRIX}), **slots)
+
+
+def _assay(assay: bytes) -> bytes:
+    return summarized(r.simple_assays({"counts": assay}))
+
+
+WHOLE = _one()
+HDF5 = r.of_class("DelayedMatrix", "DelayedArray", seed=r.of_class("HDF5ArraySeed", "HDF5Array"))
+FEW = COUNTS[:5].tolist()
+BROKEN: dict[str, tuple[bytes, str]] = {
+    "cut off": (WHOLE[:-40], "the gzip file is truncated"),
+    "cut off inside": (gzip.compress(gzip.decompress(WHOLE)[:700]), "is it truncated?"),
+    "nothing": (b"", "is empty"),
+    "text": (b"gene\tS00\ng1\t1\n", "cannot be read as R data"),
+    "packed on and on": (gzip.compress(gzip.compress(WHOLE)), "is packed three times over"),
+    "a bomb": (gzip.compress(bytes(30_000_000)), "unpacks to more than 100 times its size"),
+    "a bomb inside": (gzip.compress(lzma.compress(bytes(90_000_000))),
+                      "unpacks to more than 100 times its size"),
+    "a sequence without end": (r.saved(r.sequence(1e15)), "a sequence longer than any data"),
+    "a function": (r.saved(r.closure()), "cannot be read"),
+    "bytes": (r.saved(r._int(r.RAW, 2) + b"ab"), "R objects that cannot be read outside R"),
+    "two assays": (summarized(r.simple_assays({"tpm": OTHER, "logs": MATRIX})),
+                   "holds 2 assays: 'tpm', 'logs'; choose one by data.part"),
+    "no assay": (summarized(r.simple_assays({})), "holds no assay"),
+    "an assay outside the file": (_assay(HDF5), "is of class 'DelayedMatrix', no matrix"),
+    "an assay of words": (_assay(r.strings(["a"])), "no matrix of numbers"),
+    "genes without names": (summarized(r.simple_assays({"counts": OTHER}), NAMES=r.NULL_SLOT),
+                            "the rows have no names"),
+    "fewer genes than names": (_assay(r.matrix(FEW, None)),
+                               "assay 'counts' is 5 × 12, for 6 genes and 12 samples"),
+    "a short column": (_one(colData=r.table({"state": r.strings(["a"])}, SAMPLES, 12)),
+                       "column 'state' is not as long as there are samples (12)"),
+    "runs without end": (_one(colData=r.table({"state": r.run_length(["a"], [2**31 - 1])},
+                                              SAMPLES, 12)), "'state' is not as long as there are"),
+    "a sparse matrix that leads out of itself": (
+        _assay(r.sparse(COUNTS.tolist(), (GENES, SAMPLES), i=r.integers([7] * 72))),
+        "is a damaged sparse matrix"),
+    "a sparse matrix of any size": (
+        _assay(r.sparse(COUNTS.tolist(), (GENES, SAMPLES), Dim=r.integers([2**31 - 1] * 2))),
+        "holds more than"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                   capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    content, words = BROKEN[name]
+    monkeypatch.chdir(tmp_path)
+    Path("se.rds").write_bytes(content)
+    Path("c.yaml").write_text("expression: se.rds\nsamples: se.rds\nlabel: state\n")
+    assert main(["validate", "c.yaml"]) == 1
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+    assert len(lines) == 1
+    assert lines[0].startswith("error: se.rds")
+    assert words in lines[0]
+
+
+def test_an_assay_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "se.rds").write_bytes(WHOLE)
+    with pytest.raises(InvalidInput, match="'count' is not one of its assays; did you mean 'coun"):
+        read_matrix(tmp_path / "se.rds", "count")
+
+
+def test_objects_that_take_far_more_than_their_bytes_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Less than 2 MB of empty texts, 200,000 objects of Python, where 20 MB may be taken."""
+    (tmp_path / "e.rds").write_bytes(r.saved(r.strings([""] * 200_000), packed=False))
+    monkeypatch.setattr(machine, "memory", lambda: 40_000_000)
+    monkeypatch.setattr("genesig.data.files.formats.r_tree.memory", machine.memory)
+    with pytest.raises(InvalidInput, match="takes more than half of the 40 MB"):
+        read_matrix(tmp_path / "e.rds")
+
+
+def test_nothing_of_r_is_run_and_no_limit_is_left(tmp_path: Path) -> None:
+    import resource
+
+    before: Any = resource.getrlimit(resource.RLIMIT_AS)
+    (tmp_path / "se.rds").write_bytes(WHOLE)  # its metadata hold a call of stop()
+    read_matrix(tmp_path / "se.rds")
+    assert resource.getrlimit(resource.RLIMIT_AS) == before

@@ -1,0 +1,55 @@
+"""New samples in rates (CPM, TPM), for a model that was trained on counts and starts from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from fitted_model import CHAINS, GENES, N, values
+from settings import LINEAR, SPLITS
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.normalise import normalise_samples
+from genesig.results import Dataset, Design
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+COUNTS = np.round(values(raw=True))
+
+
+def model_of(chain: str, X: Any) -> dict[str, Any]:
+    """Fit a final model of these counts."""
+    samples, folds, _ = CHAINS[chain]
+    names = [f"t{k}" for k in range(N)]
+    data = Dataset(
+        X, pd.DataFrame({"label": ["healthy", "ill"] * (N // 2)}, index=names),
+        pd.DataFrame({"symbol": GENES}, index=GENES),
+        Design("label", "classification", ("healthy", "ill"), None, None), {},
+    )  # fmt: skip
+    data = normalise_samples(data, samples=samples, folds=folds)
+    final = fit_final(data, draw_splits(data, seed=1, **SPLITS), folds=folds, **LINEAR)
+    return final_model(data, final, folds=folds)
+
+
+def said_of(model: dict[str, Any], X: Any) -> list[str]:
+    names = tuple(f"n{k}" for k in range(N))
+    matrix = Matrix(names, tuple(GENES), X, {}, tuple(range(N)))
+    _, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=None)
+    return [each.what for each in problems if "whole numbers" in each.what]
+
+
+@pytest.mark.parametrize("chain", ["size factors", "stabilised"])
+def test_rates_are_remarked(chain: str) -> None:
+    model = model_of(chain, COUNTS)
+    assert said_of(model, COUNTS) == []
+    (said,) = said_of(model, 1e6 * COUNTS / COUNTS.sum(axis=1, keepdims=True))
+    assert "the model was trained on counts of reads: give it the raw counts" in said
+
+
+def test_estimated_counts_are_as_they_were_in_training() -> None:
+    shared = COUNTS + 0.37
+    assert said_of(model_of("size factors", shared), shared) == []
