@@ -184,7 +184,7 @@ def core(tables: Mapping[str, PackedTable]) -> int | None:
 LEAST_CORE = 0.2
 
 # What the column ``error`` of controls.tsv is, and its value without any signal.
-ERROR = {"classification": ("class-balanced error", 0.5), SEVERAL: ("class-balanced error", 0.5),
+ERROR = {"classification": ("balanced error", 0.5), SEVERAL: ("balanced error", 0.5),
          "regression": ("1 − R²", 1.0), "survival": ("1 − C", 0.5)}  # fmt: skip
 
 
