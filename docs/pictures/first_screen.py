@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from browser import photograph, save
+from photograph import photograph, save
 from PIL import ImageDraw
 
 WIDTH, HEIGHT = 1220, 1900  # CSS pixels: the contents at the side, and a picture wider than high

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from browser import photograph, save
-from PIL import Image
+from photograph import photograph, save
+from PIL import Image, ImageOps
 
 HERE = Path(__file__).parent
 EXAMPLES = {
@@ -30,7 +30,8 @@ EXAMPLES = {
 DESK, PHONE = (1400, 1800), (400, 1600)  # CSS pixels: two screens of each
 PAPER = (695, 1009)  # A4 less its margins
 GAP, GROUND = 24, "#8a8f98"
-COLOURS = 48
+COLOURS = 64
+MARGIN = 70  # pixels around what is printed
 
 
 def report_of(folder: Path, example: str | None) -> str:
@@ -46,7 +47,8 @@ def report_of(folder: Path, example: str | None) -> str:
 
 def printed(report: str) -> str:
     """Return the page as paper has it: what is said of print holds, and nothing of the screen."""
-    return report.replace("@media screen", "@media tty").replace("@media print", "@media all")
+    report = report.replace("@media screen", "@media tty").replace("@media print", "@media all")
+    return report.replace("</style>", "#answer { min-height: 100vh; }</style>", 1)
 
 
 def beside(pictures: list[Image.Image]) -> Image.Image:
@@ -70,6 +72,7 @@ def main(work: Path) -> None:
                 save(desk, HERE / f"{kind}_{name}.png", COLOURS)
             phones = [photograph(report, place, *PHONE, dark=dark)[0] for dark in (False, True)]
             paper, _ = photograph(printed(report), place, *PAPER, scale=1.4)
+            paper = ImageOps.expand(paper, MARGIN, "white")
             save(beside([*phones, paper]), HERE / f"{kind}_small.png", COLOURS)
 
 

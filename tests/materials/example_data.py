@@ -183,11 +183,11 @@ def numbers() -> dict[str, bytes]:
 
 def cohort() -> dict[str, bytes]:
     """Patients of two hospitals; at the second the genes differ less, and each has a shift."""
-    found = {}
+    found, level = {}, np.random.default_rng(28).uniform(-4, 4, 300)
     for stem, seed, count, share in (("cohort", 26, 60, 0.6), ("second_cohort", 27, 40, 0.4)):
         y, words = classes(count, ("benign", "malignant"))
         X = simulated(seed, share * y, 300)
-        X += np.random.default_rng(seed).normal(0, 0.4, 300)
+        X += level + np.random.default_rng(seed).normal(0, 0.4, 300)
         found |= study(stem, "diagnosis", words, X, seed + 10)
     return found
 

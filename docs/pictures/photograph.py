@@ -44,6 +44,7 @@ def photograph(
 
 
 def save(image: Image.Image, path: Path, colours: int) -> None:
-    """Write a picture in so many colours, and say how large it is."""
-    image.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+    """Write a picture in so many colours, accents among them, and say how large it is."""
+    found = image.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    found.save(path, optimize=True)
     print(f"{path}: {image.width} × {image.height}, {path.stat().st_size} bytes")
