@@ -116,9 +116,7 @@ def render(
     save_text(html_path, html)
 
 
-def _drawn(
-    data: Report, limits: Limits, processes: int
-) -> tuple[list[Section], Composite | None]:
+def _drawn(data: Report, limits: Limits, processes: int) -> tuple[list[Section], Composite | None]:
     """Let processes share what takes the time: the sections and the figure of panels."""
     work: list[Callable[[Report, Limits], Any]] = [composite, *writers(data)]
     one, *found = shared(lambda number: work[number](data, limits), len(work), processes)

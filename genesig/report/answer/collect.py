@@ -139,9 +139,7 @@ def _up(statistic: float | None) -> bool | None:
     return None if not statistic else statistic > 0
 
 
-def evidence(
-    study: StudyFacts, tables: Mapping[str, PackedTable], fdr: float
-) -> Evidence | None:
+def evidence(study: StudyFacts, tables: Mapping[str, PackedTable], fdr: float) -> Evidence | None:
     """Count the genes that can be named at this rate of error; None where none was looked for."""
     if "named" not in tables["signature"]["columns"]:
         return None

@@ -95,7 +95,11 @@ def _chance(data: Study) -> Light:
     what, guess = ("gain", "0") if held(data) else ("error", "guessing")
     if alone is Grade.WEAK and data["verdict"]["small"]:
         known = data["verdict"]["excludes"] is not None
-        but = f"the interval of the {what} includes {guess}" if known else f"the {what} has no interval"
+        but = (
+            f"the interval of the {what} includes {guess}"
+            if known
+            else f"the {what} has no interval"
+        )
         return Light(name, State.CAUTION, f"{words}, but {but}")
     if data["verdict"]["small"] is None:
         return Light(name, State.UNKNOWN, f"{words}: too few to tell")

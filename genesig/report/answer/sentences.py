@@ -19,7 +19,6 @@ from genesig.report.page.words import (
 from genesig.selection.assess.detectable import POWER, SOUGHT
 from genesig.selection.genes.evidence import FEWEST
 
-
 PRICE = "the price of proof, what keeping to named genes costs, is"
 
 
@@ -213,9 +212,9 @@ def nothing_found(data: Study) -> list[str]:
 def _sought(data: Study) -> str:
     it = data["study"]
     return (
-        f"Looked for: {both(it['genes'], it['indicators'])} in {counted(it['samples'], 'sample')}, alone"
-        " and together, in models whose every choice was made without the samples that tested it."
-        " No genes are shown, because none of them can be told from chance; the tables beside this"
+        f"Looked for: {both(it['genes'], it['indicators'])} in {counted(it['samples'], 'sample')},"
+        " alone and together, in models whose every choice was made without the samples that tested"
+        " it. No genes are shown, because none of them can be told from chance; the tables beside this"
         " page have every number."
     )
 

@@ -127,10 +127,11 @@ class Evidence(TypedDict):
     """How many genes can be named, and what that costs.
 
     ``indicators`` is how many of the ``named`` ones and of those of the ``model`` are no genes, but
-    whether the value of one is missing. ``expected`` is how many of the ``named`` ones are to be expected by chance, the largest q among
-    them times their number; ``passing`` counts those whose q is small enough, which are more than
-    the named ones where permuted labels give as many. ``model`` is the number of genes of the
-    predictive model. ``price`` is null where no gene is named, or where these are all that predict.
+    whether the value of one is missing. ``expected`` is how many of the ``named`` ones are to be
+    expected by chance, the largest q among them times their number; ``passing`` counts those whose
+    q is small enough, which are more than the named ones where permuted labels give as many.
+    ``model`` is the number of genes of the predictive model. ``price`` is null where no gene is
+    named, or where these are all that predict.
     """
 
     named: int
