@@ -166,6 +166,19 @@ def test_the_picture_is_small_and_can_be_read():
     assert height < width
 
 
+def test_the_gallery_has_three_small_pictures_of_each_kind():
+    from gallery import EXAMPLES
+
+    folder, page = PICTURE.parent, (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    names = {f"{kind}_{how}.png" for kind in EXAMPLES for how in ("light", "dark", "small")}
+    sizes = {path.name: path.stat().st_size for path in folder.glob("*.png")}
+    assert sizes.keys() == names | {PICTURE.name}
+    assert max(sizes.values()) < 300_000
+    assert {name for name in names if f"(pictures/{name})" not in page} == set()
+    commands = re.findall(r"^    genesig run --example(?: (\w+))? --cores 2$", page, re.MULTILINE)
+    assert commands == [example or "" for example in EXAMPLES.values()]
+
+
 def test_what_is_wrong_is_found(tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     page = tmp_path / "page.md"

@@ -5,6 +5,7 @@ sphinx-build -W --keep-going -c docs/site . build/site
 
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -101,8 +102,34 @@ def as_text(app, what, name, found, options, lines):  # noqa: D103 - see the com
     lines[:] = out
 
 
+LIVE = re.compile(r"<!-- live (\w+) -->")
+GALLERY = os.environ.get("GENESIG_GALLERY")
+"""Folder of the studies of docs/pictures/gallery.py, whose reports are then beside its page."""
+
+
+def with_live_pages(app, name, source):  # noqa: D103 - see GALLERY
+    if GALLERY:
+        source[0] = LIVE.sub(r'<a href="../gallery/\1/report.html">Live page</a> ·', source[0])
+
+
+def copy_live_pages(app, failed):
+    """Run what has not run, and lay every report with its figures and tables beside the site."""
+    if failed or not GALLERY:
+        return
+    sys.path.insert(0, str(ROOT / "docs" / "pictures"))
+    import gallery
+
+    for kind, example in gallery.EXAMPLES.items():
+        gallery.report_of(Path(GALLERY, kind), example)
+        heavy = shutil.ignore_patterns("*.npz", "*.h5ad", "times", "data")
+        shutil.copytree(Path(GALLERY, kind, "results"), Path(app.outdir, "gallery", kind),
+                        ignore=heavy, dirs_exist_ok=True)  # fmt: skip
+
+
 def setup(app):
     """Docstrings pass here before they are read as reStructuredText."""
     app.connect("autodoc-process-docstring", as_text, priority=100)
+    app.connect("source-read", with_live_pages)
+    app.connect("build-finished", copy_live_pages)
     # The tutorial of two classes leaves its report there, beside the pages.
     os.environ["GENESIG_SITE"] = str(Path(app.outdir, "report"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.steps.combat import FEWEST_IN_TRAINING
+from genesig.data.steps.missing_indicators import indicators
 from genesig.data.study.confounding import strongest
 from genesig.data.study.kind import not_offered
 from genesig.report.page.measure import codes, measure, subject, two
@@ -24,7 +25,7 @@ from genesig.report.page.record import (
 from genesig.report.page.rounding import MOST_SAMPLES, plain, rounded, spread
 from genesig.report.page.section import Facts, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
-from genesig.report.page.words import by_kind, clean, counted, decimal, percent, significant
+from genesig.report.page.words import both, by_kind, clean, counted, decimal, percent, significant
 
 if TYPE_CHECKING:
     from genesig.results import Dataset, Splits
@@ -51,7 +52,8 @@ def collect_study(dataset: Dataset) -> StudyFacts:
         "groups": None if design.group is None else len(set(dataset.groups())),  # type: ignore[arg-type]
         "exchanged": _exchanged(dataset),
         "samples": len(dataset.samples),
-        "genes": len(dataset.genes),
+        "genes": len(dataset.genes) - (added := indicators(dataset.genes)),
+        "indicators": added,
         "missing": int(np.isnan(dataset.X).sum()),
         "inputs": plain(notes.get("inputs", {})),
         "steps": plain(notes.get("steps", [])),
@@ -372,7 +374,7 @@ def _facts(data: Study) -> list[tuple[str, str]]:
         label = f"{clean(it['label'])} ({measure(data).words.outcome})"
     pairs = [
         ("Samples", counted(it["samples"], "sample")),
-        ("Genes", counted(it["genes"], "gene")),
+        ("Genes", both(it["genes"], it["indicators"])),
         ("Label", label),
         ("Groups", f"{clean(it['group'])}: {it['groups']} kept whole" if it["group"] else ""),
         ("Pairs", clean(it["pair"]) if it["pair"] else ""),

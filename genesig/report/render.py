@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from genesig.errors import GenesigError
+from genesig.report.composite import NAME, Composite, composite
 from genesig.report.methods import bibtex, references
 from genesig.report.page import templates
-from genesig.report.page.section import Card, Limits, anchor, each, embedded, labels, outline, rows
+from genesig.report.page.section import (
+    Card,
+    Limits,
+    Section,
+    anchor,
+    each,
+    embedded,
+    labels,
+    outline,
+    rows,
+)
+from genesig.report.page.shared import shared
 from genesig.report.page.svg import Picture
 from genesig.report.page.words import counted
 from genesig.report.record import VERSION, Report
-from genesig.report.sections import summary, written
+from genesig.report.sections import summary, writers
 from genesig.results import save_text
+from genesig.results.files import whole_file
 
 _TEMPLATES = Path(templates.__file__).parent
-SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "search.js")
+SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "lists.js", "search.js")
 STYLES = ("page.css", "print.css")
 _CAPTION = Markup("<p><strong>{}. {}</strong></p>\n<p>{}</p>\n")
 _SCRIPT = '"use strict";\n(function () {{\n{}}})();\n'
@@ -47,7 +62,8 @@ def render(
         One self-contained page.
     figures_dir : path
         Gets one SVG file for each figure, in plain colours for print, one for a column of 85 mm in
-        ``85mm``, and its words in ``captions``; and what Methods cites, as BibTeX.
+        ``85mm``, and its words in ``captions``; the main ones as panels of ``figure1``, in SVG and
+        PDF; and what Methods cites, as BibTeX.
     processes : int
         That draw the figures together.
     title : str
@@ -68,7 +84,7 @@ def render(
             " delete it and run the workflow again"
         )
     limits = Limits(top_genes, table_rows)
-    found = written(data, limits, processes)
+    found, one = _drawn(data, limits, processes)
     parts = outline([section for section in found if not section.empty])
     first = summary(data)
     items = [*first.items, *(i for part in parts for s in part.sections for i in each(s.items))]
@@ -87,14 +103,31 @@ def render(
         css=css,
         js=js,
     )
+    folder = Path(figures_dir)
     for item in items:
         if isinstance(item, Picture):
-            save_text(Path(figures_dir) / f"{item.name}.svg", item.svg + "\n")
-            save_text(Path(figures_dir) / "85mm" / f"{item.name}.svg", item.column + "\n")
+            save_text(folder / f"{item.name}.svg", item.svg + "\n")
+            save_text(folder / "85mm" / f"{item.name}.svg", item.column + "\n")
             words = _CAPTION.format(numbers[anchor(item)], item.title, item.caption)
-            save_text(Path(figures_dir) / "captions" / f"{item.name}.html", words)
-    save_text(Path(figures_dir) / "references.bib", bibtex(references(data)) + "\n")
+            save_text(folder / "captions" / f"{item.name}.html", words)
+    if one is not None:
+        _save_composite(one, folder)
+    save_text(folder / "references.bib", bibtex(references(data)) + "\n")
     save_text(html_path, html)
+
+
+def _drawn(data: Report, limits: Limits, processes: int) -> tuple[list[Section], Composite | None]:
+    """Let processes share what takes the time: the sections and the figure of panels."""
+    work: list[Callable[[Report, Limits], Any]] = [composite, *writers(data)]
+    one, *found = shared(lambda number: work[number](data, limits), len(work), processes)
+    return found, one
+
+
+def _save_composite(one: Composite, folder: Path) -> None:
+    save_text(folder / f"{NAME}.svg", one.svg + "\n")
+    save_text(folder / "captions" / f"{NAME}.html", f"<p>{escape(one.legend)}</p>\n")
+    with whole_file(folder / f"{NAME}.pdf") as path:
+        path.write_bytes(one.pdf)
 
 
 @dataclass(frozen=True)
@@ -129,6 +162,7 @@ def _environment() -> Environment:
     environment.filters["rowcount"] = lambda count: f"({counted(count, 'row')})"
     # Pictures come from matplotlib, whose text is escaped where it is written.
     environment.filters["drawn"] = lambda image: Markup(image.svg)
+    environment.filters["column"] = lambda image: Markup(image.column)
     return environment
 
 

@@ -34,7 +34,6 @@ from genesig.report.genome import genome
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.shared import shared
 from genesig.report.page.svg import Picture
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.patients import next_study, score_effect, studied, subgroups
@@ -143,8 +142,7 @@ OF_GENES = ("signature", "cards", "genome", "expression", "single-genes", "enric
 """What the page leaves out where there is no evidence."""
 
 
-def written(data: Report, limits: Limits, processes: int = 1) -> list[Section]:
-    """Return the sections in the order of the page, written by so many processes together."""
+def writers(data: Report) -> list[Callable[[Report, Limits], Section]]:
+    """Return what writes the sections, in the order of the page."""
     none = grade(data) is Grade.NONE
-    writers = [write for key, write in SECTIONS.items() if not (none and key in OF_GENES)]
-    return shared(lambda number: writers[number](data, limits), len(writers), processes)
+    return [write for key, write in SECTIONS.items() if not (none and key in OF_GENES)]

@@ -11,9 +11,10 @@ from genesig.report.page.gene_links import short_symbol
 from genesig.report.page.measure import Measure, measure, model_name, picked, two, where
 from genesig.report.page.record import CohortError, Evidence, Measured, Price, Study
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.tables import Column, filled_table
+from genesig.report.page.tables import Column, filled_table, records
 from genesig.report.page.verdict import Grade, grade, headline
 from genesig.report.page.words import (
+    both,
     by_kind,
     clean,
     counted,
@@ -97,7 +98,7 @@ def _genes(data: Writeup) -> str:
     if not it["size"]:
         return "The final model, fitted on all samples, selected no gene."
     if grade(data) is Grade.NONE:
-        uses = counted(it["evidence"]["model"] if it["evidence"] else it["size"], "gene")
+        uses = _uses(it["evidence"]) if it["evidence"] else counted(it["size"], "gene")
         return (
             f"The final model, fitted on all samples, uses {uses}, none of which can be told from"
             " chance."
@@ -117,7 +118,7 @@ def _genes(data: Writeup) -> str:
 def _named(data: Writeup, it: Evidence) -> str:
     q = f"q\u00a0≤\u00a0{significant(data['config']['signature']['fdr'], 2)}"
     model = "the final model, fitted on all samples, "
-    model += f"uses {counted(it['model'], 'gene')}" if it["model"] else "selected no gene"
+    model += f"uses {_uses(it)}" if it["model"] else "selected no gene"
     if not it["named"]:
         alone = ", none of them with evidence of its own" if it["model"] else ""
         return f"No gene was listed by halves of the samples beyond chance ({q}); {model}{alone}."
@@ -125,10 +126,15 @@ def _named(data: Writeup, it: Evidence) -> str:
     names = [short_symbol(one["symbol"]) or shorten(one["symbol"], 30) for one in genes]
     more = f" and {it['named'] - len(names)} more" if it["named"] > len(names) else ""
     verb = "was" if it["named"] == 1 else "were"
+    said = both(it["named"] - it["indicators"][0], it["indicators"][0])
     return (
-        f"{counted(it['named'], 'gene')} {verb} listed by halves of the samples beyond chance"
+        f"{said} {verb} listed by halves of the samples beyond chance"
         f" ({q}): {', '.join(names)}{more}. For prediction, {model}{_alone(data, it['price'])}."
     )
+
+
+def _uses(it: Evidence) -> str:
+    return both(it["model"] - it["indicators"][1], it["indicators"][1])
 
 
 def _alone(data: Writeup, price: Price | None) -> str:
@@ -309,6 +315,13 @@ def _limitations(data: Writeup) -> str:
     return f"{counted(len(data['warnings']), 'warning')} of this run, under Limits"
 
 
+def _next_steps(data: Writeup) -> str:
+    planned = any(row["samples"] for row in records(data["tables"]["next_study"]))
+    if grade(data) is Grade.NONE:
+        return "the last sentences of the Summary"
+    return "Patients needed for a validation" if planned else OPEN
+
+
 def _always(text: str) -> Callable[[Writeup], str]:
     return lambda data: text
 
@@ -369,7 +382,7 @@ ITEMS: tuple[tuple[str, str, Answer], ...] = (
     ("26", "Limitations", _limitations),
     ("27a", "Handling of poor or absent input at use", _always("refused or imputed, and reported")),
     ("27b", "Interaction and expertise that users need", None),
-    ("27c", "Next steps of research", _always("Patients needed for a validation")),
+    ("27c", "Next steps of research", _next_steps),
 )
 
 
@@ -380,7 +393,9 @@ def checklist(data: Writeup) -> list[tuple[str, str, str]]:
 
 def results_paragraph(data: Writeup, limits: Limits) -> Section:
     """Show the Results paragraph."""
-    return Section("results", "Results paragraph", results(data), part="writeup", folded=True)
+    files = ["figures/figure1.svg", "figures/figure1.pdf", "figures/captions/figure1.html"]
+    return Section("results", "Results paragraph", results(data), part="writeup", folded=True,
+                   files=files)  # fmt: skip
 
 
 def limitations(data: Writeup, limits: Limits) -> Section:

@@ -95,6 +95,12 @@ def _extra_sample(study: Study) -> None:
         row.append(cell)
 
 
+def _never_measured(study: Study) -> None:
+    study.set("data.missing", True)
+    study.set("normalise.folds", [{"step": "left_censored"}, {"step": "centre"}])
+    study.matrix[2][1:] = [""] * 12
+
+
 WARNED: dict[str, tuple[Break, list[str]]] = {
     "matrix column without a row in the sheet": (
         _extra_sample,
@@ -103,6 +109,10 @@ WARNED: dict[str, tuple[Break, list[str]]] = {
     "constant genes": (
         lambda s: s.matrix[2].__setitem__(slice(1, None), ["5.5"] * 12),
         ["expression.tsv: with the same value in all samples, so left out: 1 gene, 'gene2'"],
+    ),
+    "a gene that was never measured": (
+        _never_measured,
+        ["expression.tsv: blank in all samples, so left out: 1 gene, 'gene2'"],
     ),
     "one gene only": (
         lambda s: s.matrix.__delitem__(slice(2, None)),

@@ -149,6 +149,49 @@ def survival() -> dict[str, bytes]:
     }
 
 
+def patients(seed: int, count: int) -> list[list[str]]:
+    """Return age and sex of each patient, who have nothing to do with the genes."""
+    rng = np.random.default_rng(seed)
+    ages, sexes = rng.integers(35, 80, count), rng.integers(0, 2, count)
+    return [[str(age), ("female", "male")[sex]] for age, sex in zip(ages, sexes, strict=True)]
+
+
+def study(stem: str, label: str, words: list[str], X: Array, seed: int) -> dict[str, bytes]:
+    """Write the matrix of some patients, and what is known of them."""
+    samples = names(stem[0].upper(), len(words))
+    rows = zip(samples, words, patients(seed, len(words)), strict=True)
+    sheet = [["sample", label, "age", "sex"], *([name, word, *own] for name, word, own in rows)]
+    return {
+        f"{stem}.tsv.gz": matrix(names("gene", X.shape[1]), samples, (8 + X).round(3)),
+        f"{stem}_samples.tsv": tabbed(sheet).encode(),
+    }
+
+
+def noise() -> dict[str, bytes]:
+    """Patients whose relapse no gene knows of."""
+    _, words = classes(60, ("no relapse", "relapse"))
+    return study("noise", "outcome", words, simulated(31, np.zeros(60), 300), 32)
+
+
+def numbers() -> dict[str, bytes]:
+    """Patients whose tumours are larger where the first genes are higher."""
+    X = simulated(23, np.zeros(70), 300)
+    own = X[:, :INFORMATIVE].sum(axis=1) + 1.5 * np.random.default_rng(24).standard_normal(70)
+    size = [f"{max(3.0, 30 + 4 * each):.0f}" for each in own]
+    return study("numbers", "size_mm", size, X, 25)
+
+
+def cohort() -> dict[str, bytes]:
+    """Patients of two hospitals; at the second the genes differ less, and each has a shift."""
+    found, level = {}, np.random.default_rng(28).uniform(-4, 4, 300)
+    for stem, seed, count, share in (("cohort", 26, 60, 0.6), ("second_cohort", 27, 40, 0.4)):
+        y, words = classes(count, ("benign", "malignant"))
+        X = simulated(seed, share * y, 300)
+        X += level + np.random.default_rng(seed).normal(0, 0.4, 300)
+        found |= study(stem, "diagnosis", words, X, seed + 10)
+    return found
+
+
 def annotated() -> Any:
     """Return an AnnData object: X, class and age of each cell line, the symbol of each gene."""
     import anndata
@@ -205,7 +248,7 @@ def arrays() -> dict[str, bytes]:
 def files() -> dict[str, bytes]:
     """Return every file but the AnnData one, whose bytes its library decides."""
     simulated = counts() | pairs() | several() | batches() | covariates() | survival()
-    return simulated | gene_sets() | arrays()
+    return simulated | noise() | numbers() | cohort() | gene_sets() | arrays()
 
 
 if __name__ == "__main__":

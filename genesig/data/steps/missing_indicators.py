@@ -77,6 +77,12 @@ def with_columns(dataset: Dataset, steps: Sequence[Mapping[str, Any]]) -> Datase
     return replace(dataset, X=X, var=pd.concat([dataset.var, about]))
 
 
+def indicators(names: Sequence[str]) -> int:
+    """Count the names that are those of indicators: the gene of each is in the data, too."""
+    known = set(names)
+    return sum(name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in known for name in names)
+
+
 def with_indicators(
     steps: Sequence[Mapping[str, Any]], genes: Sequence[str]
 ) -> list[dict[str, Any]]:

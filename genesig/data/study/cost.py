@@ -97,11 +97,16 @@ class Size:
 
 
 class Cost(NamedTuple):
-    """Seconds of one processor and MB of the largest job of a rule; seconds of all its jobs."""
+    """Seconds of one processor and MB of the largest job of a rule; seconds of all its jobs.
+
+    ``repeats`` are the permutations of the largest one.
+    """
 
     seconds: float
     megabytes: float
     together: float
+    jobs: int = 1
+    repeats: int = 1
 
 
 def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
@@ -122,14 +127,14 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     batches = min(splits["batches"], size.splits)
     share = -(-size.splits // batches)
     jobs, fits = batches * (1 - (-permutations // most)), size.splits * (1 + permutations)
+    repeats = max(1, min(permutations, most))
     half = replace(size, training=size.samples // 2)
     halves = splits["subsamples"] * _fit(config, half)
     own = ALIGNED if config["studies"] and config["across"]["align"] == "auto" else 0
     held = 350 + (2 + own) * matrix + GENE * size.genes
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
-        "fit": Cost(START + max(1, min(permutations, most)) * share * fit, held,
-                    jobs * START + fits * fit),
+        "fit": Cost(START + repeats * share * fit, held, jobs * START + fits * fit, jobs, repeats),
         "chance": _alone(_chance(config, size), held),
         "fit_final": _alone(fit, held),
         "fit_subsamples": _alone(halves, held),
@@ -142,7 +147,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         paths = 1 + _folds(config, size) * len(curved["nu"]) * len(curved["width"])
         each, room = paths * _curved(config, size), 250 + 4 * matrix
         many = batches * START + size.splits * each
-        costs["nonlinear_fit"] = Cost(START + share * each, room, many)
+        costs["nonlinear_fit"] = Cost(START + share * each, room, many, batches)
         costs["nonlinear_final"] = _alone(each, room)
     if config["enrichment"]["sets"] or (structured["sets"] and not structured["column"]):
         costs["enrichment"] = _of_enrichment(size, held)
@@ -178,10 +183,11 @@ def _of_sets(config: Mapping[str, Any], size: Size, jobs: int) -> dict[str, Cost
     half = splits["subsamples"] * fit * size.samples / (2 * size.training)
     permutations, most = controls["permutations"], controls["permutations_per_job"]
     share = -(-size.splits // min(splits["batches"], size.splits))
+    repeats = max(1, min(permutations, most))
     room = 210 + 1e-4 * size.samples * size.genes + KEPT * size.structured_members
     return {
-        "sets_fit": Cost(START + max(1, min(permutations, most)) * share * fit, room,
-                         jobs * START + size.splits * (1 + permutations) * fit),
+        "sets_fit": Cost(START + repeats * share * fit, room,
+                         jobs * START + size.splits * (1 + permutations) * fit, jobs, repeats),
         "sets_final": _alone(fit + half, room),
     }  # fmt: skip
 
@@ -199,7 +205,7 @@ def announced(costs: Mapping[str, Cost]) -> str:
     """Say in words what a study will take."""
     seconds = sum(cost.together for cost in costs.values())
     most = max(cost.megabytes for cost in costs.values())
-    return f"takes about {_time(seconds)} of one processor, {10 * round(most / 10)} MB for a job"
+    return f"takes about {in_words(seconds)} of one processor, {10 * round(most / 10)} MB for a job"
 
 
 def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
@@ -219,7 +225,8 @@ def check_cost(costs: Mapping[str, Cost], source: str) -> Iterator[Problem]:
             yield Problem(f"{source}, {keys}", f"{what} for a job; name fewer sets", "warning")
 
 
-def _time(seconds: float) -> str:
+def in_words(seconds: float) -> str:
+    """Return ``"3.5 min"``, to two digits."""
     unit, name = (3600, "h") if seconds >= 5400 else (60, "min") if seconds >= 90 else (1, "s")
     return f"{float(f'{seconds / unit:.2g}'):g} {name}"
 

@@ -18,6 +18,9 @@ from genesig.words import LARGEST, SMALLEST, counted, listing, number_fault, too
 
 Array = np.ndarray[Any, Any]
 Problems = list[Problem]
+BLANK = "no value in any sample"
+"""Why a gene is left out that was never measured."""
+
 FLAT = 1e-9
 """Range of a gene, as a share of its size, of which doubles keep six digits."""
 
@@ -195,25 +198,26 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
                             problems: Problems) -> Expression | None:  # fmt: skip
     X = np.ascontiguousarray(matrix.cells[rows])
     spread = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
-    constant = ~(spread > SMALLEST)  # or never measured
-    names = [matrix.columns[k] for k in np.flatnonzero(constant)]
+    constant, blank = ~(spread > SMALLEST), np.isnan(X).all(axis=0)
     if constant.all():
         what = "every gene has the same value in all samples, or differs by less than 1e-100, so "
         what += "that nothing can be learned; "
         what += "export the matrix again, or name another one"
         problems.append(Problem(where, what))
         return None
-    if names:
-        what = "with the same value in all samples, so left out: "
-        what += f"{counted(len(names), 'gene')}, {listing(names)}"
+    for some, what, reason in ((constant & ~blank, "with the same value", "constant"),
+                               (blank, "blank", BLANK)):  # fmt: skip
+        if not (names := sorted(matrix.columns[k] for k in np.flatnonzero(some))):
+            continue
+        what += f" in all samples, so left out: {counted(len(names), 'gene')}, {listing(names)}"
         problems.append(Problem(where, what, "warning"))
-    if len(constant) - len(names) == 1:
+        dropped = dropped + [{"kind": "gene", "name": n, "reason": reason} for n in names]
+    if np.sum(~constant) == 1:
         gene = matrix.columns[int(np.argmin(constant))]
         what = f"there is one gene only, '{gene}', so that there is none to select; is this the "
         problems.append(Problem(where, what + "whole matrix?", "warning"))
     _check_offset(X[:, ~constant], spread[~constant], where, problems)
     _check_twins(X, [matrix.rows[row] for row in rows], where, problems)
-    dropped = dropped + [{"kind": "gene", "name": n, "reason": "constant"} for n in sorted(names)]
     # Where genes tie, the first one is taken: by name, so that it is the same in every file.
     kept = sorted(np.flatnonzero(~constant).tolist(), key=matrix.columns.__getitem__)
     genes = [matrix.columns[k] for k in kept]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.steps.missing_indicators import SUFFIX
 from genesig.report.page.measure import MEASURES, Measure, measure, model_name, picked, two
 from genesig.report.page.record import (
     Chip,
@@ -138,17 +139,21 @@ def _up(statistic: float | None) -> bool | None:
     return None if not statistic else statistic > 0
 
 
-def evidence(tables: Mapping[str, PackedTable], fdr: float) -> Evidence | None:
+def evidence(study: StudyFacts, tables: Mapping[str, PackedTable], fdr: float) -> Evidence | None:
     """Count the genes that can be named at this rate of error; None where none was looked for."""
     if "named" not in tables["signature"]["columns"]:
         return None
     signature, every = (records(tables[name]) for name in ("signature", "evidence"))
     named = [row["q"] for row in every if row["named"]]
+    model = [row for row in signature if row["coef"] != 0]
+    added = [sum(str(row["gene"]).endswith(SUFFIX) for row in rows) if study["indicators"] else 0
+             for rows in ((row for row in every if row["named"]), model)]  # fmt: skip
     return {
         "named": len(named),
         "expected": len(named) * max(named, default=0.0),
         "passing": sum(row["q"] <= fdr for row in every),
-        "model": sum(row["coef"] != 0 for row in signature),
+        "model": len(model),
+        "indicators": (added[0], added[1]),
         "price": _price(records(tables["controls"])) if named else None,
     }
 
@@ -177,7 +182,7 @@ def core(tables: Mapping[str, PackedTable]) -> int | None:
 LEAST_CORE = 0.2
 
 # What the column ``error`` of controls.tsv is, and its value without any signal.
-ERROR = {"classification": ("class-balanced error", 0.5), SEVERAL: ("class-balanced error", 0.5),
+ERROR = {"classification": ("balanced error", 0.5), SEVERAL: ("balanced error", 0.5),
          "regression": ("1 − R²", 1.0), "survival": ("1 − C", 0.5)}  # fmt: skip
 
 
@@ -198,7 +203,7 @@ def answer(
     chance = 1 - 1 / len(study["classes"]) if study["classes"] else chance
     return {
         "size": tables["signature"]["total"],
-        "evidence": evidence(tables, fdr),
+        "evidence": evidence(study, tables, fdr),
         "core": core(tables),
         "lengths": np.quantile(lengths, [0, 0.5, 1], method="nearest").astype(int).tolist(),
         "error": {

@@ -92,11 +92,15 @@ def _chance(data: Study) -> Light:
         other = data["verdict"]["by"] != "genes"
         more = f"; {data['verdict']['by']} carry the finding" if other else ""
         return Light(name, State.CAUTION if other else State.GOOD, words + more)
-    what = "gain" if held(data) else "error"
+    what, guess = ("gain", "0") if held(data) else ("error", "guessing")
     if alone is Grade.WEAK and data["verdict"]["small"]:
-        return Light(
-            name, State.CAUTION, f"{words}, but the {what} has no interval that excludes it"
+        known = data["verdict"]["excludes"] is not None
+        but = (
+            f"the interval of the {what} includes {guess}"
+            if known
+            else f"the {what} has no interval"
         )
+        return Light(name, State.CAUTION, f"{words}, but {but}")
     if data["verdict"]["small"] is None:
         return Light(name, State.UNKNOWN, f"{words}: too few to tell")
     state = State.CAUTION if grade(data) is Grade.ELSEWHERE else State.PROBLEM

@@ -189,9 +189,12 @@ def _elsewhere(data: Study) -> list[Tile]:
 
 def _named(data: Study, it: Evidence) -> Tile:
     words = f"none has evidence of its own ({level(data)})"
+    added = it["indicators"][0]
     if it["named"]:
         words = f"{level(data)}: {about_so_many(it['expected'])} expected by chance"
-    return Tile("Named genes", str(it["named"]), words)
+    if added:
+        words = f"and {counted(added, 'missing-value indicator')}; {words}"
+    return Tile("Named genes", str(it["named"] - added), words)
 
 
 def _size(data: Study) -> Tile:

@@ -9,6 +9,7 @@ from genesig.report.page.verdict import Grade, grade, headline
 from genesig.report.page.words import (
     about_so_many,
     between,
+    both,
     counted,
     decimal,
     percent,
@@ -17,6 +18,8 @@ from genesig.report.page.words import (
 )
 from genesig.selection.assess.detectable import POWER, SOUGHT
 from genesig.selection.genes.evidence import FEWEST
+
+PRICE = "the price of proof, what keeping to named genes costs, is"
 
 
 def naming(data: Study, it: Evidence) -> str:
@@ -35,7 +38,7 @@ def level(data: Study) -> str:
 def _named(data: Study, it: Evidence) -> str:
     permutations = data["config"]["signature"]["permutations"]
     if it["named"]:
-        genes = counted(it["named"], "gene")
+        genes = both(it["named"] - it["indicators"][0], it["indicators"][0])
         them = "it" if it["named"] == 1 else "them"
         said = (
             f"{genes} can be named: halves of the samples list {them} more often than permuted"
@@ -72,11 +75,13 @@ def _predictive(data: Study, it: Evidence) -> str:
     how = which.get(inside, f"{inside} of them named")
     if it["model"] == 1:
         how = "which is named" if inside else "without evidence of its own"
-    long = counted(low, "gene") if low == high else f"{low} to {high} genes"
+    noun = "variable" if data["study"]["indicators"] else "gene"
+    long = counted(low, noun) if low == high else f"{low} to {high} {noun}s"
     models = counted(data["design"]["outer"], "cross-validation model")
     verb = "uses" if data["design"]["outer"] == 1 else "use"
+    uses = both(it["model"] - it["indicators"][1], it["indicators"][1])
     return (
-        f"The predictive model, fitted on all samples, uses {counted(it['model'], 'gene')}, {how}"
+        f"The predictive model, fitted on all samples, uses {uses}, {how}"
         f" (the {models} {verb} {long})."
     )
 
@@ -99,10 +104,10 @@ def _price(data: Study, it: Price) -> str:
         )
         price = f"{decimal(it['difference'])}{between(low, high, decimal)}"
     if low is not None and high is not None and low <= 0 <= high:
-        return f"{both}: the price of proof, {price}, cannot be told from 0."
+        return f"{both}: {PRICE} {price}, which cannot be told from 0."
     if high is not None and high < 0:
         return f"{both}: proof has no price here ({price})."
-    return f"{both}: the price of proof is {price}."
+    return f"{both}: {PRICE} {price}."
 
 
 def _points(share: float | None) -> str:
@@ -207,9 +212,9 @@ def nothing_found(data: Study) -> list[str]:
 def _sought(data: Study) -> str:
     it = data["study"]
     return (
-        f"Looked for: {counted(it['genes'], 'gene')} in {counted(it['samples'], 'sample')}, alone"
-        " and together, in models whose every choice was made without the samples that tested it."
-        " No genes are shown, because none of them can be told from chance; the tables beside this"
+        f"Looked for: {both(it['genes'], it['indicators'])} in {counted(it['samples'], 'sample')},"
+        " alone and together, in models whose every choice was made without the samples that tested"
+        " it. No genes are shown, because none of them can be told from chance; the tables beside this"
         " page have every number."
     )
 

@@ -80,8 +80,21 @@ def elsewhere(data: External) -> list[str]:
         return [_together(data), *not_assessed(data)]
     found = [_cohort(one, measure(data)) for one in cohorts[:MOST_COHORTS]]
     more = f"; {len(cohorts) - len(found)} more below" if len(cohorts) > len(found) else ""
-    reached = f"In other cohorts the final model, unchanged, reached {'; '.join(found)}{more}."
-    return [reached, *not_assessed(data)]
+    where = "another cohort" if len(cohorts) == 1 else "other cohorts"
+    reached = f"In {where} the final model, unchanged, reached {'; '.join(found)}{more}."
+    return [reached, *_ranked_only(data), *not_assessed(data)]
+
+
+def _ranked_only(data: External) -> list[str]:
+    """Say where scores are in order, and yet calls are no better than guessing."""
+    chance = measure(data).chance
+    names = [one["name"] for one in data["external"][:MOST_COHORTS]
+             if one["classes"] and (one["scores"]["auc"]["low"] or 0) > 0.5
+             and (one["scores"]["balanced_error"]["high"] or 0) >= chance]  # fmt: skip
+    if not names:
+        return []
+    return [f"In {enumerated(names)} the scores rank the samples better than chance, but the error"
+            " does not exclude guessing: the threshold may not carry over."]  # fmt: skip
 
 
 def not_assessed(data: External) -> list[str]:

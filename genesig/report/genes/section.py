@@ -311,7 +311,10 @@ def draw_brevity(data: Genes) -> Figure:
         axes[1, 0].set_ylim(min(0, *(one.stability or 0 for one in found)) - 0.02, 1.02)
     last = axes[-1, 0]
     last.set_xscale("log")
-    ticks = [one.genes for one in found]
+    ticks: list[float] = []
+    for one in found:  # those too near the one before could not be read
+        if not ticks or one.genes > 1.12 * ticks[-1]:
+            ticks.append(one.genes)
     last.set_xticks(ticks, [f"{each:.0f}" for each in ticks])
     last.set_xticks([], minor=True)
     last.set_xlabel("genes in a list, on average")

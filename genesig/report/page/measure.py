@@ -146,8 +146,8 @@ class Measure:
 
 
 MEASURES = {
-    "classification": Measure("class-balanced error", 0.5, "smaller"),
-    SEVERAL: Measure("class-balanced error", 0.5, "smaller"),
+    "classification": Measure("balanced error", 0.5, "smaller"),
+    SEVERAL: Measure("balanced error", 0.5, "smaller"),
     "regression": Measure(
         "R²",
         0.0,

@@ -126,16 +126,19 @@ class Price(TypedDict):
 class Evidence(TypedDict):
     """How many genes can be named, and what that costs.
 
-    ``expected`` is how many of the ``named`` ones are to be expected by chance, the largest q among
-    them times their number; ``passing`` counts those whose q is small enough, which are more than
-    the named ones where permuted labels give as many. ``model`` is the number of genes of the
-    predictive model. ``price`` is null where no gene is named, or where these are all that predict.
+    ``indicators`` is how many of the ``named`` ones and of those of the ``model`` are no genes, but
+    whether the value of one is missing. ``expected`` is how many of the ``named`` ones are to be
+    expected by chance, the largest q among them times their number; ``passing`` counts those whose
+    q is small enough, which are more than the named ones where permuted labels give as many.
+    ``model`` is the number of genes of the predictive model. ``price`` is null where no gene is
+    named, or where these are all that predict.
     """
 
     named: int
     expected: float
     passing: int
     model: int
+    indicators: tuple[int, int]
     price: Price | None
 
 
@@ -255,6 +258,7 @@ class Dropped(TypedDict):
 class StudyFacts(TypedDict):
     """What was studied, and what was left out before.
 
+    ``indicators`` say of a gene whether its value is missing, and are not among the ``genes``.
     ``counts`` are the samples of each class, (negative, positive) as in ``classes``; ``group`` and
     ``pair`` name columns, ``groups`` is the number of groups. ``exchanged`` is what a permutation
     exchanges: "samples", samples "within" groups whose label varies, whole "groups" of one label,
@@ -272,6 +276,7 @@ class StudyFacts(TypedDict):
     exchanged: str
     samples: int
     genes: int
+    indicators: int
     missing: int
     inputs: dict[str, str]
     steps: list[Any]

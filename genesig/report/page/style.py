@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # who only collects needs no matplotlib
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 INK, MUTED, RULE, PAPER = "#1d1d1f", "#5c6066", "#d5d8dd", "#fcfcfd"
 NEGATIVE, POSITIVE, OWN, OTHER = "#0072b2", "#d55e00", "#007a58", "#8a8f98"
@@ -71,6 +71,7 @@ SIZES: Any = {
     "legend.fontsize": 6.0, "xtick.labelsize": 6.0, "ytick.labelsize": 6.0,
 }  # fmt: skip
 _IN_COLUMN = ContextVar("in_column", default=False)
+_PANEL: ContextVar[SubFigure | None] = ContextVar("panel", default=None)
 
 
 @contextmanager
@@ -86,10 +87,24 @@ def in_column() -> Iterator[None]:
         _IN_COLUMN.reset(token)
 
 
+@contextmanager
+def in_panel(panel: SubFigure) -> Iterator[None]:
+    """Let the next figure be a panel of another, in the letters of a column, while this lasts."""
+    token = _PANEL.set(panel)
+    try:
+        with in_column():
+            yield
+    finally:
+        _PANEL.reset(token)
+
+
 def sheet(
     width: float, height: float, rows: int = 1, columns: int = 1, *, gap: float = 0.02, **how: Any
-) -> tuple[Figure, Any]:
+) -> tuple[Any, Any]:
     """Return (figure, axes): one Axes, or an array (rows, columns) of them."""
+    how = {"squeeze": rows == columns == 1, **how}
+    if (panel := _PANEL.get()) is not None:
+        return panel, panel.subplots(rows, columns, **how)
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -98,7 +113,6 @@ def sheet(
     size = (min(width, COLUMN), height * 0.85) if _IN_COLUMN.get() else (width, height)
     figure = Figure(figsize=size, layout=layout)
     FigureCanvasSVG(figure)
-    how = {"squeeze": rows == columns == 1, **how}
     return figure, figure.subplots(rows, columns, **how)
 
 

@@ -13,7 +13,9 @@ import math
 import re
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -25,7 +27,7 @@ from genesig.report.page.words import clean, gene_label, shorten
 
 if TYPE_CHECKING:  # who only collects needs no matplotlib
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
 SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}"
@@ -252,7 +254,7 @@ class Picture:
     marks : list of Marks
         Names of what it shows, with their places.
     column : str
-        The same, drawn for a column of a journal (85 mm).
+        The same, drawn for a column of a journal (85 mm), and for a telephone.
     """
 
     name: str
@@ -266,27 +268,44 @@ class Picture:
     column: str = ""
 
 
+_DRAWS: ContextVar[dict[str, Callable[[], Figure]] | None] = ContextVar("draws", default=None)
+
+
+@contextmanager
+def undrawn() -> Iterator[dict[str, Callable[[], Figure]]]:
+    """Let `picture` keep what would draw, by name, and draw nothing, while this lasts."""
+    draws: dict[str, Callable[[], Figure]] = {}
+    token = _DRAWS.set(draws)
+    try:
+        yield draws
+    finally:
+        _DRAWS.reset(token)
+
+
 def picture(
     name: str, draw: Callable[[], Figure], *, title: str, description: str, caption: str,
     data: Columns,
 ) -> Picture:  # fmt: skip
     """Call `draw` in the report's style and keep what it drew as SVG."""
+    if (draws := _DRAWS.get()) is not None:
+        draws[name] = draw
+        return Picture(name, title, description, caption, "", 0.0, data)
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         # The browser has the letters that matplotlib's own font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = draw()
-        svg = _tidy(_written(figure), name, title, description)
+        svg = as_svg(figure, name, title, description)
         with in_column():
             column = draw()
-            _make_narrow(column)
-            narrow = _tidy(_written(column), name, title, description)
+            make_narrow(column)
+            narrow = as_svg(column, f"{name}-column", title, description)
     width = float(figure.get_figwidth())
     return Picture(name, title, description, caption, svg, width, data, marks_of(figure), narrow)
 
 
-def _make_narrow(figure: Figure) -> None:
+def make_narrow(figure: FigureBase) -> None:
     """Give letters one size, and names the room of a column: broken into lines, or shorter."""
     from matplotlib.text import Text
 
@@ -312,8 +331,8 @@ def _in_rows(name: str, rows: int) -> str:
     return fill(name, LONG) if rows <= FEW else shorten(name.split(" · ")[0], LONG)
 
 
-def _written(figure: Figure) -> str:
-    """Return the SVG of matplotlib."""
+def as_svg(figure: Figure, name: str, title: str, description: str) -> str:
+    """Return a figure as an ``<svg>`` whose ids begin with ``figure-NAME``."""
     if any(axes.get_aspect() != "auto" for axes in figure.axes):
         # Axes of a fixed shape move after their labels were given room: a second pass.
         figure.draw_without_rendering()
@@ -321,7 +340,7 @@ def _written(figure: Figure) -> str:
     stream = io.StringIO()
     meta = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(stream, format="svg", metadata=meta)
-    return stream.getvalue()
+    return _tidy(stream.getvalue(), name, title, description)
 
 
 def _lay_out(figure: Figure) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from genesig.report.page.measure import held, measure, subject, two
 from genesig.report.page.record import Finding, Study, Verdict
-from genesig.report.page.words import clean, counted, enumerated, significant
+from genesig.report.page.words import both, clean, counted, enumerated, significant
 
 LEVEL = 0.05
 
@@ -188,8 +188,8 @@ def _weak(data: Study) -> str:
         return f"{p}, but the interval of the {what} includes {guess}"
     if here(data) is not Grade.NONE:
         return f"the interval of the {what} excludes {guess}, but {_why(data)}"
-    genes = counted(proved["named"] if proved else 0, "gene")
-    verb = "goes" if genes.startswith("1 ") else "go"
+    count, added = (proved["named"], proved["indicators"][0]) if proved else (0, 0)
+    genes, verb = both(count - added, added), "goes" if count == 1 else "go"
     return f"{genes} {verb} with it beyond chance, but the models do not predict beyond chance"
 
 

@@ -27,6 +27,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}".replace(",", "\u202f")
 
 
+def both(genes: int, indicators: int) -> str:
+    """Return ``"5 genes and 2 missing-value indicators"``."""
+    more = [counted(indicators, "missing-value indicator")] if indicators else []
+    return " and ".join([counted(genes, "gene")] * bool(genes or not more) + more)
+
+
 def enumerated(names: Sequence[str]) -> str:
     """Return ``"age, sex and centre"``."""
     *first, last = map(clean, names)

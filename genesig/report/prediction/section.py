@@ -99,8 +99,13 @@ def _sides(data: Prediction) -> str:
         f"{one['name']} {percent(one['value'])}{between(one['low'], one['high'], percent)}"
         for one in reversed(data["answer"]["measures"]) if one["name"] != "auc"
     ]  # fmt: skip
-    both = " and ".join(said)
-    return f"Held-out samples: {both}." if both else ""
+    if not said:
+        return ""
+    return (
+        f"Held-out samples: {' and '.join(said)}. These CIs are of the calls made here, with the"
+        " models as they are; that of the balanced error is of the procedure, and allows for other"
+        " training samples, too."
+    )
 
 
 def _of_classes(data: Prediction) -> Iterator[Picture]:

@@ -85,6 +85,10 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     independent; that costs power, as they tend to be alike, but makes no p too small. A group of
     one class counts once, however many samples it has.
 
+    A gene without any spread inside the classes (of two, or a number that is a straight line of the
+    response), such as whether a value is missing, has no finite t: its p is that of a permutation
+    test, 2 / (number of arrangements of the response), and its statistic the normal quantile of it.
+
     A positive statistic is higher expression in the positive class, with a rising response, or with
     earlier events. A
     gene that is constant (in groups: never differs; with batches: inside each), or of which too
@@ -112,9 +116,28 @@ def statistics(dataset: Dataset) -> Array:
 
 def _known(dataset: Dataset) -> tuple[Array, Array]:
     """Return statistic and p; 0 and 1 where there is no test."""
-    statistic, p = _test(units(dataset))
+    it = units(dataset)
+    statistic, p = _test(it)
+    apart = np.isinf(statistic)
+    if apart.any():
+        from scipy.stats import norm
+
+        least = _smallest(it)
+        p = np.where(apart, least, p)
+        statistic = np.where(apart, np.sign(statistic) * norm.isf(least / 2), statistic)
     unknown = np.isnan(p) | (np.ptp(dataset.X, axis=0) == 0)
     return np.where(unknown, 0.0, statistic), np.where(unknown, 1.0, p)
+
+
+def _smallest(it: Units) -> float:
+    """Return the two-sided p of the most extreme arrangement of the response over the units."""
+    from scipy.special import gammaln
+
+    if it.test == "differences":
+        return float(2.0 ** (1 - len(_differences(it))))
+    sizes = np.unique(it.y, return_counts=True)[1]
+    arranged = gammaln(len(it.y) + 1) - gammaln(sizes + 1).sum()
+    return float(min(1.0, 2 * np.exp(-arranged)))
 
 
 def units(dataset: Dataset) -> Units:

@@ -28,7 +28,7 @@ def p(value, permutations=99):
 
 
 def error(value, high):
-    return {"name": "class-balanced error", "chance": 0.5, "value": value, "low": 0.0, "high": high}
+    return {"name": "balanced error", "chance": 0.5, "value": value, "low": 0.0, "high": high}
 
 
 def others(tested, better, worse=0):

@@ -56,8 +56,8 @@ def test_a_number_has_no_sensitivity():
 def test_other_cohorts_have_the_first_tiles():
     given = arguments(Study())
     abouts = [make_about(given["dataset"], name) for name in "abc"]
-    for count, first in ((1, ["Class-balanced error in a"]),
-                         (3, ["Class-balanced error, median of 3 other cohorts"])):  # fmt: skip
+    for count, first in ((1, ["Balanced error in a"]),
+                         (3, ["Balanced error, median of 3 other cohorts"])):  # fmt: skip
         names = [tile.name for tile in tiles(collect(**given, external=abouts[:count]))]
         assert names == [*first, "Balanced error on unseen samples", "AUC", "Named genes"]
 

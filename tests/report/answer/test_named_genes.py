@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from report_evidence import FDR, PERMUTATIONS, Q
 from report_study import Study, arguments, collected
 from report_tables import PROVED
 
+from genesig.data.steps.missing_indicators import SUFFIX
+from genesig.report.answer.collect import evidence
 from genesig.report.answer.section import chips_title, gene_chips, lines_of, tiles
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import PRICE, sentences
 from genesig.report.collect import collect
 from genesig.report.genes.section import signature
 from genesig.report.methods import methods, references
@@ -53,6 +56,29 @@ def test_the_expected_number_is_the_largest_q_times_the_named_genes(named):
     assert [chip.kind for chip in chips] == ["named"] * min(named, 12) + [""] * (12 - named)
     assert all("not named" in chip.words for chip in chips[named:])
     assert "core" not in " ".join([*sentences(data), *results(data), *data["warnings"]])
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_indicators_of_missing_values_are_counted_apart_from_genes():
+    data = deepcopy(collected(Study(named=5)))
+    for name in ("signature", "evidence"):
+        packed = data["tables"][name]
+        at = packed["columns"].index("gene")
+        first = [row for row in packed["rows"] if row[packed["columns"].index("named")]][:2]
+        for row in first:
+            row[at] += SUFFIX
+    data["study"]["indicators"] = 40
+    found = evidence(data["study"], data["tables"], 0.1)
+    assert found["named"] == 5
+    assert found["indicators"][0] == 2
+    data["answer"]["evidence"] = found
+    named = next(tile for tile in tiles(data) if tile.name == "Named genes")
+    assert named.value == "3"
+    assert named.words.startswith("and 2 missing-value indicators; ")
+    assert sentences(data)[1].startswith("3 genes and 2 missing-value indicators can be named: ")
+    assert "3 genes and 2 missing-value indicators were listed" in " ".join(results(data))
+    data["study"]["indicators"] = 0  # then a gene is called so
+    assert evidence(data["study"], data["tables"], 0.1)["indicators"] == (0, 0)
 
 
 def rows(data, name):
@@ -118,9 +144,9 @@ def priced(difference, low, high, **study):
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("difference", "low", "high", "said"),
-    [(0.03, 0.01, 0.05, "the price of proof is 3.0 percentage points (95\u00a0% CI 1.0 to 5.0)."),
+    [(0.03, 0.01, 0.05, f"{PRICE} 3.0 percentage points (95\u00a0% CI 1.0 to 5.0)."),
      (0.03, -0.01, 0.05, "cannot be told from 0."), (-0.03, -0.05, -0.01, "has no price here"),
-     (0.03, np.nan, np.nan, "the price of proof is 3.0 percentage points.")],
+     (0.03, np.nan, np.nan, f"{PRICE} 3.0 percentage points.")],
 )  # fmt: skip
 def test_the_price_of_proof_is_the_paired_difference(difference, low, high, said):
     data = priced(difference, low, high)
@@ -134,7 +160,7 @@ def test_the_price_of_proof_is_the_paired_difference(difference, low, high, said
 def test_the_price_is_told_in_the_measure_of_the_page():
     said = sentences(priced(0.03, 0.01, 0.05, regression=True))[1]
     assert f"reached R² {1 - PROVED:.2f}" in said
-    assert said.endswith("the price of proof is 0.03 (95\u00a0% CI 0.01 to 0.05).")
+    assert said.endswith(f"{PRICE} 0.03 (95\u00a0% CI 0.01 to 0.05).")
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -59,7 +59,7 @@ def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
     line = elsewhere(one)[0]
     auc, error = scores["auc"], scores["balanced_error"]["value"]
     assert line == (
-        f"In other cohorts the final model, unchanged, reached AUC {auc['value']:.2f} "
+        f"In another cohort the final model, unchanged, reached AUC {auc['value']:.2f} "
         f"(95\u00a0% CI {auc['low']:.2f} to {auc['high']:.2f}) and {100 * error:.0f}\u00a0% "
         "error in c0 (25 samples)."
     )

@@ -56,7 +56,7 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
         f"other (40 samples): {c}; 0.75 in the cross-validation of this study."
     )
     assert elsewhere(data) == [
-        f"In other cohorts the final model, unchanged, reached {c} in other (40 samples)."
+        f"In another cohort the final model, unchanged, reached {c} in other (40 samples)."
     ]
     names = [picture.name for picture in _pictures(data)]
     assert names == ["external_other_curves", "external_other_shift"]

@@ -32,7 +32,7 @@ def first(data):
 
 CASES = {
     "better": ({"error": 0.1, "linear": 0.3, "low": -0.3, "high": -0.1},
-               "adds something on these data: its class-balanced error is 10 % against 30 %"),
+               "adds something on these data: its balanced error is 10 % against 30 %"),
     "worse": ({"error": 0.3, "linear": 0.1, "low": 0.1, "high": 0.3}, "predicts worse than linear"),
     "open": ({"error": 0.1, "linear": 0.12, "low": -0.1, "high": 0.06},
              "No benefit of nonlinear selection was detectable"),

@@ -123,8 +123,8 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
 
 
 @pytest.mark.parametrize(("low", "high", "error", "said"), [
-    (0.9, 30.0, 0.4, "interval includes 1, that of the class-balanced error excludes guessing"),
-    (1.1, 30.0, 0.6, "interval excludes 1, that of the class-balanced error includes guessing"),
+    (0.9, 30.0, 0.4, "interval includes 1, that of the balanced error excludes guessing"),
+    (1.1, 30.0, 0.6, "interval excludes 1, that of the balanced error includes guessing"),
     (1.1, 30.0, 0.4, ""), (0.9, 30.0, 0.6, ""), (0.9, 30.0, None, ""),
 ])  # fmt: skip
 def test_an_effect_and_an_error_that_differ_about_chance_are_explained(low, high, error, said):

@@ -45,7 +45,7 @@ def test_one_sentence_says_what_the_numbers_say(name):
     text = first(made(**change)).split(". ")[0]
     assert said in text
     if name == "better":
-        assert "their class-balanced error is 10 % against 30 % of the gene signature" in text
+        assert "their balanced error is 10 % against 30 % of the gene signature" in text
         assert "(95 % CI of the difference −30 to −10 percentage points)" in text
     others = [words for other, (_, words) in CASES.items() if other != name]
     assert not any(words in text for words in others)

@@ -24,7 +24,7 @@ def test_the_paragraph_has_the_numbers_of_the_page():
         f"{rate(error['value'])} (95\u00a0% CI {rate(error['low'])} to {rate(error['high'])})",
         f"{it['evidence']['named']} genes were listed by halves of the samples beyond chance",
         f"the final model, fitted on all samples, uses {it['evidence']['model']} genes",
-        "In Lund (25 samples), the final model had a class-balanced error of",
+        "In Lund (25 samples), the final model had a balanced error of",
         decimal(it["stability"]["value"]),
         *(f"{one['name'].replace('auc', 'AUC')} "
           f"{(decimal if one['name'] == 'auc' else percent)(one['value'])}"
@@ -42,7 +42,7 @@ def test_many_cohorts_have_one_sentence_of_those_without_training_samples():
     for row, error in zip(rows, (0.3, 0.1, 0.2, 0.4, 0.5), strict=True):
         row["error"] = error
     samples = sum(row["samples"] for row in rows)
-    said = f"In 5 other cohorts ({samples} samples), the final model had a median class-balanced"
+    said = f"In 5 other cohorts ({samples} samples), the final model had a median balanced"
     assert f"{said} error of 30\u00a0% (range 10\u00a0% to 50\u00a0%)." in results(data)[0]
     assert "In c0" not in results(data)[0]
     rows[4]["seen"] = True

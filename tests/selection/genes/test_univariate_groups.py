@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
+from genesig.results import Dataset, Design
 from genesig.selection.genes.univariate import univariate_table
 from tests.materials.kinds_study import COLUMNS, study_of
 
@@ -22,3 +25,16 @@ def test_two_samples_of_each_patient_test_as_one(kind):
     )  # fmt: skip
     found, one = univariate_table(both), univariate_table(alone)
     pd.testing.assert_frame_equal(found, one)
+
+
+def test_a_gene_without_spread_inside_the_classes_has_the_p_of_a_permutation_test():
+    y = np.arange(12) % 3 == 0
+    X = np.column_stack([-y.astype(float), np.random.default_rng(0).standard_normal(12)])
+    obs = pd.DataFrame({"state": np.where(y, "ill", "well")}, [f"s{k}" for k in range(12)])
+    var = pd.DataFrame({"symbol": ["a missing", "b"]}, ["a missing", "b"])
+    design = Design(label="state", task="classification", classes=("well", "ill"), group=None,
+                    pair=None)  # fmt: skip
+    table = univariate_table(Dataset(X, obs, var, design, {})).set_index("gene")
+    assert table.loc["a missing", "p_value"] == pytest.approx(2 / comb(12, 4))
+    assert table.loc["a missing", "statistic"] == pytest.approx(norm.ppf(1 / comb(12, 4)))
+    assert np.isfinite(table["statistic"]).all()

@@ -77,6 +77,7 @@ function redraw() {
       chosen.get(marks.kind)?.has(name) ? shape(marks, k) : "")).join("");
     if (d || state.svg.querySelector(".over.chosen")) over(state, "chosen", d);
   });
+  showMarks();
 }
 
 const chosenOf = (kind) => chosen.get(kind) ?? chosen.set(kind, new Set()).get(kind);

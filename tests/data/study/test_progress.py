@@ -1,0 +1,112 @@
+"""The time that a run still takes: forecast on the jobs of a real one, and said in its log."""
+
+from __future__ import annotations
+
+import csv
+import logging
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toy_study import CONFIG
+
+from genesig.data.files.readers import load_schema
+from genesig.data.study.cost import START, Cost, Size, in_words, study_costs
+from genesig.data.study.progress import InTime, Job, Progress, expected, seconds_left
+from genesig.data.validate import study_config
+
+# Of tests/materials/toy_study.py, on a machine with many other things to do: eight times slower
+# than announced.
+RECORDED = Path(__file__).parent / "recorded_run.tsv"
+COSTS = study_costs(study_config(dict(CONFIG), load_schema(), source="toy"), Size(24, 40, 6, 16))
+
+
+def recorded():
+    with RECORDED.open(encoding="utf-8") as stream:
+        return [Job(row["rule"], row["labels"] or None, float(row["start"]), float(row["end"]))
+                for row in csv.DictReader(stream, delimiter="\t")]  # fmt: skip
+
+
+def known_at(jobs, now):
+    return [Job(job.rule, job.labels, job.start, job.end if job.end <= now else None)
+            for job in jobs if job.start <= now]  # fmt: skip
+
+
+def forecasts(costs, slower=1.0):
+    """Return (time of an end, what was left then, the forecast), each in seconds."""
+    jobs = [Job(one.rule, one.labels, slower * one.start, slower * one.end) for one in recorded()]
+    counts, last = Counter(job.rule for job in jobs), max(job.end for job in jobs)
+    return [(now, last - now, seconds_left(costs, counts, known_at(jobs, now), now))
+            for now in sorted(job.end for job in jobs)]  # fmt: skip
+
+
+@pytest.mark.parametrize("slower", [0.2, 1.0, 5.0])
+def test_the_forecast_converges(slower):
+    found = forecasts(COSTS, slower)
+    whole = found[-1][0]
+    wrong = [(now / whole, abs(said - left) / whole) for now, left, said in found]
+    assert max(off for at, off in wrong if at > 0.25) < 0.25
+    assert max(off for at, off in wrong if at > 0.75) < 0.12
+    assert found[-1][2] == 0
+
+
+def test_wrong_announcements_are_corrected():
+    double = {k: cost._replace(seconds=3 * cost.seconds, together=3 * cost.together)
+              for k, cost in COSTS.items()}  # fmt: skip
+    (whole, *_), late = forecasts(double)[-1], [f for f in forecasts(double) if f[0] > 400]
+    assert max(abs(said - left) for _, left, said in late) < 0.15 * whole
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["fit", "chance", "x"]), st.floats(0, 1e4),
+                       st.floats(0, 1e4), st.booleans()), max_size=8),
+    st.integers(0, 5),
+)  # fmt: skip
+def test_it_is_never_negative(spans, more):
+    jobs = [Job(rule, None, start, start + took if over else None)
+            for rule, start, took, over in spans]  # fmt: skip
+    counts = Counter(job.rule for job in jobs) + Counter({"fit": more})
+    assert seconds_left(COSTS, counts, jobs, 2e4) >= 0
+
+
+def test_a_job_of_many_permutations_is_expected_to_take_their_time():
+    costs = {"fit": Cost(START + 10.0, 1.0, 23.0, 3, 10)}
+    assert expected(costs, "fit", "permuted-3-12") == START + 10
+    assert expected(costs, "fit", "permuted-11-12") == START + 2
+    assert expected(costs, "fit", "observed") == START + 1
+    assert expected(costs, "report") == START
+    assert COSTS["fit"].jobs == sum(job.rule == "fit" for job in recorded())
+
+
+def record(event, **more):
+    one = logging.makeLogRecord({"msg": "said by Snakemake", "event": event})
+    vars(one).update(more)
+    return one
+
+
+def test_the_log_says_what_is_left():
+    clock = iter(range(0, 1000, 10))
+    progress = Progress(lambda: {"fit": Cost(10.0, 1.0, 20.0, 2)}, lambda: float(next(clock)))
+    written = InTime(logging.Formatter(), progress)
+    progress.emit(record("run_info", stats={"fit": 2, "total": 2}))
+    progress.emit(record("job_info", jobid=4, rule_name="fit", wildcards={}))
+    progress.emit(record("job_finished", job_id=4))
+    assert written.format(record("progress", done=1, total=2)) == "fit done; about 13 s left"
+    assert written.format(record("progress", done=2, total=2)) == ""
+    assert written.format(record("job_finished", job_id=4)) == ""
+    assert written.format(record(None)) == "said by Snakemake"
+
+
+def test_nothing_is_forecast_before_the_data_are_read():
+    progress = Progress(lambda: None)
+    progress.emit(record("job_info", jobid=1, rule_name="validate", wildcards={}))
+    progress.emit(record("job_finished", job_id=1))
+    assert progress.words() == "validate done"
+
+
+def test_seconds_in_words():
+    assert [in_words(each) for each in (4, 89, 90, 5399, 5400)] == [
+        "4 s", "89 s", "1.5 min", "90 min", "1.5 h",
+    ]  # fmt: skip
