@@ -14,6 +14,7 @@ from genesig.data.study.covariates_check import fixed_settings, unquoted
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
 from genesig.data.study.labels.settings import kind_settings
+from genesig.data.study.omics import omic_settings
 from genesig.data.study.places import place_settings
 from genesig.data.study.pool.settings import study_settings
 from genesig.errors import InvalidInput, Problem
@@ -194,7 +195,7 @@ def _columns(config: Config) -> Found:
             yield f"data.{key}", what
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
-    for key in ("symbol", "prior_weights", "chromosome", "position"):
+    for key in ("symbol", "prior_weights", "chromosome", "position", "omic"):
         if data[key] is not None and data["annotation"] is None:
             yield f"data.{key}", "names a column of the gene table; set data.annotation to its file"
 
@@ -348,6 +349,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     kind_settings,
     _columns,
     place_settings,
+    omic_settings,
     _batches,
     _scheme,
     _sizes,

@@ -95,7 +95,7 @@ def test_other_faults_are_refused_all_the_same(study):
                      batch=None, confounding=0.5,
                      annotation=None, symbol=None, part=None, files=None,
                      event=None, horizon=None, ties="efron",
-                     missing=True, prior_weights=None,
+                     missing=True, prior_weights=None, omics=None, omic=None,
                      covariates=[], covariate_words={}, missing_covariates="refuse",
                      covariate_shape="splines",
                      weights=None, chromosome=None, position=None)  # fmt: skip
