@@ -49,6 +49,9 @@ SETS, MEMBER = 0.0035, 4.5e-8
 SHUFFLED = 2.0, 2.1e-5
 """Seconds of the thousand shufflings of enrichment: a part of their own, and for one number."""
 
+LEARNED = 5
+"""Ratios of the factors of two omics that are tried where they are learned."""
+
 HOURS = 1.0
 """Of one processor, above which nonlinear selection is warned of."""
 
@@ -118,6 +121,9 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         many = batches * START + size.splits * each
         costs["nonlinear_fit"] = Cost(START + share * each, room, many)
         costs["nonlinear_final"] = _alone(each, room)
+    if omics := config["data"]["omics"]:
+        seconds = _chance(config, size) + size.splits * fit
+        costs["omics"] = _alone(seconds * (2 if isinstance(omics, str) else len(omics)), held)
     if config["enrichment"]["sets"] or (structured["sets"] and not structured["column"]):
         seconds = SHUFFLED[0] + SHUFFLED[1] * size.samples * size.genes
         costs["enrichment"] = _alone(seconds, held)
@@ -178,7 +184,8 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of both stages on one outer training set."""
     linear, folds = config["linear"], _folds(config, size)
     searched = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
-    steps = folds * searched * linear["tau_count"] + len(linear["mu"])
+    tried = LEARNED if config["data"]["omics"] == "learned" else 1
+    steps = tried * folds * searched * linear["tau_count"] + len(linear["mu"])
     n = size.training
     if linear["penalty"] == "fused":
         return float(FIT + steps * (STRETCH + PLACED * n * size.genes))
