@@ -86,8 +86,9 @@ def sentences(data: Study) -> Iterator[str]:
     learned = data["config"]["data"]["omics"] == "learned"
     how = (
         " The ratio of their penalties was chosen by the inner folds of each training set, among"
-        f" 1, 2 and 4 (IPF-LASSO, Boulesteix et al. 2017); in the final model factors are"
-        f" {factors}. Named genes were found by equal penalties."
+        " 1, 2 and 4 (IPF-LASSO, Boulesteix et al. 2017): equal ones, unless another's error lay"
+        f" more than one standard error below theirs; in the final model factors are {factors}."
+        " Named genes were found by equal penalties."
         if learned
         else f" The l1 penalty of each gene was multiplied by the factor of its omic: {factors}."
     )

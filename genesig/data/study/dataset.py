@@ -238,7 +238,7 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
         annotation = None
     else:
-        matrix, table = _read_both(expression, samples, part, files, problems)
+        matrix, table = _read_both(expression, samples, part, files, missing, problems)
     sheet, values = None, None
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         return Inputs(None, None, None, [Problem(expression, SWAPPED.format(samples))])
@@ -302,9 +302,14 @@ def _of_genes(annotation: str, part: str | None, genes: list[str] | None,
     return _OfGenes(symbols, own, whole, places)
 
 
-def _read_both(expression: str, samples: str, part: str | None, files: str | None,
-               problems: list[Problem]) -> tuple[Matrix | None, pd.DataFrame | None]:  # fmt: skip
-    """Read matrix and sample table; the second first, where it names the files of the arrays."""
+def _read_both(
+    expression: str, samples: str, part: str | None, files: str | None, partial: bool,
+    problems: list[Problem],
+) -> tuple[Matrix | None, pd.DataFrame | None]:  # fmt: skip
+    """Read matrix and sample table; the second first, where it names the files of the arrays.
+
+    `partial`: samples that lack a modality are kept.
+    """
     if files is not None:
         table = attempt(lambda: read_samples(samples, None, None), problems)
         if table is None:
@@ -317,12 +322,12 @@ def _read_both(expression: str, samples: str, part: str | None, files: str | Non
         if listed is None:
             return None, table
         return attempt(lambda: read_matrix(expression, part, listed), problems), table
-    matrix = attempt(lambda: read_matrix(expression, part), problems)
+    matrix = attempt(lambda: read_matrix(expression, part, partial=partial), problems)
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None  # it names no samples: without its matrix there is nothing to say of it
     names = None if matrix is None else matrix.columns
     chosen = part if samples == expression else None
-    return matrix, attempt(lambda: read_samples(samples, names, chosen), problems)
+    return matrix, attempt(lambda: read_samples(samples, names, chosen, partial=partial), problems)
 
 
 def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:

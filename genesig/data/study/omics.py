@@ -55,7 +55,7 @@ def omics_of(table: pd.DataFrame | None, column: str | None, where: str,
         return None
     if column is None:
         found = {gene: gene.partition(MARK)[0].strip() if MARK in gene else "" for gene in genes}
-        told, how = "stand before a colon", f"name them as omic{MARK}gene, or set data.omic"
+        told, how = "before a colon", f"name all as omic{MARK}gene, or set data.omic"
     elif table is not None:
         names = list(table.columns)
         check_column(column, "data.omic", names, str(table.index.name), where, problems)
@@ -64,12 +64,12 @@ def omics_of(table: pd.DataFrame | None, column: str | None, where: str,
         cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
         found = {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")).strip()
                  for gene in genes}  # fmt: skip
-        told, how = f"stand in {column}", "fill them in"
+        told, how = f"in column '{column}'", "fill it in"
     else:
         return None
     blank = [gene for gene, omic in found.items() if not omic]
     if blank:
-        what = f"the omic of {counted(len(blank), 'gene')} does not {told}: {listing(blank)}; {how}"
+        what = f"no omic {told} of {counted(len(blank), 'gene')}: {listing(blank)}; {how}"
         problems.append(Problem(where, what))
         return None
     faults = list(_faults(Counter(found.values()), factors))

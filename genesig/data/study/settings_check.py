@@ -131,7 +131,8 @@ def _missing(config: Config) -> Found:
             yield "normalise.folds", what, "warning"
         return
     if not set(FILLERS) & set(folds[:1]):
-        what = "needs {step: knn_impute} as the first step of normalise.folds, or "
+        what = "needs {step: knn_impute} as the first step of normalise.folds, {step: mean_impute} "
+        what += "where samples lack an omic, or "
         what += "{step: left_censored} or {step: half_minimum}, for values too small to be measured"
         yield "data.missing", what
     for number, name in enumerate(folds[1:], 2):
@@ -154,10 +155,14 @@ def _indicators(config: Config) -> Found:
         yield at, f"'{NAME}' has nothing to do: missing values are refused; set data.missing"
     if samples[-1] != NAME:
         yield at, f"'{samples[-1]}' would change what '{NAME}' adds; put '{NAME}' last"
-    others = [name for name in folds if name not in (*AS_LOW, *MOMENTS)]
+    by_omic = config["normalise"]["samples"][samples.index(NAME)].get("each") == "omic"
+    if by_omic and config["data"]["omics"] is None:
+        yield at, "is to look at omics, and there are none; set data.omics"
+    others = [name for name in folds if name not in (*AS_LOW, "mean_impute", *MOMENTS)]
     if others:
         yield at, (f"'{others[0]}' would take what '{NAME}' adds for levels of genes; beside it "
-                   "only left_censored or half_minimum, centre and unit_variance")  # fmt: skip
+                   "only mean_impute, left_censored or half_minimum, centre and "
+                   "unit_variance")  # fmt: skip
 
 
 def _mu(config: Config) -> Found:

@@ -81,9 +81,10 @@ def alike(
     todo: list[Task], describe: Describe, choose: Choice, protocol: Protocol,
     factors: list[Array] | list[None],
 ) -> Iterator[Alike]:  # fmt: skip
-    """Give the tasks that choose the same factors, those of the smallest error of all settings.
+    """Give the tasks that choose the same factors.
 
-    Of equal errors the first candidate wins.
+    Those of the smallest error of all settings, e, where it lies more than its standard error
+    below that of equal factors; else equal ones stand: the best of several ratios is flattered.
     """
     if len(factors) == 1:
         own, every = partial(describe, factors=factors[0]), np.arange(len(todo))
@@ -93,8 +94,7 @@ def alike(
     # Surfaces are kept of all candidates, and training sets of one, which need more room.
     found = [choose(todo, *_sets(todo, partial(describe, factors=each)), protocol)
              for each in factors]  # fmt: skip
-    error = np.array([[_smallest(each) for each in surfaces] for surfaces in found])
-    best = error.round(12).argmin(axis=0)
+    best = _best(found)
     for at in np.unique(best):
         numbers, own = np.flatnonzero(best == at), partial(describe, factors=factors[at])
         some = [todo[k] for k in numbers]
@@ -107,6 +107,18 @@ def _sets(todo: list[Task], describe: Describe) -> tuple[Sets, Sets]:
     return outer, inner_sets(todo, outer)
 
 
-def _smallest(surface: Surface) -> float:
-    known = surface.error[~np.isnan(surface.error)]
-    return float(known.min(initial=np.inf))
+def _best(found: list[list[Surface]]) -> Array:
+    """Return the number of the candidate that each task chooses."""
+    each = np.array([[_smallest(surface) for surface in surfaces] for surfaces in found])
+    error, spread = each[..., 0].round(12), each[..., 1]
+    best, task = error.argmin(axis=0), np.arange(error.shape[1])
+    better = error[best, task] + spread[best, task] < error[0]
+    return np.asarray(np.where(better, best, 0))
+
+
+def _smallest(surface: Surface) -> tuple[float, float]:
+    """Return the smallest error of all settings and its standard error."""
+    if np.isnan(surface.error).all():  # the first list of every path is too long
+        return np.inf, 0.0
+    at = np.unravel_index(np.nanargmin(surface.error), surface.error.shape)
+    return float(surface.error[at]), float(surface.standard_error[at])
