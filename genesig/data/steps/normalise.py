@@ -227,7 +227,8 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
     """
     n_genes, fitted, genes = X.shape[1], [], np.arange(X.shape[1])
     for place, step in enumerate(steps, 1):
-        settings = {key: value for key, value in step.items() if key != "step"}
+        # What has indicators is answered by `bound`, from the data set.
+        settings = {key: value for key, value in step.items() if key not in ("step", "each")}
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         kind = _class_of(step["step"])
