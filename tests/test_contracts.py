@@ -42,10 +42,11 @@ def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
 
 
 def test_the_keys_of_the_linear_section_are_the_protocol():
-    """Beside them it has keys of the signature, one of them under a name of its own."""
+    """Beside them it has keys of the signature, and whether data.omics is learned."""
     config = resolve_config({"expression": "e", "samples": "s", "label": "l"}, SCHEMA)
     names = {field.name for field in fields(Protocol)}
-    assert names - {"most", "list_mu", "fdr", "least", "size"} == keys("linear")
+    of_others = {"most", "list_mu", "fdr", "least", "size", "learn_omics"}
+    assert names - of_others == keys("linear")
     assert keywords(config).keys() == names
     config["signature"] |= {"most": 7, "mu": 0.5}
     assert (keywords(config)["most"], keywords(config)["list_mu"]) == (7, 0.5)

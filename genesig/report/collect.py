@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from genesig.report import enrichment, genome, patients, published, sets, studies, survival
+from genesig.report import (
+    enrichment,
+    genome,
+    omics,
+    patients,
+    published,
+    sets,
+    studies,
+    survival,
+)
 from genesig.report.answer.collect import (
     answer,
     error_warnings,
@@ -40,14 +49,15 @@ if TYPE_CHECKING:
 # Columns of the result tables that are names, whatever they look like (for ``load_table``).
 TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
         "nearest", "nearest_symbol",
-        *(name for topic in (sets, survival, genome, enrichment, patients, studies, published)
+        *(name for topic in (sets, survival, genome, enrichment, patients, studies, published,
+                        omics)
           for name in topic.TEXT))  # fmt: skip
 
 TABLES = (
     "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
     "univariate", "predictions", *patients.TABLES,
 )  # fmt: skip
-WITH_TABLES = (nonlinear, sets, survival, quality, genome, enrichment, published)
+WITH_TABLES = (nonlinear, sets, survival, quality, genome, enrichment, published, omics)
 """Topics whose tables stand on the page where a study has them."""
 SUMMED_UP = ("predictions", "nested_lists")  # shown as `held_out`, in figures
 MOST_ROWS = 60_000

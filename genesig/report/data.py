@@ -251,13 +251,14 @@ STEPS = {
     "standardise_samples": "each sample was standardised over its genes",
     "rank_samples": "values were replaced by their ranks within the sample",
     "log_cpm": "counts became log2 of counts per million, {prior} added",
-    "missing_indicators": "for each gene with missing values a variable was added, 1 where it is"
-    " missing and else 0, which counts as one of the genes",
+    "missing_indicators": "for each gene or omic with missing values a variable was added, 1 where"
+    " it is missing and else 0, which counts as one of the genes",
     "rma_background": "the background of each array was taken off as in RMA",
     "segment": "each sample became a step function along every chromosome by total variation"
     " (Johnson 2013, J. Comput. Graph. Stat. 22:246; weight of a jump, in standard deviations of"
     " the sample's noise: {tau})",
     "knn_impute": "missing values became the mean of the {neighbours} nearest genes",
+    "mean_impute": "missing values became the gene's mean",
     "left_censored": "missing values became the gene's quantile at {quantile}, as values too small"
     " to be measured",
     "half_minimum": "missing values became half the smallest value of the gene, as values too small"

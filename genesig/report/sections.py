@@ -33,6 +33,7 @@ from genesig.report.genes.section import (
 from genesig.report.genome import genome
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear
+from genesig.report.omics import omics
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.svg import Picture
 from genesig.report.page.verdict import Grade, grade
@@ -111,6 +112,7 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "studies": studies,
     "classes": classes,
     "covariates": covariates,
+    "omics": omics,
     "decisions": decisions,
     "survival": survival,
     "score-effect": score_effect,

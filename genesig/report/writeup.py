@@ -242,11 +242,9 @@ def _missing(data: Writeup) -> str:
     lost, all_of_them = data["study"]["missing"], data["study"]["samples"] * data["study"]["genes"]
     if not lost or first["step"] not in FILLERS:
         return said
-    how = (
-        "taken for values too small to be measured"
-        if first["step"] in AS_LOW
-        else "from genes alike"
-    )
+    how = "from genes alike" if first["step"] == "knn_impute" else "with the gene's mean"
+    if first["step"] in AS_LOW:
+        how = "taken for values too small to be measured"
     said += f"; {lost} of {all_of_them} values ({percent(lost / all_of_them, 2)}) were missing and"
     said += f" imputed by {first['step']} ({how}), learned on training samples alone"
     most = float(first.get("missing_most", 1))

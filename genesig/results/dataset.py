@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,9 @@ PRIOR_WEIGHT = "prior_weight"
 UNALIGNED = "unaligned"
 """Layer of the matrix before studies were aligned."""
 
+OMIC = "omic"
+"""Column of the gene table that says which omic each gene is of."""
+
 CHROMOSOME, POSITION = "chromosome", "position"
 """Columns of the gene table that say where each gene lies; blank and NaN where that is unknown."""
 
@@ -46,7 +49,8 @@ class Dataset:
     X : (n_samples, n_genes) float64 array
     obs : DataFrame, index = sample names, columns of the sample table as strings
     var : DataFrame, index = gene ids, at least the column ``symbol``; ``prior_weight`` where the
-        study has such weights, ``chromosome`` and ``position`` where it knows them
+        study has such weights, ``omic`` where it has several omics, ``chromosome`` and
+        ``position`` where it knows them
     design : Design
     provenance : dict
         ``dropped``: list of {kind, name, reason}; ``steps``: row-wise steps already applied;
@@ -106,10 +110,32 @@ class Dataset:
             return None
         return self.obs[column].astype(float).to_numpy()
 
-    def prior_weights(self) -> Array | None:
-        """Return the weight of each gene's l1 term, (n_genes,), or None where all are 1."""
+    def prior_weights(self, factors: Array | None = None) -> Array | None:
+        """Return the weight of each gene's l1 term, (n_genes,), or None where all are 1.
+
+        Factors (n_omics,) of the omics multiply it.
+        """
         known = PRIOR_WEIGHT in self.var
-        return self.var[PRIOR_WEIGHT].to_numpy(dtype=float) if known else None
+        own = self.var[PRIOR_WEIGHT].to_numpy(dtype=float) if known else None
+        if factors is None:
+            return own
+        of_omic: Array = factors[self.omic_of()]
+        return of_omic if own is None else own * of_omic
+
+    @cached_property
+    def omics(self) -> tuple[str, ...]:
+        """Names of the omics, in the order of the alphabet; none where there is one matrix."""
+        return tuple(sorted(set(self.var[OMIC].astype(str)))) if OMIC in self.var else ()
+
+    def omic_of(self) -> Array:
+        """Return the omic of each gene, its number in `omics`, (n_genes,)."""
+        place = {name: number for number, name in enumerate(self.omics)}
+        return np.array([place[name] for name in self.var[OMIC].astype(str)], dtype=np.int64)
+
+    def without(self, omic: str) -> Dataset:
+        """Return the data set of the other omics."""
+        kept = (self.var[OMIC].astype(str) != omic).to_numpy()
+        return replace(self, X=np.ascontiguousarray(self.X[:, kept]), var=self.var[kept].copy())
 
     @property
     def placed(self) -> bool:

@@ -69,6 +69,8 @@ class Fits:
         Whether the list of the predictive model is that of the half-frequencies.
     rival_indptr, rival_indices : (m + 1,), (nnz,) int, or None
         Genes of a list of the lasso, as long as the one that predicts; of halves of the samples.
+    factors : (m, n_omics) float, or None
+        What each fit chose to multiply the l1 terms of each omic by; None where that was given.
     """
 
     split: Array
@@ -107,6 +109,7 @@ class Fits:
     answer_line: Array | None = None
     rival_indptr: Array | None = None
     rival_indices: Array | None = None
+    factors: Array | None = None
 
     def __len__(self) -> int:
         """Return the number of fits."""

@@ -21,7 +21,7 @@ PLAIN: dict[str, Any] = {
     "batch": None, "confounding": 0.5,
     "annotation": None, "symbol": None, "part": None, "files": None, "missing": False,
     "event": None, "horizon": None, "ties": "efron",
-    "prior_weights": None, "covariates": [],
+    "prior_weights": None, "omics": None, "omic": None, "covariates": [],
     "covariate_words": {}, "missing_covariates": "refuse", "covariate_shape": "splines",
     "weights": None, "chromosome": None, "position": None,
 }  # fmt: skip

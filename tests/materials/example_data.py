@@ -192,6 +192,26 @@ def cohort() -> dict[str, bytes]:
     return found
 
 
+def omics() -> dict[str, bytes]:
+    """Proteins that differ beside transcripts of noise; one patient in eight lacks the proteins."""
+    y, words = classes(64)
+    proteins = 0.6 * simulated(8, y, 40)
+    transcripts = np.random.default_rng(18).standard_normal((64, 300))
+    X = (8 + np.hstack([proteins, transcripts])).round(3)
+    genes = [*(f"protein:P{k:03d}" for k in range(1, 41)),
+             *(f"mrna:gene{k:03d}" for k in range(1, 301))]  # fmt: skip
+    X[np.arange(64) // 2 % 8 == 0, :40] = np.nan
+    samples = names("S", 64)
+    rows = [[gene, *("NA" if np.isnan(value) else f"{value:.9g}" for value in row)]
+            for gene, row in zip(genes, X.T, strict=True)]  # fmt: skip
+    return {
+        "omics.tsv.gz": packed(tabbed([["gene", *samples], *rows]).encode()),
+        "omics_samples.tsv": tabbed(
+            [["sample", "diagnosis"], *zip(samples, words, strict=True)]
+        ).encode(),
+    }
+
+
 def annotated() -> Any:
     """Return an AnnData object: X, class and age of each cell line, the symbol of each gene."""
     import anndata
@@ -248,7 +268,7 @@ def arrays() -> dict[str, bytes]:
 def files() -> dict[str, bytes]:
     """Return every file but the AnnData one, whose bytes its library decides."""
     simulated = counts() | pairs() | several() | batches() | covariates() | survival()
-    return simulated | noise() | numbers() | cohort() | gene_sets() | arrays()
+    return simulated | noise() | numbers() | cohort() | gene_sets() | arrays() | omics()
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
         "expression": "expression.tsv",
         "samples": "samples.tsv",
         "data": {"task": dataset.design.task, "classes": None, "group": None, "pair": None,
-                 "prior_weights": None, "covariates": [],
+                 "prior_weights": None, "omics": None, "omic": None, "covariates": [],
                  "covariate_words": {}, "missing_covariates": "refuse",
                  "covariate_shape": "splines", "weights": None,
                  "chromosome": None, "position": None},

@@ -42,6 +42,8 @@ def read(name):
         files=None,
         missing=False,
         prior_weights=None,
+        omics=None,
+        omic=None,
         event=None,
         horizon=None,
         ties="efron",

@@ -31,6 +31,8 @@ CHOICES = {
     "files": None,
     "missing": False,
     "prior_weights": None,
+    "omics": None,
+    "omic": None,
     "event": None,
     "horizon": None,
     "ties": "efron",

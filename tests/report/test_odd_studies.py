@@ -31,6 +31,7 @@ OF_OTHER_STUDIES = {
     "genome",
     "enrichment",
     "published",
+    "omics",
     "covariates",
     "sets",
 }

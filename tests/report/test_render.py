@@ -41,6 +41,7 @@ NOT_EVERYWHERE = {
         "genome",
         "enrichment",
         "published",
+        "omics",
         "covariates",
         "classes",
         "studies",

@@ -57,8 +57,8 @@ def test_the_places_of_free_text_are_known() -> None:
              ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets"),
              ("controls", "signatures")}  # fmt: skip
     columns = {("data", key) for key in ("group", "pair", "batch", "part", "files", "symbol",
-                                         "prior_weights", "chromosome", "position", "weights",
-                                         "covariates")}  # fmt: skip
+                                         "prior_weights", "omic", "chromosome", "position",
+                                         "weights", "covariates")}  # fmt: skip
     columns |= {("structured", "column"), ("label", "time"), ("label", "event")}
     words = {("label",), ("report", "title"), ("data", "classes"), ("data", "event"),
              ("splits", "column")}  # fmt: skip
@@ -72,7 +72,7 @@ def test_a_dry_run_takes_braces_as_they_are(tmp_path: Path) -> None:
 
 EVERYWHERE = {
     "data": {key: "{A}" for key in ("part", "files", "batch", "symbol", "prior_weights",
-                                         "chromosome")} | {"position": "{B}"},
+                                         "chromosome", "omic")} | {"position": "{B}"},
     "structured": {"sets": "samples.tsv", "column": "{A}"},
     "splits": {"scheme": "predefined", "column": "{A}"},
     "external": [{"name": "there", "expression": "expression.tsv.gz", "samples": "samples.tsv",

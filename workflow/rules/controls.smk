@@ -3,7 +3,8 @@
 # INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz,
 # results/{,nonlinear_,sets_}predictions.tsv
 # OUTPUTS: results/{controls,baselines,frequency_curve,null_frequency}.tsv, results/null.npz,
-# results/published.tsv where controls.signatures names a file, results/{patients,score_effect,subgroups,next_study}.tsv,
+# results/published.tsv where controls.signatures names a file, results/omics.tsv where data.omics
+# is set, results/{patients,score_effect,subgroups,next_study}.tsv,
 # results/survival{,_curves,_risk}.tsv where the response is survival
 
 OTHERS = ["baselines", *nonlinear("nonlinear_predictions"), *sets("sets_predictions")]
@@ -11,6 +12,8 @@ OTHERS = ["baselines", *nonlinear("nonlinear_predictions"), *sets("sets_predicti
 FORETOLD = ["survival", "survival_curves", "survival_risk"]
 
 PUBLISHED = ["published"] if SIGNATURES else []
+
+OMICS = ["omics"] if config["data"]["omics"] else []
 
 STUDIED = ["patients", "score_effect", "subgroups", "next_study"]
 
@@ -95,6 +98,29 @@ rule published:
         **LINEAR,
     script:
         "../scripts/published.py"
+
+
+# The whole procedure without each omic in turn; only where the matrix holds several.
+rule omics:
+    input:
+        **WEIGHED,
+        observed=batches("observed"),
+        final="results/linear/final.npz",
+        code=sources("omics.py"),
+    output:
+        **shown("omics"),
+    log:
+        "logs/omics.log",
+    conda:
+        "../envs/genesig.yaml"
+    resources:
+        **needs("omics"),
+    params:
+        linear=LINEAR,
+        given={"omics": config["data"]["omics"]},
+        permutations=config["signature"]["permutations"],
+    script:
+        "../scripts/omics.py"
 
 
 # How well held-out survival is foretold; nothing of it runs where the response is another.

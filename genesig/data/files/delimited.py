@@ -65,6 +65,8 @@ class Matrix:
         How its numbers were read, where they may have been meant otherwise.
     symbols : dict
         Gene -> symbol, where a column beside the ids has them.
+    partial : tuple of str
+        Samples that lack one of the file's parts altogether, whose cells there are NaN.
     """
 
     rows: tuple[str, ...]
@@ -76,6 +78,20 @@ class Matrix:
     line_word: str = "line"
     doubt: str = ""
     symbols: Mapping[str, str] = field(default_factory=dict)
+    partial: tuple[str, ...] = ()
+
+    def whole(self) -> Matrix:
+        """Leave the samples out that lack a part; they are rows of this record."""
+        if not self.partial:
+            return self
+        lacks = set(self.partial)
+        kept = [row for row, name in enumerate(self.rows) if name not in lacks]
+        what = f"only {counted(len(kept), 'sample')} of {len(self.rows)} are in every modality; the"
+        return replace(
+            self, rows=tuple(self.rows[row] for row in kept), cells=self.cells[kept], texts={},
+            lines=tuple(self.lines[row] for row in kept), partial=(),
+            doubt=f"{what} others are left out",
+        )  # fmt: skip
 
     def text(self, row: int, column: int) -> str:
         """Return a cell as it stands in the file."""

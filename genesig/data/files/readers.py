@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from genesig.data.files.content import is_folder, read_content
 from genesig.data.files.folders import read_folder
 from genesig.data.files.formats import cls
-from genesig.data.files.formats.interface import Format
+from genesig.data.files.formats.interface import PARTIAL, Format
 from genesig.data.files.formats.sample_name import suffix_of
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text
@@ -61,8 +61,9 @@ def read_text(path: str | Path) -> str:
 
 
 def read_matrix(
-    path: str | Path, part: str | None = None, files: Mapping[str, Path] | None = None
-) -> Matrix:
+    path: str | Path, part: str | None = None, files: Mapping[str, Path] | None = None, *,
+    partial: bool = False,
+) -> Matrix:  # fmt: skip
     """Read an expression matrix as it lies in the file, either way round.
 
     Parameters
@@ -73,6 +74,8 @@ def read_matrix(
         ``data.part`` of the config: which one, where a file holds several matrices.
     files : dict or None
         Sample -> file of its array, where the sample table names them (``data.files``).
+    partial : bool
+        Whether samples that lack a part of the file are kept, with NaN there; else left out.
     """
     if is_folder(path):
         found = read_folder(Path(path), part, files, _only_file(Path(path)), read_bytes,
@@ -83,7 +86,7 @@ def read_matrix(
     else:
         found = _one_file(path, part)
     refuse_codes([*found.rows, *found.columns, *found.symbols.values()], path)
-    return found
+    return found if partial else found.whole()
 
 
 def _one_file(path: str | Path, part: str | None) -> Matrix:
@@ -100,10 +103,13 @@ def _only_file(folder: Path) -> Path | None:
     return files[0] if len(files) == 1 else None
 
 
-def read_samples(path: str | Path, names: Sequence[str] | None, part: str | None) -> pd.DataFrame:
+def read_samples(
+    path: str | Path, names: Sequence[str] | None, part: str | None, *, partial: bool = False
+) -> pd.DataFrame:
     """Read a sample table: a table of text, or what a matrix's file says of its samples.
 
     `names` are those of the matrix, which a CLS file needs; None where it could not be read.
+    `partial` is as for `read_matrix`.
     """
     if suffix_of(path) == ".cls":
         if names is None:
@@ -113,7 +119,9 @@ def read_samples(path: str | Path, names: Sequence[str] | None, part: str | None
     kind, content = _read(path, [".cls"])
     if kind.samples is None:
         raise refuse(path, f"is {kind.name}, which says nothing of samples; write a sample table")
-    return _without_codes(kind.samples(content, str(path), part), path)
+    table = _without_codes(kind.samples(content, str(path), part), path)
+    lacks = table.attrs.pop(PARTIAL, ())
+    return table if partial or not lacks else table.drop(index=list(lacks))
 
 
 def _without_codes(table: pd.DataFrame, path: str | Path) -> pd.DataFrame:

@@ -23,6 +23,7 @@ quality.json, version 1; numbers have six significant digits, what is not define
     in the `TOP` genes that have most; null where there are no more genes); values (n).
 ``missing``
     total, samples (n counts), genes ([[missing, genes with so many]]), worst ([[gene, missing]]);
+    omics ([[omic, samples that lack it altogether]]; none where there is one matrix);
     label (see `missingness`; null where nothing is missing): tested and named (numbers of genes),
     first ([[gene, [share of each class that misses it]]]), sample_p, class_share.
 ``outliers``
@@ -54,6 +55,7 @@ from genesig.data.quality.samples import (
     row_quantiles,
     scaling_factors,
 )
+from genesig.data.steps.missing_indicators import lacking
 from genesig.data.steps.normalise import Reference, moments, reference_of_all
 from genesig.data.steps.scale import COUNTED, LOGARITHMS, never_logged, sizes
 from genesig.data.study.association import Association, association, means_numbers
@@ -108,7 +110,11 @@ def quality(
         "before": {key: _listed(value) for key, value in before.items()},
         "after": {key: _listed(value) for key, value in after.items()},
         "size": {key: _listed(value) for key, value in size.items()},
-        "missing": {**_missing(missing, raw.genes), "label": _with_label(missing, dataset)},
+        "missing": {
+            **_missing(missing, raw.genes),
+            "omics": _by_omic(raw),
+            "label": _with_label(missing, dataset),
+        },
         "outliers": _outliers(
             raw.samples, after, size, missing, nearest_distances(products, X.shape[1])
         ),
@@ -183,6 +189,11 @@ def _missing(missing: Array, genes: Sequence[str]) -> dict[str, Any]:
         "genes": np.stack([counts, so_many], axis=1).tolist(),
         "worst": [[genes[k], int(per_gene[k])] for k in worst if per_gene[k]],
     }
+
+
+def _by_omic(raw: Dataset) -> list[list[Any]]:
+    counts = lacking(raw).sum(axis=0).tolist()
+    return [list(pair) for pair in zip(raw.omics, counts, strict=True)]
 
 
 def _with_label(missing: Array, dataset: Dataset) -> dict[str, Any] | None:

@@ -140,6 +140,36 @@ class KnnImpute:
         return filled if self.genes is None else filled[:, self.genes]
 
 
+@dataclass(frozen=True, eq=False)
+class MeanImpute:
+    """``x_ij = mean of gene j over the training samples that have it``, where missing.
+
+    It says nothing of the sample: once the gene is centred it is about 0. For omics that some
+    patients lack. A gene that no training sample has gets the mean of all values.
+
+    Attributes
+    ----------
+    means : (n_genes,) float
+    """
+
+    means: Array
+    kind: ClassVar[Literal["fold"]] = "fold"
+    genes: ClassVar[None] = None
+
+    @classmethod
+    def fit(cls, X: Array) -> MeanImpute:
+        """Find the mean of each gene over the rows of X (n_train, n_genes)."""
+        known = ~np.isnan(X)
+        count = known.sum(axis=0)
+        means = np.sum(X, axis=0, where=known) / np.maximum(count, 1)
+        every = np.sum(X, where=known) / max(1, count.sum())
+        return cls(np.where(count > 0, means, every))
+
+    def transform(self, X: Array) -> Array:
+        """Fill in what is NaN; what is not stays."""
+        return np.where(np.isnan(X), np.asarray(self.means, dtype=np.float64), X)
+
+
 def left_out(X: Array, missing_most: float, classes: Array | None) -> Array:
     """Tell of each gene whether more than a share of a class of X (n, n_genes) misses it."""
     missing = np.isnan(X)

@@ -25,7 +25,7 @@ from genesig.data.steps.collapse import Collapse
 from genesig.data.steps.counts import LogCpm
 from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
 from genesig.data.steps.gene_sets import with_sets
-from genesig.data.steps.imputation import KnnImpute
+from genesig.data.steps.imputation import KnnImpute, MeanImpute
 from genesig.data.steps.left_censored import HalfMinimum, LeftCensored
 from genesig.data.steps.log2 import Log2
 from genesig.data.steps.median_polish import MedianPolish
@@ -57,11 +57,11 @@ Steps = Sequence[Mapping[str, Any]]
 MOMENTS = ("centre", "unit_variance")
 # After these a column is no longer the gene of that name as it was measured (see `described`).
 SUMMARIES = (
-    "knn_impute", "left_censored", "half_minimum", "size_factors", "vst", "median_polish",
-    "collapse", "combat",
+    "knn_impute", "mean_impute", "left_censored", "half_minimum", "size_factors", "vst",
+    "median_polish", "collapse", "combat",
 )  # fmt: skip
 # What fills in missing values: first of the learned steps, as no other takes them.
-FILLERS = ("knn_impute", "left_censored", "half_minimum")
+FILLERS = ("knn_impute", "mean_impute", "left_censored", "half_minimum")
 # Of these, those that take what is missing for a value too small to be measured.
 AS_LOW = ("left_censored", "half_minimum")
 # Which genes are left out by how much of a class misses them.
@@ -180,7 +180,7 @@ def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
         The gene table lacks a column; a covariate is the label.
     """
     told = with_places(with_sets(with_batch(steps, dataset.design), dataset.var), dataset.var)
-    return with_indicators(told, dataset.genes)
+    return with_indicators(told, dataset.var)
 
 
 def with_response(steps: Steps, dataset: Dataset, y: Array) -> list[dict[str, Any]]:
@@ -239,7 +239,8 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
     """
     n_genes, fitted, genes = X.shape[1], [], np.arange(X.shape[1])
     for place, step in enumerate(steps, 1):
-        settings = {key: value for key, value in step.items() if key != "step"}
+        # What has indicators is answered by `bound`, from the data set.
+        settings = {key: value for key, value in step.items() if key not in ("step", "each")}
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         kind = _class_of(step["step"])
@@ -386,6 +387,7 @@ NORMALISERS: Registry[Any] = Registry("steps", {
     "rma_background": RmaBackground,
     "segment": Segment,
     "knn_impute": KnnImpute,
+    "mean_impute": MeanImpute,
     "left_censored": LeftCensored,
     "half_minimum": HalfMinimum,
     "size_factors": SizeFactors,

@@ -61,6 +61,9 @@ READ, KEPT, NULL, SCORED = 1.8e-4, 1.4e-4, 0.024, 2.4e-5
 """MB for each gene of a set that is read, and that is selected; for each set under the thousand
 shufflings, three arrays of them; for the scores of a sample by each list, three of these, too."""
 
+LEARNED = 5
+"""Ratios of the factors of two omics that are tried where they are learned."""
+
 HOURS = 1.0
 """Of one processor, above which nonlinear selection and gene sets are warned of."""
 
@@ -149,6 +152,9 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         many = batches * START + size.splits * each
         costs["nonlinear_fit"] = Cost(START + share * each, room, many, batches)
         costs["nonlinear_final"] = _alone(each, room)
+    if omics := config["data"]["omics"]:
+        seconds = _chance(config, size) + size.splits * fit
+        costs["omics"] = _alone(seconds * (2 if isinstance(omics, str) else len(omics)), held)
     if config["enrichment"]["sets"] or (structured["sets"] and not structured["column"]):
         costs["enrichment"] = _of_enrichment(size, held)
     if size.published_sets:
@@ -235,7 +241,8 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of both stages on one outer training set."""
     linear, folds = config["linear"], _folds(config, size)
     searched = 1 if linear["list"] == "minimal" else min(3, len(linear["mu"]))
-    steps = folds * searched * linear["tau_count"] + len(linear["mu"])
+    tried = LEARNED if config["data"]["omics"] == "learned" else 1
+    steps = tried * folds * searched * linear["tau_count"] + len(linear["mu"])
     n = size.training
     if linear["penalty"] == "fused":
         return float(FIT + steps * (STRETCH + PLACED * n * size.genes))

@@ -16,6 +16,7 @@ from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_names import check_symbols
 from genesig.data.study.matrix_check import Expression, check_matrix
+from genesig.data.study.omics import omics_of, with_factors
 from genesig.data.study.places import places_of
 from genesig.data.study.pool.record import Pool, Wanted
 from genesig.data.study.pool.together import pool_studies
@@ -24,7 +25,7 @@ from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Dataset
-from genesig.results.dataset import CHROMOSOME, POSITION, PRIOR_WEIGHT
+from genesig.results.dataset import CHROMOSOME, OMIC, POSITION, PRIOR_WEIGHT
 from genesig.results.run import sha256
 from genesig.words import counted, is_missing, is_number, listing
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Pooled = Mapping[str, Any] | None
+
+SWAPPED = ("is the sample table, and {} the matrix, as it looks: expression and samples are"
+           " swapped; exchange them")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Inputs:
         Of the genes of the matrix; None where the study does not know them.
     pool : Pool or None
         Several studies; None where there is one.
+    omics : (n_genes,) words or None
+        The omic of each gene of the matrix; None where the study has one.
     """
 
     sheet: Sheet | None
@@ -65,6 +71,7 @@ class Inputs:
     table: pd.DataFrame | None = None
     places: tuple[Array, Array] | None = None
     pool: Pool | None = None
+    omics: Array | None = None
 
     def gene_table(self, columns: Sequence[str]) -> pd.DataFrame:
         """Return symbol, further columns, weights and places, for the genes of the matrix.
@@ -85,6 +92,8 @@ class Inputs:
         var = pd.DataFrame(words, index=pd.Index(genes, name="gene", dtype=object))
         if self.weights is not None:
             var[PRIOR_WEIGHT] = self.weights
+        if self.omics is not None:
+            var[OMIC] = self.omics
         if self.places is not None:
             var[CHROMOSOME], var[POSITION] = self.places
         return var
@@ -96,7 +105,9 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  horizon: float | None, ties: str, group: str | None,
                  pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                  symbol: str | None, part: str | None, files: str | None,
-                 missing: bool, prior_weights: str | None, covariates: Sequence[str],
+                 missing: bool, prior_weights: str | None,
+                 omics: Mapping[str, float] | str | None, omic: str | None,
+                 covariates: Sequence[str],
                  covariate_words: Mapping[str, Mapping[Any, str]],
                  missing_covariates: str, covariate_shape: str, weights: str | None,
                  chromosome: str | None, position: str | None) -> Dataset:  # fmt: skip
@@ -133,6 +144,10 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         Whether blank and NA cells are kept, as NaN, for a step that fills them in.
     prior_weights : str or None
         Column of the gene table with the prior weight of each gene.
+    omics : mapping, "learned" or None
+        Factor of the l1 terms of each omic; whether it is learned; None where there is one matrix.
+    omic : str or None
+        Column of the gene table with the omic of each gene; None is what stands before a colon.
     covariates : sequence of str
         Columns that are held fixed.
     covariate_words : mapping
@@ -161,7 +176,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          event=event, horizon=horizon, ties=ties, group=group, pair=pair,
                          batch=batch, confounding=confounding, annotation=annotation,
                          symbol=symbol, part=part, files=files, missing=missing,
-                         prior_weights=prior_weights, covariates=covariates,
+                         prior_weights=prior_weights, omics=omics, omic=omic,
+                         covariates=covariates,
                          covariate_words=covariate_words, missing_covariates=missing_covariates,
                          covariate_shape=covariate_shape, weights=weights,
                          chromosome=chromosome, position=position)  # fmt: skip
@@ -206,13 +222,16 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                 horizon: float | None, ties: str, group: str | None,
                 pair: str | None, batch: str | None, confounding: float, annotation: str | None,
                 symbol: str | None, part: str | None, files: str | None,
-                missing: bool, prior_weights: str | None, covariates: Sequence[str],
+                missing: bool, prior_weights: str | None,
+                omics: Mapping[str, float] | str | None, omic: str | None,
+                covariates: Sequence[str],
                 covariate_words: Mapping[str, Mapping[Any, str]],
                 missing_covariates: str, covariate_shape: str, weights: str | None,
                 chromosome: str | None, position: str | None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     columns, pool = label_columns(label), None
+    named = (symbol, prior_weights, chromosome, position, omic)
     if pooled:
         data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
                 "annotation": annotation, "symbol": symbol, "part": part}  # fmt: skip
@@ -220,11 +239,10 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
         annotation = None
     else:
-        matrix, table = _read_both(expression, samples, part, files, problems)
+        matrix, table = _read_both(expression, samples, part, files, missing, problems)
     sheet, values = None, None
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
-        what = f"is the sample table, and {samples} the matrix, as it looks: expression and samples"
-        return Inputs(None, None, None, [Problem(expression, f"{what} are swapped; exchange them")])
+        return Inputs(None, None, None, [Problem(expression, SWAPPED.format(samples))])
     if table is not None:
         settings = {"classes": classes, "event": event, "horizon": horizon, "ties": ties}
         sheet = check_sheet(table, samples, label=columns, task=task,
@@ -236,21 +254,21 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                            shape=covariate_shape, weights=weights)  # fmt: skip
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
-        used = list(table.index if sheet is None else sheet.obs.index)
-        values = check_matrix(matrix, expression, names=list(table.index), used=used,
-                              sheet=samples, missing=missing, problems=problems)  # fmt: skip
-    of_genes = _OfGenes()
+        values = check_matrix(matrix, expression, names=list(table.index), sheet=samples,
+                              used=list(table.index if sheet is None else sheet.obs.index),
+                              missing=missing, problems=problems)  # fmt: skip
+    genes, of_genes = None if values is None else values.genes, _OfGenes()
     if annotation is not None:
         chosen = part if annotation == expression else None
-        genes = None if values is None else values.genes
-        named = (symbol, prior_weights, chromosome, position)
         of_genes = _of_genes(annotation, chosen, genes, named, problems)
     symbols = of_genes.symbols
     if annotation is None and matrix is not None and matrix.symbols:
         symbols = dict(matrix.symbols)
         problems += check_symbols(symbols, expression)
-    return Inputs(sheet, values, symbols, problems, of_genes.weights, of_genes.table,
-                  of_genes.places, pool)  # fmt: skip
+    where = annotation if omic and annotation else expression
+    groups = omics_of(of_genes.table, omic, where, genes, omics, problems)
+    return Inputs(sheet, values, symbols, problems, with_factors(of_genes.weights, groups, omics),
+                  of_genes.table, of_genes.places, pool, groups)  # fmt: skip
 
 
 class _OfGenes(NamedTuple):
@@ -264,8 +282,8 @@ class _OfGenes(NamedTuple):
 
 def _of_genes(annotation: str, part: str | None, genes: list[str] | None,
               columns: Sequence[str | None], problems: list[Problem]) -> _OfGenes:  # fmt: skip
-    """Read the gene table and its columns of symbols, prior weights, chromosomes and positions."""
-    symbol, prior_weights, chromosome, position = columns
+    """Read the gene table and its columns of symbols, prior weights, places and omics."""
+    symbol, prior_weights, chromosome, position, omic = columns
     known = attempt(lambda: read_genes(annotation, part), problems)
     if known is None:
         return _OfGenes()
@@ -276,15 +294,23 @@ def _of_genes(annotation: str, part: str | None, genes: list[str] | None,
     if chromosome and position and genes is not None:
         places = places_of(known, chromosome, position, annotation, genes, problems)
         known = known.drop(columns=[chromosome, position], errors="ignore")
-    only = own is not None or places is not None
+    whole = known
+    if omic is not None:
+        known = known.drop(columns=omic, errors="ignore")
+    only = own is not None or places is not None or omic is not None
     if not only or len(known.columns):
         symbols = _symbols(known, annotation, symbol, genes, problems)
-    return _OfGenes(symbols, own, known, places)
+    return _OfGenes(symbols, own, whole, places)
 
 
-def _read_both(expression: str, samples: str, part: str | None, files: str | None,
-               problems: list[Problem]) -> tuple[Matrix | None, pd.DataFrame | None]:  # fmt: skip
-    """Read matrix and sample table; the second first, where it names the files of the arrays."""
+def _read_both(
+    expression: str, samples: str, part: str | None, files: str | None, partial: bool,
+    problems: list[Problem],
+) -> tuple[Matrix | None, pd.DataFrame | None]:  # fmt: skip
+    """Read matrix and sample table; the second first, where it names the files of the arrays.
+
+    `partial`: samples that lack a modality are kept.
+    """
     if files is not None:
         table = attempt(lambda: read_samples(samples, None, None), problems)
         if table is None:
@@ -297,12 +323,12 @@ def _read_both(expression: str, samples: str, part: str | None, files: str | Non
         if listed is None:
             return None, table
         return attempt(lambda: read_matrix(expression, part, listed), problems), table
-    matrix = attempt(lambda: read_matrix(expression, part), problems)
+    matrix = attempt(lambda: read_matrix(expression, part, partial=partial), problems)
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None  # it names no samples: without its matrix there is nothing to say of it
     names = None if matrix is None else matrix.columns
     chosen = part if samples == expression else None
-    return matrix, attempt(lambda: read_samples(samples, names, chosen), problems)
+    return matrix, attempt(lambda: read_samples(samples, names, chosen, partial=partial), problems)
 
 
 def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:

@@ -14,6 +14,7 @@ from genesig.data.study.covariates_check import fixed_settings, unquoted
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
 from genesig.data.study.labels.settings import kind_settings
+from genesig.data.study.omics import omic_settings
 from genesig.data.study.places import place_settings
 from genesig.data.study.pool.settings import study_settings
 from genesig.errors import InvalidInput, Problem
@@ -130,7 +131,8 @@ def _missing(config: Config) -> Found:
             yield "normalise.folds", what, "warning"
         return
     if not set(FILLERS) & set(folds[:1]):
-        what = "needs {step: knn_impute} as the first step of normalise.folds, or "
+        what = "needs {step: knn_impute} as the first step of normalise.folds, {step: mean_impute} "
+        what += "where samples lack an omic, or "
         what += "{step: left_censored} or {step: half_minimum}, for values too small to be measured"
         yield "data.missing", what
     for number, name in enumerate(folds[1:], 2):
@@ -153,10 +155,14 @@ def _indicators(config: Config) -> Found:
         yield at, f"'{NAME}' has nothing to do: missing values are refused; set data.missing"
     if samples[-1] != NAME:
         yield at, f"'{samples[-1]}' would change what '{NAME}' adds; put '{NAME}' last"
-    others = [name for name in folds if name not in (*AS_LOW, *MOMENTS)]
+    by_omic = config["normalise"]["samples"][samples.index(NAME)].get("each") == "omic"
+    if by_omic and config["data"]["omics"] is None:
+        yield at, "is to look at omics, and there are none; set data.omics"
+    others = [name for name in folds if name not in (*AS_LOW, "mean_impute", *MOMENTS)]
     if others:
         yield at, (f"'{others[0]}' would take what '{NAME}' adds for levels of genes; beside it "
-                   "only left_censored or half_minimum, centre and unit_variance")  # fmt: skip
+                   "only mean_impute, left_censored or half_minimum, centre and "
+                   "unit_variance")  # fmt: skip
 
 
 def _mu(config: Config) -> Found:
@@ -194,7 +200,7 @@ def _columns(config: Config) -> Found:
             yield f"data.{key}", what
     if data["group"] and data["pair"] and data["group"] != data["pair"]:
         yield "data.group", "a pair is a group, too; set data.pair alone"
-    for key in ("symbol", "prior_weights", "chromosome", "position"):
+    for key in ("symbol", "prior_weights", "chromosome", "position", "omic"):
         if data[key] is not None and data["annotation"] is None:
             yield f"data.{key}", "names a column of the gene table; set data.annotation to its file"
 
@@ -348,6 +354,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     kind_settings,
     _columns,
     place_settings,
+    omic_settings,
     _batches,
     _scheme,
     _sizes,

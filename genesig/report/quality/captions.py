@@ -28,6 +28,12 @@ def missing_words(it: QualityRecord) -> str:
     return f"{total} ({percent(share, 2)}), in {counted(genes, 'gene')}"
 
 
+def without_omic(it: QualityRecord) -> str:
+    """Count the samples that lack each omic altogether; nothing where there is one matrix."""
+    return ", ".join(f"{clean(name)} {lack} of {it['total']}" for name, lack
+                     in it["missing"]["omics"])  # fmt: skip
+
+
 def by_label(data: Quality) -> str:
     """Say which genes and samples miss values by their label, or that none do; else nothing."""
     it, classes = data["quality"]["missing"]["label"], data["study"]["classes"] or []

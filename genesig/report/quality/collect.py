@@ -56,11 +56,15 @@ class MissingLabel(TypedDict):
 
 
 class Missing(TypedDict):
-    """Missing values: [[samples, genes that miss so many]], and [[gene, samples]] of the worst."""
+    """Missing values: [[samples, genes that miss so many]], and [[gene, samples]] of the worst.
+
+    ``omics`` are [[omic, samples that lack it altogether]].
+    """
 
     total: int
     genes: list[list[int]]
     worst: list[list[Any]]
+    omics: list[list[Any]]
     label: MissingLabel | None
 
 

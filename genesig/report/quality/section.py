@@ -13,7 +13,14 @@ from genesig.report.page.section import Facts, Fold, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import by_kind, clean, counted, percent, shorten, significant
 from genesig.report.quality import captions
-from genesig.report.quality.captions import SIZE, by_label, missing_words, modules, size_words
+from genesig.report.quality.captions import (
+    SIZE,
+    by_label,
+    missing_words,
+    modules,
+    size_words,
+    without_omic,
+)
 from genesig.report.quality.collect import Follows, Missing, Outlier, Quality, QualityRecord
 
 MOST_READS = f"of the reads lie in the {TOP} genes that have most of them"
@@ -111,6 +118,7 @@ def _facts(data: Quality) -> list[tuple[str, str]]:
         ("Genes", _genes(it)),
         ("Left out before", f"{by_kind(data['study']['dropped']) or 'nothing'}{_where(data)}"),
         ("Missing values", missing_words(it)),
+        ("Samples without an omic", without_omic(it)),
         (f"Missing by {shorten(data['study']['label'], 30)}", by_label(data)),
         (SIZE[it["kind"]], size_words(it)) if it["kind"] else ("", ""),
         ("Composition", _composition(it)),

@@ -49,6 +49,18 @@ class Expected(NamedTuple):
         return cls(expected(getattr(chance, outer)), expected(getattr(chance, inner)))
 
 
+class Trained(NamedTuple):
+    """Training sets of tasks, and of what trains their inner folds, one after the other.
+
+    The last two are the same by equal factors of the omics: those that halves see.
+    """
+
+    outer: Sets
+    inner: Sets
+    even_outer: Sets
+    even_inner: Sets
+
+
 class Found(NamedTuple):
     """What left-out samples say of a list: its lam, error, cut, and their scores.
 
@@ -63,7 +75,7 @@ class Found(NamedTuple):
 
 
 def answer(
-    todo: list[Task], surfaces: Sequence[Surface], fits: Fits, sets: tuple[Sets, Sets],
+    todo: list[Task], surfaces: Sequence[Surface], fits: Fits, sets: Trained,
     genes: Array, protocol: Protocol, chance: Expected,
 ) -> Fits:  # fmt: skip
     """Return the fits with their answers.
@@ -75,16 +87,16 @@ def answer(
         At whose choices the fits are.
     fits : Fits
         Those of the two stages.
-    sets : (Sets, Sets)
-        Of the tasks, and of what trains their inner folds, one after the other. Where nothing is
-        known of these by chance, lam is that of the surfaces, and the chosen list predicts.
+    sets : Trained
+        Where nothing is known by chance of what trains inner folds, lam is that of the surfaces,
+        and the chosen list predicts.
     genes : (d,) int
         Numbers in the data set of the columns of the matrix.
     protocol : Protocol
     chance : Expected
     """
     chosen = [_chosen(fits, k, surface, genes) for k, surface in enumerate(surfaces)]
-    outer, inner = sets
+    outer, inner = sets.even_outer, sets.even_inner
     better = np.full(len(todo), protocol.list == CONTROLLED)
     if not len(chance.inner):
         own, predictive = _as_chosen(todo, surfaces, outer, protocol, chance), chosen
@@ -94,9 +106,9 @@ def answer(
             better = error[:, 1] <= [surface.lowest + 1e-12 for surface in surfaces]
         ours = loose if protocol.list == BEST else own
         lists = [ours[k] if better[k] else chosen[k] for k in range(len(todo))]
-        predictive = FITTED[todo[0].kind].predict(todo, outer, inner, lists, protocol)
+        predictive = FITTED[todo[0].kind].predict(todo, sets.outer, sets.inner, lists, protocol)
     both = list(zip(predictive, own, strict=True))
-    return replace(fits, **_arrays(todo, both, sets[0].X, genes, fits), controlled=better)
+    return replace(fits, **_arrays(todo, both, sets.outer.X, genes, fits), controlled=better)
 
 
 def _arrays(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,12 +16,13 @@ from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.chance import FINAL, TRAINING, Chance
 from genesig.results.fits import covariate_part
-from genesig.selection.linear.answers import Expected, answer
+from genesig.selection.linear.answers import Expected, Trained, answer
 from genesig.selection.linear.grid import RULES, Surface, stage_one
-from genesig.selection.linear.ground import Steps, inner_sets, outer_sets
+from genesig.selection.linear.ground import Steps, outer_sets
 from genesig.selection.linear.halves import pairs_of, pairs_of_halves, rival_lists
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.omics import Choice, alike, candidates
 from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import (
@@ -34,8 +36,6 @@ from genesig.selection.linear.tasks import (
 from genesig.selection.linear.unseen import class_lines
 
 Array = np.ndarray[Any, Any]
-Choice = Callable[[list[Task], Sets, Sets, Protocol], list[Surface]]
-
 MEMORY = 5e6
 """Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
 
@@ -105,22 +105,30 @@ def _fit(
     tail = FITTED[dataset.design.kind].columns(dataset.design)
     parts, done, start = [_none(protocol, tail)], 0, time.monotonic()
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes)))) // int(np.prod(tail)) or 1
-    steps = learned_steps(folds, dataset)
-    for X, reference, some in shared_matrices(dataset, todo, steps, columns):
+    steps, factors = learned_steps(folds, dataset), candidates(dataset, protocol)
+    size = max(1, columns // len(factors))
+    for X, reference, some in shared_matrices(dataset, todo, steps, size):
         describe = partial(outer_sets, X, folds, dataset, reference.genes, protocol)
-        outer = describe(some)
-        inner = inner_sets(some, outer)
-        surfaces = choose(some, outer, inner, protocol)
-        fits, surfaces = _fit_within(some, surfaces, outer, describe, reference, protocol)
-        if chance is not None:
-            sets = outer, inner
-            fits = answer(some, surfaces, fits, sets, reference.genes, protocol, chance)
-        if rival:
-            fits = rival_lists(outer, fits, reference.genes, protocol)
-        parts.append(fits)
+        order, found = [], []
+        for each in alike(some, describe, choose, protocol, factors):
+            fits, surfaces = _fit_within(
+                each.todo, each.surfaces, each.outer, each.describe, reference, protocol
+            )
+            if chance is not None:
+                sets = Trained(each.outer, each.inner, *each.even(describe))
+                fits = answer(each.todo, surfaces, fits, sets, reference.genes, protocol, chance)
+            if rival:
+                fits = rival_lists(each.outer, fits, reference.genes, protocol)
+            order.append(each.numbers)
+            found.append(replace(fits, factors=_rows(each.factors, len(fits))))
+        parts.append(Fits.concatenate(found).take(np.argsort(np.concatenate(order))))
         done += len(some)
         log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)
     return Fits.concatenate(parts)
+
+
+def _rows(factors: Array | None, fits: int) -> Array | None:
+    return None if factors is None else np.tile(factors, (fits, 1))
 
 
 def _none(protocol: Protocol, tail: tuple[int, ...]) -> Fits:

@@ -22,12 +22,16 @@ Steps = Sequence[dict[str, Any]]
 
 
 def outer_sets(
-    X: Array, folds: Steps, dataset: Dataset, genes: Array, protocol: Protocol, todo: list[Task]
+    X: Array, folds: Steps, dataset: Dataset, genes: Array, protocol: Protocol, todo: list[Task],
+    factors: Array | None = None,
 ) -> Sets:  # fmt: skip
-    """Describe the training sets of tasks that share the matrix X, of some genes, one each."""
+    """Describe the training sets of tasks that share the matrix X, of some genes, one each.
+
+    Factors (n_omics,) multiply the l1 terms of the genes of each omic.
+    """
     Y = np.column_stack([task.y for task in todo])
     rows = np.hstack([task.training_rows() for task in todo])
-    weights, kind = dataset.prior_weights(), FITTED[todo[0].kind]
+    weights, kind = dataset.prior_weights(factors), FITTED[todo[0].kind]
     ground = Ground(
         **moments(folds), ties=todo[0].ties, stretches=_stretches(dataset, genes, protocol),
         weights=None if weights is None else weights[genes],

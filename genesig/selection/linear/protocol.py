@@ -10,6 +10,9 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+LEARNED = "learned"
+"""What ``data.omics`` says where the inner folds choose the factors."""
+
 MODERATE = 1e-2
 """Largest mu, in units of ||X'X||/n, whose lists are searched unasked: beyond it they are long."""
 
@@ -19,7 +22,7 @@ class Protocol:
     """One attribute for each key of the section; the schema explains and bounds them.
 
     ``most``, ``list_mu``, ``fdr``, ``least`` and ``size`` are keys of ``signature``: they say which
-    lists become the answers.
+    lists become the answers. ``learn_omics``: whether ``data.omics`` is ``learned``.
     """
 
     list: str
@@ -42,6 +45,7 @@ class Protocol:
     fdr: float
     least: int
     size: int | None
+    learn_omics: bool
 
     def tau_fractions(self) -> Array:
         """Return the grid of tau as falling fractions of tau_max, (tau_count,).
@@ -64,4 +68,5 @@ def keywords(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of a `Protocol` from a resolved config."""
     wanted = config["signature"]
     own = {key: wanted[key] for key in ("most", "fdr", "least", "size")}
-    return {**config["linear"], **own, "list_mu": wanted["mu"]}
+    return {**config["linear"], **own, "list_mu": wanted["mu"],
+            "learn_omics": config["data"]["omics"] == LEARNED}  # fmt: skip

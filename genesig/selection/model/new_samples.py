@@ -22,6 +22,7 @@ from genesig.data.cohorts.new_matrix import (
 from genesig.data.cohorts.renamed import under_names
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.alignment import FEWEST
+from genesig.data.steps.missing_indicators import by_column
 from genesig.errors import Problem, refuse
 from genesig.selection.model.covariates import covariate_scores, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
@@ -203,10 +204,12 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     spared = set(model["training"]["panel"]["genes"]) - {genes[k] for k in used}
     X, found = matched(matrix, genes, where, spared)
     of, added = indicators(model)  # known wherever the new samples' gene was measured at all
-    X[:, added], found[:, added] = ~found[:, of], np.isin(genes, matrix.columns)[of]
+    measured = np.isin(genes, matrix.columns)
+    for column, those in by_column(of, added):
+        X[:, column], found[:, column] = ~found[:, those].any(axis=1), measured[those].any()
     knn, own = filler(model) == "knn_impute", fills_in(model)
     by = "the model's knn_impute" if knn else "the mean of the training samples"
-    low = np.isin(genes, matrix.columns) & takes_as_low(model)
+    low = measured & takes_as_low(model)
     known, needed = found | low, [genes[k] for k in used]
     problems = _check_missing(known[:, used], needed, matrix.rows, missing, by, where, bound)
     problems += [Problem(where, matrix.doubt, "warning")] if matrix.doubt else []

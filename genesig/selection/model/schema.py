@@ -55,7 +55,8 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     "rank_samples": ("(rank - 1/2) / n within a sample, ties share their mean rank", {}),
     "log_cpm": ("log2(10^6 x / sum of the sample + prior)", {"prior": NUMBER}),
     "missing_indicators": (
-        "each column of `added` is 1 where that of `of` beside it is missing, else 0",
+        "each column of `added` is 1 where that of `of` beside it is missing, and all where it"
+        " stands beside several, else 0",
         {"of": {"type": ["array", "null"], "items": COUNT},
          "added": {"type": ["array", "null"], "items": COUNT}},
     ),
@@ -91,6 +92,7 @@ STEPS: dict[str, tuple[str, dict[str, Node]]] = {
          "genes": {"description": "columns that are left; null is all of them",
                    "type": ["array", "null"], "items": COUNT}},
     ),
+    "mean_impute": ("what is missing becomes the mean of the gene", {"means": _list(NUMBER)}),
     "left_censored": ("what is missing becomes low, a value of each gene", {"low": _list(NUMBER)}),
     "half_minimum": ("what is missing becomes low, a value of each gene", {"low": _list(NUMBER)}),
     "size_factors": (

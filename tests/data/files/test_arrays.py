@@ -47,7 +47,7 @@ def test_a_broken_file_of_several_tables_is_said_once(tmp_path: Path) -> None:
              "batch": None, "confounding": 0.5,
              "annotation": str(path), "symbol": None, "part": None, "files": None,
              "event": None, "horizon": None, "ties": "efron",
-             "missing": False, "prior_weights": None, "covariates": [],
+             "missing": False, "prior_weights": None, "omics": None, "omic": None, "covariates": [],
              "covariate_words": {}, "missing_covariates": "refuse", "covariate_shape": "splines",
              "weights": None, "chromosome": None,
              "position": None}  # fmt: skip

@@ -74,6 +74,17 @@ def test_samples_of_every_modality_are_kept(tmp_path: Path) -> None:
     assert read_samples(path, None, None).index.tolist() == NUMBERS.samples[1:]
 
 
+def test_samples_that_lack_a_modality_are_kept_where_blanks_are(tmp_path: Path) -> None:
+    path = write(tmp_path / "e.h5mu", rows=slice(1, None))
+    found = read_matrix(path, partial=True)
+    assert list(found.rows) == read_samples(path, None, None, partial=True).index.tolist()
+    assert found.partial == (NUMBERS.samples[0],)
+    at = found.rows.index(NUMBERS.samples[0])
+    np.testing.assert_array_equal(found.cells[at, : len(NUMBERS.genes)], X[0])
+    assert np.isnan(found.cells[at, len(NUMBERS.genes) :]).all()
+    assert not np.isnan(np.delete(found.cells, at, axis=0)).any()
+
+
 def _cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:2000])
 

@@ -95,7 +95,7 @@ def test_other_faults_are_refused_all_the_same(study):
                      batch=None, confounding=0.5,
                      annotation=None, symbol=None, part=None, files=None,
                      event=None, horizon=None, ties="efron",
-                     missing=True, prior_weights=None,
+                     missing=True, prior_weights=None, omics=None, omic=None,
                      covariates=[], covariate_words={}, missing_covariates="refuse",
                      covariate_shape="splines",
                      weights=None, chromosome=None, position=None)  # fmt: skip
@@ -204,7 +204,7 @@ def test_neighbours_are_advised_against_where_low_values_are_missing(study):
     for step in FILLERS:
         config = {**study, "data": {"missing": True}, "normalise": {"folds": [{"step": step}]}}
         told[step] = [p.what for p in problems(config) if "missing where genes are low" in p.what]
-    assert [len(told[step]) for step in FILLERS] == [1, 0, 0]
+    assert [len(told[step]) for step in FILLERS] == [1, 0, 0, 0]
     assert "left_censored and half_minimum are for such values" in told["knn_impute"][0]
 
 

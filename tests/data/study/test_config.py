@@ -219,8 +219,8 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         {"normalise": {"samples": [{"step": "log"}]}},
         "config, normalise.samples, item 1, step: found the text 'log', needs one of log2, "
         "standardise_samples, rank_samples, log_cpm, missing_indicators, rma_background, "
-        "segment, knn_impute, left_censored, half_minimum, size_factors, vst, quantile, "
-        "median_polish, collapse, detection_filter, variance_filter, fold_filter, "
+        "segment, knn_impute, mean_impute, left_censored, half_minimum, size_factors, vst, "
+        "quantile, median_polish, collapse, detection_filter, variance_filter, fold_filter, "
         "range_filter, combat, centre, unit_variance; did you mean 'log2'?",
     ),
     "step as a word": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,11 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.h5ad import HDF5
-from genesig.data.files.formats.interface import Format
+from genesig.data.files.formats.interface import PARTIAL, Format
 from genesig.data.files.formats.strings import number_matrix, text_of, text_table
 from genesig.errors import did_you_mean, refuse
 from genesig.results.annotated import checked_file, dense
-from genesig.words import counted, listing
+from genesig.words import listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ Parts = dict[str, Any]
 def matrix(content: bytes, where: str, part: str | None) -> Matrix:
     """Read samples × genes of all modalities, or of the one that `part` names.
 
-    Samples that a modality lacks are left out. Where two modalities have a gene of one name, all
+    What a sample lacks of a modality is NaN. Where two modalities have a gene of one name, all
     genes are called by their modality, too: ``rna:TP53``.
 
     Raises
@@ -39,26 +40,27 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
         No HDF5, no MuData, no such modality, no numbers, no common sample.
     """
     parts, _ = _load(content, where, part)
-    common = _common(parts, where)
+    names, partial = _samples(parts, where)
     cells = []
     for name, data in parts.items():
         if data.X is None:
             raise refuse(where, f"modality '{name}' has no X; write the expression into X")
-        rows = data.obs_names.get_indexer(common)
-        cells.append(dense(data.X, f"{where}, modality '{name}'")[rows])
-    found = number_matrix(common, _gene_names(parts), np.hstack(cells))
-    most = max(data.n_obs for data in parts.values())
-    if len(common) == most:
-        return found
-    what = f"only {counted(len(common), 'sample')} of {most} are in every modality; the others are"
-    return Matrix(**{**vars(found), "doubt": f"{what} left out"})
+        rows = data.obs_names.get_indexer(names)
+        known = dense(data.X, f"{where}, modality '{name}'")[rows].astype(np.float64)
+        known[rows < 0] = np.nan
+        cells.append(known)
+    found = number_matrix(names, _gene_names(parts), np.hstack(cells))
+    return replace(found, partial=partial)
 
 
 def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
     """Read obs, that of all modalities together, or that of one."""
     parts, obs = _load(content, where, part)
     table = text_table(next(iter(parts.values())).obs if part else obs, "sample")
-    return table[~table.index.duplicated()].reindex(_common(parts, where), fill_value="")
+    names, partial = _samples(parts, where)
+    table = table[~table.index.duplicated()].reindex(names, fill_value="")
+    table.attrs[PARTIAL] = partial
+    return table
 
 
 def genes(content: bytes, where: str, part: str | None) -> pd.DataFrame:
@@ -94,18 +96,18 @@ def _load(content: bytes, where: str, part: str | None) -> tuple[Parts, pd.DataF
         return {name: read_elem(group[name]) for name in wanted}, read_elem(file["obs"])
 
 
-def _common(parts: Parts, where: str) -> list[str]:
-    """Return the samples of all modalities, in the order of the first."""
+def _samples(parts: Parts, where: str) -> tuple[list[str], tuple[str, ...]]:
+    """Return all samples, in the order of the modalities, and those that one lacks."""
     for name, data in parts.items():
         if not data.obs_names.is_unique:
             twice = data.obs_names[data.obs_names.duplicated()]
             what = f"sample {listing(map(str, twice))} stands there twice; keep one"
             raise refuse(f"{where}, modality '{name}'", what)
-    first, *others = (data.obs_names for data in parts.values())
-    common = [name for name in first if all(name in other for other in others)]
-    if not common:
+    times = Counter(str(name) for data in parts.values() for name in data.obs_names)
+    partial = tuple(name for name, count in times.items() if count < len(parts))
+    if len(partial) == len(times):
         raise refuse(where, "no sample is in every modality; choose one by data.part")
-    return common
+    return list(times), partial
 
 
 def _gene_names(parts: Parts) -> list[str]:

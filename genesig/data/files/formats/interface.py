@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from genesig.data.files.delimited import Matrix
 
+PARTIAL = "partial"
+"""Under this, a table's attributes name the samples that lack a part of its file."""
+
 Load = Callable[[str | Path], bytes]
 Files = Mapping[str, Path]
 

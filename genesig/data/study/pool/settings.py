@@ -13,7 +13,7 @@ from genesig.data.study.pool.record import STUDY, WEIGHT
 from genesig.response.design import label_columns
 
 FEWEST = 2
-NOT_OFFERED = ("files", "missing", "prior_weights", "chromosome", "position")
+NOT_OFFERED = ("files", "missing", "prior_weights", "chromosome", "position", "omics")
 """Keys of the section ``data`` that speak of the columns or cells of one matrix."""
 SCHEME = "leave_one_study_out"
 INSTEAD = {"scheme": "leave_one_batch_out, for the batches of one", "inner_scheme":

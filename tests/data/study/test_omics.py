@@ -1,0 +1,186 @@
+"""Which omic a gene is of, told by a column, a prefix or a modality; faults are one line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import settings
+from kinds_study import study_of
+from linear_settings import of_kind
+from small_study import GENES, Study
+
+from genesig.cli import main
+from genesig.data.files.readers import load_schema, read_config, read_matrix
+from genesig.data.quality.overview import quality
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.missing_indicators import lacking
+from genesig.data.steps.normalise import fit_steps, normalise_samples
+from genesig.data.study.config_check import resolve_config
+from genesig.data.study.dataset import read_dataset
+from genesig.results import Dataset
+from genesig.results.dataset import OMIC
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+LAYERS = ["protein"] * 3 + ["rna"] * 5
+FOLDS = [{"step": "mean_impute"}, *settings.MOMENTS]
+BY_OMIC = [{"step": "missing_indicators", "each": "omic"}]
+
+
+def study(tmp_path, layers=LAYERS, prefix=False, **data):
+    """Write a small study whose first genes are proteins, by a column or by their names."""
+    made = Study(tmp_path)
+    if prefix:
+        for row, layer in zip(made.matrix[1:], layers, strict=True):
+            row[0] = f"{layer}:{row[0]}" if layer else row[0]
+    else:
+        rows = [f"{gene}\tS{k}\t{layer}\n"
+                for k, (gene, layer) in enumerate(zip(GENES, layers, strict=True))]  # fmt: skip
+        made.files["genes.tsv"] = "".join(["gene\tsymbol\tlayer\n", *rows]).encode()
+        data = {"annotation": "genes.tsv", "omic": "layer", **data}
+    made.set("data", {"omics": {"protein": 1, "rna": 2}, **data})
+    return made.write()
+
+
+def dataset_of(path: Path) -> Dataset:
+    config = resolve_config(read_config(path), load_schema())
+    return read_dataset(config["expression"], config["samples"], config["label"], **config["data"])
+
+
+@pytest.mark.parametrize("prefix", [False, True])
+def test_genes_have_their_omic_and_its_factor(prefix, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dataset = dataset_of(study(tmp_path, prefix=prefix))
+    assert dataset.var[OMIC].tolist() == LAYERS
+    assert dataset.prior_weights().tolist() == [1.0] * 3 + [2.0] * 5
+    assert dataset.omics == ("protein", "rna")
+
+
+def test_factors_multiply_prior_weights_and_learned_ones_do_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = study(tmp_path, prior_weights="weight")
+    rows = [f"{gene}\tS{k}\t{layer}\t{1 + k}\n"
+            for k, (gene, layer) in enumerate(zip(GENES, LAYERS, strict=True))]  # fmt: skip
+    Path("genes.tsv").write_text("".join(["gene\tsymbol\tlayer\tweight\n", *rows]))
+    assert dataset_of(path).prior_weights().tolist() == [1, 2, 3, 8, 10, 12, 14, 16]
+    learned = dataset_of(study(tmp_path, omics="learned"))
+    assert learned.prior_weights() is None
+    assert learned.var[OMIC].tolist() == LAYERS
+
+
+FAULTS = {
+    "blank": ({"layers": ["protein", "", *LAYERS[2:]]},
+              "genes.tsv: no omic in column 'layer' of 1 gene: 'gene2'; fill it in"),
+    "no prefix": ({"layers": ["protein", "", *LAYERS[2:]], "prefix": True},
+                  "expression.tsv: no omic before a colon of 1 gene: 'gene2'; name all as"
+                  " omic:gene, or set data.omic"),
+    "another column": ({"omic": "leyer"},
+                       "genes.tsv: data.omic 'leyer' is not a column of genes.tsv; did you mean"
+                       " 'layer'?"),
+    "one omic": ({"layers": ["rna"] * 8, "omics": "learned"},
+                 "genes.tsv: has 1 omic, 'rna'; data.omics is for 2 to 20"),
+    "too many to learn": ({"layers": list("abcdabcd"), "omics": "learned"},
+                          "genes.tsv: has 4 omics, 'a', 'b', 'c' and 1 more; their factors are"
+                          " learned of at most 3: give those of all in data.omics"),
+    "no factor": ({"omics": {"protein": 1}},
+                  "genes.tsv: data.omics has no factor for 'rna'; add it"),
+    "another omic": ({"omics": {"protein": 1, "rna": 1, "protien": 2}},
+                     "genes.tsv: data.omics names 'protien', which no gene is of; did you mean"
+                     " 'protein'?"),
+    "factor 0": ({"omics": {"protein": 0, "rna": 1}},
+                 "config.yaml, data.omics: factor 0 leaves 'protein' without a penalty, as"
+                 " covariates are: put its columns into the sample table, and name them in"
+                 " data.covariates"),
+    "another word": ({"omics": "lerned"},
+                     "config.yaml, data.omics: found the text 'lerned', needs learned or"
+                     " pairs of words or null, such as {mrna: 1, protein: 0.5}"),
+    "a column for nothing": ({"omics": None},
+                             "config.yaml, data.omic: is of use with data.omics; set it to learned,"
+                             " or give factors"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
+    changes, said = FAULTS[name]
+    study(tmp_path, **changes)
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate", "config.yaml"]) == 1
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+    assert errors == [f"error: {said}"]
+
+
+def test_steps_that_mix_omics_are_refused(tmp_path, monkeypatch, capsys):
+    path = study(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    text = path.read_text() + "normalise: {samples: [{step: rank_samples}]}\n"
+    path.write_text(text)
+    assert main(["validate", "config.yaml"]) == 1
+    assert (
+        "'rank_samples' holds all values of a sample against each other" in capsys.readouterr().err
+    )
+
+
+def patchy(seed=0, n=60, d=30, proteins=6):
+    """Return a study of which 15 samples, mostly ill, lack all proteins; g6 lacks one value."""
+    plain = study_of("classification", seed, n=n, d=d, signal=1.0)
+    X, y = plain.X.copy(), plain.response()
+    lacks = np.flatnonzero(y > 0)[:15]
+    X[lacks, :proteins] = np.nan
+    X[np.flatnonzero(y < 0)[0], [0, proteins]] = np.nan
+    var = plain.var.assign(**{OMIC: ["protein"] * proteins + ["rna"] * (d - proteins)})
+    return replace(plain, X=X, var=var), lacks
+
+
+def test_means_are_those_of_the_training_samples():
+    raw, _ = patchy()
+    train = np.arange(40)
+    found = fit_steps(raw.X[train], FOLDS[:1]).transform(raw.X)
+    means = np.nanmean(raw.X[train], axis=0)
+    np.testing.assert_allclose(found, np.where(np.isnan(raw.X), means, raw.X), rtol=1e-12)
+    alone = fit_steps(raw.X[train], FOLDS[:1]).transform(raw.X[50:51])
+    np.testing.assert_array_equal(alone, found[50:51])
+    centred = fit_steps(raw.X[train], FOLDS).transform(raw.X)
+    np.testing.assert_allclose(centred[np.isnan(raw.X)], 0, atol=1e-12)
+
+
+def test_an_omic_that_samples_lack_has_one_indicator():
+    raw, lacks = patchy()
+    done = normalise_samples(raw, samples=BY_OMIC, folds=FOLDS)
+    assert done.genes == [*raw.genes, "protein missing"]
+    assert np.flatnonzero(done.X[:, -1]).tolist() == lacks.tolist()
+    assert done.var[OMIC].tolist()[-1] == "protein"
+    assert lacking(raw).sum(axis=0).tolist() == [15, 0]
+    whole = replace(raw, X=np.nan_to_num(raw.X))
+    assert normalise_samples(whole, samples=BY_OMIC, folds=FOLDS).genes == raw.genes
+
+
+def test_the_quality_counts_who_lacks_an_omic():
+    raw, _ = patchy()
+    done = normalise_samples(raw, samples=[], folds=FOLDS)
+    assert quality(raw, done, folds=FOLDS)["missing"]["omics"] == [["protein", 15], ["rna", 0]]
+
+
+def test_new_patients_who_lack_the_omic_are_scored_by_its_indicator(tmp_path):
+    raw, _ = patchy()
+    done = normalise_samples(raw, samples=BY_OMIC, folds=FOLDS)
+    splits = draw_splits(done, seed=1, **settings.SPLITS)
+    fits = fit_final(done, splits, folds=FOLDS, **of_kind("classification"))
+    model = json.loads(json.dumps(final_model(done, fits, folds=FOLDS)))
+    weights = dict(
+        zip(model["models"][0]["genes"], model["models"][0]["coefficients"], strict=True)
+    )
+    assert weights["protein missing"] > 0
+    X = fit_steps(done.X, FOLDS[:1]).transform(done.X)
+    genes, values = fits.coef(0, 0)
+    own = X[:, genes] @ values + fits.intercept[0, 0] - fits.threshold[0]
+    table = pd.DataFrame(raw.X.T, index=raw.genes, columns=raw.samples)
+    table.to_csv(tmp_path / "new.tsv", sep="\t", index_label="gene", na_rep="NA")
+    found = predict(model, read_matrix(tmp_path / "new.tsv"), "new.tsv", missing=1.0, mu=None)[0]
+    np.testing.assert_allclose(found["score"].to_numpy(), own, atol=1e-9)

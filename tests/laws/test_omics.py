@@ -1,0 +1,178 @@
+"""Factors of omics: what they multiply, what is chosen, and that equal ones change nothing."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from kinds_study import COLUMNS, study_of
+from linear_settings import of_kind
+from settings import MOMENTS, SPLITS
+from sklearn.linear_model import Lasso
+
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.normalise import bound
+from genesig.optim.solvers import path
+from genesig.optim.training import training_sets
+from genesig.results import Fits
+from genesig.results.dataset import OMIC, PRIOR_WEIGHT
+from genesig.selection.linear import omics
+from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.double_loop import double_loop, fit_subsamples
+from genesig.selection.linear.protocol import Protocol
+
+D, PROTEINS = 60, 8
+
+
+def study(kind="classification", signal=1.5, **columns):
+    """Return a study whose first three genes, which are proteins, carry the response."""
+    plain = study_of(kind, 3, n=60, d=D, signal=signal)
+    own = {OMIC: ["protein"] * PROTEINS + ["rna"] * (D - PROTEINS), **columns}
+    dataset = replace(plain, var=plain.var.assign(**own))
+    return dataset, draw_splits(dataset, seed=7, **SPLITS)
+
+
+def fitted(dataset, splits, labels="observed", chance=None, **asked):
+    kind = of_kind(dataset.design.kind) | asked
+    return double_loop(dataset, splits, chance, labels=labels, batch="1of1", folds=MOMENTS, **kind)
+
+
+def same(one: Fits, other: Fits, but=("factors",)):
+    for field in fields(Fits):
+        ours, theirs = getattr(one, field.name), getattr(other, field.name)
+        if field.name in but or ours is None:
+            continue
+        if ours.dtype.kind in "iUb":
+            np.testing.assert_array_equal(ours, theirs, err_msg=field.name)
+        else:
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12, err_msg=field.name)
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_factor_of_1_for_all_changes_nothing(kind, monkeypatch):
+    monkeypatch.setattr(omics, "RATIOS", (1.0,))
+    dataset, splits = study(kind)
+    learned = fitted(dataset, splits, learn_omics=True)
+    same(fitted(dataset, splits), learned)
+    assert (learned.factors == 1).all()
+    given = study(kind, **{PRIOR_WEIGHT: np.ones(D)})[0]
+    same(fitted(dataset, splits), fitted(given, splits))
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_one_factor_for_all_is_another_tau(kind):
+    """tau counts in units of tau_max, so that only the unit changes; lam and mu have none."""
+    dataset, splits = study(kind)
+    halved = study(kind, **{PRIOR_WEIGHT: np.full(D, 4.0)})[0]
+    one, other = fitted(dataset, splits), fitted(halved, splits)
+    np.testing.assert_allclose(one.tau_max, 4 * other.tau_max, rtol=1e-12)
+    same(one, other, but=("factors", "tau_max", "gap"))
+
+
+def test_factors_divide_the_columns_of_a_lasso():
+    """(1/n)||y - Zb||² + tau Σ w|b|: scikit-learn's lasso of Z/w at tau/2, by b = c/w."""
+    dataset, _ = study("regression")
+    factors = dataset.prior_weights(np.array([0.5, 2.0]))
+    np.testing.assert_array_equal(factors, [0.5] * PROTEINS + [2.0] * (D - PROTEINS))
+    y, rows = dataset.response()[:, None], np.ones((60, 1), dtype=bool)
+    sets = training_sets(dataset.X, y, rows, centre=True, unit_variance=True, weights=factors)
+    tau = 0.3 * sets.tau_max[:, None]
+    genes, values = path(sets, tau, 0.0, solver="landweber-newton", tolerance=1e-10).coef(0, 0)
+    Z, own = sets.problem(0)
+    model = Lasso(alpha=tau[0, 0] / 2, fit_intercept=False, tol=1e-12, max_iter=100_000)
+    found = model.fit(Z / factors, own).coef_ / factors
+    np.testing.assert_array_equal(genes, np.flatnonzero(found))
+    np.testing.assert_allclose(values, found[genes], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_inner_folds_favour_the_omic_with_the_signal(kind):
+    dataset, splits = study(kind)
+    fits = fitted(dataset, splits, learn_omics=True)
+    assert dataset.omics == ("protein", "rna")
+    assert (fits.factors[:, 0] == 1).all()
+    assert (fits.factors[:, 1] > 1).any()
+
+
+def test_candidates_are_ratios_and_equal_ones_come_first():
+    dataset, _ = study()
+    learned = Protocol(**of_kind("classification") | {"learn_omics": True})
+    found = np.array(omics.candidates(dataset, learned))
+    assert found[0].tolist() == [1, 1]
+    assert sorted(map(tuple, found.tolist())) == [(1, 1), (1, 2), (1, 4), (2, 1), (4, 1)]
+    assert omics.candidates(dataset, replace(learned, learn_omics=False)) == [None]
+    assert omics.candidates(dataset.without("rna"), learned) == [None]
+    three = replace(dataset, var=dataset.var.assign(**{OMIC: list("abc" * (D // 3))}))
+    assert len(omics.candidates(three, learned)) == 19
+
+
+def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
+    dataset, splits = study(signal=0.8)
+    learned = fitted(dataset, splits, learn_omics=True)
+    protocol = Protocol(**of_kind("classification") | {"learn_omics": True})
+    each = []
+    for factors in omics.candidates(dataset, protocol):
+        given = replace(dataset, var=dataset.var.assign(
+            **{PRIOR_WEIGHT: dataset.prior_weights(factors)}))  # fmt: skip
+        each.append(fitted(given, splits))
+    chosen = []
+    for fit in range(len(learned)):
+        errors = [fits.cv_error[fit].ravel() for fits in each]
+        best = int(np.argmin([error.min().round(12) for error in errors]))
+        place = errors[best].argmin()
+        bound = errors[best][place] + each[best].cv_se[fit].ravel()[place]
+        at = best if bound < errors[0].min() else 0
+        chosen.append(at)
+        alone = np.array([fit])
+        same(learned.take(alone), each[at].take(alone))
+        assert learned.factors[fit].tolist() == omics.candidates(dataset, protocol)[at].tolist()
+    assert len(set(chosen)) > 1
+
+
+def test_permuted_labels_choose_anew():
+    dataset, splits = study()
+    fits = fitted(dataset, splits, "permuted-001-012", learn_omics=True)
+    assert len(np.unique(fits.factors, axis=0)) > 2
+    alone = fitted(dataset, splits, "permuted-005-005", learn_omics=True)
+    same(fits.take(np.flatnonzero(fits.permutation == 5)), alone, but=())
+
+
+def test_named_genes_know_nothing_of_learned_factors():
+    """Their halves choose nothing; the chosen list, and what is made of it, is another."""
+    dataset, splits = study(signal=0.4)
+    asked = of_kind("classification") | {"list": "best"}
+    chance = chance_study(dataset, splits, permutations=20, folds=bound(MOMENTS, dataset), **asked)
+    plain = fitted(dataset, splits, chance=chance, list="best")
+    learned = fitted(dataset, splits, chance=chance, list="best", learn_omics=True)
+    assert (learned.factors != 1).any()
+    one, other = plain.answer("named"), learned.answer("named")
+    np.testing.assert_array_equal(one.indptr, other.indptr)
+    np.testing.assert_array_equal(one.indices, other.indices)
+    np.testing.assert_allclose(one.values, other.values, rtol=1e-9)
+    assert not np.array_equal(plain.indices, learned.indices)
+
+
+def test_halves_choose_for_themselves_and_are_told_apart():
+    dataset, _ = study()
+    splits = draw_splits(dataset, seed=7, **SPLITS | {"subsamples": 4})
+    asked = of_kind("classification") | {"learn_omics": True}
+    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **asked)
+    assert halves.factors.shape == (len(halves), 2)
+    assert halves.rival_indptr is not None
+
+
+def test_without_an_omic_its_genes_are_gone():
+    dataset, _ = study()
+    left = dataset.without("protein")
+    assert left.omics == ("rna",)
+    np.testing.assert_array_equal(left.X, dataset.X[:, PROTEINS:])
+    assert left.genes == dataset.genes[PROTEINS:]
+
+
+def test_fits_keep_their_factors(tmp_path):
+    dataset, splits = study()
+    fits = fitted(dataset, splits, learn_omics=True)
+    fits.save(tmp_path / "fits.npz")
+    np.testing.assert_array_equal(Fits.load(tmp_path / "fits.npz").factors, fits.factors)
+    np.testing.assert_array_equal(fits.with_chosen().factors, fits.factors)

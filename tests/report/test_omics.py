@@ -1,0 +1,86 @@
+"""The section on omics says what each adds, and goes where there is one matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from report_study import Study, arguments
+
+from genesig.report.collect import collect
+from genesig.report.methods import methods, references
+from genesig.report.omics import omics
+from genesig.report.page.section import Limits
+
+LIMITS = Limits(12, 500)
+
+
+def made(study=None, given="learned", **added):
+    """Return a study of two omics; `added` are the limits of what each adds."""
+    built = arguments(study or Study())
+    built["config"]["data"]["omics"] = given
+    limits = {"protein": (0.2, 0.1, 0.3), "<b>rna</b>": (0.01, -0.02, 0.04)} | added
+    rows = [{"row": "genesig", "name": "genesig", "genes": 40, "listed": 6.5, "error": 0.2,
+             "low": 0.1, "high": 0.3}]  # fmt: skip
+    for factor, (name, (value, low, high)) in enumerate(limits.items(), 1):
+        rows.append({"row": "without", "name": name, "genes": 20, "listed": 3.25,
+                     "factor": float(factor), "factor_low": 1.0, "factor_high": 4.0,
+                     "error": 0.2 + value, "low": 0.1, "high": 0.5, "added": value,
+                     "added_low": low, "added_high": high})  # fmt: skip
+    built["tables"]["omics"] = pd.DataFrame(rows)
+    return collect(**built)
+
+
+def said(data):
+    (text,) = omics(data, LIMITS).words
+    return text.replace("\u00a0", " ")
+
+
+def test_one_sentence_says_which_add():
+    assert said(made()) == (
+        "Protein (20.0 points, 95 % CI 10.0 to 30.0) adds to the other omics; no benefit of"
+        " <b>rna</b> (1.0 points, 95 % CI −2.0 to 4.0) was shown."
+    )
+
+
+@pytest.mark.parametrize(("limits", "word"), [
+    ((-0.1, -0.2, -0.05), "prediction was better without protein"),
+    ((np.nan, np.nan, np.nan), "No benefit of <b>rna</b>"),
+])  # fmt: skip
+def test_what_takes_away_or_is_unknown_is_not_said_to_add(limits, word):
+    text = said(made(protein=limits))
+    assert word in text
+    assert "adds to" not in text
+
+
+def test_nothing_defined_is_said_so():
+    none = (np.nan, np.nan, np.nan)
+    assert "could not be measured" in said(made(protein=none, **{"<b>rna</b>": none}))
+
+
+def test_a_number_is_told_in_r2():
+    assert "(0.20, 95 % CI 0.10 to 0.30)" in said(made(Study(regression=True)))
+
+
+def test_the_table_has_all_and_the_error_without_each():
+    (table,) = omics(made(), LIMITS).items
+    assert [row[0].value for row in table.rows] == ["all omics", "protein", "<b>rna</b>"]
+    assert [row[6].value for row in table.rows] == pytest.approx([0.2, 0.4, 0.21])
+    assert [row[9].value for row in table.rows] == [None, 0.2, 0.01]
+    numbers = omics(made(Study(regression=True)), LIMITS).items[0]
+    assert [row[6].value for row in numbers.rows] == pytest.approx([0.8, 0.6, 0.79])
+
+
+def test_the_methods_say_whether_factors_were_learned():
+    learned, given = made(), made(given={"protein": 1, "<b>rna</b>": 2})
+    assert "Boulesteix" in " ".join(methods(learned))
+    assert any(line.startswith("Boulesteix") for line in references(learned))
+    text = " ".join(methods(given))
+    assert "Boulesteix" not in text
+    assert "multiplied by the factor of its omic: 1 for protein and 2 for" in text
+
+
+def test_without_several_omics_there_is_nothing():
+    data = collect(**arguments(Study()))
+    assert not omics(data, LIMITS).items
+    assert "omic" not in " ".join(methods(data))
