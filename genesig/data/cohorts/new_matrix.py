@@ -31,8 +31,8 @@ MOST_BROKEN, CLOSE = 0.5, 1e-9
 FEWEST = 10
 # Steps that do to a gene what they would do without the others, once they are fitted.
 GENE_BY_GENE = {
-    "log2", "mean_impute", "left_censored", "half_minimum", "align_studies", "fix_studies", "combat",
-    "detection_filter", "variance_filter", "fold_filter", "range_filter", *MOMENTS,
+    "log2", "mean_impute", "left_censored", "half_minimum", "align_studies", "fix_studies",
+    "combat", "detection_filter", "variance_filter", "fold_filter", "range_filter", *MOMENTS,
 }  # fmt: skip
 
 
