@@ -148,8 +148,10 @@ def parse_matrix(text: str | bytes, suffix: str, where: str, first: int = 1) -> 
     shape = (len(lines.numbers), len(lines.names))
     names, cells, texts = parse_cells(rows, shape, lines.delimiter, where, at_once=lines.quoted)
     if lines.above:
-        doubt = "; ".join([*filter(None, [doubt]), "what stands above the header is taken for a "
-                           f"title (lines {lines.above[0]} to {lines.above[-1]})"])  # fmt: skip
+        first, last = lines.above[0], lines.above[-1]
+        at = f"line {first}" if first == last else f"lines {first} to {last}"
+        title = f"what stands above the header is taken for a title ({at})"
+        doubt = "; ".join([*filter(None, [doubt]), title])
     return Matrix(names, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers), doubt=doubt)
 
 

@@ -173,8 +173,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         *_not_claimed(model, chosen, source), *_odd(odd_samples(*on_scale), where),
         *_not_corrected(model, found.samples, about, where), *_doubtful(doubt, where),
     ]  # fmt: skip
-    if without_evidence(model):
-        doubt = ["; ".join(filter(None, (why, UNPROVEN))) for why in doubt]
+    doubt = _with_evidence(model, doubt)
     table = pd.DataFrame(columns | {"list": chosen["list"], "doubt": doubt})
     table.attrs["scale"] = told(*(panel if enough(panel[1]) else on_scale))
     return table, [*other, *left, *found.problems, *known, *said]
@@ -258,6 +257,12 @@ def score_values(values: Array, chosen: Model) -> Array:
         return np.asarray(intercept + (values * weights).sum(axis=1))
     each = zip(intercept, weights.reshape(-1, len(intercept)).T, strict=True)
     return np.stack([start + (values * w).sum(axis=1) for start, w in each], axis=1)
+
+
+def _with_evidence(model: Model, doubt: Sequence[str]) -> list[str]:
+    """Add to the doubt of each sample that the study found no gene with evidence, if it did not."""
+    more = UNPROVEN if without_evidence(model) else ""
+    return ["; ".join(filter(None, (why, more))) for why in doubt]
 
 
 def _not_claimed(model: Model, chosen: Model, source: str) -> Iterator[Problem]:
