@@ -39,7 +39,8 @@ def compiled(function: F) -> F:
 
 def inner(function: F) -> F:
     """Leave a function as it is for Python; what is compiled and calls it is compiled with it."""
-    return cast(F, register_jitable(**OPTIONS)(function))
+    made: F = register_jitable(**OPTIONS)(function)
+    return made
 
 
 def made_here(function: F) -> F:

@@ -106,7 +106,7 @@ def standardise(col: Column, j: int, out: Array) -> None:
 @inner
 def gradient(col: Column, j: int) -> float:
     """Return ``(2/n) z_j'r``; mean and covariates drop out because r is orthogonal to them."""
-    return 2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.pull)
+    return float(2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.pull))
 
 
 @inner

@@ -66,7 +66,7 @@ class Line(NamedTuple):
 @inner
 def shrink(v: float, cut: float) -> float:
     """Return the soft threshold of v."""
-    return np.sign(v) * max(abs(v) - cut, 0.0)
+    return float(np.sign(v) * max(abs(v) - cut, 0.0))
 
 
 @inner

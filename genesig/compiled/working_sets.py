@@ -241,8 +241,8 @@ def duality_gap(col: Column, A: Array, b: Array, ratio: float, beyond: float) ->
     if energy == 0.0:
         energy = 1.0
     if col.at.tau == 0.0 and mu > 0.0:
-        return beyond / (4.0 * mu) / energy
+        return float(beyond / (4.0 * mu) / energy)
     s = 1.0 / ratio
     q = dot(col.r, col.r) + n * mu * square
     total += (1.0 - s) / n * (2.0 * dot(col.y, col.r) - (1.0 + s) * q)
-    return max(total, 0.0) / energy
+    return float(max(total, 0.0) / energy)

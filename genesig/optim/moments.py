@@ -96,7 +96,7 @@ def _of_block(matrix: Matrix, rows: Rows) -> tuple[Array, Array, Array]:
         doubtful = ~(variance >= CLEAR * square)
     for q in np.flatnonzero(doubtful.any(axis=1)):
         at = np.flatnonzero(doubtful[q])
-        mean[q, at], variance[q, at], product[q, at] = _by_deviations(F[at], part_of(rows, q))
+        mean[q, at], variance[q, at], product[q, at] = _by_deviations(F[at], part_of(rows, int(q)))
     centre, scale = rows.number[0, 1:] != 0
     inverse = inverse_scale(np.abs(mean) + np.abs(mean + matrix.shift), variance, centre, scale)
     return mean * centre, inverse, product

@@ -80,7 +80,7 @@ def refit_all(
         own, lists = _of_set(sets, Y[i], path, i)
         rows = np.flatnonzero(wanted[i])
         Z = own.features.Z[:, rows].T
-        for f in np.flatnonzero(path.sizes()[i] == 0):
+        for f in np.flatnonzero(path.sizes()[i] == 0).tolist():
             scores[i, f][:, rows] = offset[i]
         for f, places, B in _solutions(own, lists, lam[i]):
             made = (Z[:, places] @ B).reshape(len(rows), lam.shape[1], -1)
@@ -190,8 +190,9 @@ def _of_set(sets: TrainingSets, Y: Array, path: Path, i: int) -> tuple[_Own, _Li
 def _solutions(own: _Own, lists: _Lists, lam: Array) -> Iterator[tuple[int, Array, Array]]:
     """Yield supports that are not empty: which, places (a,), coefficients (a, L T) for lam (L,)."""
     rho, squares = own.n * lam, np.einsum("ui,ui->u", own.Z, own.Z)
-    small, large = [], []
-    for f in np.flatnonzero(np.diff(lists.indptr)):
+    small: list[int] = []
+    large: list[int] = []
+    for f in np.flatnonzero(np.diff(lists.indptr)).tolist():
         A = lists.of(f)
         if rho.min() <= TINY * squares[A].sum():
             yield f, A, _by_singular_values(own, A, rho)

@@ -146,7 +146,8 @@ class _Chunk:
                 )
             on &= self.sets.n_support <= most
         fits = [fit for of_column in found for fit in of_column]
-        return sizes.ravel(), *map(np.concatenate, zip(*fits, strict=True))
+        indices, values = map(np.concatenate, zip(*fits, strict=True))
+        return sizes.ravel(), indices, values
 
     def _step(self, way: _Way, m: int, on: Array) -> None:
         """Take the columns that are `on` to a point of their paths.
