@@ -71,7 +71,9 @@ def _sentence(data: Study, rows: Sequence[Row]) -> str:
 def _told(data: Study, row: Row) -> str:
     """Write an omic with what it adds: points of an error, or a difference of R² or C."""
     points = measure(data).better == "smaller"
-    value, low, high = (decimal(100 * v, 1) if points else decimal(v) for v in _added(row))
+    value, low, high = (
+        decimal(None if v is None else 100 * v, 1) if points else decimal(v) for v in _added(row)
+    )
     unit = " points" if points else ""
     return f"{clean(row['name'])} ({value}{unit}, 95\u00a0% CI {low} to {high})"
 

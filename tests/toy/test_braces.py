@@ -72,7 +72,8 @@ def test_a_dry_run_takes_braces_as_they_are(tmp_path: Path) -> None:
 
 EVERYWHERE = {
     "data": {key: "{A}" for key in ("part", "files", "batch", "symbol", "prior_weights",
-                                         "chromosome", "omic")} | {"position": "{B}"},
+                                    "chromosome", "omic")} | {"position": "{B}",
+                                                              "omics": "learned"},
     "structured": {"sets": "samples.tsv", "column": "{A}"},
     "splits": {"scheme": "predefined", "column": "{A}"},
     "external": [{"name": "there", "expression": "expression.tsv.gz", "samples": "samples.tsv",

@@ -102,7 +102,8 @@ def _each(steps: Sequence[Mapping[str, Any]]) -> str | None:
 
 def _of_genes(dataset: Dataset) -> pd.DataFrame:
     lost = np.isnan(dataset.X)
-    about = dataset.var[lost.any(axis=0) & ~lost.all(axis=0)].copy()
+    some = np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0))
+    about = dataset.var.iloc[some].copy()
     about.index = about.index + SUFFIX
     about["symbol"] = about["symbol"] + SUFFIX
     return about

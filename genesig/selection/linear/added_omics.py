@@ -95,7 +95,8 @@ def _factors(
 ) -> list[dict[str, float]]:  # fmt: skip
     """Return the factor of each omic in the final model, its smallest and largest in the splits."""
     if fits.factors is None or final.factors is None:
-        known = {str(name): float(factor) for name, factor in dict(given).items()}
+        named = given if isinstance(given, Mapping) else {}
+        known = {str(name): float(factor) for name, factor in named.items()}
         whole = np.array([known[name] for name in dataset.omics])
         every = np.stack([whole, whole, whole])
     else:
