@@ -52,7 +52,7 @@ def collect_study(dataset: Dataset) -> StudyFacts:
         "groups": None if design.group is None else len(set(dataset.groups())),  # type: ignore[arg-type]
         "exchanged": _exchanged(dataset),
         "samples": len(dataset.samples),
-        "genes": len(dataset.genes) - (added := indicators(dataset.genes)),
+        "genes": len(dataset.genes) - (added := indicators(dataset)),
         "indicators": added,
         "missing": int(np.isnan(dataset.X).sum()),
         "inputs": plain(notes.get("inputs", {})),

@@ -89,10 +89,11 @@ def with_columns(dataset: Dataset, steps: Sequence[Mapping[str, Any]]) -> Datase
     return replace(dataset, X=X, var=pd.concat([dataset.var, about]))
 
 
-def indicators(names: Sequence[str]) -> int:
-    """Count the names that are those of indicators: the gene of each is in the data, too."""
-    known = set(names)
-    return sum(name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in known for name in names)
+def indicators(dataset: Dataset) -> int:
+    """Count the columns that are indicators: what each stands for, gene or omic, is there, too."""
+    known = {*dataset.genes, *dataset.omics}
+    return sum(name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in known
+               for name in dataset.genes)  # fmt: skip
 
 
 def _each(steps: Sequence[Mapping[str, Any]]) -> str | None:
