@@ -126,9 +126,9 @@ class Progress(logging.Handler):
         said = vars(record)
         match str(said.get("event")):
             case "run_info":
-                self.counts = {k: n for k, n in said["stats"].items() if k != "total"}
+                self.counts = {k: n for k, n in (said.get("stats") or {}).items() if k != "total"}
             case "job_info":
-                labels = said["wildcards"].get("labels")
+                labels = (said.get("wildcards") or {}).get("labels")
                 self.jobs[said["jobid"]] = Job(said["rule_name"], labels, self.clock())
             case "job_finished" if job := self.jobs.get(said["job_id"]):
                 job.end, self.last = self.clock(), job.rule
@@ -142,7 +142,7 @@ class Progress(logging.Handler):
         return f"{self.last} done; about {in_words(max(left, 1.0))} left"
 
 
-@dataclass
+@dataclass(eq=False)
 class InTime(logging.Formatter):
     """Writes time left where `inner` writes the number of steps, and nothing of what runs."""
 
