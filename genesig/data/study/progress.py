@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -75,11 +75,11 @@ def seconds_left(
     ended = [(job, job.end - job.start) for job in begun if job.end is not None]
     own = {id(job): expected(costs, job.rule, job.labels) for job in begun}
     excess = max(0.0, median([took - own[id(job)] for job, took in ended] or [0.0]))
-    took, said = Counter[str](), Counter[str]()
+    took, said = defaultdict[str, float](float), defaultdict[str, float](float)
     for job, seconds in ended:
         took[job.rule] += seconds
         said[job.rule] += own[id(job)] + excess
-    slow, left = (took.total() + START) / (said.total() + START), 0.0
+    slow, left = (sum(took.values()) + START) / (sum(said.values()) + START), 0.0
     for rule, count in counts.items():
         mean = expected(costs, rule) + excess
         ratio = (took[rule] + slow * mean) / (said[rule] + mean)

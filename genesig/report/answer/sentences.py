@@ -214,8 +214,8 @@ def _sought(data: Study) -> str:
     return (
         f"Looked for: {both(it['genes'], it['indicators'])} in {counted(it['samples'], 'sample')},"
         " alone and together, in models whose every choice was made without the samples that tested"
-        " it. No genes are shown, because none of them can be told from chance; the tables beside this"
-        " page have every number."
+        " it. No genes are shown, because none of them can be told from chance; the tables beside"
+        " this page have every number."
     )
 
 
