@@ -156,8 +156,7 @@ def note(data: Study) -> list[str]:
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
         "Errors of cross-validation and their intervals are for the procedure: what models chosen"
-        " in this way, from as many samples as a training set has, reach on average in others."
-        f" The final model uses all samples.{positive}"
+        f" in this way reach on average in others. The final model uses all samples.{positive}"
     ]
 
 
