@@ -156,7 +156,7 @@ def note(data: Study) -> list[str]:
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
         "Errors of cross-validation and their intervals are for the procedure: what models chosen"
-        f" in this way reach on average in others. The final model uses all samples.{positive}"
+        f" in this way reach on average in others.{positive}"
     ]
 
 
