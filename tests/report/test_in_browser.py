@@ -21,7 +21,7 @@ WORDS_OPEN = 8600
 them, the cards of twelve genes 1,500, and what columns mean is said below each table."""
 
 # A pointer, a tap and keys, on the figure that names genes and samples.
-NAMES = """async function names(wait) {
+NAMES = """async function names(wait, saved) {
   const found = {}, figure = document.getElementById("figure-heat_map");
   const svg = figure.querySelector("svg"), tip = document.querySelector(".tip");
   const gzip = new DecompressionStream("gzip");
@@ -74,6 +74,22 @@ NAMES = """async function names(wait) {
   found.onCard.push([tip.textContent, dots.names[6]]);
   found.fromCard = marked();
   end();
+  const bar = document.querySelector(".marked");
+  const click = (text) => Array.from(bar.querySelectorAll("button"))
+    .find((one) => one.textContent === text).click();
+  found.hidden = [bar.hidden];
+  act("pointerdown", columns.x[4] - 2, rows.y[2] - 2);
+  act("pointerup", columns.x[7] + 2, rows.y[2] + 2); await wait(() => marked().length);
+  found.heard = bar.querySelector(".shown").textContent;
+  bar.querySelector("input").value = "mine"; click("Keep");
+  act("pointerdown", columns.x[6] - 2, rows.y[2] - 2);
+  act("pointerup", columns.x[7] + 2, rows.y[2] + 2); await wait(() => marked().length);
+  found.compared = Array.from(bar.querySelectorAll("li"), (one) => one.textContent);
+  click("Save as TSV"); await wait(() => saved.length > 0);
+  found.lists = await saved.at(-1).text();
+  found.kept = [columns.names.slice(4, 8), rows.names[2]];
+  click("Drop"); click("Drop"); click("Clear");
+  found.hidden.push(bar.hidden);
   const first = dots.x.indexOf(Math.min(...dots.x));
   card.querySelector(".scroll").dispatchEvent(
     new KeyboardEvent("keydown", { key: "ArrowRight", cancelable: true }));
@@ -128,7 +144,7 @@ ACT = """
   tools[1].click(); await wait(() => saved.length > 2);
   found.png = Array.from(new Uint8Array(await saved.at(-1).arrayBuffer()).slice(0, 62));
   tools[2].click(); await wait(() => saved.length > 3); found.figure = await saved.at(-1).text();
-  Object.assign(found, await names(wait));
+  Object.assign(found, await names(wait, saved));
   found.copies = document.querySelectorAll("#part-writeup .tools").length;
   location.hash = "#table-univariate"; await wait(); found.open = box.open;
   document.querySelectorAll("main details").forEach((one) => { one.open = true; });
@@ -231,6 +247,23 @@ def test_what_is_marked_in_one_figure_is_marked_in_all(tried):
         assert samples | {"figure-volcano"} <= set(where)  # a gene was inside, too
     assert found["circles"] == 4
     assert found["ended"] == []
+
+
+@pytest.mark.slow
+def test_marks_are_lists_that_are_kept_compared_and_saved(tried):
+    _, _, found = tried
+    samples, gene = found["kept"]
+    assert found["hidden"] == [True, True]
+    assert found["heard"].startswith("Marked: ")
+    assert "4 samples: " in found["heard"]
+    assert "1 gene: " in found["heard"]
+    of_samples = next(line for line in found["compared"] if "sample" in line.split(".")[0])
+    assert of_samples.startswith("mine: 4 samples. 2 of them marked: ")
+    head, *rows = (line.split("\t") for line in found["lists"].rstrip("\n").split("\n"))
+    assert head == ["list", "kind", "name"]
+    assert {row[2] for row in rows if row[:2] == ["mine", "sample"]} == set(samples)
+    assert ["mine", "gene", gene] in rows
+    assert len([row for row in rows if row[:2] == ["marked", "sample"]]) == 2
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -75,11 +75,11 @@ def seconds_left(
     ended = [(job, job.end - job.start) for job in begun if job.end is not None]
     own = {id(job): expected(costs, job.rule, job.labels) for job in begun}
     excess = max(0.0, median([took - own[id(job)] for job, took in ended] or [0.0]))
-    took, said = Counter[str](), Counter[str]()
+    took, said = defaultdict[str, float](float), defaultdict[str, float](float)
     for job, seconds in ended:
         took[job.rule] += seconds
         said[job.rule] += own[id(job)] + excess
-    slow, left = (took.total() + START) / (said.total() + START), 0.0
+    slow, left = (sum(took.values()) + START) / (sum(said.values()) + START), 0.0
     for rule, count in counts.items():
         mean = expected(costs, rule) + excess
         ratio = (took[rule] + slow * mean) / (said[rule] + mean)
@@ -126,9 +126,9 @@ class Progress(logging.Handler):
         said = vars(record)
         match str(said.get("event")):
             case "run_info":
-                self.counts = {k: n for k, n in said["stats"].items() if k != "total"}
+                self.counts = {k: n for k, n in (said.get("stats") or {}).items() if k != "total"}
             case "job_info":
-                labels = said["wildcards"].get("labels")
+                labels = (said.get("wildcards") or {}).get("labels")
                 self.jobs[said["jobid"]] = Job(said["rule_name"], labels, self.clock())
             case "job_finished" if job := self.jobs.get(said["job_id"]):
                 job.end, self.last = self.clock(), job.rule
@@ -142,7 +142,7 @@ class Progress(logging.Handler):
         return f"{self.last} done; about {in_words(max(left, 1.0))} left"
 
 
-@dataclass
+@dataclass(eq=False)
 class InTime(logging.Formatter):
     """Writes time left where `inner` writes the number of steps, and nothing of what runs."""
 

@@ -156,8 +156,7 @@ def note(data: Study) -> list[str]:
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
         "Errors of cross-validation and their intervals are for the procedure: what models chosen"
-        " in this way, from as many samples as a training set has, reach on average in others."
-        f" The final model uses all samples.{positive}"
+        f" in this way reach on average in others.{positive}"
     ]
 
 
@@ -238,7 +237,14 @@ def overview(data: Study) -> list[Picture]:
     named = "; ".join(f"{line.name} {write(line.value)}" for line in lines)
     left_out = len(data["answer"]["cohorts"]["rows"]) - sum(line.marker == "D" for line in lines)
     banded = len(data["null"]["errors"]) >= charts.FEWEST_FOR_BAND
-    band = " grey: 95\u00a0% of the runs with shuffled labels;" if banded else ""
+    best, others = data["answer"]["control"], bool(data["answer"]["cohorts"]["rows"])
+    marks = [
+        "Circle: this procedure in cross-validation",
+        *([] if best is None else [f"square: {picked(best['of'])}, on the same splits"]),
+        *(["diamonds: the final model in other cohorts"] * others),
+        *(["grey: 95\u00a0% of the runs with shuffled labels"] * banded),
+        *([] if held(data) else ["dashed: guessing"]),
+    ]
     missing = f" {counted(left_out, 'cohort')} not shown: listed in the part on other patients."
     more = missing if left_out else ""
     return [picture(
@@ -248,26 +254,8 @@ def overview(data: Study) -> list[Picture]:
             ("name", measure(data).column, "low", "high"),
             [(line.name, line.value, *line.limits) for line in lines],
         ),
-        title=f"{measure(data).title} of this study{_beside(data)}",
+        title=f"{measure(data).title} of this study{' and of other cohorts' * others}",
         description=f"{measure(data).name}, with 95 % CI: {named}.",
-        caption=f"{measure(data).title} with its 95\u00a0% confidence interval (CI). Circle: this"
-        f" procedure in cross-validation;{_square(data)}{_diamonds(data)}{band}{_guess(data)}"
-        f"{more}",
+        caption=f"{measure(data).title} with its 95\u00a0% confidence interval (CI)."
+        f" {'; '.join(marks)}.{more}",
     )]  # fmt: skip
-
-
-def _guess(data: Study) -> str:
-    return "" if held(data) else " dashed: guessing."
-
-
-def _beside(data: Study) -> str:
-    return " and of other cohorts" if data["answer"]["cohorts"]["rows"] else ""
-
-
-def _square(data: Study) -> str:
-    best = data["answer"]["control"]
-    return "" if best is None else f" square: {picked(best['of'])}, on the same splits;"
-
-
-def _diamonds(data: Study) -> str:
-    return " diamonds: the final model in other cohorts;" * bool(data["answer"]["cohorts"]["rows"])

@@ -98,11 +98,10 @@ def evidence_words(data: Genes, it: Evidence) -> list[str]:
         "Half-frequency: each half of the samples makes two lists, all its genes and those of the"
         " larger weights; the share of these lists that hold the gene. q: of the genes listed at"
         " least as often as this one, the share that chance is expected to give, by permuted"
-        " labels; it says about how many genes of a list are false, and not which. A gene"
-        f" is named where q is at most {fdr} and there are more such genes than permuted labels"
-        " give.",
+        " labels; it says how many genes are false, not which. A gene is named where q is at most"
+        f" {fdr} and there are more such genes than permuted labels give.",
         f"{_others(it)} no evidence of their own: each may stand in for a correlated gene, or be"
-        " there by chance, so look for them in another study before spending on them."
+        " there by chance: look for them in another study first."
         f" {speaks_for(data)}{_without(it)}.",
     ]
 

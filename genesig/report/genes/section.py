@@ -264,8 +264,8 @@ def brevity(data: Genes, limits: Limits) -> Section:
         f"The shortest lists have {counted(round(shortest.genes), 'gene')} on average and a"
         f" {shown.name} of {write(shortest.value)}{between(*shortest.limits, write)}; the chosen"
         f" ones have {counted(round(own.genes), 'gene')}, {write(own.value)}"
-        f"{between(*own.limits, write)}. Each training set has a list of its own: a number here is"
-        " that of the whole lists, not of the few genes that all of them share."
+        f"{between(*own.limits, write)}. These are numbers of whole lists, not of the few"
+        " genes that all share."
     ]
     image = picture(
         "brevity",

@@ -100,10 +100,11 @@ def in_panel(panel: SubFigure) -> Iterator[None]:
 
 def sheet(
     width: float, height: float, rows: int = 1, columns: int = 1, *, gap: float = 0.02, **how: Any
-) -> tuple[Any, Any]:
+) -> tuple[Figure, Any]:
     """Return (figure, axes): one Axes, or an array (rows, columns) of them."""
     how = {"squeeze": rows == columns == 1, **how}
-    if (panel := _PANEL.get()) is not None:
+    panel: Any = _PANEL.get()  # has what those who draw ask of a figure
+    if panel is not None:
         return panel, panel.subplots(rows, columns, **how)
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure

@@ -27,7 +27,7 @@ from genesig.report.page.words import clean, gene_label, shorten
 
 if TYPE_CHECKING:  # who only collects needs no matplotlib
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, FigureBase
+    from matplotlib.figure import Figure, SubFigure
 
 SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}"
@@ -305,7 +305,7 @@ def picture(
     return Picture(name, title, description, caption, svg, width, data, marks_of(figure), narrow)
 
 
-def make_narrow(figure: FigureBase) -> None:
+def make_narrow(figure: Figure | SubFigure) -> None:
     """Give letters one size, and names the room of a column: broken into lines, or shorter."""
     from matplotlib.text import Text
 

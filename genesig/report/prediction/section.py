@@ -102,9 +102,8 @@ def _sides(data: Prediction) -> str:
     if not said:
         return ""
     return (
-        f"Held-out samples: {' and '.join(said)}. These CIs are of the calls made here, with the"
-        " models as they are; that of the balanced error is of the procedure, and allows for other"
-        " training samples, too."
+        f"Held-out samples: {' and '.join(said)}; these CIs are of the calls made here, not of the"
+        " procedure."
     )
 
 
