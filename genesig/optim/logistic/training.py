@@ -126,16 +126,14 @@ def logistic_sets(
     """
     Y, rows = np.asarray(Y, dtype=float), np.asarray(rows, dtype=bool)
     v = _weights(Y, rows, fixed, balanced)
-    width = -(-len(Y) // 8) * 8
-    y, share = np.ones((2, Y.shape[1], width))
-    y[:, : len(Y)], share[:, len(Y) :] = np.where(rows, Y, 1.0).T, 0.0
-    share[:, : len(Y)] = (v / v.sum(axis=0)).T
+    y = np.ascontiguousarray(np.where(rows, Y, 1.0).T)
+    share = np.ascontiguousarray((v / v.sum(axis=0)).T)
     columns = _columns(rows, fixed, share)
     start, ease = _without_features(y, share, columns, rows.sum(axis=0))
     eta = np.einsum("kc,kcn->kn", start.a, columns)
     deviance = np.sum(share * np.logaddexp(0, -y * eta), axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        residuals = np.where(share > 0, -start.u / share / 2, 0.0)[:, : len(Y)].T
+        residuals = np.where(share > 0, -start.u / share / 2, 0.0).T
     plain = np.isin(v, (0.0, 1.0))[rows].all() and (v[rows] == 1).all()
     sets = training_sets(
         X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights,
@@ -171,7 +169,7 @@ def _columns(rows: Array, fixed: Adjustment | None, share: Array) -> Array:
     columns = np.zeros((len(share), 1 + q, share.shape[1]))
     columns[:, 0] = 1.0
     if fixed is not None:
-        columns[:, 1:, : len(rows)] = fixed.basis * np.sqrt(rows.sum(axis=0))[:, None, None]
+        columns[:, 1:] = fixed.basis * np.sqrt(rows.sum(axis=0))[:, None, None]
     return columns
 
 
