@@ -54,11 +54,9 @@ def command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
     """
     for option in options:
         if why := OWN.get(option.partition("=")[0]):
-            raise GenesigError(f"error: {option}: genesig run takes no such option: {why}")
+            raise GenesigError(f"{option}: genesig run takes no such option: {why}")
     if nothing := next(filter(NO_CORES.fullmatch, map("=".join, pairwise([*options, ""]))), None):
-        raise GenesigError(
-            f"error: {nothing.rstrip('=')}: a run needs a core; give 1 or more, or all"
-        )
+        raise GenesigError(f"{nothing.rstrip('=')}: a run needs a core; give 1 or more, or all")
     options = _every_core(options)
     check_writable(str(Path.cwd()), "results", "logs")
     options = [_of_workflow(word, follower) for word, follower in pairwise([*options, ""])]

@@ -73,7 +73,8 @@ def test_a_gene_that_separates_without_any_spread_is_found():
     dataset, y = data(5)
     dataset.X[:, 2] = y
     row = univariate_table(dataset).iloc[2]
-    assert (row["statistic"], row["p_value"]) == (np.inf, 0)
+    assert np.isfinite(row["statistic"])
+    assert 0 < row["p_value"] < 0.001  # of a test by permutation
 
 
 def in_groups(seed, labels, task="classification", genes=300):

@@ -311,6 +311,8 @@ def points(svg):
 
 def test_the_smallest_letters_of_a_figure_have_five_points(rendered):
     figures = sorted((rendered("hostile", 0).folder / "figures").rglob("*.svg"))
-    assert len({svg.name for svg in figures}) * 2 == len(figures) > 30
+    assert (
+        len({svg.name for svg in figures}) * 2 - 1 == len(figures) > 30
+    )  # Figure 1, a to f, is for 178 mm alone
     small = {svg.name: size for svg in figures if (size := points(svg)) < 5}
     assert small == {}

@@ -12,8 +12,8 @@ from places import ROOT
 from genesig.report import sections
 
 REPORT = ROOT / "genesig" / "report"
-ASSEMBLY = {"card.py", "collect.py", "finished.py", "methods.py", "record.py", "render.py",
-            "sections.py"}  # fmt: skip
+ASSEMBLY = {"card.py", "collect.py", "composite.py", "finished.py", "methods.py", "record.py",
+            "render.py", "sections.py"}  # fmt: skip
 FOLDERS = {p.parent.name for p in REPORT.glob("*/__init__.py")} - {"page"}
 FILES = {p.stem for p in REPORT.glob("*.py")} - {Path(name).stem for name in ASSEMBLY}
 TOPICS = sorted(FOLDERS | FILES - {"__init__"})

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from genesig.data.files.cells import split_row
 from genesig.data.files.formats.text import as_text
 from genesig.data.files.lines import lines_of
-from genesig.data.files.readers import read_bytes
+from genesig.data.files.readers import content_of
 from genesig.errors import refuse, refuse_codes
 from genesig.words import is_missing
 
@@ -53,7 +53,7 @@ class Header:
 
 def is_hgnc(path: str) -> bool:
     """Tell whether a file begins as HGNC's table does."""
-    first = next(lines_of(as_text(read_bytes(path), path, old=True)))
+    first = next(lines_of(as_text(content_of(path), path, old=True)))
     return {"symbol", "prev_symbol", "alias_symbol"} <= set(first.split("\t"))
 
 
@@ -95,7 +95,7 @@ def probe_symbols(path: str, wanted: Collection[str]) -> dict[str, dict[str, str
 
 
 def _opened(path: str) -> tuple[Header, Iterator[list[str]]]:
-    lines = lines_of(as_text(read_bytes(path), path, old=True))
+    lines = lines_of(as_text(content_of(path), path, old=True))
     for line in lines:
         delimiter = "\t" if "\t" in line else ","
         if line.startswith(("#", "!", "^", "[")) or delimiter not in line:

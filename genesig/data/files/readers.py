@@ -41,7 +41,7 @@ FOREIGN = {
 }
 
 
-def read_bytes(path: str | Path) -> bytes:
+def content_of(path: str | Path) -> bytes:
     """Read a whole file, unpacked if it is gzip.
 
     Raises
@@ -57,7 +57,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 def read_text(path: str | Path) -> str:
     """Read UTF-8 text with Unix line ends; a byte order mark is taken away."""
-    return as_text(read_bytes(path), str(path))
+    return as_text(content_of(path), str(path))
 
 
 def read_matrix(
@@ -78,7 +78,7 @@ def read_matrix(
         Whether samples that lack a part of the file are kept, with NaN there; else left out.
     """
     if is_folder(path):
-        found = read_folder(Path(path), part, files, _only_file(Path(path)), read_bytes,
+        found = read_folder(Path(path), part, files, _only_file(Path(path)), content_of,
                             lambda file: read_matrix(file, part))  # fmt: skip
     elif files is not None:
         raise refuse(path, "is no folder; data.files names files of arrays, so 'expression' is "
@@ -152,7 +152,7 @@ def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
         what = f"{found} for gene sets (known: {', '.join(LAYOUTS)}; also gzipped); save them as "
         raise refuse(path, f"{what}GMT: name, description and genes of a set on one line, tabs "
                      "between")  # fmt: skip
-    return parse_sets(as_text(read_bytes(path), str(path), old=True), suffix, str(path))
+    return parse_sets(as_text(content_of(path), str(path), old=True), suffix, str(path))
 
 
 def format_of(path: str | Path) -> Format:
@@ -169,7 +169,7 @@ def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
                      "a file in it"))  # fmt: skip
     if suffix not in READERS:
         raise _unknown_suffix(path, [*READERS, *further])
-    content, kind = read_bytes(path), READERS[suffix]
+    content, kind = content_of(path), READERS[suffix]
     if suffix in TABLES:
         kind = told_by_opening(content) or kind
     return kind, content if kind.binary else as_text(content, str(path), old=True)

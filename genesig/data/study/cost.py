@@ -131,8 +131,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     share = -(-size.splits // batches)
     jobs, fits = batches * (1 - (-permutations // most)), size.splits * (1 + permutations)
     repeats = max(1, min(permutations, most))
-    half = replace(size, training=size.samples // 2)
-    halves = splits["subsamples"] * _fit(config, half)
+    halves = splits["subsamples"] * _fit(config, replace(size, training=size.samples // 2))
     own = ALIGNED if config["studies"] and config["across"]["align"] == "auto" else 0
     held = 350 + (2 + own) * matrix + GENE * size.genes
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)

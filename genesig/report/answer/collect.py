@@ -153,7 +153,7 @@ def evidence(study: StudyFacts, tables: Mapping[str, PackedTable], fdr: float) -
         "expected": len(named) * max(named, default=0.0),
         "passing": sum(row["q"] <= fdr for row in every),
         "model": len(model),
-        "indicators": (added[0], added[1]),
+        "indicators": added,
         "price": _price(records(tables["controls"])) if named else None,
     }
 

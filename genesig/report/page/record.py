@@ -138,7 +138,7 @@ class Evidence(TypedDict):
     expected: float
     passing: int
     model: int
-    indicators: tuple[int, int]
+    indicators: list[int]
     price: Price | None
 
 

@@ -57,7 +57,7 @@ def test_it_is_read(kind: str, tmp_path: Path) -> None:
     assert found.texts == {}
     assert dict(found.symbols) == symbols
     assert ("title" in found.doubt) is titled
-    at = {"titles": "(lines 1 to 3)", "titles of a spreadsheet": "(lines 1 to 2)"}
+    at = {"titles": "(lines 1 to 3)"}
     assert not titled or at.get(kind, "(line 1)") in found.doubt
 
 

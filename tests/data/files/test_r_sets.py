@@ -171,8 +171,8 @@ def test_an_assay_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_objects_that_take_far_more_than_their_bytes_are_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Less than 2 MB of empty texts, 200,000 objects of Python, where 20 MB may be taken."""
-    (tmp_path / "e.rds").write_bytes(r.saved(r.strings([""] * 200_000), packed=False))
+    """Less than 10 MB of empty texts, a million objects of Python, where 20 MB may be taken."""
+    (tmp_path / "e.rds").write_bytes(r.saved(r.strings([""] * 1_000_000), packed=False))
     monkeypatch.setattr(machine, "memory", lambda: 40_000_000)
     monkeypatch.setattr("genesig.data.files.formats.r_tree.memory", machine.memory)
     with pytest.raises(InvalidInput, match="takes more than half of the 40 MB"):

@@ -31,7 +31,7 @@ def matrix_of(
     folder : path
         Holds CEL files, and the CDF file of their chip or its PGF, CLF and MPS files.
     load : function (path) -> bytes
-        Reads a whole file and unpacks it, as ``readers.read_bytes``.
+        Reads a whole file and unpacks it, as ``readers.content_of``.
     files : dict or None
         Sample -> CEL file, wherever it lies; None takes all of the folder, called as their files.
     part : None

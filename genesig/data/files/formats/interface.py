@@ -46,7 +46,7 @@ class Format:
     folder : function (folder, load, files, part) -> Matrix, or None
         Reads arrays that need another file beside them, such as the layout of their chip:
         `folder` holds it, `files` is sample -> array or None, which takes all arrays of the
-        folder; `load` reads a whole file and unpacks it, as ``readers.read_bytes``.
+        folder; `load` reads a whole file and unpacks it, as ``readers.content_of``.
     """
 
     name: str
