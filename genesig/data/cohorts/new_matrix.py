@@ -267,9 +267,9 @@ def no_counts(X: Array, known: Array, scale: Scale, samples: int, where: str) ->
     samples : int
         Of the training: their means of whole counts are multiples of its inverse.
     """
-    with np.errstate(over="ignore"):  # a model of anybody's may hold any mean
+    with np.errstate(over="ignore", invalid="ignore"):  # a stranger's model may hold any mean
         totals = scale.means * samples
-    counted_then = np.abs(totals - np.round(totals)) < CLOSE * np.maximum(totals, 1)
+        counted_then = np.abs(totals - np.round(totals)) < CLOSE * np.maximum(totals, 1)
     here = X[known & (X != 0)]
     broken = float(np.mean(here % 1 > 0)) if len(here) else 0.0
     if not LEARNED_DEPTH & scale.steps or not counted_then.all() or broken <= MOST_BROKEN:
