@@ -78,7 +78,7 @@ def test_indicators_of_missing_values_are_counted_apart_from_genes():
     assert sentences(data)[1].startswith("3 genes and 2 missing-value indicators can be named: ")
     assert "3 genes and 2 missing-value indicators were listed" in " ".join(results(data))
     data["study"]["indicators"] = 0  # then a gene is called so
-    assert evidence(data["study"], data["tables"], 0.1)["indicators"] == (0, 0)
+    assert evidence(data["study"], data["tables"], 0.1)["indicators"] == [0, 0]
 
 
 def rows(data, name):
