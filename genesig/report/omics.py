@@ -8,6 +8,7 @@ from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Column, Row, filled_table, records
+from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import clean, counted, decimal, enumerated, significant
 
 TITLE = "Omics"
@@ -53,8 +54,9 @@ def _sentence(data: Study, rows: Sequence[Row]) -> str:
     known = [row for row in rows if None not in _added(row)]
     if not known:
         return "What each omic adds to the others could not be measured."
-    adds = [row for row in known if row["added_low"] > 0]
-    harms = [row for row in known if row["added_high"] < 0]
+    found = grade(data) is not Grade.NONE  # else all of them together are not told from chance
+    adds = [row for row in known if found and row["added_low"] > 0]
+    harms = [row for row in known if found and row["added_high"] < 0]
     rest = [row for row in known if row not in adds and row not in harms]
     words = []
     if adds:

@@ -11,6 +11,7 @@ from genesig.report.collect import collect
 from genesig.report.methods import methods, references
 from genesig.report.omics import omics
 from genesig.report.page.section import Limits
+from genesig.report.page.verdict import Grade
 
 LIMITS = Limits(12, 500)
 
@@ -51,6 +52,15 @@ def test_what_takes_away_or_is_unknown_is_not_said_to_add(limits, word):
     text = said(made(protein=limits))
     assert word in text
     assert "adds to" not in text
+
+
+def test_where_nothing_is_found_none_is_said_to_add():
+    data = made(**{"<b>rna</b>": (-0.1, -0.2, -0.05)})
+    data["verdict"]["grade"] = Grade.NONE.value
+    text = said(data)
+    assert "adds to" not in text
+    assert "better without" not in text
+    assert text.startswith("No benefit of protein")
 
 
 def test_nothing_defined_is_said_so():
