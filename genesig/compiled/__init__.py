@@ -6,6 +6,7 @@ checked. What is a product or a factor of whole matrices is NumPy's.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -27,6 +28,9 @@ def compiled(function: F) -> F:
     """Compile a function, kept on disk where there is a writable place for it."""
     if CACHE is None:
         return made_here(function)
+    # numba keeps code by the place of its file: of one clone, from wherever a study links to it.
+    file = os.path.realpath(function.__code__.co_filename)
+    function.__code__ = function.__code__.replace(co_filename=file)
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
     try:

@@ -40,6 +40,14 @@ def test_the_second_process_compiles_nothing_and_other_people_write_nothing(tmp_
     assert folder.stat().st_mode & 0o077 == 0
 
 
+def test_a_study_that_links_to_the_package_compiles_nothing(tmp_path):
+    assert counts(tmp_path / "cache") == [0, 1]
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "genesig").symlink_to(Path(genesig.__file__).parent)
+        assert counts(tmp_path / "cache", tmp_path / name) == [1, 0]
+
+
 def test_a_place_that_cannot_be_written_costs_time_alone(tmp_path):
     (tmp_path / "cache").write_text("a file, where a folder should be")
     assert counts(tmp_path / "cache")[0] == 0
