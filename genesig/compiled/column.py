@@ -104,6 +104,20 @@ def standardise(col: Column, j: int, out: Array) -> None:
 
 
 @inner
+def standardise_rows(col: Column, j: int, rows: Array, out: Array) -> None:
+    """Write z_j on the training rows alone, out (len(rows),)."""
+    mean, inverse, n = col.mean[j], col.inverse[j], len(rows)
+    for i in range(n):
+        out[i] = col.mask[rows[i]] * (inverse * (col.F[j, rows[i]] - mean))
+    for k in range(len(col.basis)):
+        total = 0.0
+        for i in range(n):
+            total += col.mask[rows[i]] * col.basis[k, rows[i]] * out[i]
+        for i in range(n):
+            out[i] -= total * (col.mask[rows[i]] * col.basis[k, rows[i]])
+
+
+@inner
 def gradient(col: Column, j: int) -> float:
     """Return ``(2/n) z_j'r``; mean and covariates drop out because r is orthogonal to them."""
     return float(2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.pull))

@@ -19,7 +19,7 @@ from genesig.compiled.column import (
     clear_active,
     column_of,
     settle_residual,
-    standardise,
+    standardise_rows,
     summed,
 )
 from genesig.compiled.working_sets import (
@@ -93,11 +93,9 @@ def objective(work: Working, line: Line, alpha: float) -> float:
 def gather(col: Column, W: Array, rows: Array) -> Working:
     """Gather the features W on the training rows."""
     (cut, ridge), n = summed(col), len(rows)
-    Z, y, cuts, whole = np.empty((len(W), n)), np.empty(n), np.empty(len(W)), np.empty(len(col.y))
+    Z, y, cuts = np.empty((len(W), n)), np.empty(n), np.empty(len(W))
     for w in range(len(W)):
-        standardise(col, W[w], whole)
-        for i in range(n):
-            Z[w, i] = whole[rows[i]]
+        standardise_rows(col, W[w], rows, Z[w])
         cuts[w] = cut * col.weights[W[w]]
     for i in range(n):
         y[i] = col.y[rows[i]]
@@ -230,33 +228,38 @@ def polish_dual(col: Column, A: Array, sign: Array, b: Array) -> None:
 
     ``(I + Z_A Z_A'/ridge) u = y + Z_A (cut s)/ridge``, ``b = (Z_A'u - cut s)/ridge``.
     """
-    n, (cut, ridge), every = len(col.y), summed(col), np.arange(len(A))
+    rows, (cut, ridge) = training_rows(col.mask), summed(col)
+    n, signed = len(rows), np.empty(len(A))
     Z, gram, K = np.empty((len(A), n)), np.zeros((n, n)), np.empty((n, n))
     for a in range(len(A)):
-        standardise(col, A[a], Z[a])
-        b[a] = -cut * col.weights[A[a]] * sign[a] / ridge
-    add_outer_products(Z, every, np.ones(len(A)), gram)
+        standardise_rows(col, A[a], rows, Z[a])
+        signed[a] = cut * col.weights[A[a]] * sign[a]
+        b[a] = -signed[a] / ridge
+    add_outer_products(Z, np.arange(len(A)), np.ones(len(A)), gram)
     factor_by_samples(gram, ridge, K)
     u, change = np.zeros(n), np.empty(n)
-    subtract_fit(col, Z, b)
+    subtract_fit(col, Z, b, rows)
     for _ in range(2):
         for i in range(n):
-            change[i] = col.r[i] - u[i]
+            change[i] = col.r[rows[i]] - u[i]
         solve_lower(K, n, change)
         solve_upper(K, n, change)
         add(1.0, change, u)
         for a in range(len(A)):
-            b[a] = (dot(u, Z[a]) - cut * col.weights[A[a]] * sign[a]) / ridge
-        subtract_fit(col, Z, b)
+            b[a] = (dot(u, Z[a]) - signed[a]) / ridge
+        subtract_fit(col, Z, b, rows)
 
 
 @inner
-def subtract_fit(col: Column, Z: Array, b: Array) -> None:
-    """Set ``r = y - Z_A b``."""
-    for i in range(len(col.r)):
-        col.r[i] = col.y[i]
+def subtract_fit(col: Column, Z: Array, b: Array, rows: Array) -> None:
+    """Set ``r = y - Z_A b``, for Z_A on the training rows."""
+    left = np.empty(len(rows))
+    for i in range(len(rows)):
+        left[i] = col.y[rows[i]]
     for a in range(len(b)):
-        add(-b[a], Z[a], col.r)
+        add(-b[a], Z[a], left)
+    for i in range(len(rows)):
+        col.r[rows[i]] = left[i]
     settle_residual(col)
 
 

@@ -85,7 +85,8 @@ def test_whole_weights_are_rows_that_occur_so_often(model):
     weighted = clone(model).fit(X, y, sample_weight=often)
     repeated = clone(model).fit(np.repeat(X, often, axis=0), np.repeat(y, often))
     new = X + 0.1
-    np.testing.assert_allclose(values(weighted, new), values(repeated, new), rtol=1e-8, atol=1e-8)
+    # rows that occur twice leave half of the digits to the root of a kernel's matrix
+    np.testing.assert_allclose(values(weighted, new), values(repeated, new), rtol=1e-7, atol=1e-7)
     if hasattr(model, "tau_"):
         assert weighted.tau_ == pytest.approx(repeated.tau_, rel=1e-8)
     if not isinstance(model, TotalVariation):  # of which rows tell nothing of each other
