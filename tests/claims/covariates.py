@@ -43,13 +43,20 @@ def _two(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str
     return {"y": np.where(score > np.median(score), "b", "a")}, {"classes": ("a", "b")}
 
 
+def _three(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    order = np.argsort(np.argsort(eta + 0.7 * rng.logistic(size=N)))
+    return {"y": np.array(["a", "b", "c"])[3 * order // N]}, {"classes": ("a", "b", "c")}
+
+
 def _times(eta: Array, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     came, lost = rng.exponential(np.exp(-eta)), rng.exponential(3.0, N)
     columns = {"y": [f"{v:.6f}" for v in np.minimum(came, lost)], "end": (came <= lost).astype(int)}
     return columns, {"event": "end", "occurred": "1", "horizon": 1.0, "ties": "efron"}
 
 
-LABELS = {"regression": _number, "classification": _two, "survival": _times}
+LABELS = {"regression": _number, "classification": _two, "several classes": _three,
+          "survival": _times}  # fmt: skip
+TASKS = {"several classes": "classification"}
 
 
 def simulated(
@@ -65,7 +72,8 @@ def simulated(
     columns |= {"age": [f"{60 + 10 * v:.4f}" for v in age], "sex": np.where(sex, "m", "f")}
     obs = pd.DataFrame(columns, index=[f"s{k:02d}" for k in range(N)]).astype(str)
     held = (Covariate.of("age", obs["age"], 3), Covariate("sex", ("f", "m")))
-    design: dict[str, Any] = {"label": "y", "task": kind, "classes": None, "group": None,
+    task = TASKS.get(kind, kind)
+    design: dict[str, Any] = {"label": "y", "task": task, "classes": None, "group": None,
                               "pair": None, "covariates": held} | more  # fmt: skip
     names = [f"g{k}" for k in range(genes)]
     return Dataset(X, obs, pd.DataFrame({"symbol": names}, index=names), Design(**design), {})
@@ -144,7 +152,7 @@ def _covered(kind: str, draws: int) -> Trial:
 
 
 TRIALS: tuple[Trial, ...] = (
-    _nothing("regression", 200, 8), _nothing("classification", 200, 1),
-    _nothing("survival", 200, 1), _covered("regression", 200), _covered("classification", 200),
-    _covered("survival", 200),
+    _nothing("regression", 300, 8), _nothing("classification", 300, 1),
+    _nothing("several classes", 300, 1), _nothing("survival", 300, 1),
+    _covered("regression", 200), _covered("classification", 200), _covered("survival", 200),
 )  # fmt: skip
