@@ -8,7 +8,7 @@ from report_external import make_about
 from report_study import Study, arguments, collected
 from sklearn.metrics import recall_score
 
-from genesig.report.answer.collect import cohorts
+from genesig.report.answer.collect import cohorts, error_warnings
 from genesig.report.answer.section import MOST_NAMED, forest, gene_chips, lines_of, overview, tiles
 from genesig.report.collect import collect
 from genesig.report.page.measure import MEASURES
@@ -45,6 +45,13 @@ def test_a_class_counts_its_groups_in_the_intervals():
     for name, units in (("sensitivity", 4), ("specificity", 20)):
         low, high = wilson(found[name]["value"], units)
         assert (found[name]["low"], found[name]["high"]) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_leave_one_out_has_intervals_that_are_said_to_be_short():
+    data = collected(Study())
+    assert not any("one at a time" in said for said in error_warnings(data))
+    data["design"]["scheme"] = "leave_one_out"
+    assert any("held what is expected in 85 to 97" in said for said in error_warnings(data))
 
 
 def test_a_number_has_no_sensitivity():
