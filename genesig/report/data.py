@@ -39,17 +39,18 @@ def collect_study(dataset: Dataset) -> StudyFacts:
     """Say what was studied and what was left out, with its reason."""
     design, notes = dataset.design, dataset.provenance
     y, kept = dataset.plain(), spread(len(dataset.samples), MOST_SAMPLES)
-    counts = (
-        None if design.classes is None else [int((y == s).sum()) for s in codes(design.classes)]
-    )
+    of_class = None if design.classes is None else [y == s for s in codes(design.classes)]
+    groups = dataset.groups()
+    unit = np.arange(len(y)) if groups is None else groups
     return {
         "label": design.label,
         "task": design.kind,
         "classes": plain(design.classes),
-        "counts": counts,
+        "counts": None if of_class is None else [int(rows.sum()) for rows in of_class],
+        "units": None if of_class is None else [len(set(unit[rows])) for rows in of_class],
         "group": design.group,
         "pair": design.pair,
-        "groups": None if design.group is None else len(set(dataset.groups())),  # type: ignore[arg-type]
+        "groups": None if groups is None else len(set(groups)),
         "exchanged": _exchanged(dataset),
         "samples": len(dataset.samples),
         "genes": len(dataset.genes) - (added := indicators(dataset)),

@@ -316,7 +316,7 @@ def _genes(data: Studies, it: StudiesRecord, limits: Limits) -> Picture:
         title="Genes of the signature in each study",
         description=f"{effect} of {counted(len(names), 'gene')} in each study and on average.",
         caption=f"{effect} of the genes of the signature, alone, in each study (dots), and its mean"
-        " with a 95 % CI. Of few studies the interval is wide.",
+        " with a 95 % CI. How far studies differ is learned from all genes.",
     )
 
 
@@ -371,7 +371,8 @@ def study_sentences(data: Studies) -> list[str]:
         f"{it['measure']} of the studies was combined by a random-effects model (Paule and Mandel"
         " 1982; interval of Hartung and Knapp 2001), on the logit scale where it is a share; the"
         " prediction interval is that of Nagashima et al. (2019). Effects of single genes were"
-        " combined alike.",
+        " weighed by one variance between studies for all genes, and the scatter of each around its"
+        " mean was moderated by that of the others (Smyth 2004).",
     ]
 
 

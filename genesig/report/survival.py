@@ -202,8 +202,8 @@ def _calibration(data: Survival, it: SurvivalRecord) -> Picture:
                      for one in it["risk"])  # fmt: skip
     bent = "" if slope["value"] is None else (
         f" Calibration slope {decimal(slope['value'])}"
-        f" (95\u00a0% CI {decimal(slope['low'])} to {decimal(slope['high'])}); below 1, scores are"
-        " too far apart.")  # fmt: skip
+        f" (95\u00a0% CI {decimal(slope['low'])} to {decimal(slope['high'])}, of these scores, not"
+        " of models built so); below 1, scores are too far apart.")  # fmt: skip
     return picture(
         "survival_calibration",
         partial(draw_calibration, it["risk"]),

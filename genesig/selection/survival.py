@@ -22,6 +22,7 @@ from genesig.selection.assess.survival_measures import (
     brier_losses,
     explained,
     mean_over,
+    over_sets,
     pooled,
     risk_at,
     risk_groups,
@@ -229,7 +230,7 @@ def told(
     mean, horizon = means(found, y), float(at[-1])
     risk = np.where(mean.f > 0, "high", "low").astype(object)
     rows = [("concordance", *c), *_orders(found, horizon, ratio, group),
-            *_brier(mean, at), *_calibrated(mean, horizon)]  # fmt: skip
+            *_brier(found, mean, at, ratio, group), *_calibrated(mean, horizon)]  # fmt: skip
     table = pd.DataFrame([(n, v, *limits) for n, v, limits in rows], columns=COLUMNS)
     return {
         "survival": table.assign(horizon=horizon, samples=len(mean.y)),
@@ -253,11 +254,24 @@ def _orders(
         yield name, total.value, total.interval
 
 
-def _brier(mean: Means, at: Array) -> Iterator[Row]:
+def _brier(
+    found: Sequence[Tested], mean: Means, at: Array, ratio: float, group: Array | None
+) -> Iterator[Row]:
+    """Give both scores and 1 - their ratio; of several test sets the limits are of `over_sets`."""
     own, reference = (mean_over(each, at) for each in (mean.losses, mean.reference))
-    yield "brier", own.value, own.interval
-    yield "brier_reference", reference.value, reference.interval
-    yield "explained", *explained(own, reference)
+    gained, limits = explained(own, reference)
+    ends = [own.interval, reference.interval, limits]
+    if len(found) > 1:
+        rows, B0 = [each.rows for each in found], reference.value
+        b, b0 = ([mean_over(getattr(each, name), at).samples for each in found]
+                 for name in ("losses", "reference"))  # fmt: skip
+        gains = [(y - (1 - gained) * x) / -B0 for x, y in zip(b0, b, strict=True)]
+        values = (own.value, B0, gained)
+        ends = [over_sets(value, rows, terms, ratio, group, models=terms is gains)
+                for value, terms in zip(values, (b, b0, gains), strict=True)]  # fmt: skip
+    yield "brier", own.value, ends[0]
+    yield "brier_reference", reference.value, ends[1]
+    yield "explained", gained, ends[2]
 
 
 def _calibrated(mean: Means, horizon: float) -> Iterator[Row]:

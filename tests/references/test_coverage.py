@@ -53,7 +53,7 @@ def expected_error(rng, folds, signal):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("signal", [0.0, 0.3, 0.6, 1.0])
-@pytest.mark.parametrize(("folds", "repeats", "least"), [(5, 4, 0.95), (38, 1, 0.85)])
+@pytest.mark.parametrize(("folds", "repeats", "least"), [(5, 4, 0.95), (38, 1, 0.89)])
 def test_the_interval_covers(signal, folds, repeats, least):
     rng = np.random.default_rng(1)
     truth = expected_error(rng, folds, signal)
@@ -69,6 +69,30 @@ def test_the_interval_covers(signal, folds, repeats, least):
     assert np.mean(held) >= least
     if signal == 1.0 and folds == 5:
         assert np.mean(over_splits) < 0.85  # why it is not used by itself
+
+
+def listed(X, y):
+    """Return the weights of the eight genes of the largest difference, and the intercept."""
+    low, high = X[y < 0].mean(axis=0), X[y > 0].mean(axis=0)
+    w = (high - low) * (np.abs(high - low) >= np.sort(np.abs(high - low))[-8])
+    return w, -(low + high) @ w / 2
+
+
+def test_where_samples_are_left_out_one_by_one_noise_is_no_finding():
+    """Lists differ with the training set, which samples alone do not show: 95 % was 69."""
+    rng, draws, n = np.random.default_rng(3), 120, 60
+    held, below, every = 0, 0, np.arange(n)
+    y = np.where(every % 2, 1.0, -1.0)
+    for _ in range(draws):
+        X, f = rng.standard_normal((n, 60)), np.empty(n)
+        for one in every:
+            w, a = listed(X[every != one], y[every != one])
+            f[one] = X[one] @ w + a
+        found = HeldOut(y, every, every, 0 * every, 0 * every, f[:, None], 1 / (n - 1))
+        each = assess(found, CLASSES)[0]
+        held, below = held + (each.low <= 0.5 <= each.high), below + (each.high < 0.5)
+    assert held >= 0.86 * draws
+    assert below <= 0.08 * draws
 
 
 def numbers(rng, n, signal):

@@ -259,8 +259,9 @@ class StudyFacts(TypedDict):
     """What was studied, and what was left out before.
 
     ``indicators`` say of a gene whether its value is missing, and are not among the ``genes``.
-    ``counts`` are the samples of each class, (negative, positive) as in ``classes``; ``group`` and
-    ``pair`` name columns, ``groups`` is the number of groups. ``exchanged`` is what a permutation
+    ``counts`` are the samples of each class, (negative, positive) as in ``classes``, ``units`` the
+    groups that have such samples, or the samples themselves; ``group`` and ``pair`` name columns,
+    ``groups`` is the number of groups. ``exchanged`` is what a permutation
     exchanges: "samples", samples "within" groups whose label varies, whole "groups" of one label,
     or "both". ``missing`` counts values. ``inputs`` maps path to SHA-256, ``steps`` are the
     row-wise ones.
@@ -270,6 +271,7 @@ class StudyFacts(TypedDict):
     task: str
     classes: list[str] | None
     counts: list[int] | None
+    units: list[int] | None
     group: str | None
     pair: str | None
     groups: int | None

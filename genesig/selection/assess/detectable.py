@@ -28,7 +28,7 @@ class Detectable(TypedDict):
 
 
 def detectable(
-    errors: Sequence[float], counts: Sequence[int] | None, samples: int, genes: int, apart: float
+    errors: Sequence[float], counts: Sequence[int] | None, samples: int, genes: int
 ) -> Detectable:
     """Return what a study could have found with probability `POWER`.
 
@@ -37,11 +37,9 @@ def detectable(
     errors : sequence of float
         Of the permutations. p = (1 + #{error_b <= error})/(B + 1).
     counts : sequence of int, optional
-        Samples of each of two classes; None for a number.
+        Independent samples (groups) of each of two classes; None for a number.
     samples, genes : int
-        Of the study. A gene is tested at level .05/genes (Bonferroni).
-    apart : float
-        Share of the samples that count as independent: groups over samples.
+        Independent samples, and genes. A gene is tested at level .05/genes (Bonferroni).
 
     Notes
     -----
@@ -53,12 +51,12 @@ def detectable(
     needed = math.ceil(_reach(LEVEL) ** 2 / (6 * (SOUGHT - 0.5) ** 2))
     found: Detectable = {"error": _error(errors), "auc": None, "effect": None, "per_class": needed}
     if counts is not None and len(counts) == 2 and min(counts) > 1:
-        a, b = (count * apart for count in counts)
+        a, b = counts
         auc = 0.5 + _reach(LEVEL) * math.sqrt((a + b + 1) / (12 * a * b))
         found["auc"] = auc if auc < 1 else None
         found["effect"] = of_genes * math.sqrt(1 / a + 1 / b)
-    elif counts is None and samples * apart > 4:
-        found["effect"] = math.tanh(of_genes / math.sqrt(samples * apart - 3))
+    elif counts is None and samples > 4:
+        found["effect"] = math.tanh(of_genes / math.sqrt(samples - 3))
     return found
 
 

@@ -43,7 +43,7 @@ def wilson(share: float, n: float) -> Interval:
     return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
 
-def mean_of_shares(shares: Sequence[float], sizes: Sequence[int]) -> Interval:
+def mean_of_shares(shares: Sequence[float], sizes: Sequence[float]) -> Interval:
     """Return the interval of the plain mean of independent proportions, one per class.
 
     With p̄ the mean of the k shares and (l, u) the Wilson interval of each,

@@ -32,6 +32,7 @@ from genesig.selection.assess.intervals import (
     mean_t,
     of_ratio,
     share_limits,
+    t_quantile,
 )
 from genesig.selection.assess.survival_curves import Curve, kaplan_meier
 
@@ -215,6 +216,28 @@ def mean_over(losses: Array, times: Array) -> Brier:
     """Return the mean of the terms of B(t), (n, m), over the samples and over m ascending times."""
     each = np.trapezoid(losses, times, axis=1) / (times[-1] - times[0])
     return Brier(float(each.mean()), mean_t(each), each)
+
+
+def over_sets(
+    value: float, rows: Sequence[Array], terms: Sequence[Array], ratio: float,
+    group: Array | None, *, models: bool,
+) -> Interval:  # fmt: skip
+    """Return value ± t √(V_s + V_u) on J - 1 degrees of freedom, see `error_of_splits`.
+
+    Of J test sets, whose samples are these rows of the data set and have these terms. Without
+    `models` it is V_u alone: of losses themselves, unlike differences, V_s is mostly V_u again.
+    Over samples alone, 60 of them, 95 % of what is explained were 79 %, and with three of each
+    patient 58 %.
+    """
+    every, u = np.concatenate(rows), np.concatenate(terms)
+    _, number, times = np.unique(every, return_inverse=True, return_counts=True)
+    unit = number if group is None else np.unique(group[every], return_inverse=True)[1]
+    mean = np.average(u, weights=1 / times[number])
+    influence = np.bincount(unit, weights=(u - mean) / times[number]) / len(times)
+    splits = np.array([each.mean() for each in terms]) if models else np.zeros(1)
+    freedom = len(splits) - 1 if models else len(influence) - 1
+    half = t_quantile(freedom) * error_of_splits(splits, ratio, influence)
+    return value - half, value + half
 
 
 def explained(score: Brier, reference: Brier) -> tuple[float, Interval]:

@@ -9,6 +9,7 @@ import numpy as np
 from genesig.data.quality.false_discovery import q_values
 from genesig.results import Dataset
 from genesig.selection.studies.effects import EFFECTS
+from genesig.selection.studies.moderated import moderated
 from genesig.selection.studies.random_effects import together
 
 if TYPE_CHECKING:
@@ -24,14 +25,13 @@ COLUMNS = ("gene", "symbol", "effect", "low", "high", "p_value", "q_value", "tau
 def meta_table(dataset: Dataset) -> pd.DataFrame:
     """Return meta.tsv: one row for each gene, over the studies.
 
-    Columns: gene, symbol, ``effect`` and its 95 % interval ``low`` to ``high`` (see `together`),
-    ``p_value`` of the mean held against its standard error, ``q_value`` by Benjamini and Hochberg
-    over the genes, ``tau``, ``i2`` and ``q_p_value``, how far studies differ; ``agree``, the share
+    Columns: gene, symbol, ``effect``, its 95 % interval ``low`` to ``high`` and ``p_value`` (see
+    `moderated`), ``q_value`` by Benjamini and Hochberg over the genes; ``tau``, ``i2`` and
+    ``q_p_value``, how far studies differ in the gene itself (see `together`); ``agree``, the share
     of them with the sign of the mean; ``least`` and ``most``, the mean without one study, from the
-    smallest to the largest; and ``effect of`` each study. With few studies the interval is wide, on
-    k - 1 degrees of freedom, while ``p_value`` takes the variance between studies as known. A gene
-    that no study tells anything about has an empty row. Of more than two classes there is one row
-    for each gene and ``class``, that class against the rest, and q is over all of them.
+    smallest to the largest; and ``effect of`` each study. A gene that no study tells anything about
+    has an empty row, one of a single study no interval and no p. Of more than two classes there is
+    one row for each gene and ``class``, that class against the rest, and q is over all of them.
 
     Parameters
     ----------
@@ -66,19 +66,18 @@ def _responses(dataset: Dataset) -> list[tuple[str, Array]]:
 def _of_response(dataset: Dataset, y: Array, names: list[str]) -> pd.DataFrame:
     """Return the rows of one response, without q."""
     import pandas as pd
-    from scipy.special import chdtrc, ndtr
+    from scipy.special import chdtrc
 
     value, variance = effects_of(dataset, y, names)
-    found = together(value, variance)
+    found, whole = together(value, variance), moderated(value, variance)
     with np.errstate(invalid="ignore", divide="ignore"):
-        p = 2 * ndtr(-np.abs(found.mean) / found.error)
         differ = np.where(found.studies > 1, chdtrc(np.maximum(found.studies - 1, 1), found.q),
                           np.nan)  # fmt: skip
-        same = np.sum(np.sign(value) == np.sign(found.mean), axis=0) / found.studies
+        same = np.sum(np.sign(value) == np.sign(whole.mean), axis=0) / found.studies
     least, most = _without_one(value, variance)
     table = pd.DataFrame({
-        "gene": dataset.genes, "symbol": dataset.var["symbol"].to_numpy(), "effect": found.mean,
-        "low": found.low, "high": found.high, "p_value": p, "tau": np.sqrt(found.tau2),
+        "gene": dataset.genes, "symbol": dataset.var["symbol"].to_numpy(), "effect": whole.mean,
+        "low": whole.low, "high": whole.high, "p_value": whole.p, "tau": np.sqrt(found.tau2),
         "i2": found.i2, "q_p_value": differ, "agree": same,
         "least": least, "most": most,
     })  # fmt: skip
@@ -102,7 +101,7 @@ def effects_of(dataset: Dataset, y: Array, names: list[str]) -> tuple[Array, Arr
 def _without_one(value: Array, variance: Array) -> tuple[Array, Array]:
     """Return the smallest and the largest mean without one study."""
     rows = np.arange(len(value))
-    means = np.stack([together(value[rows != k], variance[rows != k]).mean for k in rows])
+    means = np.stack([moderated(value[rows != k], variance[rows != k]).mean for k in rows])
     known = ~np.isnan(means)
     least = np.where(known, means, np.inf).min(axis=0)
     most = np.where(known, means, -np.inf).max(axis=0)

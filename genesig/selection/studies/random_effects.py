@@ -67,8 +67,8 @@ def together(y: Array, v: Array) -> Together:
     k = known.sum(axis=0)
     y, v = np.where(known, y, 0.0), np.where(known, v, 1.0)
     tau2 = _paule_mandel(y, v, known, k - 1.0)
-    mean, spread, total = _weighed(y, v, known, tau2)
-    fixed = _weighed(y, v, known, np.zeros(len(k)))[1]
+    mean, spread, total = weighed(y, v, known, tau2)
+    fixed = weighed(y, v, known, np.zeros(len(k)))[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.where(k > 0, 1 / np.sqrt(total), np.nan)
         own = error * np.sqrt(np.maximum(1.0, spread / (k - 1)))
@@ -106,7 +106,7 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
     u = chdtri(len(y) - 1, share[0])
     Y, V = (np.repeat(x[:, None], len(u), axis=1) for x in (y, v))
     tau2 = _paule_mandel(Y, V, np.ones(Y.shape, dtype=bool), u)
-    mean, spread, total = _weighed(Y, V, np.ones(Y.shape, dtype=bool), tau2)
+    mean, spread, total = weighed(Y, V, np.ones(Y.shape, dtype=bool), tau2)
     error = np.sqrt(spread / (len(y) - 1) / total)
     drawn = (mean[:, None, None] + np.sqrt(tau2)[:, None, None] * ndtri(share[1])[:, None]
              + error[:, None, None] * stdtrit(len(y) - 1, share[2]))  # fmt: skip
@@ -114,7 +114,7 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _weighed(y: Array, v: Array, known: Array, tau2: Array) -> tuple[Array, Array, Array]:
+def weighed(y: Array, v: Array, known: Array, tau2: Array) -> tuple[Array, Array, Array]:
     """Return ȳ, Σ w (y - ȳ)² and Σ w at some τ²."""
     w = known / (v + tau2)
     total = w.sum(axis=0)
@@ -122,13 +122,23 @@ def _weighed(y: Array, v: Array, known: Array, tau2: Array) -> tuple[Array, Arra
     return mean, (w * (y - mean) ** 2).sum(axis=0), total
 
 
-def _paule_mandel(y: Array, v: Array, known: Array, level: Array) -> Array:
-    """Return τ² at which Σ w (y - ȳ)² is so much, (d,), 0 where it is less already."""
+def pooled_tau2(y: Array, v: Array, known: Array) -> Array:
+    """Return the τ² at which Σ w (y - ȳ)² of all genes together is Σ (k - 1), (d,), all alike."""
+    return _paule_mandel(y, v, known, np.maximum(known.sum(axis=0) - 1.0, 0.0), pooled=True)
+
+
+def _paule_mandel(y: Array, v: Array, known: Array, level: Array, *, pooled: bool = False) -> Array:
+    """Return τ² at which Σ w (y - ȳ)² is so much, (d,), 0 where it is less already.
+
+    Pooled, it is one for all columns, whose sums are added up.
+    """
     tau2 = np.zeros(y.shape[1])
     for _ in range(STEPS):
-        mean, spread, _ = _weighed(y, v, known, tau2)
+        mean, spread, _ = weighed(y, v, known, tau2)
         excess = spread - level
         slope = (known * ((y - mean) / (v + tau2)) ** 2).sum(axis=0)
+        if pooled:
+            excess, slope = excess.sum(keepdims=True), slope.sum(keepdims=True)
         step = np.where((excess > 0) & (slope > 0), excess / np.where(slope > 0, slope, 1.0), 0.0)
         tau2 = tau2 + step
         if (step <= CLOSE * (tau2 + v.mean(axis=0))).all():

@@ -8,7 +8,7 @@ from report_external import make_about
 from report_study import Study, arguments, collected
 from sklearn.metrics import recall_score
 
-from genesig.report.answer.collect import cohorts
+from genesig.report.answer.collect import cohorts, error_warnings
 from genesig.report.answer.section import MOST_NAMED, forest, gene_chips, lines_of, overview, tiles
 from genesig.report.collect import collect
 from genesig.report.page.measure import MEASURES
@@ -33,16 +33,25 @@ def test_sensitivity_and_specificity_are_the_mean_recall_of_the_repeats():
         assert (found[name]["low"], found[name]["high"]) == pytest.approx((low, high), abs=1e-4)
 
 
-def test_groups_widen_the_intervals():
+def test_a_class_counts_its_groups_in_the_intervals():
+    """Cases of 4 patients with 5 samples each are 4, beside 20 controls of one sample each."""
     given = arguments(Study(samples=40, signal=0.4))
-    alone = collect(**given)["answer"]["measures"]
-    obs = given["dataset"].obs.assign(patient=[f"p{k // 4}" for k in range(40)])
-    object.__setattr__(given["dataset"], "obs", obs)
+    obs = given["dataset"].obs
+    ill = (obs[given["dataset"].design.label] == "tumour").to_numpy()
+    patient = np.where(ill, np.cumsum(ill) // 6, 100 + np.arange(40))
+    object.__setattr__(given["dataset"], "obs", obs.assign(patient=[f"p{k}" for k in patient]))
     object.__setattr__(given["dataset"].design, "group", "patient")
-    grouped = collect(**given)["answer"]["measures"]
-    for a, b in zip(alone[1:], grouped[1:], strict=True):
-        assert a["value"] == b["value"]
-        assert b["high"] - b["low"] > 1.5 * (a["high"] - a["low"])
+    found = {one["name"]: one for one in collect(**given)["answer"]["measures"]}
+    for name, units in (("sensitivity", 4), ("specificity", 20)):
+        low, high = wilson(found[name]["value"], units)
+        assert (found[name]["low"], found[name]["high"]) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_leave_one_out_has_intervals_that_are_said_to_be_short():
+    data = collected(Study())
+    assert not any("one at a time" in said for said in error_warnings(data))
+    data["design"]["scheme"] = "leave_one_out"
+    assert any("held what is expected in 85 to 97" in said for said in error_warnings(data))
 
 
 def test_a_number_has_no_sensitivity():

@@ -129,14 +129,14 @@ def test_repeats_of_the_same_scores_do_not_add_samples():
     assert one == pytest.approx(two)
 
 
-def test_leave_one_out_has_the_interval_over_samples_alone():
+def test_leave_one_out_has_the_interval_over_half_of_its_samples():
     dataset, splits, observed, _ = make_study(3, n=12, folds=12, repeats=1)
     found = held_out(dataset, splits, observed)
     loss = CLASSES.loss(found)[:, 0].astype(float)
     assert np.isnan(CLASSES.of_splits(found, loss)).all()
     each = assess(found, CLASSES)[0]
     sides = [loss[found.y == side] for side in (-1, 1)]
-    expected = mean_of_shares([side.mean() for side in sides], [len(side) for side in sides])
+    expected = mean_of_shares([side.mean() for side in sides], [len(side) / 2 for side in sides])
     assert (each.low, each.high) == expected
 
 

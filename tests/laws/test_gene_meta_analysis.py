@@ -1,0 +1,95 @@
+"""Genes over several studies whose effects differ: p, q and intervals mean what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+
+from genesig.results import Dataset, Design
+from genesig.selection.studies.meta_analysis import meta_table
+from genesig.selection.studies.moderated import moderated
+
+N, D, TRUE, EFFECT = 40, 1500, 75, 1.0
+
+
+def studies_of(k: int, tau: np.ndarray | float, seed: int, *, each: int = 1) -> Dataset:
+    """Return k studies of N samples, `each` of a patient; a gene's shift differs by tau."""
+    rng = np.random.default_rng((k, seed, each))
+    y = np.repeat(np.arange(N // each) % 2, each)
+    parts = []
+    for _ in range(k):
+        shift = EFFECT * (np.arange(D) < TRUE) + tau * rng.standard_normal(D)
+        own = rng.standard_normal((N // each, D)).repeat(each, axis=0)
+        noise = rng.standard_normal((N, D))
+        share = 0.8 if each > 1 else 0.0
+        parts.append(np.sqrt(share) * own + np.sqrt(1 - share) * noise + y[:, None] * shift)
+    names, genes = [f"s{i:03d}" for i in range(k * N)], [f"g{j:04d}" for j in range(D)]
+    obs = pd.DataFrame(
+        {"state": np.tile(np.where(y, "ill", "well"), k),
+         "study": np.repeat([f"study {i}" for i in range(k)], N)}, index=names,
+    )  # fmt: skip
+    design = Design("state", "classification", ("well", "ill"), None, None, "study", studies=True)
+    var = pd.DataFrame({"symbol": genes}, index=genes)
+    return Dataset(np.concatenate(parts), obs, var, design, {})
+
+
+def false_share(table: pd.DataFrame) -> float:
+    named = table["q_value"].to_numpy() <= 0.05
+    return float(named[TRUE:].sum() / max(1, named.sum()))
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.4, 0.8])
+@pytest.mark.parametrize("k", [3, 6])
+def test_p_is_uniform_and_q_the_share_of_false_genes_however_much_studies_differ(k, tau):
+    """A p that takes the variance between studies as known named .78 false genes at tau .8."""
+    tables = [meta_table(studies_of(k, tau, seed)) for seed in range(3)]
+    p = np.concatenate([table["p_value"].to_numpy()[TRUE:] for table in tables])
+    assert 0.03 <= np.mean(p <= 0.05) <= 0.07
+    assert 0.43 <= np.mean(p <= 0.5) <= 0.57
+    assert np.mean([false_share(table) for table in tables]) <= 0.1
+
+
+def test_genes_that_differ_by_themselves_do_not_fill_the_list():
+    tau = np.where(np.arange(D) % 10, 0.1, 0.8)
+    assert np.mean([false_share(meta_table(studies_of(4, tau, s))) for s in range(4)]) <= 0.12
+
+
+def test_samples_of_one_patient_make_no_gene_certain():
+    p = np.concatenate([meta_table(studies_of(3, 0.0, s, each=2))["p_value"][TRUE:]
+                        for s in range(3)])  # fmt: skip
+    assert np.mean(p <= 0.05) <= 0.07
+
+
+def test_true_genes_are_found_where_studies_agree():
+    table = meta_table(studies_of(3, 0.0, 0))
+    assert np.mean(table["q_value"].to_numpy()[:TRUE] <= 0.05) > 0.9
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.5])
+def test_the_interval_says_what_p_says_and_holds_the_mean(tau):
+    table = meta_table(studies_of(4, tau, 1))
+    outside = (table["low"] > 0) | (table["high"] < 0)
+    np.testing.assert_array_equal(outside, table["p_value"] < 0.05)
+    truth = np.where(np.arange(D) < TRUE, EFFECT, 0.0)
+    assert 0.93 <= np.mean((table["low"] <= truth) & (truth <= table["high"])) <= 0.98
+
+
+def test_few_genes_have_students_t_of_their_own_studies():
+    y = np.array([[0.1], [0.9], [1.4], [2.2]])
+    found = moderated(y, np.full((4, 1), 0.01))
+    own = student(3, y.mean(), y.std(ddof=1) / 2)
+    np.testing.assert_allclose([found.low[0], found.high[0]], own.ppf([0.025, 0.975]))
+    assert found.p[0] == pytest.approx(2 * own.cdf(0))
+
+
+def test_a_gene_of_one_study_has_no_p():
+    rng = np.random.default_rng(0)
+    y, v = rng.standard_normal((3, 40)), np.full((3, 40), 0.1)
+    y[1:, 0] = np.nan
+    y[:, 1] = np.nan
+    found = moderated(y, v)
+    assert found.mean[0] == y[0, 0]
+    assert np.isnan([found.p[0], found.low[0], found.mean[1], found.p[1]]).all()
+    assert np.isfinite(found.p[2:]).all()
