@@ -267,9 +267,10 @@ def _words(data: Studies, it: StudiesRecord) -> list[str]:
 
 
 def _tested(it: StudiesRecord) -> str:
+    few = " Two studies are too few to say how far studies differ: read q as an order."
     return (
         f"Over all studies, {it['named']} of {counted(it['tested'], 'gene')} differ at q ≤ 0.05 by"
-        " a random-effects meta-analysis (meta.tsv)."
+        f" a random-effects meta-analysis (meta.tsv).{few if len(it['studies']) == 2 else ''}"
     )
 
 

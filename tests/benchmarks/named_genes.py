@@ -34,36 +34,17 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 
-from kinds_study import COLUMNS, study_of, task_of
-from study import settings, splits_of
+from kinds_study import COLUMNS, study_of
+from named_data import named
 
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.gather import evidence_table
-from genesig.selection.linear.chance import chance_study
-from genesig.selection.linear.protocol import keywords
 
 Array = np.ndarray[Any, Any]
-SPLITS = {"folds": 5, "repeats": 1, "subsamples": 0}
 TRUE, BLOCK, GENES = 10, 10, 1000
 EFFECTS, SAMPLES, SHAPES = (0.8, 1.2, 1.6), (40, 80, 160), ("plain", "variances", "tails")
-
-
-def named(dataset: Dataset, kind: str, seed: int) -> pd.DataFrame:
-    """Return evidence.tsv of a data set."""
-    scheme = "stratified_kfold" if dataset.design.group is None else "stratified_group_kfold"
-    splits = SPLITS | {"scheme": scheme}
-    config = settings({}, data={"task": task_of(kind)}, splits=splits)
-    chance = chance_study(
-        dataset,
-        splits_of(dataset, config, seed=seed),
-        permutations=config["signature"]["permutations"],
-        folds=config["normalise"]["folds"],
-        **keywords(config),
-    )
-    return evidence_table(dataset, chance, config["signature"]["fdr"])
 
 
 def noise(number: int) -> tuple[Dataset, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import covariates
+import designs
 import gene_sets
 import intervals
 import lists
@@ -21,4 +22,5 @@ TRIALS: tuple[Trial, ...] = (
     *probabilities.TRIALS,
     *whole_studies.TRIALS,
     *whole_signals.TRIALS,
+    *designs.TRIALS,
 )

@@ -19,7 +19,7 @@ from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import records, transposed
 from genesig.report.page.verdict import Grade, grade, here
 from genesig.report.page.words import (
-    about_so_many,
+    at_most,
     between,
     clean,
     counted,
@@ -190,7 +190,7 @@ def _named(data: Study, it: Evidence) -> Tile:
     words = f"none has evidence of its own ({level(data)})"
     added = it["indicators"][0]
     if it["named"]:
-        words = f"{level(data)}: {about_so_many(it['expected'])} expected by chance"
+        words = f"{level(data)}: {at_most(it['expected'])} expected by chance"
     if added:
         words = f"and {counted(added, 'missing-value indicator')}; {words}"
     return Tile("Named genes", str(it["named"] - added), words)

@@ -7,7 +7,7 @@ from genesig.report.page.record import Evidence, Price, Study
 from genesig.report.page.tables import records
 from genesig.report.page.verdict import Grade, grade, headline
 from genesig.report.page.words import (
-    about_so_many,
+    at_most,
     between,
     both,
     counted,
@@ -46,8 +46,8 @@ def _named(data: Study, it: Evidence) -> str:
         )
         if it["named"] == 1:
             share = percent(it["expected"])
-            return f"{said}; of genes with so small a q, about {share} are there by chance."
-        return f"{said}, so {about_so_many(it['expected'])} expected to be there by chance."
+            return f"{said}; of genes with so small a q, at most {share} are expected by chance."
+        return f"{said}, so {at_most(it['expected'])} expected to be there by chance."
     if permutations < FEWEST:
         return (
             f"No gene can be named: {counted(permutations, 'permutation')} of the labels cannot"

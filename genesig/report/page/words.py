@@ -91,14 +91,10 @@ def in_words(number: int) -> str:
     return NUMBERS[number] if number < len(NUMBERS) else f"{number}"
 
 
-def about_so_many(expected: float) -> str:
-    """Return how many are expected: ``"at most one is"``, ``"one or two are"``."""
-    low = math.floor(expected + 1e-6)
-    if expected <= 1 + 1e-6:
-        return "at most one is"
-    if expected - low <= 1e-6:
-        return f"about {in_words(low)} are"
-    return f"{in_words(low)} or {in_words(low + 1)} are"
+def at_most(expected: float) -> str:
+    """Return how many are expected of so many in the mean: ``"at most one is"``, or two are."""
+    most = max(1, math.ceil(expected - 1e-6))
+    return f"at most {in_words(most)} {'is' if most == 1 else 'are'}"
 
 
 def between(low: float | None, high: float | None, write: Callable[[float | None], str]) -> str:

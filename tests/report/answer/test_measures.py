@@ -54,6 +54,13 @@ def test_leave_one_out_has_intervals_that_are_said_to_be_short():
     assert any("held what is expected in 85 to 97" in said for said in error_warnings(data))
 
 
+def test_fewer_than_five_of_a_class_have_an_interval_that_is_said_to_be_short():
+    data = collected(Study())
+    assert not any("independent samples" in said for said in error_warnings(data))
+    data["study"]["units"] = [30, 4]
+    assert any("fewer than five independent" in said for said in error_warnings(data))
+
+
 def test_a_number_has_no_sensitivity():
     data = collected(Study(regression=True))
     assert data["answer"]["measures"] == []

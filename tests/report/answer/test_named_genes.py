@@ -20,7 +20,7 @@ from genesig.report.genes.section import signature
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.style import OWN
-from genesig.report.page.words import about_so_many
+from genesig.report.page.words import at_most
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS
 from genesig.report.writeup import results
@@ -31,11 +31,11 @@ SMALL = Limits(3, 5)
 
 @pytest.mark.parametrize(
     ("expected", "said"),
-    [(0.0, "at most one is"), (1.0, "at most one is"), (1.2, "one or two are"),
-     (2.0, "about two are"), (4.4, "four or five are"), (10.5, "ten or 11 are")],
+    [(0.0, "at most one is"), (1.0, "at most one is"), (1.2, "at most two are"),
+     (2.0, "at most two are"), (4.4, "at most five are"), (10.5, "at most 11 are")],
 )  # fmt: skip
 def test_how_many_are_expected_by_chance_is_said_in_words(expected, said):
-    assert about_so_many(expected) == said
+    assert at_most(expected) == said
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -49,7 +49,7 @@ def test_the_expected_number_is_the_largest_q_times_the_named_genes(named):
     assert largest == pytest.approx(Q if named > 1 else 0.02)
     assert said.startswith(f"{named} gene{'s' * (named > 1)} can be named: ")
     if named > 1:
-        assert f"so {about_so_many(it['expected'])} expected to be there by chance." in said
+        assert f"so {at_most(it['expected'])} expected to be there by chance." in said
     found = {tile.name: tile for tile in tiles(data)}
     assert found["Named genes"].value == str(named)
     chips = gene_chips(data)
