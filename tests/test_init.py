@@ -217,6 +217,43 @@ def test_a_table_with_decimal_commas_is_told_so(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("no numbers ('1,25', '1,25', '2,5' and 5 more); export the table with "
                          "decimal points")  # fmt: skip
+    (tmp_path / "e.tsv").write_text("\n".join([*ROWS[:1], "a" + "\t1,234.5" * 4]))
+    assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.tsv")]) == 1
+    assert capsys.readouterr().err.endswith("points and without signs of thousands\n")
+
+
+def test_columns_beside_the_ids_are_no_samples_and_words_alike_no_classes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A merged column is blank below its first cell: no measurement is missing for that."""
+    names = [f"P {k}" for k in range(24)]
+    rng = np.random.default_rng(0)
+    rows = [[f"g{g}", "chr1" if g == 0 else "", *(f"{v:.3f}" for v in rng.normal(8, 1, 24))]
+            for g in range(30)]  # fmt: skip
+    (tmp_path / "e.tsv").write_text(tabbed([["gene", "Chr", *names], *rows]))
+    words = ["Yes", "No", "yes", "NO"] * 6
+    table = [["sample", "response"], *map(list, zip(names, words, strict=True))]
+    (tmp_path / "s.tsv").write_text(tabbed(table))
+    given = ["-e", str(tmp_path / "e.tsv"), "-s", str(tmp_path / "s.tsv")]
+    assert main(["init", str(tmp_path / "mine"), *given]) == 0
+    text = (tmp_path / "mine/config.yaml").read_text()
+    raw = yaml.safe_load(text)
+    assert raw["label"] == "response"
+    assert not {"data", "normalise"} & set(raw)
+    assert "write 'Yes', 'yes' alike, which look like one class" in text
+
+
+@pytest.mark.parametrize("command", [["init", "mine", "-e"], ["predict", "model.json"]])
+def test_a_command_without_a_config_names_its_option_for_a_part(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("e.tsv").write_text("\n".join(ROWS))
+    Path("model.json").write_text("{}")
+    assert main([*command, "e.tsv", "--part", "raw"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "error: e.tsv: is a table (.tsv), which has no parts; take --part 'raw' away"
 
 
 @pytest.mark.parametrize("given", [False, True])

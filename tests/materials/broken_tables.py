@@ -157,7 +157,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "a part of a table": (
         lambda s: s.set("data.part", "GPL96"),
-        ["expression.tsv: is a table (.tsv), which has no parts; take data.part 'GPL96' out"],
+        ["expression.tsv: is a table (.tsv), which has no parts; take data.part 'GPL96' away"],
     ),
     "UTF-16": (
         lambda s: s.files.update({"samples.tsv": as_text(s.sheet).decode().encode("utf-16")}),

@@ -9,13 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.cohorts.translation import rows_at
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import LEARNED_DEPTH, LOG2, looks_raw, missing_codes, sizes
 from genesig.data.steps.segment import among
 from genesig.errors import Problem, refuse
-from genesig.words import SMALLEST, counted, is_missing, is_number, listing, number_fault
+from genesig.words import (
+    SMALLEST,
+    counted,
+    is_missing,
+    is_number,
+    listing,
+    number_fault,
+    without_thousands,
+)
 
 Array = np.ndarray[Any, Any]
 # In training standard deviations. Batches shift the median gene by one or two of them; another
@@ -103,7 +110,7 @@ def samples_among(
         problems.append(Problem("--samples", what, "warning"))
     if left and len(left) < len(matrix.rows):
         kept = [row for row, name in enumerate(matrix.rows) if name not in set(left)]
-        matrix = rows_at(matrix, kept)
+        matrix = matrix.chosen(kept)
     check_names(matrix.rows, where)
     return matrix, problems
 
@@ -114,7 +121,9 @@ def _is_text(matrix: Matrix, row: int) -> bool:
         return False
     words = [matrix.text(row, column) for column in range(len(matrix.columns))]
     words = [word for word in words if not is_missing(word)]
-    return bool(words) and not any(is_number(word.replace(",", "")) for word in words)
+    return bool(words) and not any(
+        is_number(word.replace(",", "")) or without_thousands(word) for word in words
+    )
 
 
 def check_names(names: Sequence[str], where: str) -> None:
