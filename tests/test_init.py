@@ -282,6 +282,11 @@ TABLES: dict[str, tuple[dict[str, list[str]], Any, dict[str, Any], str]] = {
         {"er": ["0", "1"] * 12, "t.dmfs": YEARS, "e.dmfs": ["0", "1", "0"] * 8},
         {"time": "t.dmfs", "event": "e.dmfs"}, {"task": "survival"}, "'t.dmfs' and 'e.dmfs'",
     ),
+    "times and events with slips": (
+        {"os_time": [*YEARS[:22], "-4", "?"], "os_event": ["1", "0"] * 11 + ["2", "1"]},
+        {"time": "os_time", "event": "os_event"}, {"task": "survival", "event": "1"},
+        "1 (12), 0 (11), 2 (1), of which 1 is taken for the event",
+    ),
     "years and a status in words": (
         {"follow_up_years": YEARS, "status": ["Alive", "Dead", "Alive"] * 8},
         {"time": "follow_up_years", "event": "status"}, {"task": "survival", "event": "Dead"},
@@ -332,7 +337,8 @@ def test_a_sample_table_says_its_kind_and_what_is_proposed_is_accepted(
     assert reason in text
     Path("config.yaml").write_text(text + "splits: {folds: 3, inner_folds: 2}\n")
     capsys.readouterr()
-    assert main(["validate", "config.yaml"]) == 0, capsys.readouterr().err
+    slips = "-4" in columns.get("os_time", ())
+    assert main(["validate", "config.yaml"]) == slips, capsys.readouterr().err
     for line in [line[2:] for line in text.splitlines() if line.startswith("#   data: {cov")]:
         more = on_top(raw, yaml.safe_load(line))
         Path("config.yaml").write_text(yaml.safe_dump(more))

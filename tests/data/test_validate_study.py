@@ -87,7 +87,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     "a class left out that looks like one that is named": (
         _column("diagnosis", ["Yes", "YES", "No"] * 4, data__classes=["No", "Yes"]),
         ["column 'diagnosis': 'YES' (4 samples) is left out by data.classes, but differs from "
-         "'Yes' in upper and lower case, blanks or invisible characters only; write them alike, or"],
+         "'Yes' in upper and lower case, blanks or invisible characters only; write them alike"],
     ),
     "numbers as classes": (
         _set(label="age"),

@@ -131,7 +131,7 @@ PLACES: dict[str, Broken] = {
         placed("expression", "e.csv", lambda s: as_text(
             [s.matrix[0], *([row[0], *(f"1.000,{k}" for k in range(len(row) - 1))]
                             for row in s.matrix[1:])], ";")),
-        ["e.csv, line 2, gene 'gene1', sample 'P01'", "is '1.000,0', not a number"],
+        ["e.csv, line 2, gene 'gene1', sample 'P01'", "is '1.000,0', with signs of thousands"],
     ),
     "thousands separated": _cells(
         lambda text: f"1,{text}", 50, ["expression.tsv, line 5, gene 'gene4', sample 'P11'", "'1,"],

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.cohorts.renamed import other_versions
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.orientation import nearest
 from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import LEARNED_DEPTH, LOG2, looks_raw, missing_codes, sizes
 from genesig.data.steps.segment import among
@@ -76,9 +78,11 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
     wanted = set(needed)
     in_rows, in_columns = len(wanted & set(matrix.rows)), len(wanted & set(matrix.columns))
     if wanted and not in_rows and not in_columns:
-        what = (f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
-                f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}; is it "
-                "another kind of gene id?")  # fmt: skip
+        what = f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
+        what += f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
+        what += other_versions(needed, [*matrix.rows, *matrix.columns]) or (
+            "; is it another kind of gene id?"
+        )
         raise refuse(where, what)
     return matrix.turn() if in_rows > in_columns else matrix
 
@@ -103,7 +107,7 @@ def samples_among(
         why = "not in the table of --samples, so left out"
     if listed is not None and len(left) == len(matrix.rows):
         what = f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
-        raise refuse("--samples", what + listing(listed))
+        raise refuse("--samples", what + listing(listed) + nearest(listed, matrix.rows))
     problems = [Problem(where, f"{why}: {listing(left)}", "warning")] if left else []
     if absent := [name for name in listed or () if name not in set(matrix.rows)]:
         what = f"not in {where}, so not scored: {listing(absent)}"
