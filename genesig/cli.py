@@ -30,10 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except GenesigError as error:
         # Of what was given wrong each problem is a line with its level.
         own = isinstance(error, InvalidInput)
-        said = str(error) if own else printable(f"error: {error}")
+        text = str(error) if own else printable(f"error: {error}")
         # What a config calls data.part, a command that reads no config calls --part.
-        said = said.replace("data.part", "--part") if "part" in chosen else said
-        print(said, file=sys.stderr)
+        print(text.replace("data.part", "--part") if "part" in chosen else text, file=sys.stderr)
         return 1
     except BrokenPipeError:  # `genesig parameters | head`
         return _silenced(1)
