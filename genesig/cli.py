@@ -30,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except GenesigError as error:
         # Of what was given wrong each problem is a line with its level.
         own = isinstance(error, InvalidInput)
-        print(error if own else printable(f"error: {error}"), file=sys.stderr)
+        text = str(error) if own else printable(f"error: {error}")
+        # What a config calls data.part, a command that reads no config calls --part.
+        print(text.replace("data.part", "--part") if "part" in chosen else text, file=sys.stderr)
         return 1
     except BrokenPipeError:  # `genesig parameters | head`
         return _silenced(1)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from genesig.errors import refuse
+import numpy as np
+
+from genesig.errors import GenesigError, refuse
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -75,9 +78,7 @@ def load(group: str, name: str) -> Any:
     InvalidInput
         It cannot be loaded, is none of this kind, or cannot be called as genesig calls it.
     """
-    point = offered(group)[name]
-    package = point.value if point.dist is None else point.dist.name
-    where = f"plugin '{name}' of the package {package}"
+    point, where = offered(group)[name], _origin(group, name)
     try:
         found = point.load()
     except Exception as error:  # another's code raises what it likes
@@ -104,6 +105,50 @@ def _fault(group: str, found: Any, value: str) -> str:
             call = ", ".join([*given, *(f"{each}=…" for each in named)])
             return f"{value}: {name} takes {signature(function)}, but is called with ({call})"
     return ""
+
+
+@contextmanager
+def answering(group: str, name: str) -> Iterator[None]:
+    """Run what stands under a name; what another package's code raises becomes one line.
+
+    Raises
+    ------
+    GenesigError
+        With the package and what it raised; what genesig itself raises is left as it is.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, GenesigError | MemoryError) or name not in offered(group):
+            raise
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        raise GenesigError(f"{_origin(group, name)} failed ({why}); mend the package") from error
+
+
+def check_answer(group: str, name: str, answer: Any, shape: tuple[int, ...]) -> None:
+    """Hold what another package's code gives against its shape, as far as that is known.
+
+    Raises
+    ------
+    GenesigError
+        It has another shape, or a value that is no finite number where `shape` has one length.
+    """
+    if name not in offered(group):
+        return
+    with answering(group, name):
+        found = np.asarray(answer, dtype=np.float64)
+    if found.shape[: len(shape)] != shape:
+        what = f"gives an array of shape {found.shape}, where {shape} is needed; mend the package"
+        raise GenesigError(f"{_origin(group, name)} {what}")
+    if len(shape) == 1 and not np.isfinite(found).all():
+        what = "gives a score that is no finite number; mend the package"
+        raise GenesigError(f"{_origin(group, name)} {what}")
+
+
+def _origin(group: str, name: str) -> str:
+    point = offered(group)[name]
+    package = point.value if point.dist is None else point.dist.name
+    return f"plugin '{name}' of the package {package}"
 
 
 class Registry(dict[str, T]):

@@ -27,6 +27,10 @@ SMALLEST = 1 / LARGEST
 """Below this a spread is none: nothing can be divided by its square."""
 # Thousands, as 8,123 or 1,234,567; but 0,123 is a decimal comma.
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
+# Thousands apart from a decimal sign that is another one, or set apart by what is none: 1,234.5,
+# 1.234,5, 1'234.5, 1 234,5; of points alone there are two, as 1.234 is a number.
+GROUPED = re.compile(r"([-+]?\d{1,3}(?:(?P<apart>[.,' \u00a0\u2019\u202f])\d{3})"
+                     r"(?:(?P=apart)\d{3})*)(?:(?P<sign>(?!(?P=apart))[.,])(\d+))?")  # fmt: skip
 # What people write for no value: never a class by itself...
 UNKNOWN = re.compile(
     r"\?+|\.+|--+|unknown|unk|missing|undetermined|n\.d\.?|n\.a\.?|<na>|-9+"
@@ -87,12 +91,24 @@ def number_fault(text: str) -> str:
         return f"is '{text}', with a decimal comma or one of thousands; write {readings}"
     if "," in text and is_number(text.replace(",", ".")):
         return f"is '{text}', with a decimal comma; write {text.replace(',', '.')}"
+    if plain := without_thousands(text):
+        comma = " and a decimal comma" if re.search(r",\d+$", text.strip()) else ""
+        return f"is '{text}', with signs of thousands{comma}; write {plain}"
     if is_missing(text):
         return f"is missing ('{text}')"
     if NUMBER.fullmatch(text):
         return f"is {text.strip()}, larger than any measurement"
     infinite = text.strip().lower().lstrip("+-").startswith("inf")
     return f"is infinite ('{text}')" if infinite else f"is '{text}', not a number"
+
+
+def without_thousands(text: str) -> str:
+    """Return ``"1234.5"`` for ``"1,234.5"`` and its like; '' for a text that is none of them."""
+    found = GROUPED.fullmatch(text.strip())
+    if found is None or NUMBER.fullmatch(text) or THOUSANDS.fullmatch(text.strip()):
+        return ""
+    whole = found[1].replace(found["apart"], "")
+    return f"{whole}.{found[4]}" if found["sign"] else whole
 
 
 def is_missing(text: str) -> bool:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
 import example_plugin
 import gathered_study
 import numpy as np
+import pandas as pd
 import pytest
 from example_plugin import POINTS, Shift, install
 from toy_study import empty, make_study, run
 
-from genesig import InvalidInput, plugins
+from genesig import GenesigError, InvalidInput, plugins
 from genesig.data.files.known import READERS
 from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.steps.normalise import NORMALISERS, Reference, fit_steps
 from genesig.data.study.config_check import resolve_config
+from genesig.data.study.scale_check import rehearse_steps
 from genesig.data.validate import study_config
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
@@ -136,6 +139,36 @@ def test_a_wrong_signature_is_refused_before_anything_runs(installed, group):
     with pytest.raises(InvalidInput, match=why) as caught:
         study_config({**NAMES, **settings}, load_schema())
     assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("NO_SYMBOL", r"failed \(ValueError: 'TP53' is not in list\); mend the package"),
+        ("FEW", r"gives an array of shape \(1,\), where \(\d+,\) is needed"),
+        ("BLANK", "gives a score that is no finite number"),
+    ],
+)
+def test_a_baseline_that_fails_is_named_in_one_line(installed, name, said):
+    installed({"baselines": {name: f"example_plugin:{name}"}})
+    dataset, splits, _, _ = gathered_study.make_study()
+    with pytest.raises(GenesigError, match=rf"plugin '{name}' of the package {OWN} {said}"):
+        run_baselines(dataset, splits, folds=[], baselines=[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Narrow", r"gives an array of shape \(4, 2\), where \(4, 3\) is needed"),
+        ("Raising", r"failed \(RuntimeError: of its own\)"),
+    ],
+)
+def test_a_step_that_fails_is_named_before_anything_runs(installed, name, said):
+    installed({"steps": {name: f"example_plugin:{name}"}})
+    X, steps = np.arange(12.0).reshape(4, 3) ** 2, {"samples": [{"step": name}], "folds": []}
+    (problem,) = rehearse_steps(X, steps, "config.yaml", None, pd.DataFrame(index=list("abc")))
+    assert "config.yaml" in problem.where
+    assert re.search(rf"plugin '{name}' of the package {OWN} {said}", problem.what)
 
 
 def test_a_baseline_is_told_the_genes_of_its_columns(installed, monkeypatch):

@@ -185,6 +185,10 @@ def normalise(
     """
     import anndata
 
+    if not hasattr(data, "obs_names"):
+        raise refuse("data", f"is a {type(data).__name__}; give an AnnData: anndata.AnnData(frame)")
+    if isinstance(steps, str) or not all(isinstance(each, str | Mapping) for each in steps):
+        raise refuse("steps", "are no list of names or dicts; write them as ['log2', 'centre']")
     listed = [{"step": each} if isinstance(each, str) else dict(each) for each in steps]
     raw = {**NO_STUDY, "normalise": {"samples": [], "folds": listed}}
     told = resolve_config(raw, load_schema(), "genesig.normalise")["normalise"]["folds"]
@@ -193,7 +197,12 @@ def normalise(
     known = Dataset(dense(data.X, "the AnnData"), data.obs, var, design, {})
     _check_size(known, told)
     rows = slice(None) if train is None else train
-    learned = data[rows].obs_names
+    try:
+        learned = data[rows].obs_names
+    except (IndexError, KeyError, ValueError) as error:
+        what = f"is no choice of the {data.n_obs} samples ({' '.join(str(error).split())[:120]}); "
+        what += "give names, row numbers from 0, or a mask of all samples"
+        raise refuse("train", what) from None
     if not len(learned):
         raise refuse("train", "names no sample; steps learn from at least one")
     at = known.rows(list(learned))

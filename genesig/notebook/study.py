@@ -73,6 +73,7 @@ class Study:
         if self.folder.exists() and not self.folder.is_dir():
             raise refuse("folder", f"'{folder}' is a file; name a folder, new or of this study")
         self._data: dict[str, Any] = {}
+        _check_given(expression, samples)
         if not isinstance(expression, str | Path | None):
             if samples is not None:
                 what = "stands beside an AnnData, which has its own sample table, obs; leave it out"
@@ -177,6 +178,16 @@ class Study:
             errors = [line for line in said if line.startswith(("error:", "WorkflowError"))]
             lines = "\n".join(dict.fromkeys(errors or said[-5:]))
             raise GenesigError(f"the study in {self.folder} did not finish:\n{lines}")
+
+
+def _check_given(expression: Any, samples: Any) -> None:
+    """Refuse what is neither an AnnData nor a file: a DataFrame says nothing of its samples."""
+    if not isinstance(expression, str | Path | None) and not hasattr(expression, "obs_names"):
+        what = f"is a {type(expression).__name__}; give a file, or an AnnData: "
+        raise refuse("expression", f"{what}anndata.AnnData(frame, obs=samples), samples × genes")
+    if not isinstance(samples, str | Path | None) and not hasattr(expression, "obs_names"):
+        what = f"is a {type(samples).__name__}; name a file, or put the table into the obs of "
+        raise refuse("samples", f"{what}an AnnData")
 
 
 def _end(child: subprocess.Popen[str]) -> None:

@@ -125,13 +125,22 @@ def save_annotated(path: Path, data: anndata.AnnData) -> None:
     """Write X, layers, obs and var of an AnnData.
 
     Where the file says the same already, it keeps its time: what was made of it is still good.
+
+    Raises
+    ------
+    InvalidInput
+        It holds what no h5ad file can, such as a column of lists.
     """
     import anndata
 
     layers = {name: layer for name, layer in data.layers.items() if name is not None}
     parts = {"X": data.X, "obs": data.obs, "var": data.var, "layers": layers}
     with whole_file(path) as part:
-        anndata.AnnData(**parts).write_h5ad(part)
+        try:
+            anndata.AnnData(**parts).write_h5ad(part)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            what = f"cannot be written as h5ad ({' '.join(str(error).split())[:160]}); keep text "
+            raise refuse("the AnnData", f"{what}and numbers alone in X, obs and var") from None
         if path.is_file() and filecmp.cmp(path, part, shallow=False):
             shutil.copystat(path, part)
 

@@ -80,6 +80,15 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _column("diagnosis", ["Tumor", "tumor", "normal"] * 4),
         ["the classes 'Tumor', 'tumor' differ in upper and lower case, blanks or invisible "],
     ),
+    "two classes, each spelt in several ways": (
+        _column("diagnosis", ["Yes", "yes", "No", "NO"] * 3),
+        ["the classes 'NO', 'No' and 'Yes', 'yes' differ in upper and lower case, blanks or"],
+    ),
+    "a class left out that looks like one that is named": (
+        _column("diagnosis", ["Yes", "YES", "No"] * 4, data__classes=["No", "Yes"]),
+        ["column 'diagnosis': 'YES' (4 samples) is left out by data.classes, but differs from "
+         "'Yes' in upper and lower case, blanks or invisible characters only; write them alike"],
+    ),
     "numbers as classes": (
         _set(label="age"),
         ["12 classes", "these are numbers; write data: {task: regression}"],
@@ -105,6 +114,10 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _column("age", [f"4,{k}0" for k in range(10, 22)], label="age", data__task="regression"),
         ["the label of 'P01' is '4,100', with a decimal comma or one of thousands; write 4.100 or "
          "4100 (11 further cells)"],
+    ),
+    "thousands and a decimal point in a label": (
+        _column("age", [f"4,{k}0.5" for k in range(10, 22)], label="age", data__task="regression"),
+        ["the label of 'P01' is '4,100.5', with signs of thousands; write 4100.5 (11 further"],
     ),
     "other digits than one to nine in a label": (
         _column("age", ["4_2", *["41", "43"] * 5, "\uff14\uff12"], label="age",

@@ -112,6 +112,15 @@ PLACES: dict[str, Broken] = {
         lambda text: text.replace(".", ","), 50,
         ["expression.tsv, line 5, gene 'gene4', sample 'P11'", "a decimal comma or one", "points"],
     ),
+    **{f"signs of thousands: {text}": _cells(
+        lambda _, text=text: text, 1,
+        ["expression.tsv, line 2, gene 'gene1', sample 'P01': the value is ", written, advice],
+    ) for text, written, advice in (
+        ("3,252.9", "with signs of thousands; write 3252.9", "export the table without them"),
+        ("3.252,9", "thousands and a decimal comma; write 3252.9", "with decimal points"),
+        ("1.252.900", "with signs of thousands; write 1252900", "export the table without them"),
+        ("3'252.9", "with signs of thousands; write 3252.9", "export the table without them"),
+    )},
     "decimal commas and points in a European csv": spoilt(
         placed("expression", "e.csv", lambda s: as_text(
             [[cell.replace(".", ",") if k % 3 == 2 else cell for k, cell in enumerate(row)]
@@ -122,7 +131,7 @@ PLACES: dict[str, Broken] = {
         placed("expression", "e.csv", lambda s: as_text(
             [s.matrix[0], *([row[0], *(f"1.000,{k}" for k in range(len(row) - 1))]
                             for row in s.matrix[1:])], ";")),
-        ["e.csv, line 2, gene 'gene1', sample 'P01'", "is '1.000,0', not a number"],
+        ["e.csv, line 2, gene 'gene1', sample 'P01'", "is '1.000,0', with signs of thousands"],
     ),
     "thousands separated": _cells(
         lambda text: f"1,{text}", 50, ["expression.tsv, line 5, gene 'gene4', sample 'P11'", "'1,"],

@@ -157,7 +157,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "a part of a table": (
         lambda s: s.set("data.part", "GPL96"),
-        ["expression.tsv: is a table (.tsv), which has no parts; take data.part 'GPL96' out"],
+        ["expression.tsv: is a table (.tsv), which has no parts; take data.part 'GPL96' away"],
     ),
     "UTF-16": (
         lambda s: s.files.update({"samples.tsv": as_text(s.sheet).decode().encode("utf-16")}),
@@ -201,7 +201,17 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     ),
     "no sample in the matrix": (
         lambda s: _columns(s, lambda name: f"tumour{name}x"),
-        ["expression.tsv: no sample of samples.tsv is here", "'P01'", "columns 'tumourP01x'"],
+        ["expression.tsv: no sample of samples.tsv is here", "'P01'", "columns 'tumourP01x'",
+         "('tumour' and 'x' is added to all here"],
+    ),
+    "an end that a pipeline has added": (
+        lambda s: _columns(s, lambda name: f"{name}_REP1"),
+        ["no sample of samples.tsv is here", "is 'P01_REP1' the sample 'P01'? ('_REP1' is added to "
+         "all here; write them alike)"],
+    ),
+    "an end that the sample table has": (
+        lambda s: [renamed(s, n, f"S_{n}") for n in SAMPLES] and _columns(s, lambda name: name[2:]),
+        ["no sample of", "is 'P01' the sample 'S_P01'? ('S_' is added to all in that table; write"],
     ),
     "names changed by R": (
         lambda s: ([renamed(s, n, n.replace("P", "")) for n in SAMPLES]

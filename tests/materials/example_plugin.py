@@ -82,6 +82,43 @@ class Blind(Shift):
         return None
 
 
+class Narrow(Shift):
+    settings: ClassVar[dict] = {}
+    amount: ClassVar[float] = 0.0
+
+    def __init__(self):
+        pass
+
+    def transform(self, X):
+        return X[:, :2]
+
+
+class Raising(Shift):
+    settings: ClassVar[dict] = {}
+    amount: ClassVar[float] = 0.0
+
+    def __init__(self):
+        pass
+
+    def transform(self, X):
+        raise RuntimeError("of its own")
+
+
+def no_symbol(X, y, X_test, inner, random_state, genes):
+    return X_test[:, list(genes["symbol"]).index("TP53")]
+
+
+def few(X, y, X_test, inner, random_state):
+    return X_test[:1, 0]
+
+
+def blank(X, y, X_test, inner, random_state):
+    return np.full(len(X_test), np.nan)
+
+
+NO_SYMBOL, FEW, BLANK = ({"classification": each} for each in (no_symbol, few, blank))
+
+
 def mild(tau, n, block, weights, mu):
     return Penalty(np.full(len(block), 0.5 * tau / np.sqrt(n)), np.arange(len(block)))
 

@@ -122,3 +122,18 @@ def test_logarithms_are_not_taken_twice():
 def test_steps_need_a_sample_to_learn_from():
     with pytest.raises(InvalidInput, match="train: names no sample"):
         normalise(data(), ["centre"], train=[])
+
+
+@pytest.mark.parametrize("train", [["nobody"], [True] * 3, [0, 999]])
+def test_samples_that_are_not_there_are_refused_in_one_line(train):
+    with pytest.raises(InvalidInput, match=r"train: is no choice of the .* samples") as caught:
+        normalise(data(), ["centre"], train=train)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_what_is_no_anndata_and_what_is_no_list_of_steps_is_refused():
+    with pytest.raises(InvalidInput, match="data: is a DataFrame; give an AnnData"):
+        normalise(data().to_df(), ["centre"])
+    for steps in ("log2", [3]):
+        with pytest.raises(InvalidInput, match="steps: are no list of names or dicts"):
+            normalise(data(), steps)

@@ -65,6 +65,27 @@ def test_settings_that_mean_nothing_are_refused_at_once(tmp_path, given, said):
     assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.parametrize(
+    ("expression", "samples", "said"),
+    [
+        (data().to_df(), None, "expression: is a DataFrame; give a file, or an AnnData: anndata"),
+        (data().X, None, "expression: is a ndarray; give a file"),
+        ("e.tsv", data().obs, "samples: is a DataFrame; name a file, or put the table into the"),
+    ],
+)
+def test_a_table_in_the_place_of_a_file_is_told_where_it_belongs(expression, samples, said):
+    with pytest.raises(InvalidInput, match=said):
+        Study(expression, samples, "diagnosis")
+
+
+def test_a_column_that_no_file_can_hold_is_refused_in_one_line(tmp_path):
+    given = data()
+    given.obs["kept"] = [object() for _ in range(given.n_obs)]
+    with pytest.raises(InvalidInput, match="the AnnData: cannot be written as h5ad"):
+        Study(given, label="diagnosis", folder=tmp_path / "a").validate()
+    assert not list((tmp_path / "a").glob("*.h5ad*"))
+
+
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "study").write_text("")
     with pytest.raises(InvalidInput, match="is a file; name a folder"):

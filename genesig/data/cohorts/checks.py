@@ -18,7 +18,7 @@ from genesig.data.cohorts.new_matrix import (
     scale_of,
 )
 from genesig.data.cohorts.read import Cohort, read_cohort
-from genesig.data.cohorts.renamed import under_names
+from genesig.data.cohorts.renamed import other_versions, under_names
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
@@ -138,8 +138,10 @@ def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[s
     common = [k for k, gene in enumerate(study.genes) if gene in here]
     if not common:
         what = (f"no gene of the study is here: the study has {listing(study.genes)}, this matrix "
-                f"{listing(cohort.matrix.columns)}; name a table of their ids and the study's in "
-                "annotation")  # fmt: skip
+                f"{listing(cohort.matrix.columns)}")  # fmt: skip
+        what += other_versions(study.genes, cohort.matrix.columns) or (
+            "; name a table of their ids and the study's in annotation"
+        )
         yield Problem(cohort.where, what)
         return
     yield from _absent(cohort, study, common, config, item)

@@ -9,13 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.cohorts.translation import rows_at
+from genesig.data.cohorts.renamed import other_versions
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.orientation import nearest
 from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import LEARNED_DEPTH, LOG2, looks_raw, missing_codes, sizes
 from genesig.data.steps.segment import among
 from genesig.errors import Problem, refuse
-from genesig.words import SMALLEST, counted, is_missing, is_number, listing, number_fault
+from genesig.words import (
+    SMALLEST,
+    counted,
+    is_missing,
+    is_number,
+    listing,
+    number_fault,
+    without_thousands,
+)
 
 Array = np.ndarray[Any, Any]
 # In training standard deviations. Batches shift the median gene by one or two of them; another
@@ -69,9 +78,11 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
     wanted = set(needed)
     in_rows, in_columns = len(wanted & set(matrix.rows)), len(wanted & set(matrix.columns))
     if wanted and not in_rows and not in_columns:
-        what = (f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
-                f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}; is it "
-                "another kind of gene id?")  # fmt: skip
+        what = f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
+        what += f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
+        what += other_versions(needed, [*matrix.rows, *matrix.columns]) or (
+            "; is it another kind of gene id?"
+        )
         raise refuse(where, what)
     return matrix.turn() if in_rows > in_columns else matrix
 
@@ -96,14 +107,14 @@ def samples_among(
         why = "not in the table of --samples, so left out"
     if listed is not None and len(left) == len(matrix.rows):
         what = f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
-        raise refuse("--samples", what + listing(listed))
+        raise refuse("--samples", what + listing(listed) + nearest(listed, matrix.rows))
     problems = [Problem(where, f"{why}: {listing(left)}", "warning")] if left else []
     if absent := [name for name in listed or () if name not in set(matrix.rows)]:
         what = f"not in {where}, so not scored: {listing(absent)}"
         problems.append(Problem("--samples", what, "warning"))
     if left and len(left) < len(matrix.rows):
         kept = [row for row, name in enumerate(matrix.rows) if name not in set(left)]
-        matrix = rows_at(matrix, kept)
+        matrix = matrix.chosen(kept)
     check_names(matrix.rows, where)
     return matrix, problems
 
@@ -114,7 +125,9 @@ def _is_text(matrix: Matrix, row: int) -> bool:
         return False
     words = [matrix.text(row, column) for column in range(len(matrix.columns))]
     words = [word for word in words if not is_missing(word)]
-    return bool(words) and not any(is_number(word.replace(",", "")) for word in words)
+    return bool(words) and not any(
+        is_number(word.replace(",", "")) or without_thousands(word) for word in words
+    )
 
 
 def check_names(names: Sequence[str], where: str) -> None:

@@ -8,7 +8,22 @@ from dataclasses import replace
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.hgnc import other_names, read_hgnc, rows_by_name
 from genesig.errors import Problem
-from genesig.words import counted
+from genesig.words import ENSEMBL, counted
+
+
+def other_versions(needed: Sequence[str], found: Sequence[str]) -> str:
+    """Tell that ids of Ensembl differ by their versions; '' where that is not why one is absent."""
+    bare = {_without_version(gene): gene for gene in found if ENSEMBL.fullmatch(gene)}
+    for gene in needed:
+        other = bare.get(_without_version(gene), gene)
+        if other != gene and ENSEMBL.fullmatch(gene):
+            what = f"; '{gene}' is '{other}' here, the same gene in another version: write the ids "
+            return f"{what}as the study has them"
+    return ""
+
+
+def _without_version(gene: str) -> str:
+    return gene.partition(".")[0]
 
 
 def under_names(

@@ -13,6 +13,10 @@ from genesig.response.known import RESPONSES
 from genesig.response.survival import happened, times
 from genesig.words import is_missing, is_number, listing, number_fault, too
 
+UNIT = "if they are in another unit, bring them to that of the study"
+APART = 6.0
+"""How many times the study's horizon the median time may be: a year has twelve months."""
+
 
 def of_times(asked: Asked) -> Labels | None:
     """Read the columns of time and event; None where the problems say why not."""
@@ -73,5 +77,7 @@ def _to_compare(asked: Asked, y: np.ndarray, time: str, event: str) -> Iterator[
         yield Problem(at, f"the samples {reason}, so there is nothing to order; {NO_LABELS}")
     elif design.horizon is not None and not y["time"].min() <= design.horizon < y["time"].max():
         what = f"from {y['time'].min():g} to {y['time'].max():g}, without the horizon of the study,"
-        what += f" {design.horizon:g}; if they are in another unit, bring them to that of the study"
-        yield Problem(at, what, "warning")
+        yield Problem(at, f"{what} {design.horizon:g}; {UNIT}", "warning")
+    elif design.horizon and not 1 / APART < np.median(y["time"]) / design.horizon < APART:
+        what = f"half of the times are up to {np.median(y['time']):g}, and the horizon of the study"
+        yield Problem(at, f"{what} is {design.horizon:g}; {UNIT}", "warning")

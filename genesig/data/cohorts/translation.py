@@ -20,13 +20,7 @@ Problems = list[Problem]
 def rows_of(matrix: Matrix, names: Sequence[str]) -> Matrix:
     """Take the rows of these names, in this order; what is no number keeps its text."""
     place = {name: row for row, name in enumerate(matrix.rows)}
-    return rows_at(matrix, [place[name] for name in names])
-
-
-def rows_at(matrix: Matrix, rows: Sequence[int]) -> Matrix:
-    """Take the rows at these places."""
-    names = tuple(matrix.rows[row] for row in rows)
-    return _retold(matrix, rows, names, range(len(matrix.columns)), matrix.columns)
+    return matrix.chosen([place[name] for name in names])
 
 
 def translated(matrix: Matrix, annotation: str, symbol: str | None,
@@ -85,7 +79,7 @@ def _names(annotation: str, symbol: str | None, problems: Problems) -> dict[str,
 def _medians(matrix: Matrix, groups: dict[str, list[int]], annotation: str,
              problems: Problems) -> Matrix:  # fmt: skip
     single = [columns[0] for columns in groups.values()]
-    found = _retold(matrix, range(len(matrix.rows)), matrix.rows, single, tuple(groups))
+    found = matrix.chosen(range(len(matrix.rows)), single, tuple(groups))
     several = [k for k, columns in enumerate(groups.values()) if len(columns) > 1]
     for k, columns in zip(several, [c for c in groups.values() if len(c) > 1], strict=True):
         values = matrix.cells[:, columns]
@@ -101,16 +95,3 @@ def _medians(matrix: Matrix, groups: dict[str, list[int]], annotation: str,
         what = f"{counted(len(several), 'name')} for more than one gene of the matrix; their median"
         problems.append(Problem(annotation, f"{what} is taken in each sample", "warning"))
     return found
-
-
-def _retold(matrix: Matrix, rows: Sequence[int], names: tuple[str, ...], columns: Sequence[int],
-            genes: tuple[str, ...]) -> Matrix:  # fmt: skip
-    """Copy rows and columns; the texts of cells that are no numbers go along."""
-    at_row, at_column = ({old: new for new, old in enumerate(o)} for o in (rows, columns))
-    texts = {}
-    for place, text in matrix.texts.items():
-        row, column = reversed(place) if matrix.turned else place
-        if row in at_row and column in at_column:
-            texts[at_row[row], at_column[column]] = text
-    cells = matrix.cells[np.ix_(list(rows), list(columns))]
-    return Matrix(names, genes, cells, texts, tuple(range(1, len(rows) + 1)), line_word="row")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 LEAST = 3
 MOST = 6
 """Classes of a column; numbers of more are numbers."""
+MOST_TIMES = 0.9
+"""Least share of a column's cells that are times: validation names a slip, and others are none."""
 SHARE = 4
 """Samples there must be for each column of covariates: they are fitted without a penalty."""
 # What most studies of people would hold fixed.
@@ -91,6 +93,8 @@ def event_word(counts: Counter[str]) -> str | None:
         numbers = is_number(first) and is_number(second)
         return final[0] if len(final) == 1 else max(counts, key=float) if numbers else \
             control_first([first, second])[1]  # fmt: skip
+    if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
+        return "1"
     return min(counts, key=lambda cell: (cell not in final, counts[cell]))
 
 
@@ -151,14 +155,14 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
     words = set(_words(name))
     if not words & (TIME | ENDS) or words & OTHER or is_covariate(name):
         return False
-    if len(cells) < 2 * LEAST or not all(map(is_number, cells)):
-        return False
-    return min(map(float, cells)) >= 0 and len(set(cells)) > MOST
+    known = [cell for cell in cells if is_number(cell) and float(cell) >= 0]
+    return len(known) >= max(2 * LEAST, MOST_TIMES * len(cells)) and len(set(known)) > MOST
 
 
 def _is_event(name: str, cells: Sequence[str]) -> bool:
     counts, words = Counter(cells), set(_words(name))
-    if len(counts) != 2 or not words & (EVENT | ENDS) or is_covariate(name):
+    coded = len(counts) > 2 and counts["0"] + counts["1"] >= MOST_TIMES * len(cells)
+    if not (len(counts) == 2 or coded) or not words & (EVENT | ENDS) or is_covariate(name):
         return False
     word = event_word(counts)
     here = [n for cell, n in counts.items() if (float(cell) == 1 if word is None else cell == word)]

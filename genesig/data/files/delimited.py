@@ -98,6 +98,21 @@ class Matrix:
         place = (column, row) if self.turned else (row, column)
         return self.texts.get(place, f"{self.cells[row, column]:g}")
 
+    def chosen(self, rows: Sequence[int], columns: Sequence[int] | None = None,
+               genes: tuple[str, ...] | None = None) -> Matrix:  # fmt: skip
+        """Copy rows, and columns under other names; what is no number keeps its text."""
+        columns = range(len(self.columns)) if columns is None else columns
+        at_row, at_column = ({old: new for new, old in enumerate(o)} for o in (rows, columns))
+        texts = {}
+        for place, text in self.texts.items():
+            row, column = reversed(place) if self.turned else place
+            if row in at_row and column in at_column:
+                texts[at_row[row], at_column[column]] = text
+        cells = self.cells[np.ix_(list(rows), list(columns))]
+        names = tuple(self.rows[row] for row in rows)
+        return Matrix(names, self.columns if genes is None else genes, cells, texts,
+                      tuple(range(1, len(rows) + 1)), line_word="row")  # fmt: skip
+
     def turn(self) -> Matrix:
         """Exchange rows and columns."""
         return replace(self, rows=self.columns, columns=self.rows, cells=self.cells.T,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,15 @@ from genesig.errors import InvalidInput, Problem, refuse
 from genesig.response.design import label_columns
 from genesig.results.files import cell
 from genesig.results.new_study import Start
-from genesig.words import control_first, flow, is_missing, is_number, listing
+from genesig.words import (
+    alike,
+    control_first,
+    flow,
+    is_missing,
+    is_number,
+    listing,
+    without_thousands,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +88,10 @@ def first_look(
     if is_series(path):
         path = str(fetch(path, Path(folder) / FOLDER))
     matrix = read_matrix(path, part)
+    table = None
+    if samples is not None:
+        table = read_samples(samples, matrix.columns, part if samples == path else None)
+        matrix = _of(table, samples, matrix, path)
     _check_numbers(matrix, path)
     kind = None if Path(path).is_dir() else format_of(path)
     expression = _seen_from(folder, path)
@@ -87,13 +100,7 @@ def first_look(
     settings = on_top({} if part is None else {"data": {"part": part}}, lacking,
                       {"normalise": normalise} if normalise else {})  # fmt: skip
     why += more
-    table = None
-    if samples is not None:
-        table = read_samples(samples, matrix.columns, part if samples == path else None)
-        problems: list[Problem] = []
-        if orient(matrix, path, list(map(str, table.index)), samples, problems) is None:
-            raise InvalidInput(problems)
-    elif kind is not None and _describes(kind):
+    if table is None and kind is not None and _describes(kind):
         table = _samples(path, part, matrix)
     if table is None:
         return Start(expression=expression, sheet=_sheet(matrix, kind), settings=settings, why=why)
@@ -106,6 +113,18 @@ def first_look(
     return Start(expression, where, label, "", settings, (*why, *about))
 
 
+def _of(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
+    """Return the samples of a table, in rows: columns beside the ids say nothing of them."""
+    problems: list[Problem] = []
+    names = list(map(str, table.index))
+    turned = orient(matrix, path, names, samples, problems)
+    if turned is None:
+        raise InvalidInput(problems)
+    known = set(names)
+    kept = turned.chosen([row for row, name in enumerate(turned.rows) if name in known])
+    return replace(kept, line_word=matrix.line_word)
+
+
 def _check_numbers(matrix: Matrix, path: str) -> None:
     """Refuse a table with a column or row of words: it is one about samples or genes."""
     words = [text for text in matrix.texts.values() if not is_missing(text)]
@@ -113,7 +132,11 @@ def _check_numbers(matrix: Matrix, path: str) -> None:
         what = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}); "
         commas = sum("," in text and is_number(text.replace(",", ".")) for text in words)
         table = "is it a table about samples or genes? Name the expression matrix"
-        what += "export the table with decimal points" if 2 * commas > len(words) else table
+        signs = sum(bool(without_thousands(text)) for text in words)
+        if 2 * (commas + signs) > len(words):
+            table = "export the table with decimal points"
+            table = f"{table} and without signs of thousands" if signs else table
+        what += table
         raise refuse(path, what)
 
 
@@ -203,7 +226,9 @@ def _proposed(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
 
 
 def _of_these(counts: Counter[str]) -> dict[str, Any]:
-    """Choose two classes; all of more where they are large enough."""
+    """Choose two classes; all of more where they are large enough; none where two may be one."""
+    if alike(counts):
+        return {}
     several = [word for word, n in counts.items() if n >= FOLDS]
     if len(several) > 2:
         return {} if len(several) == len(counts) else {"classes": sorted(several)}
@@ -221,6 +246,8 @@ def _of_pair(table: pd.DataFrame, pair: Pair) -> str:
 def _of_classes(name: str, counts: Counter[str]) -> str:
     """Name the classes, and two of more that could be compared."""
     text = f"Column '{name}': " + ", ".join(f"{word} ({n})" for word, n in counts.most_common())
+    if same := alike(counts):
+        return f"{text}; write {listing(same[0])} alike, which look like one class"
     if len(_of_these(counts).get("classes", counts)) < 3:
         return text
     two = control_first([word for word, _ in counts.most_common(2)])

@@ -50,7 +50,7 @@ def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path
         if part is not None and not kind.parts:
             name = kind.suffixes[0][1:].upper()
             raise refuse(folder, f"holds {name} files, which have no parts; take data.part "
-                         f"'{part}' out of the config")  # fmt: skip
+                         f"'{part}' away")  # fmt: skip
         return kind.folder(folder, load, files, part)
     tables = [path for path in inside if suffix_of(path) in TABLES]
     if files is None and not tables:

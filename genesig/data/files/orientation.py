@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from itertools import islice
 
 from genesig.data.files.delimited import Matrix
 from genesig.errors import Problem, did_you_mean
 from genesig.words import listing
+
+TRIED = 20
+"""Names that hold another one are many where that is one letter."""
 
 
 def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
@@ -33,7 +37,7 @@ def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
 
 
 def nearest(names: Sequence[str], found: Collection[str]) -> str:
-    """Recognise names that a program has changed: leading zeros, R's make.names, case."""
+    """Recognise names that a program has changed: leading zeros, R's make.names, case, an end."""
     name = names[0]
     usual: dict[str, Callable[[str], str]] = {
         "R has changed it; read and write with check.names=FALSE": _r_name,
@@ -45,7 +49,21 @@ def nearest(names: Sequence[str], found: Collection[str]) -> str:
         for other in found:
             if plain(name) == plain(other):
                 return f"; is '{other}' the sample '{name}'? ({why})"
-    return did_you_mean(name, found)
+    longer = _longer(names, found, "here") or _longer(found, names, "in that table")
+    return longer or did_you_mean(name, found)
+
+
+def _longer(names: Collection[str], found: Collection[str], place: str) -> str:
+    """Tell that most of the names that are found are others with the same letters added."""
+    here, short = set(found), next(iter(names))
+    for long in islice((name for name in found if short in name and name != short), TRIED):
+        before, _, after = long.partition(short)
+        if 2 * sum(f"{before}{name}{after}" in here for name in names) > len(names) > 1:
+            added = " and ".join(f"'{part}'" for part in (before, after) if part)
+            one, other = (long, short) if place == "here" else (short, long)
+            return f"; is '{one}' the sample '{other}'? ({added} is added to all {place}; write " \
+                   "them alike)"  # fmt: skip
+    return ""
 
 
 def _r_name(text: str) -> str:

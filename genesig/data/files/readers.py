@@ -92,8 +92,8 @@ def read_matrix(
 def _one_file(path: str | Path, part: str | None) -> Matrix:
     kind, content = _read(path)
     if part is not None and not kind.parts:
-        raise refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' out of "
-                     "the config")  # fmt: skip
+        raise refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' "
+                     "away")  # fmt: skip
     return kind.matrix(content, str(path), part)
 
 

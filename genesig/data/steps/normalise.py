@@ -43,7 +43,7 @@ from genesig.data.steps.standardise import StandardiseSamples
 from genesig.data.steps.state import state_of
 from genesig.data.steps.vst import Vst
 from genesig.errors import GenesigError, pick
-from genesig.plugins import Registry
+from genesig.plugins import Registry, answering, check_answer
 from genesig.results import Dataset, Design
 from genesig.words import counted
 
@@ -124,8 +124,12 @@ class Reference:
         `about` are the rows of the sample table, where they are known: without them no batch is
         corrected.
         """
-        for step in self.steps:
-            X = apply(step, X, about)
+        for name, step in zip(self.names, self.steps, strict=True):
+            with answering("steps", name):
+                width = X.shape[1] if step.genes is None else len(step.genes)
+                found = apply(step, X, about)
+            check_answer("steps", name, found, (len(X), width))
+            X = found
         return X
 
     def uncorrected(self, about: pd.DataFrame) -> Array:
@@ -244,8 +248,10 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         kind = _class_of(step["step"])
-        fitted.append(among(_fitted(kind, X, about, settings), genes))
-        X = apply(fitted[-1], X, about) if place < len(steps) else X  # nothing learns from the last
+        with answering("steps", step["step"]):
+            fitted.append(among(_fitted(kind, X, about, settings), genes))
+            # Nothing learns from the last.
+            X = apply(fitted[-1], X, about) if place < len(steps) else X
         genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
     return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,18 @@ import numpy as np
 
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
-from genesig.words import NOTHING, UNKNOWN, alike, counted, flow, is_number, listing, misspelt, too
+from genesig.words import (
+    NOTHING,
+    UNKNOWN,
+    alike,
+    as_seen,
+    counted,
+    flow,
+    is_number,
+    listing,
+    misspelt,
+    too,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +39,8 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
     be one, ``?`` or ``-99`` is not.
     """
     if pairs := alike(names):
-        what = f"the classes {listing(pairs[0])} differ in {BY_SIGHT}; write them alike"
+        same = " and ".join(map(listing, pairs[:3]))
+        what = f"the classes {same} differ in {BY_SIGHT}; write them alike"
         yield Problem(f"{where}, column '{label}'", what)
     if 2 < len(names) <= MOST_CLASSES:
         yield from _check_misspelt(table, label, names, where)
@@ -42,6 +54,17 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
         what += f"else write data: {flow({'classes': list(names)})}"
         at = f"{where}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
         yield Problem(at, what, "error" if unknown else "warning")
+
+
+def check_left_out(counts: Mapping[str, int], classes: Sequence[str],
+                   at: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield that a class which ``data.classes`` leaves out looks like one that it names."""
+    seen = {as_seen(name): name for name in classes}
+    for name, number in counts.items():
+        if as_seen(name) in seen:
+            what = f"'{name}' ({counted(number, 'sample')}) is left out by data.classes, but "
+            what += f"differs from '{seen[as_seen(name)]}' in {BY_SIGHT}; write them alike, or "
+            yield Problem(at, f"{what}quite differently")
 
 
 def _check_misspelt(table: pd.DataFrame, label: str, names: Sequence[str],

@@ -180,6 +180,7 @@ FILL = (
 ADVICE = {
     "missing": f"; fill it in, {LEAVE}, or {FILL}",
     "comma": "; export the table with decimal points",
+    "thousands": "; export the table without them",
     "other": "; write a finite number, or NA where nothing was measured",
     "large": f"; correct it, or {LEAVE}",
 }
@@ -188,6 +189,8 @@ ADVICE = {
 def _kind(fault: str) -> str:
     if "decimal comma" in fault:
         return "comma"
+    if "of thousands" in fault:
+        return "thousands"
     if "larger" in fault:
         return "large"
     return "missing" if "blank" in fault or "missing" in fault else "other"

@@ -20,6 +20,7 @@ from genesig.data.steps.normalise import (
 from genesig.data.steps.together import steps_together
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
+from genesig.plugins import answering, check_answer
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.beside_covariates import NAME as COVARIATES
 from genesig.selection.assess.beside_covariates import (
@@ -119,7 +120,10 @@ def _of_split(
             score, y = score if varies else BASELINES["dummy"][task], dataset.response()[train]
             asks = "genes" in signature(score).parameters
             named = {"genes": dataset.var.iloc[fitted.genes]} if asks else {}
-            yield name, test, score(X, y, X_test, _inner(split), state, **named)
+            with answering("baselines", name):
+                found = score(X, y, X_test, _inner(split), state, **named)
+            check_answer("baselines", name, found, (len(test),))
+            yield name, test, found
 
 
 def _inner(split: Split) -> list[Array]:

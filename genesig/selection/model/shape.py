@@ -256,8 +256,9 @@ def check_steps(model: Model, source: str) -> None:
     means = np.atleast_2d(np.asarray(model["training"]["means"], dtype=float))
     try:
         first, learned = split_steps(model)
+        names = tuple(state["step"] for state in model["normalisation"]["steps"][: len(first)])
         with np.errstate(all="ignore"):
-            seen = [Reference((), tuple(first), 0).transform(np.abs(means) + 1)]
+            seen = [Reference(names, tuple(first), 0).transform(np.abs(means) + 1)]
         fitting = _fitting(model["normalisation"]["steps"][len(first) :], learned, means)
         if filler(model) or fills_in(model):
             means[:, :1] = np.nan

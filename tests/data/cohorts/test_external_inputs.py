@@ -121,6 +121,15 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ["error: other.tsv: no gene of the study is here: the study has 'gene1', 'gene2', 'gene3' "
          "and 5 more, this matrix 'ENSG0', 'ENSG1', 'ENSG2' and 5 more; name a table of their ids "
          "and the study's in annotation"]),
+    "genes in another version": (
+        lambda o, s: (_genes(o, [f"ENSG0000000000{k}.2" for k in range(8)]),
+                      [row.__setitem__(0, f"ENSG0000000000{k}.1")
+                       for k, row in enumerate(s.matrix[1:])]),
+        ["error: other.tsv: no gene of the study is here: the study has 'ENSG00000000000.1', "
+         "'ENSG00000000001.1', 'ENSG00000000002.1' and 5 more, this matrix 'ENSG00000000000.2', "
+         "'ENSG00000000001.2', 'ENSG00000000002.2' and 5 more; 'ENSG00000000000.1' is "
+         "'ENSG00000000000.2' here, the same gene in another version: write the ids as the study "
+         "has them"]),
     "few genes": (
         lambda o, s: _genes(o, [*GENES[:6], "a", "b"]),
         ["warning: other.tsv: 2 of the 8 genes of the study are not here; if the model needs many "

@@ -71,6 +71,10 @@ SURVIVAL: dict[str, tuple[Change, str, str]] = {
     "times in days": (
         _cells(1, [str(365 * float(cell)) for cell in TIMES]), "warning", "in another unit"
     ),
+    "times in months, some of them short": (
+        _cells(1, ["0.1", *(str(12 * float(cell)) for cell in TIMES[1:])]), "warning",
+        "and the horizon of the study is ",
+    ),
     "a missing time": (_cells(1, ["NA", *TIMES[1:]]), "warning", "no time or event for 'X1'; left"),
 }  # fmt: skip
 CLASSES: dict[str, tuple[Change, str, str]] = {

@@ -271,6 +271,10 @@ def test_samples_of_no_known_batch_stay_as_they_are_and_one_line_says_so(
             ["sample 's00' stands there more than once; keep one row"],
         ),
         ([["sample", "centre"], ["x1", "b1"]], ["none of the new samples", "'s00'", "'x1'"]),
+        (
+            [["sample", "centre"], *([f"s{k:02d}_b", "b1"] for k in range(80))],
+            ["is 's00' the sample 's00_b'? ('_b' is added to all in that table"],
+        ),
     ],
 )
 def test_a_sample_table_that_says_nothing_of_the_batch_is_refused(

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from genesig.data.study.label_words import check_class_words
+from genesig.data.study.label_words import check_class_words, check_left_out
 from genesig.data.study.labels.guide import as_numbers
 from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels
 from genesig.errors import Problem, did_you_mean
-from genesig.words import control_first, counted, flow, is_number, listing
+from genesig.words import alike, control_first, counted, flow, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def _choose_classes(column: pd.Series[str], where: str, asked: Asked, classes: S
     if len(counts) < 2:
         only = f"every sample is {listing(counts)}" if counts else "no sample has a label"
         problems.append(Problem(at, f"{only}; two classes are needed"))
-    if len(counts) > 2:
+    if len(counts) > 2 and not alike(counts):  # which are an error of their own
         problems.extend(_many_classes(counts, at, as_numbers(asked.table, asked.label)))
     names = control_first(list(counts)) if len(counts) == 2 else [*counts]
     return tuple(names) if len(names) > 1 else (*names, "", "")[:2]
@@ -71,8 +71,9 @@ def _of_other_classes(column: pd.Series[str], classes: tuple[str, ...] | None, w
     if other:
         times = Counter(other.values())
         found = ", ".join(f"'{name}' ({counted(n, 'sample')})" for name, n in times.items())
-        what = f"left out by data.classes: {found}"
-        problems.append(Problem(f"{where}, column '{column.name}'", what, "warning"))
+        at, what = f"{where}, column '{column.name}'", f"left out by data.classes: {found}"
+        problems.append(Problem(at, what, "warning"))
+        problems.extend(check_left_out(times, classes or (), at))
     return {name: f"class '{value}' is not in data.classes" for name, value in other.items()}
 
 
