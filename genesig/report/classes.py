@@ -28,7 +28,8 @@ def classes(data: Study, limits: Limits) -> Section:
     if names is None or two(data["study"]) or counts is None:
         return Section("classes", TITLE, part="evidence")
     sizes = data["study"]["counts"] or []
-    rows = [_row(k, names, counts[k], sizes[k]) for k in range(len(names))]
+    units = data["study"]["units"] or sizes
+    rows = [_row(k, names, counts[k], sizes[k], units[k]) for k in range(len(names))]
     table = filled_table(
         "classes", "Each class while its samples were held out, the mean over the repeats.",
         COLUMNS, rows, len(rows), shown=True,
@@ -58,10 +59,10 @@ def _certain(data: Study) -> list[str]:
     ]
 
 
-def _row(k: int, names: list[str], counts: list[float], size: int) -> list[object]:
+def _row(k: int, names: list[str], counts: list[float], size: int, units: int) -> list[object]:
     total = sum(counts)
     right = counts[k] / total if total else None
-    low, high = (None, None) if right is None else wilson(right, size)
+    low, high = (None, None) if right is None else wilson(right, units)
     others = sorted(((n, other) for j, (n, other) in enumerate(zip(counts, names, strict=True))
                      if j != k and n), reverse=True)  # fmt: skip
     taken = f"{others[0][1]} ({percent(others[0][0] / total)})" if others else ""

@@ -1,0 +1,19 @@
+"""The table of several classes."""
+
+from report_kinds import kind_arguments
+
+from genesig.report.classes import classes
+from genesig.report.collect import collect
+from genesig.report.page.section import Limits
+
+
+def test_the_interval_of_a_class_counts_its_groups():
+    data = collect(**kind_arguments("several_classes"))
+    alone = classes(data, Limits(3, 5)).items[0].rows
+    assert data["study"]["units"] == data["study"]["counts"]
+    data["study"]["units"] = [count // 3 for count in data["study"]["counts"]]
+    grouped = classes(data, Limits(3, 5)).items[0].rows
+    for one, other in zip(alone, grouped, strict=True):
+        assert one[:3] == other[:3]
+        widths = [float(row[4].value) - float(row[3].value) for row in (one, other)]
+        assert widths[1] > 1.3 * widths[0]
