@@ -59,7 +59,7 @@ def lines(table: pd.DataFrame) -> Iterable[str]:
 def before(table: pd.DataFrame) -> Iterable[str]:
     """Yield what an audit had found of a number, and what was measured of it since."""
     yield "## Before and after\n"
-    yield "What audits found, of the commit 0d431e1 and of what came after it, and what became of it:\n"
+    yield "What audits found, of the commit 0d431e1 and of later ones, and what became of it:\n"
     yield "| stated | before | now |"
     yield "| --- | --- | --- |"
     known = table.drop_duplicates(["data", "number"]).set_index(["data", "number"])
