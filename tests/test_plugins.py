@@ -30,15 +30,16 @@ from genesig.selection.assess.baseline_scores import run_baselines
 REGISTRIES = {
     "formats": READERS, "steps": NORMALISERS, "baselines": BASELINES, "penalties": PENALTIES,
 }  # fmt: skip
+BEFORE = {group: set(registry) for group, registry in REGISTRIES.items()}
 OWN = "example-plugin"
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "x"}
 
 
 def forget():
     plugins.offered.cache_clear()
-    for registry in REGISTRIES.values():
-        for name in [name for named in POINTS.values() for name in named]:
-            registry.pop(name, None)
+    for group, registry in REGISTRIES.items():
+        for name in set(registry) - BEFORE[group]:
+            del registry[name]
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ def test_genes_come_after_probe_sets(folder):
 def test_one_array_is_no_matrix_and_a_folder_has_no_parts(folder):
     with pytest.raises(InvalidInput, match=r"s00\.CEL: is one array; name the folder"):
         read_matrix("arrays/s00.CEL")
-    with pytest.raises(InvalidInput, match=r"take data\.part 'x' out"):
+    with pytest.raises(InvalidInput, match=r"take data\.part 'x' away"):
         read_matrix("arrays", "x")
     assert read_matrix("arrays").columns == matrix_of("arrays", content_of).columns
 
