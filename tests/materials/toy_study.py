@@ -10,6 +10,7 @@ import sys
 from tempfile import NamedTemporaryFile
 
 import numpy as np
+import pandas as pd
 import yaml
 from places import ROOT
 
@@ -139,6 +140,21 @@ def results(folder):
             continue
         found[name] = path.read_bytes()
     return found
+
+
+def assert_alike(here, there):
+    """Hold a table or arrays of two runs against each other: the same words, numbers to 1e-9."""
+    if here.suffix == ".tsv":
+        one, other = (pd.read_csv(path, sep="\t") for path in (here, there))
+        pd.testing.assert_frame_equal(one, other, rtol=1e-9, atol=1e-12)
+        return
+    with np.load(here) as one, np.load(there) as other:
+        assert one.files == other.files
+        for name in one.files:
+            if one[name].dtype.kind == "f":
+                np.testing.assert_allclose(one[name], other[name], 1e-9, 1e-12, err_msg=name)
+            else:
+                np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
 def planned(folder):

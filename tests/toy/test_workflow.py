@@ -12,7 +12,17 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
-from toy_study import HOSTILE, command, environment, make_study, planned, results, run, write_config
+from toy_study import (
+    HOSTILE,
+    assert_alike,
+    command,
+    environment,
+    make_study,
+    planned,
+    results,
+    run,
+    write_config,
+)
 
 
 @pytest.fixture(scope="session")
@@ -152,21 +162,6 @@ def test_the_record_knows_every_result(finished):
 
 def test_nothing_is_left_to_do(finished):
     assert planned(finished) == set()
-
-
-def assert_alike(here, there):
-    """Hold a table or arrays of two runs against each other: the same words, numbers to 1e-9."""
-    if here.suffix == ".tsv":
-        one, other = (pd.read_csv(path, sep="\t") for path in (here, there))
-        pd.testing.assert_frame_equal(one, other, rtol=1e-9, atol=1e-12)
-        return
-    with np.load(here) as one, np.load(there) as other:
-        assert one.files == other.files
-        for name in one.files:
-            if one[name].dtype.kind == "f":
-                np.testing.assert_allclose(one[name], other[name], 1e-9, 1e-12, err_msg=name)
-            else:
-                np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
 @pytest.mark.slow  # the fast case: test_double_loop, without a workflow around it
