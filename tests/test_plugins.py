@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from example_plugin import POINTS, Shift, install
-from toy_study import empty, make_study, run
+from toy_study import command, empty, environment, make_study
 
 from genesig import GenesigError, InvalidInput, plugins
 from genesig.data.files.known import READERS
@@ -226,7 +226,11 @@ def test_a_whole_study_with_all_four(tmp_path, monkeypatch):
         f"{row[0].replace(' ', '')} {name} {value}\n"
         for row in rows for name, value in zip(header[1:], row[1:], strict=True)
     ))  # fmt: skip
-    run(folder)
+    # a process of its own: `run` is a copy of this one, which has not heard of PYTHONPATH
+    done = subprocess.run(
+        command(), cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
     said = (folder / "results/report.html").read_text()
     assert "first gene" in said
     assert "example-plugin" in (folder / "results/run.json").read_text()
