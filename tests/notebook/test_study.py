@@ -203,6 +203,7 @@ def test_the_tables_are_those_of_a_clone(tmp_path):
         "report_data.json",
         "report.html",
         "model.json",
+        "model_card.md",
         "validation.json",
         "data/raw.h5ad",
         "dataset.h5ad",
