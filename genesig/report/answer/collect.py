@@ -370,13 +370,14 @@ def _short_intervals(study: StudyFacts, scheme: str) -> Iterator[str]:
         yield (
             "Samples were left out one at a time, which does not show how far models of other"
             " samples differ: in simulated studies the 95\u00a0% CIs of error and AUC held what is"
-            " expected in 85 to 97\u00a0%."
+            " expected in 81 to 97\u00a0%."
         )
     if classes and units and min(units) < SHORT:
         name = clean(classes[units.index(min(units))])
         yield (
-            f"Of {name} there are fewer than {in_words(SHORT)} independent samples: in simulated"
-            " studies the 95\u00a0% CI of the AUC then held what is expected in about 90\u00a0%."
+            f"Of {name} there are fewer than {in_words(SHORT)} independent samples: in studies"
+            " simulated with four the 95\u00a0% CI of the AUC held what is expected in about"
+            " 90\u00a0%."
         )
 
 
