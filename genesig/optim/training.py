@@ -104,6 +104,21 @@ class TrainingSets:
         mean, inverse = self.moments(slice(k, k + 1))
         return np.asarray((self.X - mean[0]) * inverse[0])
 
+    def strength(self, part: slice, Y: Array | None = None) -> Array:
+        """Return ``|z_j'y|`` of each feature in some training sets, (columns, d).
+
+        Parameters
+        ----------
+        part : slice
+            Numbers of the training sets.
+        Y : (k, T, n) array, optional
+            Several responses in the place of one, centred on the training rows and times √v: then
+            it is ``||z_j'Y||``.
+        """
+        Y = self.every.y[:, None] if Y is None else Y
+        pull = (self.every.mask[part, None] * Y[part]) @ self.matrix.F.T
+        return np.asarray(self.moments_of_copy(part)[1] * np.linalg.norm(pull, axis=1))
+
     def problem(self, k: int) -> tuple[Array, Array]:
         """Return Z (n_k, d) and y (n_k,) of training set k as solvers see them."""
         rows, Z = self.rows[:, k], self.standardised(k)

@@ -25,8 +25,8 @@ much for one number of the training matrix, and for the cube of its samples."""
 HALF, HALVED = 2e-4, 2.5e-9
 """Seconds of the list of one half of a training set: a part of its own, and for one number."""
 
-LOGISTIC, LOGIT = 5e-4, 1.2e-8
-"""Seconds of one path of the logistic model: a part of its own, and for one number."""
+MEMBERS, MEMBER = 5e-4, 1.2e-8
+"""Seconds of the other models of a committee: a part of its own, and for one number."""
 
 STRETCH, PLACED = 0.0013, 1.8e-8
 """Seconds of one step of a path of the fused lasso: a part of its own, and for one number."""
@@ -248,8 +248,8 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     kind = LABELS[SEVERAL if size.classes else config["data"]["task"]]
     own, each = kind.step * max(1, size.classes), PRODUCT * n * size.genes + STEP * n**3
     more = _halves(config, size, TRAINING) if config["signature"]["permutations"] else 0.0
-    if more and linear["model"] == "committee" and not size.classes:
-        more += (1 + folds) * (LOGISTIC + LOGIT * n * size.genes)
+    if more and linear["model"] == "committee":
+        more += (1 + folds) * (MEMBERS + MEMBER * n * size.genes)
     return float(FIT + steps * (own + each * max(1, size.classes)) + more)
 
 

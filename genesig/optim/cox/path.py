@@ -65,3 +65,10 @@ def tau_max(sets: CoxSets) -> Array:
         return sets.sets.tau_max
     each = [without_features(sets, slice(k, k + 1)) for k in range(len(sets.risk))]
     return np.array([largest_ratio(state, ground.weights)[0] for ground, state in each])
+
+
+def strength(sets: CoxSets, part: slice) -> Array:
+    """Return ``|z_j'∇l|`` of each feature where none is selected, in some training sets, (k, d)."""
+    if not len(sets.free) and sets.fixed is None:
+        return sets.sets.strength(part)
+    return np.abs(without_features(sets, part)[1].g)

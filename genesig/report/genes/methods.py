@@ -16,6 +16,7 @@ from genesig.report.page.words import (
 )
 from genesig.results.chance import FINAL, TRAINING
 from genesig.selection.genes.evidence import LEVEL, LONGEST, LOOSE, MU, NESTED, SHARE
+from genesig.selection.linear.committee import LENGTHS
 
 TESTS = {
     "welch": "Welch t-test",
@@ -83,12 +84,6 @@ def tests(data: Genes) -> list[str]:
         f" samples{one_value(data)}{in_test(data)}, at a false discovery rate of"
         f" {percent(data['config']['controls']['fdr'])} (Benjamini and Hochberg 1995)."
     ]
-
-
-def committee(data: Genes) -> bool:
-    """Whether the predictive model is an average with a logistic one."""
-    classes, linear = data["study"]["classes"], data["config"]["linear"]
-    return linear.get("model") == "committee" and classes is not None and len(classes) == 2
 
 
 def evidence_words(data: Genes, it: Evidence) -> list[str]:
@@ -161,10 +156,11 @@ def _predictive(data: Genes) -> str:
         f" q ≤ {significant(LOOSE * rate, 2)}.",
         "controlled": "The predictive model is that of the named genes.",
     }.get(which, "The predictive model is that of the two-stage list.")
-    if committee(data):
+    if data["config"]["linear"].get("model") == "committee":
         said += (
-            " Its scores were averaged with those of a logistic model with an l1 penalty (Friedman"
-            " et al. 2010), weighted by Fisher's discriminant of their out-of-fold scores, with a"
-            " ridge; the mean is again linear, and its genes are those of both."
+            " It was averaged with two other linear models: one of the genes that halves of the"
+            " training samples list most often, one of those that go with the response most, each"
+            f" by itself. Their numbers of genes ({LENGTHS[0]} to {LENGTHS[-1]}) were chosen by the"
+            " inner folds; the mean is again linear, and its genes are those of all three."
         )
     return f"{said} A ridge refit gives the weights of every list."

@@ -2,8 +2,8 @@
 
 Named genes have a half-frequency that chance seldom gives (see `evidence`), and a ridge refit. The
 predictive model is that of the chosen list of the two stages, or where it is asked for (`BEST`) of
-the genes of twice the rate of error, if their inner error is smaller; or its mean with a logistic
-model.
+the genes of twice the rate of error, if their inner error is smaller; or its mean with two others,
+see `committee`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from genesig.results import Fits
 from genesig.results.chance import Chance
 from genesig.results.fits import covariate_part
 from genesig.selection.genes.evidence import LOOSE, expected, q_values, ranked
+from genesig.selection.linear.committee import by_halves, by_strength, mean
 from genesig.selection.linear.grid import Surface
-from genesig.selection.linear.halves import list_halves
+from genesig.selection.linear.halves import HalfLists, list_halves
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Model, Sets
 from genesig.selection.linear.path import refitted
@@ -32,6 +33,7 @@ from genesig.selection.linear.unseen import class_lines, unseen
 Array = np.ndarray[Any, Any]
 
 BEST, CONTROLLED = "best", "controlled"
+COMMITTEE = "committee"
 
 
 class Expected(NamedTuple):
@@ -61,16 +63,35 @@ class Trained(NamedTuple):
     even_inner: Sets
 
 
-class Found(NamedTuple):
-    """What left-out samples say of a list: its lam, error, cut, and their scores.
+class Halved(NamedTuple):
+    """Lists of halves of training sets, and of what trains their folds, one after the other."""
 
-    The last are also those at the lam of other folds, less the cut, see `unseen`.
+    outer: HalfLists
+    inner: HalfLists
+
+    @classmethod
+    def of(cls, todo: list[Task], outer: Sets, protocol: Protocol) -> Halved:
+        """List genes in the halves of the tasks."""
+        inside = [(k, half) for k, task in enumerate(todo)
+                  for half in known_halves(task.inner_halves)]  # fmt: skip
+        return cls(_halved(todo, outer, protocol), list_halves(outer, todo, inside, protocol))
+
+
+def _halved(todo: list[Task], outer: Sets, protocol: Protocol) -> HalfLists:
+    own = [(k, known_halves(task.halves)) for k, task in enumerate(todo)]
+    return list_halves(outer, todo, own, protocol)
+
+
+class Found(NamedTuple):
+    """Which of some lists left-out samples prefer: its number, lam, error, cut.
+
+    The last are their scores at the list and lam of other folds, less the cut, see `unseen`.
     """
 
+    number: int
     lam: int
     error: float
     cut: Any
-    scores: Array
     unseen: Array | None = None
 
 
@@ -101,12 +122,15 @@ def answer(
     if not len(chance.inner):
         own, predictive = _as_chosen(todo, surfaces, outer, protocol, chance), chosen
     else:
-        own, loose, error = controlled(todo, outer, inner, protocol, chance)
+        halved = Halved.of(todo, outer, protocol)
+        own, loose, error = controlled(todo, outer, inner, protocol, chance, halved)
         if protocol.list == BEST:
             better = error[:, 1] <= [surface.lowest + 1e-12 for surface in surfaces]
         ours = loose if protocol.list == BEST else own
-        lists = [ours[k] if better[k] else chosen[k] for k in range(len(todo))]
-        predictive = FITTED[todo[0].kind].predict(todo, sets.outer, sets.inner, lists, protocol)
+        predictive = [ours[k] if better[k] else chosen[k] for k in range(len(todo))]
+        if protocol.model == COMMITTEE:
+            others = _others(todo, sets, protocol, halved)
+            predictive = list(map(mean, zip(predictive, *others, strict=True)))
     both = list(zip(predictive, own, strict=True))
     return replace(fits, **_arrays(todo, both, sets.outer.X, genes, fits), controlled=better)
 
@@ -148,12 +172,13 @@ def _chosen(fits: Fits, fit: int, surface: Surface, genes: Array) -> Model:
     return Model(
         np.searchsorted(genes, indices), values, fits.intercept[fit, at] - cut,
         None if fits.gamma is None else fits.gamma[fit, at],
-        surface.left_out - cut, surface.unseen,
+        surface.unseen,
     )  # fmt: skip
 
 
 def controlled(
-    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol, chance: Expected
+    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol, chance: Expected,
+    halved: Halved,
 ) -> tuple[list[Model], list[Model], Array]:  # fmt: skip
     """List genes by half-frequency at two rates of error, and refit them.
 
@@ -167,16 +192,13 @@ def controlled(
     error : (k, 2) float
         Of the inner folds.
     """
-    of_inner = [
-        (k, half) for k, task in enumerate(todo) for half in known_halves(task.inner_halves)
+    of_folds = listed(halved.inner, protocol, chance.inner)
+    scores, lam = _of_folds(todo, inner, of_folds, protocol), protocol.lam_grid()
+    found = [
+        [_found(task, part[:, [m]], protocol) for m in range(2)]
+        for task, part in zip(todo, scores, strict=True)
     ]
-    of_outer = [(k, known_halves(task.halves)) for k, task in enumerate(todo)]
-    lam, left = protocol.lam_grid(), np.hstack([task.left_rows() for task in todo])
-    of_folds = _supports(listed(outer, todo, of_inner, protocol, chance.inner))
-    scores = inner.scores(of_folds, lam * inner.norm[:, None], left)
-    parts = np.split(scores, np.cumsum([len(task.inner) for task in todo])[:-1])
-    found = [_held_against(task, part, protocol) for task, part in zip(todo, parts, strict=True)]
-    lists = listed(outer, todo, of_outer, protocol, chance.outer)
+    lists = listed(halved.outer, protocol, chance.outer)
     own, loose = (
         _refitted(todo, outer, [each[at] for each in lists], [each[at] for each in found], lam)
         for at in range(2)
@@ -184,16 +206,38 @@ def controlled(
     return own, loose, np.array([[one.error for one in each] for each in found])
 
 
-def listed(
-    outer: Sets, todo: list[Task], halves: Sequence[tuple[int, Array]], protocol: Protocol,
-    chance: Array,
-) -> list[tuple[Array, Array]]:  # fmt: skip
+def _of_folds(
+    todo: list[Task], inner: Sets, lists: Sequence[Sequence[Array]], protocol: Protocol
+) -> list[Array]:
+    """Return scores (n_folds, m, n_lam, n, ...) of the m lists of the folds of each task."""
+    lam, left = protocol.lam_grid(), np.hstack([task.left_rows() for task in todo])
+    scores = inner.scores(_supports(lists), lam * inner.norm[:, None], left)
+    return np.split(scores, np.cumsum([len(task.inner) for task in todo])[:-1])
+
+
+def _others(
+    todo: list[Task], sets: Trained, protocol: Protocol, halved: Halved
+) -> list[list[Model]]:
+    """Return the other models of the committee, of each task."""
+    orders = [[by_halves(*each) for each in zip(of.times(), of.weights(), strict=True)]
+              for of in halved]  # fmt: skip
+    strong = [[by_strength(of.strength(slice(k, k + 1))[0]) for k in range(len(of.norm))]
+              for of in (sets.outer, sets.inner)]  # fmt: skip
+    out = []
+    for of_outer, of_folds in (orders, strong):
+        scores = _of_folds(todo, sets.inner, of_folds, protocol)
+        found = [_found(task, part, protocol) for task, part in zip(todo, scores, strict=True)]
+        lists = [each[one.number] for each, one in zip(of_outer, found, strict=True)]
+        out.append(_refitted(todo, sets.outer, lists, found, protocol.lam_grid()))
+    return out
+
+
+def listed(found: HalfLists, protocol: Protocol, chance: Array) -> list[tuple[Array, Array]]:
     """Return the genes at the two rates of error, ascending, by each list of halves.
 
     At least ``signature.least`` and at most ``signature.most`` of those that any half lists, or
     ``signature.size`` whatever their q.
     """
-    found = list_halves(outer, todo, halves, protocol)
     if len(chance) != found.lists + 1:
         raise GenesigError(
             f"chance is that of {len(chance) - 1} lists, and {found.lists} were made: make it"
@@ -218,9 +262,8 @@ def _as_chosen(
     todo: list[Task], surfaces: Sequence[Surface], outer: Sets, protocol: Protocol, chance: Expected
 ) -> list[Model]:  # fmt: skip
     """Return the models of the named genes at the lam of the surfaces, not cut."""
-    halves = [(k, known_halves(task.halves)) for k, task in enumerate(todo)]
-    lists = [named for named, _ in listed(outer, todo, halves, protocol, chance.outer)]
-    found = [Found(each.choice[1], np.nan, each.threshold, each.left_out) for each in surfaces]
+    lists = [named for named, _ in listed(_halved(todo, outer, protocol), protocol, chance.outer)]
+    found = [Found(0, each.choice[1], np.nan, each.threshold) for each in surfaces]
     return _refitted(todo, outer, lists, found, protocol.lam_grid())
 
 
@@ -231,29 +274,28 @@ def _supports(lists: Sequence[Sequence[Array]]) -> Path:
     return Path.of(shape, coefs, np.zeros(shape), np.ones(shape, dtype=np.int64), 0.0)
 
 
-def _held_against(task: Task, scores: Array, protocol: Protocol) -> list[Found]:
-    """Choose the lam of each list by the inner folds, from scores (n_folds, m, n_lam, n, ...)."""
-    return [_found(task, scores[:, [m]], protocol) for m in range(scores.shape[1])]
-
-
 def _found(task: Task, scores: Array, protocol: Protocol) -> Found:
-    """Choose the lam of one list, from scores (n_folds, 1, n_lam, n, ...)."""
+    """Choose a list and its lam by the inner folds, from scores (n_folds, m, n_lam, n, ...).
+
+    Of equal errors the first list, with the largest lam.
+    """
     kind, cut = FITTED[task.kind], np.zeros(scores.shape[1:3])
     if protocol.threshold == "midpoint":
         cut = kind.cut(task, scores)
 
-    def best(some: Task, folds: Array) -> tuple[int, float]:
-        (error,), _ = kind.error(some, scores[folds], cut, protocol.criterion)
-        at = int(np.flatnonzero(error.round(12) == error.round(12).min())[-1])
-        return at, float(error[at])
+    def best(some: Task, folds: Array) -> tuple[int, int, float]:
+        error = kind.error(some, scores[folds], cut, protocol.criterion)[0]
+        least = error.round(12).min(axis=1)
+        number = int(np.argmin(least))
+        lam = int(np.flatnonzero(error[number].round(12) == least[number])[-1])
+        return number, lam, float(error[number, lam])
 
     def by_others(rest: Task, folds: Array) -> tuple[Array, Any]:
-        at, _ = best(rest, folds)
-        return scores[:, 0, at], cut[0, at]
+        number, lam, _ = best(rest, folds)
+        return scores[:, number, lam], cut[number, lam]
 
-    lam, error = best(task, np.arange(len(scores)))
-    left_out = task.left_out(scores[:, 0, lam])
-    return Found(lam, error, cut[0, lam], left_out, unseen(task, by_others))
+    number, lam, error = best(task, np.arange(len(scores)))
+    return Found(number, lam, error, cut[number, lam], unseen(task, by_others))
 
 
 def _refitted(
@@ -267,7 +309,7 @@ def _refitted(
             decided.values[slice(*decided.indptr[k:][:2])],
             decided.intercept[k, 0] - cut[k],
             None if decided.gamma is None else decided.gamma[k, 0],
-            each.scores - cut[k], each.unseen,
+            each.unseen,
         )
         for k, each in enumerate(found)
     ]  # fmt: skip

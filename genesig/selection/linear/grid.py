@@ -187,10 +187,9 @@ class Surface:
         Chosen indices of tau, of lam, and of the list's mu in ``linear.mu``.
     threshold : float or array
         Where a score is cut, as its kind has it.
-    left_out : (n, ...) float
-        Score of each training sample at the choice, by the fold that left it out; else NaN.
     unseen : (n, ...) float or None
-        The same less the cut, at what the other folds chose, see `unseen`.
+        Score of each training sample, less the cut, by the fold that left it out, at what the other
+        folds chose, see `unseen`; else NaN.
     lowest : float
         Its validation error.
     length : float
@@ -205,7 +204,6 @@ class Surface:
     agreement: Array
     choice: tuple[int, int, int]
     threshold: Any
-    left_out: Array
     unseen: Array | None = None
     lowest: float = np.nan
     length: float = np.nan
@@ -287,7 +285,6 @@ def _surface(
         agreement=agreement,
         choice=(tau, lam, rule.listed(protocol, mu)),
         threshold=searched[mu].cut[tau, lam],
-        left_out=task.left_out(searched[mu].scores[:, tau, lam]),
         unseen=unseen(task, partial(_by_others, searched, rule, protocol, d)),
         lowest=float(searched[mu].error[tau, lam]),
         length=float(size[mu, tau]),

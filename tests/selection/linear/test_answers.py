@@ -7,8 +7,9 @@ import pytest
 import settings
 from kinds_study import COLUMNS, study_of
 from linear_settings import of_kind
+from scipy.stats import ttest_ind
 from settings import MOMENTS
-from sklearn.linear_model import ElasticNet, LogisticRegression
+from sklearn.linear_model import ElasticNet, Ridge
 from sklearn.preprocessing import StandardScaler
 
 from genesig.data.splits.draw import draw_splits
@@ -223,49 +224,38 @@ def test_groups_stay_in_one_half():
         assert all(len(set(half[3 * k : 3 * k + 3].tolist())) == 1 for k in range(16))
 
 
-def test_the_committee_is_the_mean_of_the_list_and_a_logistic_model(monkeypatch):
-    """Held against scikit-learn's logistic regression at the tau that was chosen."""
-    study = of("classification", list="stable")
-    dataset, splits, linear, chance = study
+def test_the_committee_is_the_mean_of_three_ridge_models():
+    """Held against ridge regressions of our own: on the chosen list, on genes by |t|, on a third.
+
+    What is left of three times the mean, less the list's model and that of the k genes of the
+    largest t, is itself a ridge regression on the genes that it has.
+    """
+    dataset, splits, linear, chance = of("classification", list="stable")
     one = replace(splits, outer=splits.outer[:1])
-    alone, both = (
-        double_loop(dataset, one, chance, labels="observed", **STUDY, **linear | {"model": model})
-        for model in ("two_stage", "committee")
-    )
+    found = [np.zeros(60), np.zeros(60)]
+    for model, values in zip(("two_stage", "committee"), found, strict=True):
+        fits = double_loop(dataset, one, chance, labels="observed", **STUDY,
+                           **linear | {"model": model})  # fmt: skip
+        genes, weights = fits.answer("predictive").coef(0, 0)
+        values[genes] = weights
     rows = dataset.rows(splits.outer[0].train)
     X, y = dataset.X[rows], dataset.response()[rows]
-    # both classes weigh alike, in the scales of genes as in the loss
-    weight = np.where(y > 0, 1 / np.sum(y > 0), 1 / np.sum(y < 0)) / 2
-    mean = weight @ X
-    sd = np.sqrt(weight @ np.square(X - mean))
-    centred = (X - mean) / sd
-    tau_max = np.abs(centred.T @ (weight * y / 2)).max()
-    genes, values = both.answer("predictive").coef(0, 0)
-    other_genes, other_values = alone.answer("predictive").coef(0, 0)
-    mean_model, own = np.zeros(60), np.zeros(60)
-    mean_model[genes], own[other_genes] = values, other_values
+    sd = X.std(axis=0)
+    Z = (X - X.mean(axis=0)) / sd
+    norm = np.linalg.norm(Z, 2) ** 2
+
+    def ridge(genes, lam):
+        w = np.zeros(60)
+        w[genes] = Ridge(alpha=lam * norm).fit(Z[:, genes], y).coef_ / sd[genes]
+        return w
+
+    order = np.argsort(-np.abs(ttest_ind(X[y > 0], X[y < 0]).statistic))
     best = np.inf
-    for fraction in committee.TAU:
-        model = LogisticRegression(
-            C=1 / (fraction * tau_max), l1_ratio=1.0, solver="saga", tol=1e-10, max_iter=200_000
-        ).fit(centred, y, sample_weight=weight)
-        logistic = model.coef_[0] / sd
-        # the mean is a sum of both with some positive weights
-        weights, *_ = np.linalg.lstsq(np.column_stack([own, logistic]), mean_model, rcond=None)
-        rest = np.abs(np.column_stack([own, logistic]) @ weights - mean_model).max()
-        if (weights > 0).all():
-            best = min(best, rest / np.abs(mean_model).max())
-    assert best < 1e-4
-
-
-def test_a_score_that_tells_nothing_has_little_say_and_a_wrong_one_none():
-    rng = np.random.default_rng(0)
-    y = np.repeat([-1.0, 1.0], 200)
-    good, nothing = y + rng.normal(0, 1, 400), rng.normal(0, 1, 400)
-    a, b = committee.shares(y, good, nothing)
-    assert 0 <= b * nothing.std() < 0.15 * a * good.std()
-    a, b = committee.shares(y, good, 100 * good)  # the same but for its scale: half each
-    assert a * good.std() == pytest.approx(b * 100 * good.std()) == pytest.approx(0.5)
-    assert committee.shares(y, good, -good)[1] == 0
-    a, b = committee.shares(y, nothing - nothing, nothing - nothing)
-    assert a == b > 0
+    for length in committee.LENGTHS:
+        for lam in linear["lam"]:
+            third = 3 * found[1] - found[0] - ridge(order[:length], lam)
+            genes = np.flatnonzero(np.abs(third) > 1e-9)
+            if len(genes):
+                again = [np.abs(ridge(genes, other) - third).max() for other in linear["lam"]]
+                best = min(best, *again)
+    assert best < 1e-8

@@ -160,6 +160,10 @@ class LeastSquares:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.norm
 
+    def strength(self, part: slice) -> Array:
+        """See `record.Sets`."""
+        return self.sets.strength(part)
+
     def inner(
         self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
         together: bool = True,

@@ -29,17 +29,15 @@ class Model:
     intercept : float or (T,) float
         Less the threshold.
     gamma : (q,) or (q, T) float, or None
-    left_out : (n, ...) float
-        Score of each training sample by the fold that left it out, less the threshold; else NaN.
     unseen : (n, ...) float or None
-        The same by settings that the other folds chose, see `unseen`.
+        Score of each training sample, less the threshold, by the fold that left it out and settings
+        that the other folds chose, see `unseen`; else NaN.
     """
 
     genes: Array
     values: Array
     intercept: Any
     gamma: Array | None
-    left_out: Array
     unseen: Array | None = None
 
     def scores(self, X: Array, rows: Array) -> Array:
@@ -83,6 +81,12 @@ class Sets(Protocol):
     @property
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each, the unit of mu and lam, (k,)."""
+
+    def strength(self, part: slice) -> Array:
+        """Return how much each gene goes with the response by itself, in some sets, (k, d).
+
+        The length of the gradient where nothing is selected, whose largest is tau_max.
+        """
 
     def inner(
         self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
@@ -143,9 +147,6 @@ class Fitting:
         lists that `decide` gives.
     by_class : callable or None
         Such scores to those of each class, (n, T); None where there are no classes.
-    predict : callable
-        Tasks, their training sets and those of their inner folds, the `answers.Model` of each
-        task's list, and the protocol, to the models that predict.
     columns : callable
         A design to the further shape of a weight and of a score: none, or one for each class.
     """
@@ -161,5 +162,4 @@ class Fitting:
     )
     told: Callable[[Array, Any], Array] = lambda scores, cut: scores - cut
     by_class: Callable[[Array], Array] | None = None
-    predict: Callable[..., list[Any]] = lambda todo, outer, inner, lists, protocol: lists
     columns: Callable[[Design], tuple[int, ...]] = lambda design: ()

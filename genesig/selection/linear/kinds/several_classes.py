@@ -69,6 +69,10 @@ class ClassColumns:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.joint.norm
 
+    def strength(self, part: slice) -> Array:
+        """See `record.Sets`."""
+        return self.joint.sets.strength(part, self.joint.Y)
+
     def inner(
         self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
         together: bool = True,

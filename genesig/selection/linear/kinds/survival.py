@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.optim.adjustment import Adjustment
-from genesig.optim.cox.path import cox_path
+from genesig.optim.cox.path import cox_path, strength
 from genesig.optim.cox.path import tau_max as smallest
 from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
 from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
@@ -79,6 +79,10 @@ class PartialLikelihood:
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.sets.norm
+
+    def strength(self, part: slice) -> Array:
+        """See `record.Sets`."""
+        return strength(self.sets, part)
 
     def inner(
         self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
