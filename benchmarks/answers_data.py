@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
+TESTS = Path(__file__).parents[1] / "tests"
+sys.path.insert(0, str(TESTS / "materials"))
+sys.path.insert(0, str(TESTS / "references"))
 
 from places import SHARED
 from study import settings, splits_of
@@ -64,13 +66,17 @@ OTHERS: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set lies, and which two of its classes are told apart: None where it has two."""
+    """Where a data set lies, and which two of its classes are told apart: None where it has two.
+
+    ``label`` and ``data`` are as in the config of a study.
+    """
 
     name: str
     matrix: Path
     samples: Path
-    label: str
-    classes: tuple[str, str] | None = None
+    label: str | Mapping[str, str]
+    classes: tuple[str, ...] | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str) -> Source:
@@ -96,7 +102,7 @@ class Source:
     def read(self) -> Dataset:
         """Read it; genes with missing values are left out."""
         classes = None if self.classes is None else [*self.classes]
-        own = settings({}, data={"classes": classes, "missing": True})["data"]
+        own = settings({}, data={"classes": classes, "missing": True, **self.data})["data"]
         dataset = read_dataset(str(self.matrix), str(self.samples), self.label, **own)
         known = ~np.isnan(dataset.X).any(axis=0)
         return replace(dataset, X=dataset.X[:, known], var=dataset.var[known])
@@ -133,25 +139,29 @@ class Study:
 
 def study_of(source: Source, plan: Plan) -> Study:
     """Read a data set and draw its splits."""
+    return divided_study(source.read(), plan)
+
+
+def divided_study(dataset: Dataset, plan: Plan) -> Study:
+    """Draw the splits and the halves of a data set."""
     config = settings({}, splits={
         "folds": plan.folds, "repeats": plan.repeats, "inner_folds": plan.inner_folds,
         "subsamples": 2 * plan.pairs,
     })  # fmt: skip
-    dataset = source.read()
     splits = splits_of(dataset, config, seed=plan.seed)
     return Study(dataset, splits, _to_choose_in(dataset, splits, plan))
 
 
 def _to_choose_in(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
-    y = dataset.response()
+    strata = dataset.kind.strata(dataset.response(), plan.inner_folds)
     halves = []
     for number, half in enumerate(splits.subsamples):
         rows = dataset.rows(half.train)
-        rarer = int(np.unique(y[rows], return_counts=True)[1].min())
+        rarer = int(np.unique(strata[rows], return_counts=True)[1].min())
         divide = StratifiedKFold(
             max(2, min(plan.inner_folds, rarer)), shuffle=True, random_state=plan.seed + number
         )
-        folds = (rows[fold] for _, fold in divide.split(rows, y[rows]))
+        folds = (rows[fold] for _, fold in divide.split(rows, strata[rows]))
         inner = tuple(tuple(dataset.samples[row] for row in fold) for fold in folds)
         halves.append(replace(half, inner=inner))
     return replace(splits, outer=tuple(halves), subsamples=())
