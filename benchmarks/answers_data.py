@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-TESTS = Path(__file__).parents[1] / "tests"
-sys.path.insert(0, str(TESTS / "materials"))
-sys.path.insert(0, str(TESTS / "references"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/materials"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/references"))
 
 from places import SHARED
 from study import settings, splits_of

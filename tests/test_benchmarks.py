@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 from places import ROOT, SHARED, TESTS
 
-BENCHMARKS = ROOT / "benchmarks"
 sys.path.insert(0, str(TESTS / "benchmarks"))
-sys.path.insert(0, str(BENCHMARKS))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from answers_data import OTHERS, PUBLISHED, Plan, Source, simulated, study_of
 from answers_goals import agreed, summary
@@ -39,7 +38,7 @@ def study(tmp_path_factory):
 
 
 def quick(folder):
-    command = [sys.executable, str(BENCHMARKS / "answers.py"), "--quick", "--out", folder]
+    command = [sys.executable, str(ROOT / "benchmarks/answers.py"), "--quick", "--out", folder]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
 
 
@@ -57,7 +56,7 @@ def test_the_command_prints_every_method_and_goes_on_from_what_it_kept(tmp_path)
 
 @pytest.mark.slow
 def test_the_other_rules_are_measured_on_any_data(tmp_path):
-    script = BENCHMARKS / "answers_alternatives.py"
+    script = ROOT / "benchmarks/answers_alternatives.py"
     command = [sys.executable, str(script), "--seeds", "1", simulated(tmp_path)]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = ["inner folds", "half pairs", "weights"]
