@@ -24,11 +24,13 @@ from genesig.results.run import sha256
 Array = np.ndarray[Any, Any]
 
 
-def _tables(stem: str) -> tuple[str, str]:
+def tables(stem: str) -> tuple[str, str]:
+    """Return the names of matrix and sample table."""
     return f"{stem}_expression.tsv.gz", f"{stem}_samples.tsv"
 
 
-def _series(name: str) -> tuple[str, str]:
+def series(name: str) -> tuple[str, str]:
+    """Return the name of a series of GEO, which is both."""
     return (f"geo/{name}_series_matrix.txt.gz",) * 2
 
 
@@ -46,18 +48,18 @@ PUBLISHED = {
 SYNOVIUM = "synovial tissue from {} joint"
 # The nine others: matrix, sample table, label, its two classes where there are more.
 OTHERS: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
-    "khan": (*_tables("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
-    "sorlie": (*_tables("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
-    "desmedt_metastasis": (*_tables("survival/desmedt_2007"), "metastasis", None),
-    "desmedt_er": (*_tables("survival/desmedt_2007"), "er", None),
-    "rosenwald_status": (*_tables("survival/rosenwald_2002"), "status", None),
-    "rosenwald_group": (*_tables("survival/rosenwald_2002"), "group", None),
+    "khan": (*tables("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
+    "sorlie": (*tables("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
+    "desmedt_metastasis": (*tables("survival/desmedt_2007"), "metastasis", None),
+    "desmedt_er": (*tables("survival/desmedt_2007"), "er", None),
+    "rosenwald_status": (*tables("survival/rosenwald_2002"), "status", None),
+    "rosenwald_group": (*tables("survival/rosenwald_2002"), "group", None),
     "GSE55235": (
-        *_series("GSE55235"), "source_name_ch1",
+        *series("GSE55235"), "source_name_ch1",
         (SYNOVIUM.format("osteoarthritic"), SYNOVIUM.format("rheumatoid arthritis")),
     ),
     "GSE55457": (
-        *_series("GSE55457"), "clinical status", ("osteoarthritis", "rheumatoid arthritis")
+        *series("GSE55457"), "clinical status", ("osteoarthritis", "rheumatoid arthritis")
     ),
     "ALL_AML": ("gct/Leukemia_hgu95av2.trim.gct", "gct/Leukemia.cls", "class", None),
 }  # fmt: skip
@@ -78,8 +80,11 @@ class Source:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str) -> Source:
-        """Understand ``name`` of a known data set, or ``name=matrix,samples,label``."""
+    def of(cls, text: str, folder: Path = SHARED) -> Source:
+        """Understand ``name`` of a known data set, or ``name=matrix,samples,label``.
+
+        Files of known ones lie in `folder`.
+        """
         name, _, given = text.partition("=")
         if given and given.count(",") == 2:
             matrix, samples, label = given.split(",")
@@ -89,10 +94,10 @@ class Source:
             raise SystemExit(f"{text}: neither name=matrix,samples,label nor one of {known}")
         if name in PUBLISHED:
             stem, label = PUBLISHED[name]
-            files, classes = _tables(stem), None
+            files, classes = tables(stem), None
         else:
             *files, label, classes = OTHERS[name]
-        return cls(name, *(SHARED / file for file in files), label, classes)
+        return cls(name, *(folder / file for file in files), label, classes)
 
     def key(self) -> list[Any]:
         """Return what changes when the data do."""

@@ -178,7 +178,7 @@ RIVALS: dict[str, Rival] = {
 
 
 def on_split(
-    method: str, dataset: Dataset, split: Split, seed: int
+    rival: Rival, dataset: Dataset, split: Split, seed: int
 ) -> tuple[Array, list[int] | None]:
     """Return the scores of the test samples, and the genes as numbers of the data set."""
     train, test = dataset.rows(split.train), dataset.rows(split.test)
@@ -193,5 +193,5 @@ def on_split(
         left_out = np.sort([place[row] for row in dataset.rows(fold).tolist()])
         folds.append((np.setdiff1d(np.arange(len(train)), left_out), left_out))
     y, state = dataset.response()[train], random_state(seed, split.seed)
-    scores, genes = RIVALS[method](Z, y, Z_shown, folds, state)
+    scores, genes = rival(Z, y, Z_shown, folds, state)
     return scores, None if genes is None else varies[genes].tolist()
