@@ -18,6 +18,7 @@ from places import ROOT, SHARED, TESTS
 sys.path.insert(0, str(TESTS / "benchmarks"))
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import results_tables
 import rivals
 import selections
 from answers_data import OTHERS, PUBLISHED, Plan, Source, simulated, study_of
@@ -279,19 +280,35 @@ def test_the_benchmark_has_a_job_for_each_data_set_group_and_repeat(tmp_path):
     assert int(re.findall(r"^cell +(\d+)$", told, re.M)[0]) == 2 * groups
 
 
-def test_one_job_tables_and_figures_of_the_benchmark_run(tmp_path):
-    some = '{"classification": ["simulated_plain"]}'
-    planned("--config", f"out={tmp_path}", "data=nowhere", "repeats=1", "folds=2", "pairs=1",
-            f"questions={some}", 'groups={"classification": ["selections"]}', "--until", "tables",
-            "--quiet", "all")  # fmt: skip
+def test_one_job_of_the_benchmark_and_its_tables(tmp_path):
+    cell = f"{tmp_path}/cells/simulated_plain.selections.0.jsonl"
+    planned("--config", f"out={tmp_path}", "data=nowhere", "folds=2", "--quiet", "all", "--", cell)
+    results_tables.main(tmp_path / "cells", tmp_path)
+    first = (tmp_path / "answers.tsv").read_text().splitlines()[0]
+    assert first.startswith("# 0 real and 1 simulated data sets, repeats=1 folds=2 pairs=3, ")
     rows = pd.read_csv(tmp_path / "answers.tsv", sep="\t", comment="#")
     assert rows["method"].tolist() == [*OF_GENES]
     assert rows["error"].between(0, 1).all()
-    assert (rows["true_genes"] + rows["false_genes"]).le(1000).all()
+    assert rows["genes"].between(0, 100).all()
     assert rows["seconds"].gt(0).all()
     assert rows["memory_mb"].gt(50).all()
     means = pd.read_csv(tmp_path / "methods.tsv", sep="\t", comment="#")
     assert means["sets"].tolist() == [1] * len(OF_GENES)
+
+
+def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
+    rows = pd.DataFrame(
+        [("a", "l1", 0.2, 3, np.nan), ("a", "Stabl", 0.1, 0, 0.5),
+         ("a", "boosting", 0.3, np.nan, np.nan), ("b", "l1", 0.2, 5, 0.4), ("b", "Stabl", 0.4, 2, 0.1)],
+        columns=["data", "method", "error", "genes", "stability"],
+    ).assign(kind="classification", repeat=0, memory_mb=1.0)  # fmt: skip
+    for name in ("auc", "brier", "slope", "false_genes", "true_genes", "seconds"):
+        rows[name] = np.nan
+    told = results_tables.means(rows).set_index("method")
+    assert told.loc["l1", "stability"] == pytest.approx(0.2)
+    assert np.isnan(told.loc["boosting", "stability"])
+    assert told["rank"].dropna().to_dict() == {"l1": 1.5, "Stabl": 1.5}
+    assert told.loc["l1", ["best", "sets", "genes"]].tolist() == [1, 2, 4]
 
 
 def test_every_kind_has_rivals_that_predict_and_choose(monkeypatch):
