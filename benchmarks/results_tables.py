@@ -35,6 +35,7 @@ def read(folder: Path) -> pd.DataFrame:
             f"{folder} holds no cell: run the workflow first, see benchmarks/README.md"
         )
     rows = pd.DataFrame(lines)
+    rows = rows.reindex(columns=rows.columns.union([*MEANS, "genes"], sort=False))
     place = rows["method"].map(ORDER.index)
     return (
         rows.assign(place=place)
@@ -64,7 +65,7 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
             out.append(
                 {"kind": kind, "data": "simulated" if drawn else "real", "method": method,
                  "sets": len(own), **own[MEANS].mean().to_dict(), "rank": ranks.get(method),
-                 "best": least.get(method), "genes": own["genes"].median(),
+                 "best": least.get(method), "genes": own["genes"].quantile(0.5),
                  "memory_mb": own["memory_mb"].max()}
             )  # fmt: skip
     return pd.DataFrame(out)

@@ -299,7 +299,8 @@ def test_one_job_of_the_benchmark_and_its_tables(tmp_path):
 def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
     rows = pd.DataFrame(
         [("a", "l1", 0.2, 3, np.nan), ("a", "Stabl", 0.1, 0, 0.5),
-         ("a", "boosting", 0.3, np.nan, np.nan), ("b", "l1", 0.2, 5, 0.4), ("b", "Stabl", 0.4, 2, 0.1)],
+         ("a", "boosting", 0.3, np.nan, np.nan),
+         ("b", "l1", 0.2, 5, 0.4), ("b", "Stabl", 0.4, 2, 0.1)],
         columns=["data", "method", "error", "genes", "stability"],
     ).assign(kind="classification", repeat=0, memory_mb=1.0)  # fmt: skip
     for name in ("auc", "brier", "slope", "false_genes", "true_genes", "seconds"):
