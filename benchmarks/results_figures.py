@@ -27,8 +27,12 @@ OURS, THEIRS = "#0b6e4f", "#444444"
 
 
 def errors(rows: pd.DataFrame, kind: str | None) -> pd.DataFrame:
-    """Return the error of each method that has all real data sets, (data sets, methods)."""
+    """Return the errors on the real data sets that genesig was run on, (data sets, methods).
+
+    Methods are those that have all of them, so that a run that was stopped can be drawn, too.
+    """
     rows = rows[~rows["data"].str.startswith("simulated_")]
+    rows = rows[rows["data"].isin(rows.loc[rows["method"] == "genesig", "data"])]
     rows = rows if kind is None else rows[rows["kind"] == kind]
     return rows.pivot_table(index="data", columns="method", values="error").dropna(axis=1)
 
@@ -51,13 +55,16 @@ def joined(ranks: list[float], apart: float) -> list[tuple[float, float]]:
 
 def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
     """Draw the mean ranks, best on top, with the bars of those that do not differ."""
+    if min(table.shape) < 3:
+        axes.set(title=f"{title}: too few for ranks", xticks=[], yticks=[])
+        return
     ranks = table.rank(axis=1).mean().sort_values()
     apart = critical_difference(len(ranks), len(table))
     p = friedmanchisquare(*table.to_numpy().T).pvalue
     for at, (name, rank) in enumerate(ranks.items()):
         colour = OURS if name in ("genesig", "named genes") else THEIRS
         axes.plot(rank, at, "o", color=colour)
-        axes.text(rank + 0.12, at, f"{name}  {rank:.1f}", va="center", color=colour, fontsize=8)
+        axes.text(rank + 0.25, at, f"{name}  {rank:.1f}", va="center", color=colour, fontsize=8)
     for at, (low, high) in enumerate(joined(ranks.tolist(), apart)):
         axes.plot([low, high], [len(ranks) + 0.5 * at] * 2, color="#999999", lw=3)
     axes.set(title=f"{title}: p = {p:.2g}, critical difference {apart:.1f}", yticks=[],
@@ -91,6 +98,7 @@ def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
         axes.plot(genes[name], error[name], "o", color=colour)
         axes.annotate(name, (genes[name], error[name]), xytext=(4, 4), color=colour, fontsize=8,
                       textcoords="offset points")  # fmt: skip
+    axes.set_xlim(0.8, 5 * genes.max())
     axes.set(xscale="log", xlabel="genes + 1, median over data sets", ylabel="mean balanced error",
              title=f"{rows['data'].nunique()} data sets of two classes")  # fmt: skip
     axes.title.set_fontsize(9)

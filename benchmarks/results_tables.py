@@ -3,7 +3,8 @@
     python benchmarks/results_tables.py CELLS FOLDER
 
 FOLDER gets answers.tsv, a line for each data set, method and repeat, and methods.tsv, means over
-the data sets of a kind, real and simulated ones apart. The first line of both says what was run.
+the data sets of a kind, real and simulated ones apart; methods.md is the same to be read. The first
+line says what was run.
 """
 
 from __future__ import annotations
@@ -71,6 +72,28 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(out)
 
 
+SHOWN = {"sets": "d", "error": ".3f", "rank": ".1f", "best": ".0f", "brier": ".3f", "slope": ".2f",
+         "genes": "g", "false_genes": ".1f", "true_genes": ".1f", "stability": ".2f",
+         "seconds": ".1f", "memory_mb": ".0f"}  # fmt: skip
+
+
+def page(table: pd.DataFrame, first: str) -> str:
+    """Return the means as a page: a table for each kind, real and simulated."""
+    lines = ["# Results of the benchmark", "", first.removeprefix("# ") + ".", "",
+             "What the columns mean: [the benchmark](../README.md). Best: on how many data sets the"
+             " error is the least.", ""]  # fmt: skip
+    for (kind, data), part in table.groupby(["kind", "data"], sort=False):
+        names = [name for name in SHOWN if part[name].notna().any()]
+        lines += [f"## {kind.replace('_', ' ').capitalize()}, {data} data", "",
+                  f"| method | {' | '.join(name.replace('_', ' ') for name in names)} |",
+                  "| --- |" + " --- |" * len(names)]  # fmt: skip
+        for row in part.to_dict("records"):
+            cells = [f"{row[n]:{SHOWN[n]}}" if row[n] == row[n] else "–" for n in names]
+            lines.append(f"| {row['method']} | {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
 def said(rows: pd.DataFrame) -> str:
     """Say in one line what was run."""
     cells = rows.groupby(["data", "repeat"]).ngroups
@@ -95,7 +118,9 @@ def main(cells: Path, folder: Path) -> None:
     rows = read(cells)
     first = said(rows)
     write(rows.drop(columns=["folds", "pairs"]), folder / "answers.tsv", first)
-    write(means(rows), folder / "methods.tsv", first)
+    table = means(rows)
+    write(table, folder / "methods.tsv", first)
+    (folder / "methods.md").write_text(page(table, first), encoding="utf-8")
 
 
 if __name__ == "__main__":
