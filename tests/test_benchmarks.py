@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from places import ROOT, SHARED, TESTS
 
 sys.path.insert(0, str(TESTS / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import results_tables
+import rivals
+import selections
 from answers_data import OTHERS, PUBLISHED, Plan, Source, simulated, study_of
 from answers_goals import agreed, summary
 from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
 from answers_runs import VARIANTS, answered, asked, run, run_together, together
 from answers_seeds import final_lists, jaccard
 from answers_table import HEADLINE, agreement, apart, decided
+from cell import brier
+from kinds_study import study_of as kind_study
 from named_nested import config_of, draw, nested_chance
-from sklearn.linear_model import LogisticRegression
+from questions import REAL, SIMULATED
+from results_figures import critical_difference, front, joined
+from rivals import OF_GENES
+from rivals import RIVALS as KINDS
+from selections import HALVES, at_levels, gaussian_copies, knockoffs, shrinkage, stabl
+from sklearn.covariance import ledoit_wolf_shrinkage
+from sklearn.linear_model import Lasso, LogisticRegression, lars_path
 from study import splits_of
 
 from genesig.selection.assess.assessment import difference
@@ -37,7 +52,7 @@ def study(tmp_path_factory):
 
 
 def quick(folder):
-    command = [sys.executable, str(TESTS / "benchmarks/answers.py"), "--quick", "--out", folder]
+    command = [sys.executable, str(ROOT / "benchmarks/answers.py"), "--quick", "--out", folder]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
 
 
@@ -55,7 +70,7 @@ def test_the_command_prints_every_method_and_goes_on_from_what_it_kept(tmp_path)
 
 @pytest.mark.slow
 def test_the_other_rules_are_measured_on_any_data(tmp_path):
-    script = TESTS / "benchmarks/answers_alternatives.py"
+    script = ROOT / "benchmarks/answers_alternatives.py"
     command = [sys.executable, str(script), "--seeds", "1", simulated(tmp_path)]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = ["inner folds", "half pairs", "weights"]
@@ -238,3 +253,152 @@ def test_the_nested_chance_sees_nothing_of_the_test_samples(design):
     np.testing.assert_array_equal(nested[0].inner, nested[1].inner)
     assert (one[0].outer != one[1].outer).any()
     assert len(nested[0].outer) == one[0].outer.shape[1]
+
+
+WORKFLOW = [sys.executable, "-m", "snakemake", "-s", "benchmarks/Snakefile", "--cores", "1"]
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def planned(*more):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run([*WORKFLOW, *more], cwd=ROOT, env={**os.environ, "PATH": path},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_benchmark_has_a_job_for_each_data_set_group_and_repeat(tmp_path):
+    config = yaml.safe_load((ROOT / "benchmarks/config.yaml").read_text())
+    names = {name: kind for kind, each in config["questions"].items() for name in each}
+    assert set(names) == {*REAL, *SIMULATED}
+    assert len(REAL) >= 20
+    groups = sum(len(config["groups"][kind]) for kind in names.values())
+    told = planned("-n", "--config", f"out={tmp_path}", "data=nowhere", "repeats=2")
+    assert int(re.findall(r"^cell +(\d+)$", told, re.M)[0]) == 2 * groups
+
+
+def test_one_job_of_the_benchmark_and_its_tables(tmp_path):
+    cell = f"{tmp_path}/cells/simulated_plain.selections.0.jsonl"
+    planned("--config", f"out={tmp_path}", "data=nowhere", "folds=2", "--quiet", "all", "--", cell)
+    results_tables.main(tmp_path / "cells", tmp_path)
+    first = (tmp_path / "answers.tsv").read_text().splitlines()[0]
+    assert first.startswith("# 0 real and 1 simulated data sets, repeats=1 folds=2 pairs=3, ")
+    rows = pd.read_csv(tmp_path / "answers.tsv", sep="\t", comment="#")
+    assert rows["method"].tolist() == [*OF_GENES]
+    assert rows["error"].between(0, 1).all()
+    assert rows["genes"].between(0, 100).all()
+    assert rows["seconds"].gt(0).all()
+    assert rows["memory_mb"].gt(50).all()
+    means = pd.read_csv(tmp_path / "methods.tsv", sep="\t", comment="#")
+    assert means["sets"].tolist() == [1] * len(OF_GENES)
+
+
+def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
+    rows = pd.DataFrame(
+        [("a", "l1", 0.2, 3, np.nan), ("a", "Stabl", 0.1, 0, 0.5),
+         ("a", "boosting", 0.3, np.nan, np.nan),
+         ("b", "l1", 0.2, 5, 0.4), ("b", "Stabl", 0.4, 2, 0.1)],
+        columns=["data", "method", "error", "genes", "stability"],
+    ).assign(kind="classification", repeat=0, memory_mb=1.0)  # fmt: skip
+    for name in ("auc", "brier", "slope", "false_genes", "true_genes", "seconds"):
+        rows[name] = np.nan
+    told = results_tables.means(rows).set_index("method")
+    assert told.loc["l1", "stability"] == pytest.approx(0.2)
+    assert np.isnan(told.loc["boosting", "stability"])
+    assert told["rank"].dropna().to_dict() == {"l1": 1.5, "Stabl": 1.5}
+    assert told.loc["l1", ["best", "sets", "genes"]].tolist() == [1, 2, 4]
+
+
+def test_every_kind_has_rivals_that_predict_and_choose(monkeypatch):
+    monkeypatch.setattr(rivals, "TREES", 20)
+    monkeypatch.setattr(rivals, "BOOSTS", 2)
+    inner = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(2)]
+    for kind, known in KINDS.items():
+        dataset = kind_study(kind, 0, n=60, d=16, signal=1.0)
+        Z, y = standardised(dataset.X), dataset.response()
+        T = len(dataset.design.classes or ())
+        for name, rival in known.items():
+            scores, genes = rival(Z[:40], y[:40], Z[40:], inner, 0)
+            assert scores.shape == ((20, T) if T > 2 else (20,)), (kind, name)
+            assert np.isfinite(scores).all()
+            assert (genes is None) == (name == "boosting")
+
+
+def test_stabl_finds_what_is_true_and_little_else():
+    false, true = [], []
+    for seed in range(3):
+        dataset, genes = SIMULATED["simulated_plain"](seed)
+        found = stabl(standardised(dataset.X), dataset.response(), seed)
+        true.append(len(np.intersect1d(found, genes)))
+        false.append(len(np.setdiff1d(found, genes)))
+    assert np.mean(true) >= 6
+    assert np.mean(false) <= 1.5
+
+
+def test_stabl_names_nothing_where_the_least_rate_is_not_below_one(monkeypatch):
+    lists = [(np.array([1.0, 0.1]), np.array([[0.0, 0], [0, 0], [0, 1], [0, 1]]))] * HALVES
+    monkeypatch.setattr(selections, "lasso_lists", lambda *_: lists)
+    assert stabl(np.zeros((3, 2)), np.zeros(3), 0).tolist() == []
+
+
+def test_weights_between_knots_are_those_of_the_lasso_there():
+    Z = standardised(np.random.default_rng(1).standard_normal((30, 50)))
+    r = Z[:, 0] + 0.5 * np.random.default_rng(2).standard_normal(30)
+    r -= r.mean()
+    levels, _, weights = lars_path(Z, r, method="lasso")
+    wanted = levels[0] * np.array([0.9, 0.4, 0.1])
+    found = at_levels(levels, weights, wanted)
+    for at, level in enumerate(wanted):
+        lasso = Lasso(alpha=level, fit_intercept=False, tol=1e-12, max_iter=10**6).fit(Z, r)
+        np.testing.assert_allclose(found[:, at], lasso.coef_, atol=1e-6)
+
+
+def test_shrinkage_is_that_of_ledoit_and_wolf():
+    Z = standardised(
+        np.random.default_rng(0).standard_normal((20, 60)) @ np.diag(np.arange(60) + 1)
+    )
+    assert shrinkage(Z) == pytest.approx(ledoit_wolf_shrinkage(Z, assume_centered=True))
+
+
+@pytest.mark.parametrize("d", [8, 200])
+def test_copies_have_the_law_that_their_formula_says(d):
+    """With Z held fixed: mean Z - s Z Σ⁻¹ and covariance 2 s I - s² Σ⁻¹, from d x d matrices."""
+    rng = np.random.default_rng(3)
+    Z = standardised(rng.standard_normal((40, d)) + rng.standard_normal((40, 1)))
+    gamma = shrinkage(Z)
+    Sigma = (1 - gamma) * Z.T @ Z / 40 + gamma * np.eye(d)
+    s, inverse = min(1.0, 2 * np.linalg.eigvalsh(Sigma)[0]), np.linalg.inv(Sigma)
+    copies = np.array([gaussian_copies(Z, rng) for _ in range(400)])
+    rest = copies - (Z - s * Z @ inverse)
+    assert np.abs(rest.mean(axis=0)).max() < 0.35  # standard error at most .07, 8000 of them
+    covariance = np.tensordot(rest, rest, axes=([0, 1], [0, 1])) / 400 / 40
+    np.testing.assert_allclose(covariance, 2 * s * np.eye(d) - s**2 * inverse, atol=0.06)
+
+
+def test_knockoffs_find_twenty_strong_genes_and_none_in_noise():
+    rng = np.random.default_rng(99)
+    Z = standardised(rng.standard_normal((150, 300)))
+    found = knockoffs(Z, Z[:, :20].sum(axis=1) + rng.standard_normal(150), 0)
+    assert len(np.intersect1d(found, np.arange(20))) >= 18
+    assert len(found) <= 24
+    assert len(knockoffs(Z, rng.standard_normal(150), 0)) == 0
+
+
+def test_brier_score_by_hand():
+    y, told = np.array([1.0, 1, -1]), np.array([[0.2, 0.8], [0.4, 0.6], [1.0, 0.0]])
+    assert brier(y, told) == pytest.approx((2 * (0.04 + 0.16) / 2 + 0) / 2)
+
+
+def test_critical_difference_is_that_of_demsar():
+    """His example: 4 classifiers on 14 data sets, 5 %: q = 2.569, CD = 1.25."""
+    assert critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
+    assert joined([1.0, 1.5, 2.0, 4.0], 1.0) == [(1.0, 2.0)]
+
+
+def test_the_front_of_error_and_length():
+    genes = pd.Series({"a": 5, "b": 10, "c": 7, "d": 100})
+    error = pd.Series({"a": 0.2, "b": 0.1, "c": 0.3, "d": 0.1})
+    assert front(genes, error) == ["a", "b"]

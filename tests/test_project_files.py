@@ -58,6 +58,11 @@ def test_a_release_brings_its_metadata_along(tmp_path: Path) -> None:
     made = {path.name: path.read_text("utf-8") for path in (tmp_path / "release").iterdir()}
     about = json.loads(made["codemeta.json"])
     assert (about["version"], about["license"][-12:]) == (__version__, "BSD-3-Clause")
+    told = loaded(".zenodo.json")
+    assert [each["name"] for each in about["author"]] == [each["name"] for each in told["creators"]]
+    assert [about[name] for name in ("description", "keywords")] == [
+        told[name] for name in ("description", "keywords")
+    ]
     newest = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1].partition("\n")[2].strip()
     assert newest in made["notes.md"]
     text = Template(made["meta.yaml"]).render(PYTHON="python", pin_subpackage=lambda *a, **k: a[0])

@@ -19,7 +19,8 @@ API = (SITE / "api.md").read_text(encoding="utf-8")
 INDEX = (SITE / "index.md").read_text(encoding="utf-8")
 PAGES = {
     path.relative_to(ROOT).with_suffix("").as_posix()
-    for path in [*(ROOT / "docs").rglob("*.md"), ROOT / "config/README.md", ROOT / "CHANGELOG.md",
+    for path in [*(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md"),
+                 ROOT / "config/README.md", ROOT / "CHANGELOG.md",
                  ROOT / "config/examples/README.md", ROOT / "resources/README.md"]
 } - {"docs/README", "docs/site/index", "docs/paper/paper"}  # fmt: skip
 

@@ -18,7 +18,7 @@ SCRIPTS = sorted(ROOT.glob("workflow/scripts/*"))
 CODE = [*MODULES, *RULE_FILES, *SCRIPTS]
 TOP_LEVEL = {
     *("Snakefile", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"),
-    *("config", "docs", "resources", "workflow", "genesig", "tests"),
+    *("benchmarks", "config", "docs", "resources", "workflow", "genesig", "tests"),
     "profiles",  # a link: beside the Snakefile is where Snakemake looks for its default profile
     *(".ci", ".gitignore", ".pre-commit-config.yaml"),
     *("CITATION.cff", ".zenodo.json", ".snakemake-workflow-catalog.yml"),  # sought here

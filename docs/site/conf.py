@@ -36,7 +36,7 @@ intersphinx_mapping = {
 root_doc = "docs/site/index"
 include_patterns = [
     "docs/**.md", "docs/site/api/*.rst", "config/README.md", "config/examples/README.md",
-    "resources/README.md", "CHANGELOG.md",
+    "benchmarks/**.md", "resources/README.md", "CHANGELOG.md",
 ]  # fmt: skip
 exclude_patterns = [
     "docs/README.md",

@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from importlib.metadata import version
 from mimetypes import guess_type
 from pathlib import Path, PurePosixPath
@@ -210,7 +211,11 @@ def _described(record: Mapping[str, Any], home: Path) -> Any:
         for k, (name, digest) in enumerate(record["inputs"].items(), 1)
     ]
     version = {"name": "genesig", "softwareVersion": record["versions"]["genesig"]}
-    run = add("#run", {"@type": "CreateAction", "name": "genesig run"})
+    ended = datetime.fromtimestamp((home / "run.json").stat().st_mtime, UTC).isoformat(
+        "T", "seconds"
+    )
+    action = {"@type": "CreateAction", "name": "genesig run", "endTime": ended}
+    run = add("#run", action | {"description": "The workflow of genesig, from inputs to report"})
     run["instrument"] = add("#genesig", {"@type": "SoftwareApplication", **version})
     run["object"], run["result"] = read, written
     profile = {"@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}

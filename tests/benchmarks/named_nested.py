@@ -30,8 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from answers_data import OTHERS, PUBLISHED, Source
 from named_genes import BLOCK, GENES, TRUE, is_true

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ def test_the_run_joins_what_was_read_with_what_was_written(home: Path) -> None:
     assert found["signature.tsv"]["identifier"] == f"sha256:{sha256(home / 'signature.tsv')}"
     run = found["#run"]
     assert found[run["instrument"]["@id"]]["softwareVersion"] == "1.2.3"
+    ended = datetime.fromisoformat(run["endTime"])  # profile: ISO 8601
+    assert ended.timestamp() == pytest.approx((home / "run.json").stat().st_mtime, abs=1)
     assert {each["@id"] for each in run["result"]} == {"signature.tsv", "figures/a.svg"}
     (read,) = [run["object"]] if isinstance(run["object"], dict) else run["object"]
     assert found[read["@id"]]["name"] == "data/e.tsv"

@@ -1,6 +1,6 @@
 """The tables of docs/answers.md, from the table of answers.py.
 
-python tests/benchmarks/answers_page.py FOLDER/answers.tsv
+python benchmarks/answers_page.py FOLDER/answers.tsv
 """
 
 from __future__ import annotations

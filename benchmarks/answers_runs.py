@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from answers_data import Study
-from answers_rivals import on_split
+from answers_rivals import RIVALS, Rival, on_split
 from study import final_fit, outer_fits, settings
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.assess.held_out import held_out
+from genesig.selection.assess.held_out import EQUAL, held_out, predictions_table
 from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.linear.protocol import keywords
@@ -40,16 +42,24 @@ class Record:
         Genes of each half, complementary halves in turn, chosen anew in each half.
     seconds : float
         Of the processor, for the outer splits, chance included.
+    memory : float
+        Most that the process held meanwhile, in MB, with Python, libraries and data; 0 where the
+        system does not tell.
+    told : list or None
+        What genesig says beside the score of each held-out sample of classes: the probability of
+        the class +1, or of each class, where all are as frequent.
     warnings : dict
         How often each warning was given.
     """
 
     row: list[int]
     split: list[int]
-    score: list[float]
+    score: list[Any]
     lists: Lists | None
     again: Lists | None = None
     seconds: float = 0.0
+    memory: float = 0.0
+    told: list[Any] | None = None
     warnings: dict[str, int] = field(default_factory=dict)
 
 
@@ -105,7 +115,7 @@ def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         if methods[0] not in VARIANTS:
-            records = {methods[0]: _rival(methods[0], study)}
+            records = {methods[0]: of_rival(RIVALS[methods[0]], study)}
         elif VARIANTS[methods[0]].answer is None:
             records = {methods[0]: _chosen(methods[0], study)}
         else:
@@ -118,10 +128,26 @@ def run_together(methods: Sequence[str], study: Study) -> dict[str, Record]:
 
 @contextmanager
 def timed(record: Record) -> Iterator[None]:
-    """Add the seconds of the processor."""
+    """Add the seconds of the processor, and note the most memory."""
+    forget_peak()
     began = time.process_time()
     yield
     record.seconds += time.process_time() - began
+    record.memory = max(record.memory, peak())
+
+
+def forget_peak() -> None:
+    """Let Linux count the most memory of this process from now on."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak() -> float:
+    """Return the most memory that this process held since then, in MB."""
+    with suppress(OSError):
+        said = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
+        return int(said[1]) / 1024 if said else 0.0
+    return 0.0
 
 
 def _chosen(variant: str, study: Study) -> Record:
@@ -150,6 +176,7 @@ def _answers(variants: Sequence[str], study: Study) -> dict[str, Record]:
         own = fits.answer(answer)
         records[variant] = _of_fits(study, own, clock)
         records[variant].lists = lists_of(own)
+        records[variant].told = _probabilities(study, own)
         records[variant].again = lists_of(halves.answer(answer))
     return records
 
@@ -173,8 +200,17 @@ def _of_fits(study: Study, fits: Fits, clock: Record) -> Record:
     found = held_out(study.dataset, study.splits, fits)
     return Record(
         found.row.tolist(), found.split.tolist(), found.scores[:, -1].tolist(), None,
-        seconds=clock.seconds,
+        seconds=clock.seconds, memory=clock.memory,
     )  # fmt: skip
+
+
+def _probabilities(study: Study, fits: Fits) -> list[Any] | None:
+    table = predictions_table(study.dataset, study.splits, fits, EQUAL)
+    columns = [name for name in table if str(name).startswith("probability of ")]
+    if not columns:
+        return None
+    told = table.loc[table["mu"].isna(), columns].to_numpy(float)
+    return list((told[:, 0] if len(columns) == 1 else told).tolist())
 
 
 def lists_of(fits: Fits) -> Lists:
@@ -183,12 +219,13 @@ def lists_of(fits: Fits) -> Lists:
     return [np.sort(fits.coef(fit, mu)[0]).tolist() for fit, mu in chosen]
 
 
-def _rival(method: str, study: Study) -> Record:
+def of_rival(rival: Rival, study: Study) -> Record:
+    """Run a rival on the outer splits and, where it selects genes, on the halves."""
     dataset = normalise_samples(study.dataset, **settings({})["normalise"])
     record, lists = _none(), []
     for number, split in enumerate(study.splits.outer):
         with timed(record):
-            scores, genes = on_split(method, dataset, split, study.splits.seed)
+            scores, genes = on_split(rival, dataset, split, study.splits.seed)
         rows = dataset.rows(split.test).tolist()
         record.row += rows
         record.split += [number] * len(rows)
@@ -197,5 +234,5 @@ def _rival(method: str, study: Study) -> Record:
     if lists[0] is not None:
         record.lists = lists
         halves = study.halves
-        record.again = [on_split(method, dataset, half, halves.seed)[1] for half in halves.outer]
+        record.again = [on_split(rival, dataset, half, halves.seed)[1] for half in halves.outer]
     return record

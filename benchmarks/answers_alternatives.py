@@ -1,6 +1,6 @@
 """What else the rule of the lists could be, on the data sets and splits of answers.py.
 
-    python tests/benchmarks/answers_alternatives.py [--seeds 3] [DATA ...]
+    python benchmarks/answers_alternatives.py [--seeds 3] [DATA ...]
 
 ``inner folds`` is the rule: the lists of the inner folds say how stable a (mu, tau) is. ``half
 pairs`` asks complementary halves of each training set instead. ``weights`` gives both classes the

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/materials"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/references"))
 
 from places import SHARED
 from study import settings, splits_of
@@ -23,11 +24,13 @@ from genesig.results.run import sha256
 Array = np.ndarray[Any, Any]
 
 
-def _tables(stem: str) -> tuple[str, str]:
+def tables(stem: str) -> tuple[str, str]:
+    """Return the names of matrix and sample table."""
     return f"{stem}_expression.tsv.gz", f"{stem}_samples.tsv"
 
 
-def _series(name: str) -> tuple[str, str]:
+def series(name: str) -> tuple[str, str]:
+    """Return the name of a series of GEO, which is both."""
     return (f"geo/{name}_series_matrix.txt.gz",) * 2
 
 
@@ -45,18 +48,18 @@ PUBLISHED = {
 SYNOVIUM = "synovial tissue from {} joint"
 # The nine others: matrix, sample table, label, its two classes where there are more.
 OTHERS: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
-    "khan": (*_tables("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
-    "sorlie": (*_tables("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
-    "desmedt_metastasis": (*_tables("survival/desmedt_2007"), "metastasis", None),
-    "desmedt_er": (*_tables("survival/desmedt_2007"), "er", None),
-    "rosenwald_status": (*_tables("survival/rosenwald_2002"), "status", None),
-    "rosenwald_group": (*_tables("survival/rosenwald_2002"), "group", None),
+    "khan": (*tables("many_classes/khan_2001"), "diagnosis", ("EWS", "RMS")),
+    "sorlie": (*tables("many_classes/sorlie_2001"), "diagnosis", ("4", "5")),
+    "desmedt_metastasis": (*tables("survival/desmedt_2007"), "metastasis", None),
+    "desmedt_er": (*tables("survival/desmedt_2007"), "er", None),
+    "rosenwald_status": (*tables("survival/rosenwald_2002"), "status", None),
+    "rosenwald_group": (*tables("survival/rosenwald_2002"), "group", None),
     "GSE55235": (
-        *_series("GSE55235"), "source_name_ch1",
+        *series("GSE55235"), "source_name_ch1",
         (SYNOVIUM.format("osteoarthritic"), SYNOVIUM.format("rheumatoid arthritis")),
     ),
     "GSE55457": (
-        *_series("GSE55457"), "clinical status", ("osteoarthritis", "rheumatoid arthritis")
+        *series("GSE55457"), "clinical status", ("osteoarthritis", "rheumatoid arthritis")
     ),
     "ALL_AML": ("gct/Leukemia_hgu95av2.trim.gct", "gct/Leukemia.cls", "class", None),
 }  # fmt: skip
@@ -64,17 +67,24 @@ OTHERS: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set lies, and which two of its classes are told apart: None where it has two."""
+    """Where a data set lies, and which two of its classes are told apart: None where it has two.
+
+    ``label`` and ``data`` are as in the config of a study.
+    """
 
     name: str
     matrix: Path
     samples: Path
-    label: str
-    classes: tuple[str, str] | None = None
+    label: str | Mapping[str, str]
+    classes: tuple[str, ...] | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, text: str) -> Source:
-        """Understand ``name`` of a known data set, or ``name=matrix,samples,label``."""
+    def of(cls, text: str, folder: Path = SHARED) -> Source:
+        """Understand ``name`` of a known data set, or ``name=matrix,samples,label``.
+
+        Files of known ones lie in `folder`.
+        """
         name, _, given = text.partition("=")
         if given and given.count(",") == 2:
             matrix, samples, label = given.split(",")
@@ -84,10 +94,10 @@ class Source:
             raise SystemExit(f"{text}: neither name=matrix,samples,label nor one of {known}")
         if name in PUBLISHED:
             stem, label = PUBLISHED[name]
-            files, classes = _tables(stem), None
+            files, classes = tables(stem), None
         else:
             *files, label, classes = OTHERS[name]
-        return cls(name, *(SHARED / file for file in files), label, classes)
+        return cls(name, *(folder / file for file in files), label, classes)
 
     def key(self) -> list[Any]:
         """Return what changes when the data do."""
@@ -96,7 +106,7 @@ class Source:
     def read(self) -> Dataset:
         """Read it; genes with missing values are left out."""
         classes = None if self.classes is None else [*self.classes]
-        own = settings({}, data={"classes": classes, "missing": True})["data"]
+        own = settings({}, data={"classes": classes, "missing": True, **self.data})["data"]
         dataset = read_dataset(str(self.matrix), str(self.samples), self.label, **own)
         known = ~np.isnan(dataset.X).any(axis=0)
         return replace(dataset, X=dataset.X[:, known], var=dataset.var[known])
@@ -133,25 +143,29 @@ class Study:
 
 def study_of(source: Source, plan: Plan) -> Study:
     """Read a data set and draw its splits."""
+    return divided_study(source.read(), plan)
+
+
+def divided_study(dataset: Dataset, plan: Plan) -> Study:
+    """Draw the splits and the halves of a data set."""
     config = settings({}, splits={
         "folds": plan.folds, "repeats": plan.repeats, "inner_folds": plan.inner_folds,
         "subsamples": 2 * plan.pairs,
     })  # fmt: skip
-    dataset = source.read()
     splits = splits_of(dataset, config, seed=plan.seed)
     return Study(dataset, splits, _to_choose_in(dataset, splits, plan))
 
 
 def _to_choose_in(dataset: Dataset, splits: Splits, plan: Plan) -> Splits:
-    y = dataset.response()
+    strata = dataset.kind.strata(dataset.response(), plan.inner_folds)
     halves = []
     for number, half in enumerate(splits.subsamples):
         rows = dataset.rows(half.train)
-        rarer = int(np.unique(y[rows], return_counts=True)[1].min())
+        rarer = int(np.unique(strata[rows], return_counts=True)[1].min())
         divide = StratifiedKFold(
             max(2, min(plan.inner_folds, rarer)), shuffle=True, random_state=plan.seed + number
         )
-        folds = (rows[fold] for _, fold in divide.split(rows, y[rows]))
+        folds = (rows[fold] for _, fold in divide.split(rows, strata[rows]))
         inner = tuple(tuple(dataset.samples[row] for row in fold) for fold in folds)
         halves.append(replace(half, inner=inner))
     return replace(splits, outer=tuple(halves), subsamples=())

@@ -1,6 +1,6 @@
 """How much of the final list is the same whatever the seed of splits, folds and halves.
 
-    python tests/benchmarks/answers_seeds.py [--seeds 6] [--out FILE] [--all] [DATA ...]
+    python benchmarks/answers_seeds.py [--seeds 6] [--out FILE] [--all] [DATA ...]
 
 DATA as in answers.py. For each seed the default study is made anew on all samples: ``named`` are
 the genes that it names (none where the number called is no more than chance gives), ``model`` those

@@ -73,7 +73,7 @@ def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> F
 
 
 def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
-    """The same as scikit-learn gives it: its 10 values of C, its tolerance; by balanced error.
+    """Do the same as scikit-learn gives it: its 10 values of C, its tolerance; by balanced error.
 
     It stops long before the lasso: its lists are longer, and it is closer to what people run.
     """
@@ -152,7 +152,7 @@ def _at_most(Z: Array, y: Array, most: int, seed: int) -> Array:
 
 
 def t_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
-    """The k genes of the largest |t|, then linear discriminant analysis with Ledoit-Wolf shrinkage.
+    """Take the k genes of the largest |t|, then discriminant analysis, shrunk as Ledoit and Wolf.
 
     Equal priors; k by the inner folds, the t-tests inside them.
     """
@@ -178,7 +178,7 @@ RIVALS: dict[str, Rival] = {
 
 
 def on_split(
-    method: str, dataset: Dataset, split: Split, seed: int
+    rival: Rival, dataset: Dataset, split: Split, seed: int
 ) -> tuple[Array, list[int] | None]:
     """Return the scores of the test samples, and the genes as numbers of the data set."""
     train, test = dataset.rows(split.train), dataset.rows(split.test)
@@ -193,5 +193,5 @@ def on_split(
         left_out = np.sort([place[row] for row in dataset.rows(fold).tolist()])
         folds.append((np.setdiff1d(np.arange(len(train)), left_out), left_out))
     y, state = dataset.response()[train], random_state(seed, split.seed)
-    scores, genes = RIVALS[method](Z, y, Z_shown, folds, state)
+    scores, genes = rival(Z, y, Z_shown, folds, state)
     return scores, None if genes is None else varies[genes].tolist()

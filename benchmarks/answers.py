@@ -1,7 +1,7 @@
 """How well the lists predict, how long they are and how stable, beside what people use instead.
 
-    python tests/benchmarks/answers.py --out FOLDER [--jobs 2] [--all] [DATA ...]
-    python tests/benchmarks/answers.py --out FOLDER --quick
+    python benchmarks/answers.py --out FOLDER [--jobs 2] [--all] [DATA ...]
+    python benchmarks/answers.py --out FOLDER --quick
 
 DATA is golub, singh, alon, west, shipp or pomeroy, which were looked at while genesig was built
 (all six without any), one of the nine others (--all: fifteen), khan, sorlie, desmedt_metastasis,
@@ -66,7 +66,7 @@ def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
     else:
         code = [
             here / "answers_runs.py",
-            here.parent / "references/study.py",
+            here.parent / "tests/references/study.py",
             *package.rglob("*.py"),
         ]
         made_by = asked(method), VARIANTS[method].answer

@@ -1,0 +1,130 @@
+"""One cell of the benchmark: a group of methods on one data set, one repeat of splits and halves.
+
+    python benchmarks/cell.py DATA GROUP REPEAT --data FOLDER --out FILE [--folds 5] [--pairs 1]
+
+FILE gets a line of JSON for each method: its measures, and why it has none where it failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from answers_data import Plan, Study, divided_study
+from answers_runs import Record, of_rival, run_together
+from answers_table import agreement, decided
+from questions import question
+from rivals import GROUPS, NOT_ODDS, RIVALS
+from scipy.special import expit, softmax
+
+from genesig.optim.cox.ridge import ridge
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.selection.assess.assessment import assess
+from genesig.selection.assess.calibration import calibration_line
+from genesig.selection.assess.kinds.known import ASSESSED
+
+Array = np.ndarray[Any, Any]
+
+
+def records(group: str, study: Study) -> dict[str, Record]:
+    """Run the methods of a group that the kind of response has."""
+    kind = study.dataset.design.kind
+    if group == "genesig":
+        return run_together(GROUPS[group], study)
+    return {
+        name: of_rival(RIVALS[kind][name], study) for name in GROUPS[group] if name in RIVALS[kind]
+    }
+
+
+def brier(y: Array, told: Array) -> float:
+    """Return the mean over the classes of their mean squared error of probabilities (n, T)."""
+    _, number = np.unique(y, return_inverse=True)
+    loss = np.square(told - np.eye(told.shape[1])[number]).sum(axis=1)
+    return float(np.mean([loss[number == c].mean() for c in range(told.shape[1])]))
+
+
+def calibrated(method: str, study: Study, record: Record) -> dict[str, float]:
+    """Return the Brier score of classes, or the slope of numbers and of times, 1 at its best."""
+    y, f = study.dataset.response()[record.row], np.array(record.score)
+    if study.dataset.design.classes is None:
+        return {"slope": _cox_slope(y, f) if y.dtype.names else calibration_line(y, f).slope}
+    if method in NOT_ODDS:
+        return {}
+    if record.told is not None:
+        told = np.array(record.told)
+    else:
+        told = expit(f) if f.ndim == 1 else softmax(f, axis=1)
+    return {"brier": brier(y, told if told.ndim > 1 else np.column_stack([1 - told, told]))}
+
+
+def _cox_slope(y: Array, f: Array) -> float:
+    """Return the weight of a score in Cox's regression on it alone."""
+    if np.ptp(f) == 0:
+        return np.nan
+    risk = RiskSets.of(y["time"], y["event"])
+    score = f[risk.order][:, None]
+    return float(ridge(risk, score[:, :0], score, np.ones(1)).b[0, 0])
+
+
+def measured(method: str, study: Study, record: Record, true: Array | None) -> dict[str, Any]:
+    """Return what is measured of a method on one data set."""
+    (n, d), kind = study.dataset.X.shape, study.dataset.design.kind
+    headline = ASSESSED[kind].headline
+    found = assess(decided(study, record), headline)[0]
+    out: dict[str, Any] = {
+        "kind": kind, "method": method, "samples": n, "all_genes": d,
+        "measure": headline.name, "error": found.error, "auc": found.auc,
+        **calibrated(method, study, record),
+    }  # fmt: skip
+    if record.lists is not None:
+        out["genes"] = float(np.median([len(genes) for genes in record.lists]))
+        if true is not None:
+            false = [np.setdiff1d(genes, true) for genes in record.lists]
+            out["false_genes"] = float(np.mean([len(genes) for genes in false]))
+            out["true_genes"] = float(np.mean([*map(len, record.lists)])) - out["false_genes"]
+    if record.again is not None:
+        out["stability"] = agreement(record.again, d)[0]
+    return out | {
+        "seconds": record.seconds, "memory_mb": record.memory,
+        "warnings": sum(record.warnings.values()),
+    }  # fmt: skip
+
+
+def rows(data: str, group: str, repeat: int, plan: Plan, folder: Path) -> list[dict[str, Any]]:
+    """Return the measures of each method."""
+    dataset, true = question(data, folder, repeat)
+    study = divided_study(dataset, replace(plan, repeats=1, seed=repeat))
+    where = {"data": data, "repeat": repeat, "folds": plan.folds, "pairs": plan.pairs}
+    return [
+        {**where, **measured(method, study, record, true)}
+        for method, record in records(group, study).items()
+    ]
+
+
+def main() -> None:
+    """Run one cell and write it, whole or not at all."""
+    asks = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    asks.add_argument("name")
+    asks.add_argument("group", choices=GROUPS)
+    asks.add_argument("repeat", type=int)
+    asks.add_argument("--data", type=Path, required=True)
+    asks.add_argument("--out", type=Path, required=True)
+    asks.add_argument("--folds", type=int, default=5)
+    asks.add_argument("--pairs", type=int, default=1)
+    told = asks.parse_args()
+    plan = Plan(folds=told.folds, inner_folds=told.folds, pairs=told.pairs)
+    found = rows(told.name, told.group, told.repeat, plan, told.data)
+    part = told.out.with_suffix(".part")
+    part.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    part.replace(told.out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""The figures of the benchmark, from answers.tsv.
+
+    python benchmarks/results_figures.py ANSWERS.TSV FOLDER
+
+critical_difference.png: mean ranks of the error over real data sets, by those of two classes and by
+all kinds together; methods that a bar joins do not differ by Nemenyi's test at 5 % (Demšar 2006).
+pareto.png: mean error against number of genes on the real data sets of two classes; no method of
+the line is beaten in both.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from scipy.stats import friedmanchisquare, studentized_range
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+
+OURS, THEIRS = "#0b6e4f", "#444444"
+
+
+def errors(rows: pd.DataFrame, kind: str | None) -> pd.DataFrame:
+    """Return the errors on the real data sets that genesig was run on, (data sets, methods).
+
+    Methods are those that have all of them, so that a run that was stopped can be drawn, too.
+    """
+    rows = rows[~rows["data"].str.startswith("simulated_")]
+    rows = rows[rows["data"].isin(rows.loc[rows["method"] == "genesig", "data"])]
+    rows = rows if kind is None else rows[rows["kind"] == kind]
+    return rows.pivot_table(index="data", columns="method", values="error").dropna(axis=1)
+
+
+def critical_difference(k: int, n: int) -> float:
+    """Return the difference of mean ranks of k methods on n data sets that is one, at 5 %.
+
+    q √(k (k + 1) / (6 n)), q that of the studentised range over √2.
+    """
+    q = studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(k * (k + 1) / (6 * n)))
+
+
+def joined(ranks: list[float], apart: float) -> list[tuple[float, float]]:
+    """Return the longest runs of sorted ranks that lie within `apart`."""
+    runs = [(low, max(r for r in ranks if r - low <= apart)) for low in ranks]
+    runs = [run for run in runs if run[1] > run[0]]
+    return [run for at, run in enumerate(runs) if at == 0 or run[1] > runs[at - 1][1]]
+
+
+def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
+    """Draw the mean ranks, best on top, with the bars of those that do not differ."""
+    if min(table.shape) < 3:
+        axes.set(title=f"{title}: too few for ranks", xticks=[], yticks=[])
+        return
+    ranks = table.rank(axis=1).mean().sort_values()
+    apart = critical_difference(len(ranks), len(table))
+    p = friedmanchisquare(*table.to_numpy().T).pvalue
+    for at, (name, rank) in enumerate(ranks.items()):
+        colour = OURS if name in ("genesig", "named genes") else THEIRS
+        axes.plot(rank, at, "o", color=colour)
+        axes.text(rank + 0.25, at, f"{name}  {rank:.1f}", va="center", color=colour, fontsize=8)
+    for at, (low, high) in enumerate(joined(ranks.tolist(), apart)):
+        axes.plot([low, high], [len(ranks) + 0.5 * at] * 2, color="#999999", lw=3)
+    axes.set(title=f"{title}: p = {p:.2g}, critical difference {apart:.1f}", yticks=[],
+             xlabel="mean rank of the error (1: least)")  # fmt: skip
+    axes.set_xlim(min(ranks) - 0.5, max(ranks) + 3.5)
+    axes.invert_yaxis()
+    axes.title.set_fontsize(9)
+
+
+def front(genes: pd.Series, error: pd.Series) -> list[str]:
+    """Return the methods that none beats in both, by their number of genes."""
+    order = sorted(genes.index, key=lambda name: (genes[name], error[name]))
+    best, kept = np.inf, []
+    for name in order:
+        if error[name] < best:
+            best = error[name]
+            kept.append(name)
+    return kept
+
+
+def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
+    """Draw mean error against genes, median over data sets, those of all of them at the right."""
+    error = errors(rows, "classification").mean()
+    rows = rows[rows["data"].isin(errors(rows, "classification").index)]
+    own = rows.groupby(["method", "data"])[["genes", "all_genes"]].mean()
+    genes = own["genes"].fillna(own["all_genes"]).groupby("method").median()[error.index] + 1
+    kept = front(genes, error)
+    axes.step(genes[kept], error[kept], where="post", color="#bbbbbb")
+    for name in error.index:
+        colour = OURS if name in ("genesig", "named genes") else THEIRS
+        axes.plot(genes[name], error[name], "o", color=colour)
+        axes.annotate(name, (genes[name], error[name]), xytext=(4, 4), color=colour, fontsize=8,
+                      textcoords="offset points")  # fmt: skip
+    axes.set_xlim(0.8, 5 * genes.max())
+    axes.set(xscale="log", xlabel="genes + 1, median over data sets", ylabel="mean balanced error",
+             title=f"{rows['data'].nunique()} data sets of two classes")  # fmt: skip
+    axes.title.set_fontsize(9)
+
+
+def main(answers: Path, folder: Path) -> None:
+    """Draw both figures."""
+    rows = pd.read_csv(answers, sep="\t", comment="#")
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4))
+    for place, kind, title in zip(
+        axes, ("classification", None), ("two classes", "all kinds"), strict=True
+    ):
+        table = errors(rows, kind)
+        draw_ranks(place, table, f"{title}, {len(table)} data sets")
+    figure.tight_layout()
+    figure.savefig(folder / "critical_difference.png", dpi=150)
+    figure, one = plt.subplots(figsize=(7, 4.5))
+    draw_pareto(one, rows)
+    figure.tight_layout()
+    figure.savefig(folder / "pareto.png", dpi=150)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:3]))

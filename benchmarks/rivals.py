@@ -1,0 +1,277 @@
+"""The rivals of each kind of response, as whole procedures: see `answers_rivals` for what they get.
+
+y is that of the data set: ±1, numbers of classes, numbers, or times and events. Scores of classes
+are log odds, all classes being as frequent, with a column for each of more than two; those of times
+are log hazards. `NOT_ODDS` names whose scores only decide. What chooses among lengths of a list
+halves it from step to step.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from answers_rivals import Array, Folds, Found, Rival, l1_logistic, shrunken_centroids, t_test_lda
+from selections import knockoffs, stability_selection, stabl
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.linear_model import (
+    ElasticNetCV,
+    LogisticRegression,
+    LogisticRegressionCV,
+    RidgeCV,
+)
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, SVR
+
+from genesig.models.baselines import ridge_survival
+from genesig.optim.cox.path import cox_path
+from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
+from genesig.optim.cox.training import cox_sets
+from genesig.response.survival import martingale
+
+TREES, BOOSTS = 100, 50
+TWO, SEVERAL, NUMBERS, TIMES = "classification", "several_classes", "regression", "survival"
+BALANCED = {"scoring": "balanced_accuracy", "error_score": "raise"}
+
+
+def numbers(y: Array) -> Array:
+    """Return the response in numbers: of times, the martingale residuals at no effect."""
+    return martingale(y) if y.dtype.names else y
+
+
+def one_vs_rest(rival: Rival) -> Rival:
+    """Return a rival of two classes as one of several: each class against all others."""
+
+    def several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+        found = [rival(Z, np.where(y == c, 1.0, -1.0), Z_test, inner, seed) for c in np.unique(y)]
+        genes = np.unique(np.concatenate([own for _, own in found if own is not None]))
+        return np.column_stack([scores for scores, _ in found]), genes.astype(np.int64)
+
+    return several
+
+
+def elastic_net(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """Logistic regression, l1 ratio .5, by scikit-learn's saga, 6 penalties; by balanced error.
+
+    Fits end after 100 rounds, whether they have converged or not.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # As `first_gene`: no gene enters below, but twice the penalty, half of it being l1.
+        gradient = np.abs(Z.T @ np.column_stack([y == c for c in np.unique(y)])).max()
+        model = LogisticRegressionCV(
+            Cs=2 / gradient * np.geomspace(2, 100, 6), l1_ratios=(0.5,), solver="saga", cv=inner,
+            max_iter=100, tol=1e-3, class_weight="balanced", scoring="balanced_accuracy",
+            random_state=seed, use_legacy_attributes=False,
+        ).fit(Z, y)  # fmt: skip
+    return model.decision_function(Z_test), np.flatnonzero(np.abs(model.coef_).max(axis=0))
+
+
+def net_of_numbers(ratio: float) -> Rival:
+    """Return the least squares with l1 ratio `ratio`, its penalty by the inner squared error."""
+
+    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = ElasticNetCV(l1_ratio=ratio, alphas=30, eps=0.02, cv=inner).fit(Z, y)
+        return model.predict(Z_test), np.flatnonzero(model.coef_)
+
+    return fit
+
+
+def cox_net(ratio: float) -> Rival:
+    """Return Cox's regression with l1 ratio `ratio`, by genesig's solver, as `cox_lasso`."""
+
+    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+        rows = np.ones((len(y), 1 + len(inner)), dtype=bool)
+        for k, (_, left_out) in enumerate(inner, 1):
+            rows[left_out, k] = False
+        sets = cox_sets(Z, y["time"], y["event"], rows, centre=True, unit_variance=False,
+                        ties=USUAL, norm=np.ones(rows.shape[1]))  # fmt: skip
+        tau = sets.sets.tau_max[:, None] * np.geomspace(1, 0.05, 20)
+        path = cox_path(sets, tau, tau / 2 / ratio * (1 - ratio), tolerance=1e-5)
+        fits = np.zeros((len(inner), 20, len(y)))
+        for k, m in np.ndindex(fits.shape[:2]):
+            genes, values = path.coef(k + 1, m)
+            fits[k, m] = (Z[:, genes] - sets.sets.mean[k + 1, genes]) @ values
+        error, _ = left_out_deviance(
+            y["time"], y["event"], [left_out for _, left_out in inner], fits, USUAL
+        )  # fmt: skip
+        genes, values = path.coef(0, int(np.argmin(error)))
+        return (Z_test[:, genes] - sets.sets.mean[0, genes]) @ values, genes
+
+    return fit
+
+
+def centroids_several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """Shrunken centroids of several classes, as `shrunken_centroids`."""
+    most = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
+    grid = [*np.linspace(most, 0, 30, endpoint=False)[1:], None]
+    search = GridSearchCV(NearestCentroid(), {"shrink_threshold": grid}, cv=inner, **BALANCED)
+    model = search.fit(Z, y).best_estimator_
+    kept = np.abs(model.deviations_).max(axis=0) > 0
+    return model.decision_function(Z_test), np.flatnonzero(kept)
+
+
+def f_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """Take the k genes of the largest F, then linear discriminant analysis, as `t_test_lda`."""
+    T = len(np.unique(y))
+    analysis = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto", priors=[1 / T] * T)
+    grid = {"selectkbest__k": [k for k in (5, 10, 20, 50, 100) if k <= Z.shape[1]]}
+    search = GridSearchCV(
+        make_pipeline(SelectKBest(f_classif), analysis), grid, cv=inner, **BALANCED
+    )
+    model = search.fit(Z, y).best_estimator_
+    return model.decision_function(Z_test), model[0].get_support(indices=True)
+
+
+def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """Random forest of 100 trees with elimination (Diaz-Uriarte and Alvarez de Andres 2006).
+
+    Importances are those of the first forest. The list is the shortest whose error of trees that
+    have not seen a sample is within one standard error of the least one's.
+    """
+    sort = RandomForestRegressor if y.dtype.names or _continuous(y) else RandomForestClassifier
+    r, keys = numbers(y), {} if sort is RandomForestRegressor else {"class_weight": "balanced"}
+
+    def grown(columns: Array) -> tuple[Any, Array]:
+        model = sort(TREES, oob_score=True, random_state=seed, n_jobs=1, **keys)
+        model.fit(Z[:, columns], r)
+        if sort is RandomForestRegressor:
+            return model, np.square(r - model.oob_prediction_)
+        called = model.classes_[np.argmax(model.oob_decision_function_, axis=1)]
+        size = np.unique(r, return_inverse=True, return_counts=True)
+        return model, (called != r) * (len(r) / len(size[0]) / size[2][size[1]])
+
+    order, tried = np.arange(Z.shape[1]), []
+    for length in _halved(Z.shape[1], least=2):
+        model, loss = grown(order[:length])
+        if not tried:
+            order = np.argsort(-model.feature_importances_, kind="stable")
+        tried.append((length, loss.mean(), loss.std() / np.sqrt(len(loss)), model))
+    best = min(tried, key=lambda each: each[1])
+    length, _, _, model = [each for each in tried if each[1] <= best[1] + best[2]][-1]
+    # The first forest has its columns in the order of the data.
+    columns = np.arange(length) if length == Z.shape[1] else order[:length]
+    return _foretold(model, Z_test[:, columns]), np.sort(columns)
+
+
+def boosting(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """scikit-learn's histogram boosting, 50 rounds of .1, leaves of 5 samples or more."""
+    keys: dict[str, Any] = {"max_iter": BOOSTS, "min_samples_leaf": 5, "random_state": seed}
+    if y.dtype.names or _continuous(y):
+        return HistGradientBoostingRegressor(**keys).fit(Z, numbers(y)).predict(Z_test), None
+    model = HistGradientBoostingClassifier(class_weight="balanced", **keys).fit(Z, y)
+    return model.decision_function(Z_test), None
+
+
+def svm_rfe(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+    """Linear SVM, C = 1, that drops the half with the least weights (Guyon et al. 2002).
+
+    How many are kept is chosen by the inner folds, each of which eliminates by itself.
+    """
+    loss = np.zeros(len(_halved(Z.shape[1], least=4)))
+    for train, left_out in inner:
+        for at, (genes, model) in enumerate(_eliminated(Z[train], y[train])):
+            said = model.predict(Z[np.ix_(left_out, genes)])
+            loss[at] += (np.mean(np.square(said - y[left_out])) if _continuous(y)
+                         else 1 - balanced_accuracy_score(y[left_out], said))  # fmt: skip
+    best = len(loss) - 1 - int(np.argmin(loss[::-1]))
+    genes, model = list(_eliminated(Z, y))[best]
+    score = model.predict if _continuous(y) else model.decision_function
+    return score(Z_test[:, genes]), np.sort(genes)
+
+
+def _eliminated(Z: Array, y: Array) -> list[tuple[Array, Any]]:
+    genes, out = np.arange(Z.shape[1]), []
+    for length in _halved(Z.shape[1], least=4):
+        if out:
+            weight = np.sum(np.square(out[-1][1].coef_), axis=0)
+            genes = genes[np.argsort(-weight, kind="stable")[:length]]
+        machine = SVR(kernel="linear", C=1.0 * (np.std(y) or 1)) if _continuous(y) else SVC(
+            kernel="linear", C=1.0, class_weight="balanced")  # fmt: skip
+        out.append((genes, machine.fit(Z[:, genes], y)))
+    return out
+
+
+def _halved(d: int, least: int) -> list[int]:
+    return [d >> k for k in range(d.bit_length()) if d >> k >= min(least, d)]
+
+
+def _continuous(y: Array) -> bool:
+    """Tell numbers from classes: classes are numbered from 0, or are ±1."""
+    return not y.dtype.names and not np.isin(y, [-1, *range(20)]).all()
+
+
+def _foretold(model: Any, Z: Array) -> Array:
+    """Return log odds of a forest's shares of votes, none being 0 or 1; of numbers the mean."""
+    if not hasattr(model, "predict_proba"):
+        return np.asarray(model.predict(Z))
+    share = np.clip(model.predict_proba(Z), 0.5 / TREES, 1 - 0.5 / TREES)
+    return np.log(share[:, 1] / share[:, 0]) if share.shape[1] == 2 else np.log(share)
+
+
+def of_selected(select: Callable[[Array, Array, int], Array]) -> Rival:
+    """Return the model of selected genes: logistic, ridge or Cox's; without genes the mean."""
+
+    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+        kept = select(Z, numbers(y), seed)
+        A, A_test = Z[:, kept], Z_test[:, kept]
+        if y.dtype.names:
+            folds = [left_out for _, left_out in inner]
+            found = ridge_survival(A, y, A_test, folds, seed) if len(kept) else A_test.sum(axis=1)
+        elif _continuous(y):
+            found = RidgeCV().fit(A, y).predict(A_test) if len(kept) else np.full(
+                len(A_test), y.mean())  # fmt: skip
+        elif len(kept):
+            model = LogisticRegression(class_weight="balanced").fit(A, y)
+            found = model.decision_function(A_test)
+        else:  # the more frequent class, with even odds but for that
+            found = np.full(len(A_test), 1e-9 * (np.sign(y.sum()) or -1.0))
+        return np.asarray(found), kept
+
+    return fit
+
+
+OF_GENES = {"stability selection": stability_selection, "Stabl": stabl, "knockoffs": knockoffs}
+ALL_KINDS: dict[str, Rival] = {"random forest, elimination": forest, "boosting": boosting}
+SELECTED: dict[str, Rival] = {name: of_selected(select) for name, select in OF_GENES.items()}
+
+RIVALS: dict[str, dict[str, Rival]] = {
+    TWO: {
+        "l1": l1_logistic, "elastic net": elastic_net, "shrunken centroids": shrunken_centroids,
+        "t-test + LDA": t_test_lda, "SVM-RFE": svm_rfe, **ALL_KINDS, **SELECTED,
+    },
+    SEVERAL: {
+        "l1": one_vs_rest(l1_logistic), "elastic net": elastic_net,
+        "shrunken centroids": centroids_several, "t-test + LDA": f_test_lda, "SVM-RFE": svm_rfe,
+        **ALL_KINDS,
+    },
+    NUMBERS: {
+        "l1": net_of_numbers(1.0), "elastic net": net_of_numbers(0.5), "SVM-RFE": svm_rfe,
+        **ALL_KINDS, **SELECTED,
+    },
+    TIMES: {"l1": cox_net(1.0), "elastic net": cox_net(0.5), **ALL_KINDS, **SELECTED},
+}  # fmt: skip
+NOT_ODDS = ("SVM-RFE",)
+
+GROUPS = {
+    "genesig": ("genesig", "named genes"),
+    "penalties": ("l1", "elastic net", "shrunken centroids", "t-test + LDA", "SVM-RFE"),
+    "trees": tuple(ALL_KINDS),
+    "selections": tuple(OF_GENES),
+}
+"""What one job runs: methods that take about as long as each other."""

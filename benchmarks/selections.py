@@ -1,0 +1,145 @@
+"""Rivals that say which genes count: stability selection, Stabl, knockoffs; and a model of these.
+
+All take a response in numbers r: ±1, the number itself, of survival the martingale residuals at no
+effect. Lists are of the lasso with the squared error, by least angles (Efron et al. 2004).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LassoCV, lars_path
+
+Array = np.ndarray[Any, Any]
+
+HALVES = 50
+"""Half samples of stability selection and of Stabl."""
+RATE = 0.1
+"""Share of false genes that knockoffs aim at: that of genesig's named genes."""
+SHARES = np.geomspace(0.95, 0.05, 12)
+"""Penalties of Stabl, as shares of the smallest that selects nothing."""
+
+
+def lasso_lists(Z: Array, r: Array, seed: int) -> Iterator[tuple[Array, Array]]:
+    """Yield penalties (K,) and weights (d, K) of the lasso on each half of the samples.
+
+    Both signs of r, where it has no other values, are halved by themselves.
+    """
+    rng = np.random.default_rng((seed, 1))  # not what artificial genes are drawn by
+    parts = [np.flatnonzero(r == side) for side in np.unique(r)]
+    parts = parts if len(parts) == 2 else [np.arange(len(r))]
+    for _ in range(HALVES):
+        half = np.concatenate([rng.permutation(part)[: (len(part) + 1) // 2] for part in parts])
+        A, b = Z[half] - Z[half].mean(axis=0), r[half] - r[half].mean()
+        least = SHARES[-1] * float(np.abs(A.T @ b).max()) / len(half)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a gene equal to another is left
+            levels, _, weights = lars_path(
+                A, b, method="lasso", Gram=None, alpha_min=least, max_iter=4 * len(half)
+            )
+        yield levels, weights
+
+
+def stability_selection(Z: Array, r: Array, seed: int) -> Array:
+    """Return the genes in 75 % of the lists of half samples (Meinshausen and Buhlmann 2010).
+
+    Each list is the longest of its path with at most q genes, where their bound on the number of
+    false genes, q²/((2 · .75 - 1) d), is 1.
+    """
+    counts, most = np.zeros(Z.shape[1]), int(np.sqrt(0.5 * Z.shape[1]))
+    for _, weights in lasso_lists(Z, r, seed):
+        sizes = np.count_nonzero(weights, axis=0)
+        counts += weights[:, np.flatnonzero(sizes <= most)[-1]] != 0
+    return np.flatnonzero(counts >= 0.75 * HALVES)
+
+
+def stabl(Z: Array, r: Array, seed: int) -> Array:
+    """Return the genes of Stabl (Hédou et al. 2024, Nature Biotechnology 42:1581).
+
+    As many artificial genes, the rows of each permuted, compete in every list. A gene's frequency
+    f is the largest over the penalties, and the genes are those with f > t at the t of the least
+
+        FDP+(t) = (1 + number of artificial genes with f > t) / max(1, number of genes with f > t).
+
+    Where it is never below 1, there are none.
+    """
+    rng, d = np.random.default_rng(seed), Z.shape[1]
+    counts = np.zeros((2 * d, len(SHARES)))
+    for levels, weights in lasso_lists(np.hstack([Z, rng.permuted(Z, axis=0)]), r, seed):
+        counts += at_levels(levels, weights, SHARES * levels[0]) != 0
+    frequency = counts.max(axis=1) / HALVES
+    real, artificial = frequency[:d], frequency[d:]
+    grid = np.arange(HALVES) / HALVES
+    rate = [(1 + np.sum(artificial > t)) / max(1, np.sum(real > t)) for t in grid]
+    best = int(np.argmin(rate))
+    return np.flatnonzero(real > (grid[best] if rate[best] < 1 else 1.0))
+
+
+def at_levels(levels: Array, weights: Array, wanted: Array) -> Array:
+    """Return the weights (d, L) at some penalties: between knots a lasso path is straight."""
+    after = np.clip(np.searchsorted(-levels, -wanted), 1, max(len(levels) - 1, 1))
+    if len(levels) == 1:
+        return np.repeat(weights, len(wanted), axis=1)
+    share = (levels[after - 1] - wanted) / (levels[after - 1] - levels[after])
+    share = np.clip(share, 0, 1)
+    return np.asarray(weights[:, after - 1] * (1 - share) + weights[:, after] * share)
+
+
+def knockoffs(Z: Array, r: Array, seed: int) -> Array:
+    """Return the genes of model-X knockoffs (Candès et al. 2018) that aim at `RATE`, knockoffs+.
+
+    W_j = |b_j| - |b̃_j|, with b of the lasso on genes and their knockoffs together, its penalty by
+    five folds; the genes are those with W_j at least
+
+        the least t > 0 with (1 + number of W_j <= -t) / max(1, number of W_j >= t) <= RATE.
+
+    So there are at least 1/RATE genes, or none.
+    """
+    d, both = Z.shape[1], np.hstack([Z, gaussian_copies(Z, np.random.default_rng(seed))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        size = np.abs(LassoCV(alphas=20, eps=0.05, cv=5).fit(both, r).coef_)
+    ahead = size[:d] - size[d:]
+    for t in np.sort(np.abs(ahead[ahead != 0])):
+        if (1 + np.sum(ahead <= -t)) / max(1, np.sum(ahead >= t)) <= RATE:
+            return np.flatnonzero(ahead >= t)
+    return np.zeros(0, dtype=np.int64)
+
+
+def gaussian_copies(Z: Array, rng: np.random.Generator) -> Array:
+    """Return equi-correlated Gaussian knockoffs of standardised rows, (n, d).
+
+    The covariance is Ledoit and Wolf's, Σ = (1 - γ) Z'Z/n + γ m I, and with s = min(1, 2 λ_min)
+
+        X̃ = Z - s Z Σ⁻¹ + N(0, 2 s I - s² Σ⁻¹).
+
+    Σ and what is made of it have the axes V of Z's singular vectors and are multiples of I beside
+    them, so that no d × d matrix is formed.
+    """
+    n, d = Z.shape
+    U, length, Vt = np.linalg.svd(Z, full_matrices=False)
+    gamma, mean = shrinkage(Z), float(np.mean(np.square(Z)))
+    along, beside = (1 - gamma) * length**2 / n + gamma * mean, gamma * mean
+    s = min(1.0, 2 * (beside if d > len(length) else float(along.min())))
+
+    def spread(value: Any) -> Any:
+        return np.sqrt(np.maximum(2 * s - s**2 / value, 0))
+
+    noise = rng.standard_normal((n, d))
+    rest = float(spread(beside)) if d > len(length) else 0.0
+    told = Z - s * (U * (length / along)) @ Vt
+    return np.asarray(told + rest * noise + (noise @ Vt.T * (spread(along) - rest)) @ Vt)
+
+
+def shrinkage(Z: Array) -> float:
+    """Return Ledoit and Wolf's γ (2004) of centred rows, by n × n products alone."""
+    n, d = Z.shape
+    G = Z @ Z.T / n
+    mean, square = np.trace(G) / d, float(np.sum(G * G))
+    apart = square / d - mean**2
+    drawn = (n * float(np.sum(np.diag(G) ** 2)) - square) / (n * d)
+    return float(np.clip(drawn / apart, 0, 1)) if apart > 0 else 1.0
