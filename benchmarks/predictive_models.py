@@ -1,0 +1,112 @@
+"""How often the predictive models err where the truth is simulated, beside what people use instead.
+
+    python benchmarks/predictive_models.py --out FILE [--sets 10] [--jobs 2]
+
+Twelve worlds (predictive_worlds.py), 40 samples 1:1 and 70 samples 3:7, 2000 genes; balanced error
+on 400 new samples. ``two stages`` and ``committee`` are the two values of linear.model, rivals
+those of answers.py, on the same inner folds. Printed: mean error; the difference to the two stages
+with two standard errors over data sets; in sparse and in dense worlds; and the median number of
+genes. FILE gets a row a data set; what is there is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from answers import THREADS
+from answers_rivals import on_split, per_class
+from answers_runs import answered
+from predictive_worlds import SPARSE, WORLDS, world
+from study import settings, splits_of
+
+from genesig.results import Dataset, Design, Splits
+from genesig.selection.assess.held_out import held_out
+
+DESIGNS = ((40, 0.5), (70, 0.3))
+MODELS = {"two stages": "two_stage", "committee": "committee"}
+RIVALS = ("l1 logistic", "t-test + LDA", "shrunken centroids")
+
+
+def drawn(name: str, n: int, share: float, seed: int) -> tuple[Dataset, Splits]:
+    """Return a data set of n and 400 samples, and one split, whose test samples the latter are."""
+    X, y = world(name, n, share, seed)
+    samples, genes = [f"S{k:03d}" for k in range(len(y))], [f"g{k:04d}" for k in range(X.shape[1])]
+    obs = pd.DataFrame({"state": np.where(y > 0, "ill", "well")}, index=samples)
+    design = Design("state", "classification", ("well", "ill"), None, None)
+    whole = Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
+    config = settings({}, splits={"folds": 5, "repeats": 1, "subsamples": 0})
+    seen = splits_of(replace(whole, X=X[:n], obs=obs[:n]), config)
+    split = replace(seen.final, name="r0f0", test=tuple(samples[n:]), seed=(0, 0))
+    return whole, replace(seen, outer=(split,), subsamples=())
+
+
+def measured(name: str, n: int, share: float, seed: int) -> dict[str, Any]:
+    """Return the error of each model on one data set, and how many genes it has."""
+    warnings.simplefilter("ignore")  # a rival's of genes that are constant in a fold
+    dataset, splits = drawn(name, n, share, seed)
+    row: dict[str, Any] = {"world": name, "n": n, "seed": seed}
+    for model, asked in MODELS.items():
+        own = {
+            "linear": {"model": asked},
+            "signature": {"permutations": 2},
+        }  # named genes are not asked for
+        fits = answered(dataset, splits, settings({}, **own)).answer("predictive")
+        found = held_out(dataset, splits, fits)
+        row[model] = per_class(found.y, (found.y * found.scores[:, -1] <= 0).astype(float))
+        row[f"genes of {model}"] = len(fits.coef(0, 0)[0])
+    y = dataset.response()[n:]
+    for rival in RIVALS:
+        scores, genes = on_split(rival, dataset, splits.outer[0], splits.seed)
+        row[rival] = per_class(y, (y * scores <= 0).astype(float))
+        row[f"genes of {rival}"] = dataset.X.shape[1] if genes is None else len(genes)
+    return row
+
+
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each model."""
+    models = [*MODELS, *RIVALS]
+    apart = rows[models].sub(rows["two stages"], axis=0)
+    sparse = rows["world"].isin(SPARSE)
+    return pd.DataFrame({
+        "error": rows[models].mean(), "to two stages": apart.mean(),
+        "2 SE": 2 * apart.std() / np.sqrt(len(rows)), "sparse": apart[sparse].mean(),
+        "dense": apart[~sparse].mean(),
+        "genes": [rows[f"genes of {model}"].median() for model in models],
+    }).sort_values("error")  # fmt: skip
+
+
+def main() -> None:
+    """Run what is not there yet, and print the table."""
+    asks = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    asks.add_argument("--out", type=Path, required=True)
+    asks.add_argument("--sets", type=int, default=10)
+    asks.add_argument("--jobs", type=int, default=1)
+    asked = asks.parse_args()
+    text = asked.out.read_text(encoding="utf-8") if asked.out.exists() else ""
+    rows = [json.loads(line) for line in text.splitlines()]
+    done = {(row["world"], row["n"], row["seed"]) for row in rows}
+    todo = [(name, n, share, seed) for seed in range(asked.sets) for name in WORLDS
+            for n, share in DESIGNS if (name, n, seed) not in done]  # fmt: skip
+    os.environ |= dict.fromkeys(THREADS, "1")
+    with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
+        for one in as_completed([pool.submit(measured, *each) for each in todo]):
+            rows.append(one.result())
+            with asked.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(rows[-1]) + "\n")
+    print(f"{len(rows)} data sets\n{table(pd.DataFrame(rows)).round(3).to_string()}")
+
+
+if __name__ == "__main__":
+    main()
