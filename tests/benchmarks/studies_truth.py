@@ -92,7 +92,7 @@ def of_recovery(seed: int, offset: float) -> dict[str, float]:
     for align in (AUTO, *ALIGNED):
         dataset = pooled(data, align)
         found[align] = held_true(first_genes(dataset, splits_of(dataset)))
-    each = [held_true(first_genes(*alone(data, k))) for k in range(STUDIES)]
+    each = [held_true(first_genes(*alone(data, f"study{k}"))) for k in range(STUDIES)]
     return {**found, "best": max(each), "mean": float(np.mean(each[:-1])), "odd": each[-1]}
 
 
@@ -100,9 +100,9 @@ def held_true(genes: set[int]) -> float:
     return float(len(genes & set(range(TRUE))))
 
 
-def alone(data: Data, k: int) -> tuple[Dataset, Any]:
+def alone(data: Data, name: str) -> tuple[Dataset, Any]:
     """Return one of the studies as a data set of its own, and its splits by default."""
-    own = data.study == f"study{k}"
+    own = data.study == name
     dataset = pooled(Data(data.X[own], data.label[own], data.study[own]), "none")
     design = Design("label", "classification", dataset.design.classes, None, None)
     dataset = Dataset(dataset.X, dataset.obs, dataset.var, design, dataset.provenance)
@@ -151,12 +151,17 @@ def of_next(seed: int, differ: str) -> dict[str, float]:
 
 
 def area(model: Any, X: Array, y: Array) -> float:
-    """Return the AUC of a model in new samples, by `genesig predict`."""
-    genes, samples = tuple(model["training"]["genes"]), tuple(f"n{i}" for i in range(len(y)))
-    given = Matrix(genes, samples, np.ascontiguousarray(X.T), {}, tuple(range(len(genes))))
-    table, _ = predict(model, given, "new.tsv", missing=0, mu=None)
-    positive = WELL  # the last by name
-    return delong(np.where((y == 1) == (positive == ILL), 1, -1), table["score"].to_numpy())[0]
+    """Return the AUC of a model in new samples; the positive class is the last by name."""
+    positive = y == (max(WELL, ILL) == ILL)
+    return delong(np.where(positive, 1, -1), scored(model, X)["score"].to_numpy())[0]
+
+
+def scored(model: Any, X: Array) -> pd.DataFrame:
+    """Score new samples as `genesig predict` does."""
+    samples, genes = ([f"{x}{k:05d}" for k in range(m)] for x, m in zip("sg", X.shape, strict=True))
+    cells = np.ascontiguousarray(X.T)
+    given = Matrix(tuple(genes), tuple(samples), cells, {}, tuple(range(len(genes))))
+    return predict(model, given, "new.tsv", missing=0, mu=None)[0]
 
 
 def _alike(rng: np.random.Generator) -> Array:
