@@ -16,9 +16,10 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -151,10 +152,13 @@ def pooled(data: Data, align: str) -> Dataset:
     return normalise_samples(dataset, align, **settings()["normalise"])
 
 
-def observed_fits(dataset: Dataset) -> tuple[Splits, Fits]:
+def observed_fits(dataset: Dataset, changes: Mapping[str, Any] = MappingProxyType({}),
+                  labels: str = "observed") -> tuple[Splits, Fits]:  # fmt: skip
     """Return the splits that leave out studies, and the double loop over them."""
     splits = splits_of(dataset)
-    return splits, double_loop(dataset, splits, labels="observed", batch="1of1", **linear())
+    return splits, double_loop(
+        dataset, splits, labels=labels, batch="1of1", **{**linear(), **changes}
+    )
 
 
 def splits_of(dataset: Dataset) -> Splits:

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
-from studies import Data, arthritis, linear, pooled, splits_of
-from studies_truth import alone, scored
+from studies import Data, arthritis, linear, observed_fits, pooled
+from studies_truth import alone
 
+from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
 
 Array = np.ndarray[Any, Any]
 ONE: dict[str, Any] = {"mu": [1e-3], "lam": [1e-2], "tau_min": 0.3, "tau_count": 1}
@@ -28,8 +30,7 @@ ONE: dict[str, Any] = {"mu": [1e-3], "lam": [1e-2], "tau_min": 0.3, "tau_count":
 def left_out(data: Data, name: str, changes: dict[str, Any]) -> Array:
     """Return the scores of a study by a model of the other one, both being studies."""
     dataset = pooled(data, "none")
-    fits = double_loop(dataset, splits_of(dataset), labels="observed", batch="1of1",
-                       **{**linear(), **changes}).with_chosen()  # fmt: skip
+    fits = observed_fits(dataset, changes)[1].with_chosen()
     rows, scores = fits.test(list(map(str, fits.split)).index(name))
     return scores[np.argsort(rows), -1] - fits.threshold[list(map(str, fits.split)).index(name)]
 
@@ -43,12 +44,20 @@ def external(data: Data, name: str, changes: dict[str, Any]) -> Array:
     dataset, splits = alone(data, other)
     final = fit_final(dataset, splits, **{**linear(), **changes})
     X = data.X[data.study == name]
+    model = final_model(dataset, final, folds=linear()["folds"])
     try:
-        scored(final_model(dataset, final, folds=linear()["folds"]), X)
+        predict(model, cohort(X), "new.tsv", missing=0, mu=None)
     except InvalidInput as error:
         print(f"refused as a cohort: {error}", file=sys.stderr)
     genes, weights = final.coef(0, final.choice[0, 2])
     return X[:, genes] @ weights + final.intercept[0, final.choice[0, 2]] - final.threshold[0]
+
+
+def cohort(X: Array) -> Matrix:
+    """Return the matrix of new samples, as a file has it."""
+    samples, genes = ([f"{x}{k:05d}" for k in range(m)] for x, m in zip("sg", X.shape, strict=True))
+    cells = np.ascontiguousarray(X.T)
+    return Matrix(tuple(genes), tuple(samples), cells, {}, tuple(range(len(genes))))
 
 
 def main() -> None:
