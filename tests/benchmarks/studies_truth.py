@@ -4,7 +4,7 @@
     python tests/benchmarks/studies_truth.py page FILE
 
 `run` adds a line of JSON to FILE for every draw that is not there yet, `page` prints the tables of
-docs/studies.md. Studies of 24 samples and 100 genes, each with a gain (e to the power of N(0, .3²))
+docs/studies.md. Studies of 24 samples (or 40) and 100 genes, each with a gain (e to the power of N(0, .3²))
 and an offset (N(0, .7²), or 2²) of its own for every gene; 8 genes tell the classes apart by .8
 standard deviations, except in a study that is odd. Seeds are the numbers of the draws.
 """
@@ -46,7 +46,7 @@ STUDIES, N, D, TRUE, EFFECT = 5, 24, 100, 8, 0.8
 PERMUTED = 19
 LINEAR = {**linear(), "tau_count": 6, "mu": [1e-3], "lam": [1e-2, 1e-1, 1.0]}
 """The default settings, with fewer values of each grid."""
-OFFSETS = (0.7, 2.0)
+OFFSETS, SIZES = (0.7, 2.0), (24, 40)
 WELL, ILL = "well", "ill"
 STANDARD = "standardise"
 
@@ -62,12 +62,13 @@ def halved(n: int) -> Array:
     return np.arange(n) % 2
 
 
-def drawn(rng: np.random.Generator, each: list[Array], offset: float = OFFSETS[0]) -> Data:
+def drawn(rng: np.random.Generator, each: list[Array], offset: float = OFFSETS[0],
+          n: int = N) -> Data:  # fmt: skip
     """Draw a study for each row of effects, the classes in equal parts."""
-    y = halved(N)
+    y = halved(n)
     X = np.vstack([chip(rng, y, effects, offset) for effects in each])
     return Data(X, np.tile(np.where(y == 1, ILL, WELL), len(each)),
-                np.repeat([f"study{k}" for k in range(len(each))], N))  # fmt: skip
+                np.repeat([f"study{k}" for k in range(len(each))], n))  # fmt: skip
 
 
 def holding(odd: str = "") -> list[Array]:
@@ -129,7 +130,7 @@ MANY = 250
 """Samples of each class of a sixth study by which its true AUC is known well enough."""
 
 
-def of_next(seed: int, differ: str) -> dict[str, float]:
+def of_next(seed: int, differ: str, n: int) -> dict[str, float]:
     """Return whether the interval holds what the model of five studies does in a sixth one.
 
     Twice: its AUC in `MANY` samples of each class, which is what the interval is about, and in a
@@ -137,12 +138,12 @@ def of_next(seed: int, differ: str) -> dict[str, float]:
     """
     rng = np.random.default_rng((3, seed))
     each = [DIFFER[differ](rng) for _ in range(STUDIES + 1)]
-    dataset = pooled(drawn(rng, each[:-1]), STANDARD)
+    dataset = pooled(drawn(rng, each[:-1], n=n), STANDARD)
     following = told(dataset).set_index("row").loc["next study"]
     final = fit_final(dataset, splits_of(dataset), **LINEAR).with_chosen()
     y = halved(2 * MANY)
     X = chip(rng, y, each[-1])
-    large, small = (area(final, X[:n], y[:n]) for n in (2 * MANY, N))
+    large, small = (area(final, X[:m], y[:m]) for m in (2 * MANY, n))
     low, high = following["low"], following["high"]
     return {"true": float(low <= large <= high), "small": float(low <= small <= high),
             "low": float(low), "high": float(high), "auc": large}  # fmt: skip
@@ -209,7 +210,8 @@ CONFOUNDED = (STANDARD, "none", AUTO)
 PARTS: dict[str, tuple[Callable[[int], dict[str, float]], int]] = {
     **{f"recovery: {each}": (partial(of_recovery, offset=each), 30) for each in OFFSETS},
     **{f"odd: {odd}": (partial(of_odd, odd=odd), 100) for odd in ("others", "reversed", "")},
-    **{f"next: {differ}": (partial(of_next, differ=differ), 300) for differ in DIFFER},
+    **{f"next, {n}: {differ}": (partial(of_next, differ=differ, n=n), 300)
+       for n in SIZES for differ in DIFFER},
     "null": (of_null, 100),
     **{f"confounded: {align}": (partial(of_confounded, align=align), 30)
        for align in CONFOUNDED},
@@ -262,8 +264,8 @@ TABLES = {
         {"odd": "is said to differ", "another": "another one is"},
     ),
     "how studies differ": (
-        {f"next: {each}": each for each in DIFFER},
-        {"true": "interval holds the AUC in a sixth", "small": "that in 24 samples of it",
+        {f"next, {n}: {each}": f"{each}, {n} samples each" for n in SIZES for each in DIFFER},
+        {"true": "interval holds the AUC in a sixth", "small": "that in as few samples of it",
          "low": "lower end", "auc": "AUC", "high": "upper end"},
     ),
     "most cases in two of four studies": (
