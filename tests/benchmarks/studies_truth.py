@@ -4,9 +4,9 @@
     python tests/benchmarks/studies_truth.py page FILE
 
 `run` adds a line of JSON to FILE for every draw that is not there yet, `page` prints the tables of
-docs/studies.md. Studies of 24 samples (or 40) and 100 genes, each with a gain (e to the power of N(0, .3²))
-and an offset (N(0, .7²), or 2²) of its own for every gene; 8 genes tell the classes apart by .8
-standard deviations, except in a study that is odd. Seeds are the numbers of the draws.
+docs/studies.md. Studies of 24 samples (or 40) and 100 genes, each with a gain (e to the power of
+N(0, .3²)) and an offset (N(0, .7²), or 2²) of its own for every gene; 8 genes tell the classes
+apart by .8 standard deviations, except in a study that is odd. Seeds are the numbers of the draws.
 """
 
 from __future__ import annotations
