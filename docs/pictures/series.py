@@ -11,6 +11,7 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -26,15 +27,28 @@ def kept(name: str, heading: str, known: dict) -> None:
     part = page[page.index(f"\n## {heading}") :]
     for cell in CELL.findall(part.split("\n## ", 2)[1]):
         exec(cell, known)
+    write(name, known[name])
+
+
+def write(name: str, results: Any) -> None:
+    """Write the picture of the last cell, and the table."""
+    page = PAGE.read_text(encoding="utf-8")
+    plt.gcf().set_figheight(8)  # sixty genes
     plt.gcf().savefig(PAGE.parent / "pictures" / f"{name}.png", dpi=110, bbox_inches="tight")
     plt.close("all")
-    table = known[name].tables["studies"][["row", "study", "samples", "genes", "value", "error"]]
+    table = results.tables["studies"][["row", "study", "samples", "genes", "value", "error"]]
     cells = [list(table), ["---"] * table.shape[1], *table.round(2).astype(object).to_numpy()]
-    words = [["" if pd.isna(cell) else str(cell) for cell in row] for row in cells]
+    words = [[_word(cell) for cell in row] for row in cells]
     lines = "\n".join(f"| {' | '.join(row)} |" for row in words)
     mark = re.compile(f"(<!-- {name} -->\n).*?(<!-- / -->)", re.DOTALL)
     text = mark.sub(lambda found: f"{found[1]}{lines}\n{found[2]}", page)
     PAGE.write_text(text, encoding="utf-8")
+
+
+def _word(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    return "" if pd.isna(cell) else f"{cell:g}"
 
 
 if __name__ == "__main__":

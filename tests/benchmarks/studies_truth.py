@@ -234,6 +234,7 @@ def run(path: Path, parts: list[str], draws: int | None) -> None:
 def page(path: Path) -> Iterator[str]:
     """Yield the tables of docs/studies.md."""
     found = pd.read_json(path, lines=True)
+    found["above"] = (found["auc"] > found["high"]).astype(float)
     for title, (parts, keys) in TABLES.items():
         yield from ("", f"| {title} | " + " | ".join(keys.values()) + " | draws |")
         yield "| " + " | ".join(["---"] * (len(keys) + 2)) + " |"
@@ -248,7 +249,7 @@ def page(path: Path) -> Iterator[str]:
 
 def _cell(values: pd.Series[float]) -> str:
     if values.isin((0.0, 1.0)).all():
-        return f"{values.mean():.3f}"
+        return f"{values.mean():.2f}"
     return f"{values.mean():.2f} ± {values.std() / np.sqrt(len(values)):.2f}"
 
 
@@ -265,8 +266,9 @@ TABLES = {
     ),
     "how studies differ": (
         {f"next, {n}: {each}": f"{each}, {n} samples each" for n in SIZES for each in DIFFER},
-        {"true": "interval holds the AUC in a sixth", "small": "that in as few samples of it",
-         "low": "lower end", "auc": "AUC", "high": "upper end"},
+        {"true": "interval holds the AUC in a sixth", "above": "it lies above",
+         "small": "holds that in as few samples of it", "low": "lower end", "auc": "AUC",
+         "high": "upper end"},
     ),
     "most cases in two of four studies": (
         {f"confounded: {each}": each for each in CONFOUNDED},
