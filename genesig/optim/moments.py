@@ -6,7 +6,7 @@ sets there are; what is decided by them is decided in `compiled`, one set at a t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,8 +43,8 @@ class Rows(NamedTuple):
 class Moments(NamedTuple):
     """Of k training sets.
 
-    mean, inverse scale (k, d), the former less the shift; norm (k,) = ``||Z'Z|| / rows`` or (0,);
-    tau_max (k,) = ``(2/rows) max_j share_j |z_j'y|``.
+    mean, inverse scale (k, d), the former less the shift; norm = ``||Z'Z|| / rows`` of those that
+    were asked for; tau_max (k,) = ``(2/rows) max_j share_j |z_j'y|``.
     """
 
     mean: Array
@@ -58,23 +58,34 @@ def part_of(rows: Rows, columns: slice | int) -> Rows:
     return Rows(*(array[columns] for array in rows))
 
 
-def moments_of(matrix: Matrix, rows: Rows, share: Array, *, spectrum: bool) -> Moments:
-    """Return the moments of k training sets, with norms where the `spectrum` is wanted."""
+def first_alike(rows: Rows) -> Array:
+    """Return the number of the first training set that has the rows and weights of each, (k,).
+
+    Labels that are permuted within studies leave the rows of studies that train as they are.
+    """
+    first: dict[bytes, int] = {}
+    each = zip(rows.mask, rows.number, rows.basis, strict=True)
+    keys = [b"".join(part.tobytes() for part in parts) for parts in each]
+    return np.array([first.setdefault(key, k) for k, key in enumerate(keys)])
+
+
+def moments_of(matrix: Matrix, rows: Rows, share: Array, *, spectrum: Sequence[int]) -> Moments:
+    """Return the moments of k training sets, with the norms of those numbered by `spectrum`."""
     (k, n), d = rows.mask.shape, len(matrix.F)
-    found = Moments(np.empty((k, d)), np.empty((k, d)), np.zeros(k * spectrum), np.zeros(k))
-    seen = [np.flatnonzero(mask) for mask in rows.mask]
-    grams = [np.zeros((len(at), len(at))) for at in seen] if spectrum else []
+    found = Moments(np.empty((k, d)), np.empty((k, d)), np.zeros(len(spectrum)), np.zeros(k))
+    seen = [np.flatnonzero(rows.mask[q]) for q in spectrum]
+    grams = [np.zeros((len(at), len(at))) for at in seen]
     for part in blocks(d, n):
         some = Matrix(matrix.X[:, part], matrix.shift[part], matrix.F[part])
         mean, inverse, product = _of_block(some, rows)
         found.mean[:, part], found.inverse[:, part] = mean, inverse
         pull = 2.0 / rows.number[:, 0] * (share[part] * inverse * np.abs(product)).max(axis=1)
         np.maximum(found.tau_max, pull, out=found.tau_max)
-        for q, gram in enumerate(grams):
-            Z = _training_rows(some, part_of(rows, q), seen[q], mean[q], inverse[q])
+        for q, at, gram in zip(spectrum, seen, grams, strict=True):
+            Z = _training_rows(some, part_of(rows, q), at, mean[q], inverse[q])
             gram += Z @ Z.T
-    for q, gram in enumerate(grams):
-        found.norm[q] = max(np.linalg.eigvalsh(gram)[-1], 0.0) / rows.number[q, 0]
+    for number, (q, gram) in enumerate(zip(spectrum, grams, strict=True)):
+        found.norm[number] = max(np.linalg.eigvalsh(gram)[-1], 0.0) / rows.number[q, 0]
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
-from genesig.optim.moments import Matrix, Rows, moments_of, part_of
+from genesig.optim.moments import Matrix, Rows, first_alike, moments_of, part_of
 
 if TYPE_CHECKING:
     from genesig.optim.structured.stretches import Stretches
@@ -83,7 +83,7 @@ class TrainingSets:
         if self.kept is not None:
             return self.kept[0, columns], self.kept[1, columns]
         rows = part_of(self.every, columns)
-        found = moments_of(self.matrix, rows, self.weights, spectrum=False)
+        found = moments_of(self.matrix, rows, self.weights, spectrum=())
         return found.mean, found.inverse
 
     @cached_property
@@ -171,18 +171,19 @@ def training_sets(
     number = np.column_stack([rows.sum(axis=0), np.tile([centre, unit_variance], (k, 1))])
     every = Rows(*map(np.ascontiguousarray, (root.T.astype(float), Y.T, number.astype(float),
                                              basis)))  # fmt: skip
-    known, tau_max = norm is not None, np.empty(k)
-    norm = np.array(norm, dtype=float) if known else np.empty(k)
+    first_of = np.arange(0) if norm is not None else first_alike(every)
+    norm, tau_max = np.empty(k) if norm is None else np.array(norm, dtype=float), np.empty(k)
     kept = np.empty((2, k, d)) if 16 * k * d <= KEPT else None
     share, size = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0), _together(X.shape)
     for first in range(0, k, size):
         part = slice(first, first + size)
-        found = moments_of(matrix, part_of(every, part), share, spectrum=not known)
-        tau_max[part] = found.tau_max
-        if not known:
-            norm[part] = found.norm
+        new = [q for q in np.unique(first_of[part]).tolist() if q >= first]
+        found = moments_of(matrix, part_of(every, part), share, spectrum=[q - first for q in new])
+        tau_max[part], norm[new] = found.tau_max, found.norm
         if kept is not None:
             kept[:, part] = found.mean, found.inverse
+    if len(first_of):
+        norm = norm[first_of]
     return TrainingSets(
         X=X, Y=Y, rows=rows, y_mean=y_mean, weights=weights, norm=norm, tau_max=tau_max,
         centre=centre, unit_variance=unit_variance, matrix=matrix, every=every, kept=kept,

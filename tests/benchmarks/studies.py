@@ -16,8 +16,10 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +36,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.alignment import ALIGNED, AUTO, LEARNED
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.validate import study_config
-from genesig.results import Dataset, Design
+from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import double_loop
@@ -128,27 +130,49 @@ DRAWN = ("prostate in four",)
 
 def genesig_scores(data: Data, align: str) -> Array:
     """Return the held-out score of each sample for each class, at the default settings."""
-    classes, K = tuple(np.unique(data.label)), len(np.unique(data.study))
+    dataset = pooled(data, align)
+    splits, fits = observed_fits(dataset)
+    table = predictions_table(dataset, splits, fits.with_chosen())
+    table = table[table["mu"].isna()].set_index("sample").loc[dataset.samples]
+    scores = ASSESSED[dataset.design.kind].scores(table, dataset.design.classes)
+    return scores if scores.ndim > 1 else np.column_stack([np.zeros(len(scores)), scores])
+
+
+def pooled(data: Data, align: str) -> Dataset:
+    """Return studies as one data set, in which each weighs alike, aligned."""
     names = [f"s{i:04d}" for i in range(len(data.label))]
     size = pd.Series(data.study).map(pd.Series(data.study).value_counts()).to_numpy()
+    weight = len(names) / (len(np.unique(data.study)) * size)
     obs = pd.DataFrame({"label": data.label, "study": data.study,
-                        "weight": [repr(float(w)) for w in len(names) / (K * size)]},
-                       names)  # fmt: skip
+                        "weight": [repr(float(w)) for w in weight]}, names)  # fmt: skip
     var = pd.DataFrame({"symbol": [f"g{j:05d}" for j in range(data.X.shape[1])]})
-    design = Design("label", "classification", classes, None, None, "study", studies=True,
-                    weights="weight")  # fmt: skip
+    design = Design("label", "classification", tuple(np.unique(data.label)), None, None, "study",
+                    studies=True, weights="weight")  # fmt: skip
     dataset = Dataset(data.X, obs, var.set_index("symbol", drop=False), design, {})
+    return normalise_samples(dataset, align, **settings()["normalise"])
+
+
+def observed_fits(dataset: Dataset, changes: Mapping[str, Any] = MappingProxyType({}),
+                  labels: str = "observed") -> tuple[Splits, Fits]:  # fmt: skip
+    """Return the splits that leave out studies, and the double loop over them."""
+    splits = splits_of(dataset)
+    return splits, double_loop(
+        dataset, splits, labels=labels, batch="1of1", **{**linear(), **changes}
+    )
+
+
+def splits_of(dataset: Dataset) -> Splits:
+    """Draw the default splits of several studies; no halves, which are not asked about here."""
+    return draw_splits(dataset, seed=0, **{**settings()["splits"], "subsamples": 0})
+
+
+def linear() -> dict[str, Any]:
+    """Return what the default config tells the double loop."""
     config = settings()
-    dataset = normalise_samples(dataset, align, **config["normalise"])
-    splits = draw_splits(dataset, seed=0, **{**config["splits"], "subsamples": 0})
-    linear = {**keywords(config), "folds": config["normalise"]["folds"]}
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", **linear).with_chosen()
-    table = predictions_table(dataset, splits, fits)
-    table = table[table["mu"].isna()].set_index("sample").loc[names]
-    scores = ASSESSED[design.kind].scores(table, classes)
-    return scores if scores.ndim > 1 else np.column_stack([np.zeros(len(names)), scores])
+    return {**keywords(config), "folds": config["normalise"]["folds"]}
 
 
+@cache
 def settings() -> dict[str, Any]:
     """Return the default config of several studies."""
     items = [{"name": k, "expression": f"{k}.tsv", "samples": f"{k}s.tsv"} for k in "ab"]

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import cycle, islice, product
 from pathlib import Path
@@ -53,7 +53,9 @@ KINDS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def kills(times: int, seed: int, place: Path) -> Iterator[tuple[int, str, list[str]]]:
+def kills(
+    times: int, seed: int, place: Path, kinds: Iterable[str] = KINDS
+) -> Iterator[tuple[int, str, list[str]]]:
     """Yield of each study how often it was killed, how, and which results came out otherwise.
 
     One is killed up to `ROUND` times on its way; a kill counts where there was somebody to get it.
@@ -64,7 +66,7 @@ def kills(times: int, seed: int, place: Path) -> Iterator[tuple[int, str, list[s
     victims = cycle(draw.sample(list(product(WHO, HOW)), len(WHO) * len(HOW)))
     wholes: dict[str, tuple[float, dict[str, bytes]]] = {}
     left = times
-    for kind in cycle(KINDS):
+    for kind in cycle(kinds):
         if kind not in wholes:
             wholes[kind] = _whole(kind, place)
         folder, (duration, expected) = place / f"{kind} killed", wholes[kind]

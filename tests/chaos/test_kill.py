@@ -13,7 +13,8 @@ from kill import kills
 
 
 @pytest.mark.slow
-def test_a_study_that_was_killed_comes_to_the_same_results(tmp_path: Path) -> None:
-    found = list(kills(5, 1, tmp_path))
+@pytest.mark.parametrize("kind", ["classification", "several_studies"])
+def test_a_study_that_was_killed_comes_to_the_same_results(tmp_path: Path, kind: str) -> None:
+    found = list(kills(5, 1, tmp_path, [kind]))
     assert sum(count for count, _, _ in found) == 5
     assert [other for _, _, other in found if other] == []

@@ -132,7 +132,9 @@ class CombatStudies:
         """Estimate the shift and the variance of each study."""
         names = about[column].astype(str).tolist()
         found = Combat.fit(X, batch=names, reference=None, covariates=None)
-        return cls(column, found.batches, found.mean, found.scale, found.gamma, found.delta)
+        # Of one study there is nothing to learn, and it is the reference as it stands.
+        to = found if len(found.batches) > 1 else ReferenceBatch.fit(X)
+        return cls(column, found.batches, to.mean, to.scale, found.gamma, found.delta)
 
     def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
         """Adjust the rows of each study."""

@@ -64,6 +64,17 @@ def test_combat_is_that_of_the_training_studies_and_brings_another_to_them(rng):
     np.testing.assert_array_equal(step.transform(few), few)
 
 
+def test_to_one_training_study_another_is_brought_all_the_same(rng):
+    X, table = matrix(rng), about(STUDIES)
+    train, other = STUDIES == "bombay", STUDIES == "brno"
+    step = CombatStudies.fit(X[train], table[train], column="study")
+    moved = step.transform(X, table)
+    np.testing.assert_array_equal(moved[train], X[train])
+    expected = ReferenceBatch.fit(X[train]).transform(X[other])
+    np.testing.assert_allclose(moved[other], expected)
+    assert np.abs(moved[other] - X[other]).mean() > 0.5
+
+
 def alignments(X: np.ndarray) -> Alignments:
     table = about(STUDIES)
     ways = {

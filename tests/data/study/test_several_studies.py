@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -370,6 +371,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, change, line):
     change(studies)
     found = said(studies)
     assert line in found[0]
+    assert re.fullmatch(r"error: [^:]+: .+(; .+|, needs .+)", found[0])  # where, what, what to do
     assert len(found) == 1 or change in (_one, _own_batch, _missing), found
 
 

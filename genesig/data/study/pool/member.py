@@ -115,7 +115,7 @@ def _strange_words(cells: pd.Series[str], at: str, classes: Config) -> Iterator[
     known = dict.fromkeys(map(str, cells))
     for word in map(str, classes):
         if word not in known:
-            near = did_you_mean(word, known) or f" (found: {listing(known, 6)})"
+            near = did_you_mean(word, known) or f"; write one of {listing(known, 6)}"
             yield Problem(at, f"classes: no sample is '{word}'{near}")
 
 

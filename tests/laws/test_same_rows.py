@@ -1,0 +1,44 @@
+"""Training sets of the same rows, as labels permuted within studies make: one norm serves all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from genesig.optim import moments
+from genesig.optim.adjustment import adjustment
+from genesig.optim.training import training_sets
+
+N, D = 30, 50
+
+
+def drawn(same: int):
+    rng = np.random.default_rng(4)
+    rows = np.zeros((N, 2 * same), dtype=bool)
+    rows[:20, ::2] = rows[10:, 1::2] = True
+    return rng.standard_normal((N, D)), rng.standard_normal((N, 2 * same)), rows
+
+
+def test_the_norm_of_the_same_rows_is_found_once_and_is_that_of_each_alone(monkeypatch):
+    X, Y, rows = drawn(40)
+    found, eigenvalues = [], np.linalg.eigvalsh
+
+    def watched(gram):
+        found.append(len(gram))
+        return eigenvalues(gram)
+
+    monkeypatch.setattr(moments.np.linalg, "eigvalsh", watched)
+    sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
+    assert found == [20, 20]
+    monkeypatch.undo()
+    for k in (0, 1, 78, 79):
+        Z, _ = sets.problem(k)
+        np.testing.assert_allclose(sets.norm[k], eigenvalues(Z @ Z.T)[-1] / 20)
+
+
+def test_other_weights_of_the_same_rows_have_a_norm_of_their_own():
+    X, Y, rows = drawn(1)
+    rows[:, 1] = rows[:, 0]
+    weights = np.column_stack([np.ones(N), np.linspace(0.2, 1.8, N)])
+    held = adjustment(rows, np.zeros((2, N, 0)), weights)
+    sets = training_sets(X, Y, rows, centre=True, unit_variance=True, adjustment=held)
+    assert abs(sets.norm[0] - sets.norm[1]) > 1e-3
