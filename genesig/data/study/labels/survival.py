@@ -121,8 +121,6 @@ def _settings(config: Config) -> Found:
         yield "splits.scheme", what + "stratified_kfold, or stratified_group_kfold with groups"
     if config.get("nonlinear", {}).get("enabled"):
         yield "nonlinear.enabled", "is not offered for survival; set it to false or take it away"
-    if config.get("structured", {}).get("sets") is not None:
-        yield "structured.sets", "is not offered for survival; take it away"
 
 
 SURVIVAL = Labels(

@@ -1,0 +1,156 @@
+"""What counts, missing values and several omics change in studies of real data; raw files to report.
+
+    python tests/benchmarks/doors.py shared OUT.tsv [NAME ...]
+    python tests/benchmarks/doors.py raw FOLDER [KIND ...]
+
+`shared` runs studies of ../shared/data in the whole workflow, each data set in several ways, and adds
+a row to OUT.tsv after each: error with its 95 % CI, measured genes, genes of a training set's list. Of
+west the lowest fifth of all values is taken out, as if it were below a limit of detection; of desmedt
+age, size, grade and the receptor are an omic of four beside 76 probes. `raw` writes small raw files of
+arrays of whole transcripts, of methylation, of counts, of proteins and of two omics, in which some
+differ, and takes them by `genesig init` (arrays) and `genesig run` to the report.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
+from places import SHARED
+from study_folder import lay_out
+
+Config = dict[str, Any]
+SCALED: list[Config] = [{"step": "centre"}, {"step": "unit_variance"}]
+ALONE: Config = {"controls": {"permutations": 0}, "nonlinear": {"enabled": False},
+                 "signature": {"permutations": 0}, "splits": {"repeats": 2}}  # fmt: skip
+LEFT_OUT = {"splits": {"scheme": "leave_one_out", "inner_scheme": "leave_one_out", "subsamples": 0}}
+
+
+def folds(*steps: str) -> Config:
+    """Return the folds of a study with these steps before the scaling."""
+    return {"folds": [*({"step": step} for step in steps), *SCALED]}
+
+
+def table(name: str) -> pd.DataFrame:
+    """Read a matrix, genes in rows."""
+    return pd.read_csv(SHARED / f"{name}_expression.tsv.gz", sep="\t", index_col=0)
+
+
+def pasilla(folder: Path) -> dict[str, Config]:
+    """Counts of four untreated and three treated samples."""
+    sheet = Path(__file__).parents[2] / "config/examples/pasilla_samples.tsv"
+    files = {"expression": str(SHARED / "counts/pasilla_gene_counts.tsv"), "label": "condition",
+             "samples": str(sheet), "data": {"classes": ["untreated", "treated"]}, **LEFT_OUT}  # fmt: skip
+    by_sample = {"samples": [{"step": "log_cpm"}], **folds()}
+    return {name: {**files, "normalise": how} for name, how in {
+        "log_cpm": by_sample, "size_factors": folds("size_factors"), "vst": folds("vst"),
+    }.items()}  # fmt: skip
+
+
+def ways(folder: Path, name: str, X: pd.DataFrame, fill: str) -> dict[str, Config]:
+    """Return what may be done where values are missing."""
+    X.to_csv(folder / f"{name}.tsv", sep="\t")
+    X.dropna().to_csv(folder / f"{name}_whole.tsv", sep="\t")
+    every = {"expression": str(folder / f"{name}.tsv"), "data": {"missing": True}}
+    told = {"samples": [{"step": "missing_indicators"}], **folds(fill)}
+    return {
+        "genes without a gap": {"expression": str(folder / f"{name}_whole.tsv")},
+        fill: {**every, "normalise": folds(fill)},
+        "knn_impute": {**every, "normalise": folds("knn_impute")},
+        f"missing_indicators, {fill}": {**every, "normalise": told},
+    }
+
+
+def rosenwald(folder: Path) -> dict[str, Config]:
+    """Lymphomas of two groups; a tenth of the values is missing, in most genes."""
+    own = {"samples": str(SHARED / "survival/rosenwald_2002_samples.tsv"), "label": "group"}
+    found = ways(folder, "rosenwald", table("survival/rosenwald_2002"), "mean_impute")
+    return {name: {**own, **more} for name, more in found.items()}
+
+
+def west(folder: Path) -> dict[str, Config]:
+    """Breast tumours by their receptor, and the same without the lowest fifth of all values."""
+    X = table("two_class/west_2001")
+    X.to_csv(folder / "west_given.tsv", sep="\t")
+    own = {"samples": str(SHARED / "two_class/west_2001_samples.tsv"), "label": "diagnosis"}
+    low = X.where(X > np.quantile(X, 0.2))
+    found = ways(folder, "west", low.dropna(how="all"), "left_censored")
+    every = {"nothing missing": {"expression": str(folder / "west_given.tsv")}, **found}
+    return {name: {**own, **more} for name, more in every.items()}
+
+
+def desmedt(folder: Path) -> dict[str, Config]:
+    """Metastases after breast cancer: 76 probes, and what the clinic knows."""
+    X, path = table("survival/desmedt_2007"), SHARED / "survival/desmedt_2007_samples.tsv"
+    sheet = pd.read_csv(path, sep="\t", index_col=0).loc[X.columns]
+    grade = {"well differentiated": 1.0, "moderately differentiated": 2.0,
+             "poorly differentiated": 3.0}  # fmt: skip
+    clinic = pd.DataFrame({"age": sheet["age"], "size": sheet["size"],
+                           "grade": sheet["grade"].map(grade), "er": sheet["er"] == "positive"})  # fmt: skip
+    both = pd.concat([clinic.astype(float).T.add_prefix("clinic:", axis=0),
+                      X.add_prefix("probe:", axis=0)])  # fmt: skip
+    both.to_csv(folder / "desmedt_both.tsv", sep="\t", index_label="gene")
+    X.to_csv(folder / "desmedt.tsv", sep="\t")
+    own = {"samples": str(path), "label": {"time": "time_days", "event": "metastasis"}}
+    data = {"task": "survival", "missing": True}
+    joined = {"expression": str(folder / "desmedt_both.tsv"), "normalise": folds("mean_impute")}
+    equal = {"clinic": 1, "probe": 1}
+    return {name: {**own, **more} for name, more in {
+        "probes": {"expression": str(folder / "desmedt.tsv"), "data": {"task": "survival"}},
+        "clinic held fixed": {"expression": str(folder / "desmedt.tsv"), "data": {
+            "task": "survival", "covariates": ["age", "size", "grade", "er"]}},
+        "two omics, equal factors": {**joined, "data": {**data, "omics": equal}},
+        "two omics, learned factors": {**joined, "data": {**data, "omics": "learned"}},
+    }.items()}  # fmt: skip
+
+
+DATA = {"pasilla": pasilla, "rosenwald": rosenwald, "west": west, "desmedt": desmedt}
+
+
+def run(folder: Path, config: Config) -> None:
+    """Run the workflow on one core."""
+    (folder / "config/config.yaml").write_text(yaml.safe_dump(config))
+    run = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all"]
+    done = subprocess.run(run, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stdout[-2000:] + done.stderr[-3000:])
+
+
+def told(folder: Path) -> dict[str, Any]:
+    """Return what is shown of a study that has run."""
+    controls = pd.read_csv(folder / "results/controls.tsv", sep="\t")
+    own = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
+    scores = pd.read_csv(folder / "results/scores.tsv", sep="\t")
+    lists = scores.loc[scores["mu"].isna(), "n_genes"]
+    univariate = pd.read_csv(folder / "results/univariate.tsv", sep="\t")
+    return {"error": own["error"], "low": own["low"], "high": own["high"], "auc": own["auc"],
+            "genes": len(univariate), "list": lists.median()}  # fmt: skip
+
+
+def shared(out: str, *names: str) -> None:
+    """Run the data sets that are named, or all, and add a row for each way."""
+    for name in names or DATA:
+        with tempfile.TemporaryDirectory() as place:
+            for way, config in DATA[name](Path(place)).items():
+                folder = Path(place) / "study"
+                if folder.exists():
+                    subprocess.run(["rm", "-r", str(folder / "results")], check=True)
+                else:
+                    folder.mkdir()
+                    lay_out(folder)
+                run(folder, {**ALONE, **config})
+                row = pd.DataFrame([{"data": name, "way": way, **told(folder)}])
+                row.to_csv(out, sep="\t", index=False, mode="a", header=not Path(out).exists())
+                print(row.round(3).to_string(index=False, header=False), flush=True)
+
+
+if __name__ == "__main__":
+    {"shared": shared}[sys.argv[1]](*sys.argv[2:])
