@@ -1,14 +1,14 @@
-"""What counts, missing values and several omics change in studies of real data; raw files to report.
+"""What counts, missing values and several omics change in studies of real data.
 
     python tests/benchmarks/doors.py shared OUT.tsv [NAME ...]
-    python tests/benchmarks/doors.py raw FOLDER [KIND ...]
+    python tests/benchmarks/doors.py raw [KIND ...]
 
-`shared` runs studies of ../shared/data in the whole workflow, each data set in several ways, and adds
-a row to OUT.tsv after each: error with its 95 % CI, measured genes, genes of a training set's list. Of
-west the lowest fifth of all values is taken out, as if it were below a limit of detection; of desmedt
-age, size, grade and the receptor are an omic of four beside 76 probes. `raw` writes small raw files of
-arrays of whole transcripts, of methylation, of counts, of proteins and of two omics, in which some
-differ, and takes them by `genesig init` (arrays) and `genesig run` to the report.
+`shared` runs studies of ../shared/data in the whole workflow, each data set in several ways, and
+adds a row to OUT.tsv after each: error with its 95 % CI, measured genes, genes of a training set's
+list. Of west the lowest fifth of all values is taken out, as if it were below a limit of detection;
+of desmedt age, size, grade and the receptor are an omic of four beside 76 probes. `raw` writes
+small raw files of arrays of whole transcripts and of methylation, a tenth of whose clusters or
+sites differ between two classes, and takes them by `genesig init` and `genesig run` to the report.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from study_folder import lay_out
 
 Config = dict[str, Any]
 SCALED: list[Config] = [{"step": "centre"}, {"step": "unit_variance"}]
-ALONE: Config = {"controls": {"permutations": 0}, "nonlinear": {"enabled": False},
-                 "signature": {"permutations": 0}, "splits": {"repeats": 2}}  # fmt: skip
+ALONE: Config = {"controls": {"permutations": 0, "baselines": []}, "nonlinear": {"enabled": False},
+                 "signature": {"permutations": 0},
+                 "splits": {"repeats": 2, "subsamples": 0}}  # fmt: skip
 LEFT_OUT = {"splits": {"scheme": "leave_one_out", "inner_scheme": "leave_one_out", "subsamples": 0}}
 
 
@@ -47,8 +48,9 @@ def table(name: str) -> pd.DataFrame:
 def pasilla(folder: Path) -> dict[str, Config]:
     """Counts of four untreated and three treated samples."""
     sheet = Path(__file__).parents[2] / "config/examples/pasilla_samples.tsv"
-    files = {"expression": str(SHARED / "counts/pasilla_gene_counts.tsv"), "label": "condition",
-             "samples": str(sheet), "data": {"classes": ["untreated", "treated"]}, **LEFT_OUT}  # fmt: skip
+    matrix, classes = SHARED / "counts/pasilla_gene_counts.tsv", ["untreated", "treated"]
+    files = {"expression": str(matrix), "label": "condition", "samples": str(sheet),
+             "data": {"classes": classes}, **LEFT_OUT}  # fmt: skip
     by_sample = {"samples": [{"step": "log_cpm"}], **folds()}
     return {name: {**files, "normalise": how} for name, how in {
         "log_cpm": by_sample, "size_factors": folds("size_factors"), "vst": folds("vst"),
@@ -81,7 +83,7 @@ def west(folder: Path) -> dict[str, Config]:
     X = table("two_class/west_2001")
     X.to_csv(folder / "west_given.tsv", sep="\t")
     own = {"samples": str(SHARED / "two_class/west_2001_samples.tsv"), "label": "diagnosis"}
-    low = X.where(X > np.quantile(X, 0.2))
+    low = X.mask(np.quantile(X, 0.2) >= X)
     found = ways(folder, "west", low.dropna(how="all"), "left_censored")
     every = {"nothing missing": {"expression": str(folder / "west_given.tsv")}, **found}
     return {name: {**own, **more} for name, more in every.items()}
@@ -91,10 +93,11 @@ def desmedt(folder: Path) -> dict[str, Config]:
     """Metastases after breast cancer: 76 probes, and what the clinic knows."""
     X, path = table("survival/desmedt_2007"), SHARED / "survival/desmedt_2007_samples.tsv"
     sheet = pd.read_csv(path, sep="\t", index_col=0).loc[X.columns]
-    grade = {"well differentiated": 1.0, "moderately differentiated": 2.0,
+    grade = {"well differentiated": 1.0, "intermediate": 2.0,
              "poorly differentiated": 3.0}  # fmt: skip
     clinic = pd.DataFrame({"age": sheet["age"], "size": sheet["size"],
-                           "grade": sheet["grade"].map(grade), "er": sheet["er"] == "positive"})  # fmt: skip
+                           "grade": sheet["grade"].map(grade),
+                           "er": sheet["er"] == "positive"})  # fmt: skip
     both = pd.concat([clinic.astype(float).T.add_prefix("clinic:", axis=0),
                       X.add_prefix("probe:", axis=0)])  # fmt: skip
     both.to_csv(folder / "desmedt_both.tsv", sep="\t", index_label="gene")

@@ -52,7 +52,7 @@ def problem(seed: int, kind: str) -> tuple[Columns, RiskSets, float, float]:
 def by_projection(columns: Columns, risk: RiskSets, tau: float, mu: float) -> float:
     """Return the minimum by accelerated proximal gradient steps over the pieces of the blocks."""
     X, blocks = columns.X[:, columns.blocks.members], columns.blocks
-    step = 1 / (np.linalg.norm(X, 2) ** 2 * 2 / len(X) * len(X) / 2)
+    step = 1 / np.linalg.norm(X, 2) ** 2  # h bends by Σω/n at most
     sizes, w = blocks.sizes(), blocks.weights
 
     def value(v: Array) -> float:
@@ -60,8 +60,8 @@ def by_projection(columns: Columns, risk: RiskSets, tau: float, mu: float) -> fl
         return risk.value((X @ v)[risk.order]) + mu * float(v @ v) + tau * float(w @ norms)
 
     v = ahead = np.zeros(X.shape[1])
-    best, t = value(v), 1.0
-    for _ in range(20_000):
+    best, t, still = value(v), 1.0, 0
+    while still < 100:
         u = gradient(risk, X @ ahead)
         free = (ahead - step * X.T @ u) / (1 + 2 * mu * step)
         norms = np.sqrt(np.add.reduceat(free * free, blocks.starts[:-1]))
@@ -71,12 +71,14 @@ def by_projection(columns: Columns, risk: RiskSets, tau: float, mu: float) -> fl
             t = 1.0
         later = (1 + np.sqrt(1 + 4 * t * t)) / 2
         v, ahead, t = new, new + (t - 1) / later * (new - v), later
-        best = min(best, value(v))
+        now = value(v)
+        still = 0 if now < best - 1e-14 else still + 1
+        best = min(best, now)
     return best
 
 
 @pytest.mark.parametrize("kind", ["singletons", "partition", "overlap"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_minimum_is_that_of_proximal_gradient_steps(seed: int, kind: str) -> None:
     columns, risk, tau, mu = problem(seed, kind)
     path = cox_block_path(columns, risk, np.array([tau]), mu, tolerance=1e-11)
@@ -135,7 +137,7 @@ def test_the_order_of_samples_and_the_path_before_change_nothing() -> None:
 
 
 def test_a_path_ends_before_its_first_list_of_more_blocks() -> None:
-    columns, risk, tau, mu = problem(5, "singletons")
+    columns, risk, _, mu = problem(5, "singletons")
     levels = largest(columns, risk) * np.geomspace(0.95, 0.05, 8)
     path = cox_block_path(columns, risk, levels, mu, most=2)
     assert 0 < len(path.tau) < 8

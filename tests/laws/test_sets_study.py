@@ -77,7 +77,9 @@ def test_coefficients_are_the_sums_of_the_pieces() -> None:
     rows, y = np.arange(30), dataset.response()[:30]
     Z = dataset.X - dataset.X[rows].mean(axis=0)
     members = Members.of(sets, np.arange(60), "singletons")
-    ground = Ground(Z[:, members.columns], rows, (y - y.mean())[:, None], y[rows].mean(keepdims=True), 1.0)
+    ground = Ground(
+        Z[:, members.columns], rows, (y - y.mean())[:, None], y[rows].mean(keepdims=True), 1.0
+    )
     design = ground.design(Blocks(members.members, members.starts, np.ones(len(members.blocks))))
     path = ground.path(design, np.array([0.5, 0.1]), 1e-3, 1e-12, 99)
     found = coefficients(design, path)

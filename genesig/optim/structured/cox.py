@@ -10,7 +10,8 @@ Every fit is certified by a dual value of the whole problem: of each s in [0, 1]
 
     -h*(s u) - sum_k max(s ||A_k'u|| - tau w_k, 0)² / (4 mu),   u = ∇h(η).
 
-Source: Lee, Sun and Saunders 2014, proximal Newton-type methods; h*: `genesig.optim.cox.likelihood`.
+Source: Lee, Sun and Saunders 2014, proximal Newton-type methods; h*: that of
+`genesig.optim.cox.likelihood`.
 """
 
 from __future__ import annotations

@@ -24,13 +24,13 @@ class Told(NamedTuple):
 
 
 def numbers(task: Task, rows: Array) -> Told:
-    """Two classes as -1 and 1, or numbers."""
+    """Take two classes as -1 and 1, or numbers."""
     y = task.y[rows]
     return Told((y - y.mean())[:, None], np.array([y.mean()]))
 
 
 def columns(task: Task, rows: Array) -> Told:
-    """A column for each class, over the root of its share in the training set of the task."""
+    """Make a column of each class, over the root of its share in the training set of the task."""
     outer = task.training_rows()
     share = shares(task.y[:, None], outer, int(task.y.max()) + 1)
     Y = coded(task.y[rows][:, None], share)[:, 0]
@@ -38,7 +38,7 @@ def columns(task: Task, rows: Array) -> Told:
 
 
 def gradient(task: Task, rows: Array) -> Told:
-    """-(n/2) times the gradient of Cox's partial likelihood at 0, and the risk sets."""
+    """Take -(n/2) times the gradient of Cox's partial likelihood at 0, and the risk sets."""
     y = task.y[rows]
     risk = RiskSets.of(y["time"], y["event"], task.ties or USUAL)
     Y = np.empty((len(y), 1))
