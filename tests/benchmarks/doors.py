@@ -155,5 +155,66 @@ def shared(out: str, *names: str) -> None:
                 print(row.round(3).to_string(index=False, header=False), flush=True)
 
 
+ARRAYS, MEASURED = 24, 300
+ILL = np.arange(ARRAYS) % 2 == 1
+
+
+def transcripts(folder: Path) -> None:
+    """Write CEL files and the library of clusters of 8 probes."""
+    from affy_files import cel_binary, transcript_files
+
+    side, rng = 50, np.random.default_rng(1)
+    cells = np.arange(MEASURED * 8).reshape(MEASURED, 2, 4)
+    library = transcript_files({f"{7890000 + k}": sets.tolist() for k, sets in enumerate(cells)},
+                               [[2400, 2401]], side, side, "Toy")  # fmt: skip
+    for ending, content in zip(("pgf", "clf", "mps"), library, strict=True):
+        (folder / f"Toy.{ending}").write_bytes(content)
+    level = rng.lognormal(6, 1, side * side)
+    for k in range(ARRAYS):
+        light = level * rng.lognormal(0, 0.3, side * side)
+        light[: MEASURED // 10 * 8] *= 2 if ILL[k] else 1
+        (folder / f"s{k:02}.CEL").write_bytes(cel_binary(light.reshape(side, side).round(1), "Toy"))
+
+
+def methylation(folder: Path) -> None:
+    """Write both IDAT files of each array, and their manifest."""
+    from idat_files import array_files, manifest
+
+    rng, sites = (
+        np.random.default_rng(2),
+        {f"cg{k:08d}": (k + 1, None, "") for k in range(MEASURED)},
+    )
+    (folder / "Toy.csv").write_bytes(manifest(sites))
+    for k in range(ARRAYS):
+        share = rng.beta(5, 5, MEASURED)
+        share[: MEASURED // 10] = rng.beta(8 if ILL[k] else 5, 5, MEASURED // 10)
+        both = [dict(enumerate((20_000 * part).astype(int).tolist(), 1))
+                for part in (share, 1 - share)]  # fmt: skip
+        for name, content in array_files(f"s{k:02}_R01C01", both).items():
+            (folder / name).write_bytes(content)
+
+
+RAW = {"transcripts": (transcripts, ""), "methylation": (methylation, "_R01C01")}
+
+
+def raw(*kinds: str) -> None:
+    """Take raw files to the report, and print where it lies with its error."""
+    for kind in kinds or RAW:
+        write, ending = RAW[kind]
+        place = Path(tempfile.mkdtemp())
+        (place / "arrays").mkdir()
+        write(place / "arrays")
+        rows = [f"s{k:02}{ending}\t{'ill' if ILL[k] else 'well'}" for k in range(ARRAYS)]
+        (place / "samples.tsv").write_text("\n".join(["sample\tstate", *rows]) + "\n")
+        command = [sys.executable, "-m", "genesig"]
+        init = ["init", "study", "--expression", "arrays", "--samples", "samples.tsv"]
+        subprocess.run([*command, *init], cwd=place, check=True)
+        with (place / "study/more.yaml").open("w") as file:
+            yaml.safe_dump(ALONE, file)
+        run = ["run", "config.yaml", "more.yaml", "--cores", "1"]
+        subprocess.run([*command, *run], cwd=place / "study", check=True)
+        print(kind, place / "study/results/report.html", told(place / "study"), flush=True)
+
+
 if __name__ == "__main__":
-    {"shared": shared}[sys.argv[1]](*sys.argv[2:])
+    {"shared": shared, "raw": raw}[sys.argv[1]](*sys.argv[2:])

@@ -194,7 +194,7 @@ class Ground:
         levels, how = (tau * highest, mu * self.norm), {"tolerance": tolerance, "most": most}
         if self.risk is None:
             return block_paths(design, self.Y[None], levels[0][None], levels[1], **how)[0]
-        from genesig.optim.structured.cox import cox_block_path  # here, it compiles: most do not
+        from genesig.optim.structured.cox import cox_block_path  # here: few jobs need its kernels
 
         return cox_block_path(design, self.risk, *levels, **how)
 
