@@ -84,12 +84,12 @@ class Likelihood(NamedTuple):
         u[self.risk.order] = here.u
         return here.value, u
 
-    def squares(self, eta: Array) -> tuple[Array, Array]:
+    def quadratic(self, eta: Array) -> tuple[Array, Array]:
         """Return R (n, n) and Y (n, 1) of the squared error that h is near η."""
         n, order, R = len(eta), self.risk.order, np.empty((len(eta), len(eta)))
         here, H = at(self.risk.terms, eta[order]), np.empty((len(eta), len(eta)))
         curve(self.risk.terms, here, np.eye(n), np.arange(n), H)
-        H.flat[:: n + 1] += SINGULAR * H.diagonal().max()
+        H.flat[:: n + 1] += SINGULAR * max(float(H.diagonal().max()), 1 / n)
         L = np.linalg.cholesky(H)
         R[:, order] = np.sqrt(n / 2) * L.T
         return R, (R @ eta - np.sqrt(n / 2) * np.linalg.solve(L, here.u))[:, None]
@@ -150,7 +150,7 @@ def _fitted(
     scale, steps = loss.risk.null_deviance, 0
     place = place._replace(penalty=_penalty(design, place.blocks, place.norms, level))
     for _ in range(STEPS):
-        R, Y = loss.squares(place.eta)
+        R, Y = loss.quadratic(place.eta)
         goal = INNER * tolerance * scale / (float(np.vdot(Y, Y)) / len(Y) or 1.0)
         walk = Walk(Turned(design, R), 0, Y, min(goal, INNER))
         walk.go_on(level, place.blocks, place.norms)

@@ -191,12 +191,13 @@ class Ground:
         highest = float(tau_maxima(design, self.Y[None])[0])
         if highest <= 0:
             tau, highest = tau[:0], 1.0
-        levels, how = (tau * highest, mu * self.norm), {"tolerance": tolerance, "most": most}
+        tau, mu = tau * highest, mu * self.norm
         if self.risk is None:
-            return block_paths(design, self.Y[None], levels[0][None], levels[1], **how)[0]
+            return block_paths(design, self.Y[None], tau[None], mu, tolerance=tolerance,
+                               most=most)[0]  # fmt: skip
         from genesig.optim.structured.cox import cox_block_path  # here: few jobs need its kernels
 
-        return cox_block_path(design, self.risk, *levels, **how)
+        return cox_block_path(design, self.risk, tau, mu, tolerance=tolerance, most=most)
 
     def scores(self, design: Columns, path: BlockPath, rows: Array) -> Array:
         """Return f(x) = mean + z'B of some samples along a path, (M, n_rows) or (M, n_rows, T)."""
