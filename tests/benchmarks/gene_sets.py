@@ -18,6 +18,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -233,6 +234,7 @@ def kind(
     for seed in range(int(studies)):
         if (kind, float(effect), seed) in known:
             continue
+        start = time.process_time()
         dataset, sets = of_kind(kind, seed, float(effect), int(n), int(number))
         splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 1})
         labels = ["observed", *([f"permuted-001-{B:03d}"] if B else [])]
@@ -246,7 +248,8 @@ def kind(
         line = {"kind": kind, "n": int(n), "sets": int(number), "effect": float(effect),
                 "seed": seed, "found": int(listed[:2].sum()), "false": int(listed[2:].sum()),
                 "listed": int(listed.sum()), "error": error[0],
-                "p": p_value(error[0], np.array(error[1:]))}  # fmt: skip
+                "p": p_value(error[0], np.array(error[1:])),
+                "seconds": round(time.process_time() - start, 2)}  # fmt: skip
         with Path(out).open("a") as file:
             print(json.dumps(line), file=file)
 
@@ -258,7 +261,8 @@ def summed(out: str) -> None:
         any=lines["listed"] > 0, small=(lines["p"] <= 0.05).where(~lines["p"].isna())
     )
     of = lines.groupby(["kind", "n", "sets", "effect"])
-    table = of[["found", "false", "any", "error", "small"]].mean().assign(studies=of.size())
+    table = of[["found", "false", "any", "error", "small"]].mean()
+    table = table.assign(seconds=of["seconds"].median(), studies=of.size())
     print(table.round(3).to_string())
 
 
