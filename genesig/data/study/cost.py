@@ -57,9 +57,6 @@ each gene of a set."""
 REFIT, RANDOM = 1e-3, 200
 """Seconds in which a list is refitted on one split, and lists of random genes beside published."""
 
-NEWTON = 8
-"""Paths of sets that one of survival is as long as: it takes two or three steps for each tau."""
-
 READ, KEPT, NULL, SCORED = 1.8e-4, 1.4e-4, 0.024, 2.4e-5
 """MB for each gene of a set that is read, and that is selected; for each set under the thousand
 shufflings, three arrays of them; for the scores of a sample by each list, three of these, too."""
@@ -186,7 +183,7 @@ def _of_sets(config: Mapping[str, Any], size: Size, jobs: int) -> dict[str, Cost
     """Estimate the jobs that select gene sets: as many as fit, and one for the rest."""
     splits, controls, mus = config["splits"], config["controls"], len(config["structured"]["mu"])
     each = (SETS + MEMBER * size.training * size.genes) * max(1, size.classes)
-    each *= NEWTON if config["data"]["task"] == "survival" else 1
+    each *= LABELS[config["data"]["task"]].sets
     each += AGAIN * max(0, size.structured_members - size.genes)
     fit = (1 + _folds(config, size) * mus) * each
     half = splits["subsamples"] * fit * size.samples / (2 * size.training)

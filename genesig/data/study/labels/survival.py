@@ -131,6 +131,7 @@ SURVIVAL = Labels(
     own=("event", "horizon"),
     one_of_a_group=True,
     step=0.0007,
+    sets=8.0,
     held=("covariates", "weights"),
     defaults=DEFAULTS,
 )
