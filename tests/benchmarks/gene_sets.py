@@ -3,7 +3,7 @@
     python tests/benchmarks/gene_sets.py real MATRIX SAMPLES LABEL SETS [SECTION.KEY=VALUE ...]
     python tests/benchmarks/gene_sets.py simulated [DRAWS [CARRIERS [KEY=VALUE ...]]]
     python tests/benchmarks/gene_sets.py study SAMPLES GENES SETS [PERMUTATIONS]
-    python tests/benchmarks/gene_sets.py kind OUT KIND STUDIES [EFFECT [PERMUTATIONS [N [SETS]]]]
+    python tests/benchmarks/gene_sets.py kind OUT KIND STUDIES [PERCENT [PERMUTATIONS [N [SETS]]]]
     python tests/benchmarks/gene_sets.py sum OUT
 
 `real` and `study` run the whole workflow on two cores, on given files or on simulated chips whose
@@ -11,7 +11,8 @@ first genes are those of the file of sets; `simulated` draws studies in which on
 genes carries the signal, or several do, and holds sets against gene lists without the workflow;
 keys are those of the section `structured`. `kind` draws studies of `several_classes` (three), of
 `survival` or another kind, in which two of the sets, of 20 genes, carry the response, or none
-without an effect, and adds a line of JSON to OUT for each; `sum` prints the means over them.
+without an effect, PERCENT of a standard deviation, and adds a line of JSON to OUT for each; `sum`
+prints the means over them.
 """
 
 import json
@@ -222,7 +223,7 @@ def of_kind(
 
 
 def kind(
-    out: str, kind: str, studies: str, effect: str = "0", permutations: str = "0",
+    out: str, kind: str, studies: str, percent: str = "0", permutations: str = "0",
     n: str = str(N), number: str = str(SETS),
 ) -> None:  # fmt: skip
     """Add a line for each study that has none yet: sets in its list, error, and p."""
@@ -231,11 +232,12 @@ def kind(
     config = resolve_config(NAMES, load_schema())
     given = {field.name: config["structured"][field.name] for field in fields(SetsProtocol)}
     how, B = {"batch": "1of1", "folds": MOMENTS, **given}, int(permutations)
+    effect = int(percent) / 100
     for seed in range(int(studies)):
-        if (kind, float(effect), seed) in known:
+        if (kind, effect, seed) in known:
             continue
         start = time.process_time()
-        dataset, sets = of_kind(kind, seed, float(effect), int(n), int(number))
+        dataset, sets = of_kind(kind, seed, effect, int(n), int(number))
         splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 1})
         labels = ["observed", *([f"permuted-001-{B:03d}"] if B else [])]
         fits = [sets_loop(dataset, splits, sets, labels=each, **how) for each in labels]
@@ -245,7 +247,7 @@ def kind(
             error += study_errors(held, headline)[:, 0].tolist()
         times = np.bincount(fits[0].indices, minlength=int(number))
         listed = times >= least_count(config["signature"]["frequency"], len(fits[0]))
-        line = {"kind": kind, "n": int(n), "sets": int(number), "effect": float(effect),
+        line = {"kind": kind, "n": int(n), "sets": int(number), "effect": effect,
                 "seed": seed, "found": int(listed[:2].sum()), "false": int(listed[2:].sum()),
                 "listed": int(listed.sum()), "error": error[0],
                 "p": p_value(error[0], np.array(error[1:])),
