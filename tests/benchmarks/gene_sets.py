@@ -10,7 +10,7 @@
 first genes are those of the file of sets; `simulated` draws studies in which one of 50 sets of 40
 genes carries the signal, or several do, and holds sets against gene lists without the workflow;
 keys are those of the section `structured`. `kind` draws studies of `several_classes` (three), of
-`survival` or another kind, in which two of the sets, of 20 genes, carry the response, or none
+`survival` or `regression`, in which two of the sets, of 20 genes, carry the response, or none
 without an effect, PERCENT of a standard deviation, and adds a line of JSON to OUT for each; `sum`
 prints the means over them.
 """
