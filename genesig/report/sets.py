@@ -23,6 +23,7 @@ from genesig.report.page.tables import (
     packed_table,
 )
 from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
+from genesig.response.design import SEVERAL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -329,6 +330,18 @@ WEIGHTS = {
 }
 
 
+PROBLEMS = {
+    "classification": ("least squares", "squared error"),
+    "regression": ("least squares", "squared error"),
+    SEVERAL: ("least squares on a column for each class", "squared error"),
+    "survival": (
+        "Cox's partial likelihood", "the partial likelihood that left-out samples add to that of"
+        " the others",
+    ),
+}  # fmt: skip
+"""What is minimised beside the penalty, and what the inner folds go by, of each kind."""
+
+
 def sets_sentences(data: Sets) -> list[str]:
     """Return the sentences, none where no sets were named."""
     if data["sets"] is None:
@@ -336,13 +349,15 @@ def sets_sentences(data: Sets) -> list[str]:
     it: Settings = data["config"]["structured"]
     rule = " within one standard error of the smallest" if it["one_standard_error"] else ""
     mu = ", ".join(map(significant, it["mu"]))
+    task, classes = data["study"]["task"], data["study"]["classes"] or ()
+    how, chosen = PROBLEMS[SEVERAL if len(classes) > 2 else task]
     return [
         f"Gene sets ({which(it)}; {counted(data['sets']['known'], 'set')}) were selected on the"
-        " same splits by least squares under"
+        f" same splits by {how} under"
         " the latent group lasso with overlap (Jacob et al. 2009), each set weighed by"
         f" {WEIGHTS[it['weights']]}, plus μ times the squared norm of its coefficients"
         f" (μ = {mu} ‖X'X‖/n).",
         f"The inner folds chose among {counted(it['tau_count'], 'value')} of τ down to"
-        f" {significant(it['tau_min'])} τ max by squared error{rule}; solutions are certified by"
+        f" {significant(it['tau_min'])} τ max by {chosen}{rule}; solutions are certified by"
         " their duality gap over all sets.",
     ]

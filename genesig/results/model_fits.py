@@ -44,7 +44,8 @@ class ModelFits:
         by each; or blocks and ||A_k v_k||, what each adds to the training scores: below the
         number of sets a block is that set, from there on a gene by itself.
     test_indptr, test_rows, scores : (m + 1,), (t,), (t,)
-        Row numbers of the test samples and their scores, less the threshold of their fit.
+        Row numbers of the test samples and their scores, less the threshold of their fit; of sets
+        with several classes (t, T), the largest of which decides.
     mu : (m,) float, or None
         Of sets, in units of ||Z'Z||/n. The others are None there, and this one without sets.
     screened, cut, paths : (m,) int
@@ -114,7 +115,7 @@ class ModelFits:
             elif name in SEVERAL:
                 kind, pointers = SEVERAL[name]
                 parts: list[Array] = [np.asarray(row[name], dtype=kind) for row in rows]
-                found[name] = np.concatenate([np.zeros(0, dtype=kind), *parts])
+                found[name] = np.concatenate(parts or [np.zeros(0, dtype=kind)])
                 found[pointers] = np.cumsum([0, *map(len, parts)])
         return cls(**found)
 

@@ -3,16 +3,23 @@
     python tests/benchmarks/gene_sets.py real MATRIX SAMPLES LABEL SETS [SECTION.KEY=VALUE ...]
     python tests/benchmarks/gene_sets.py simulated [DRAWS [CARRIERS [KEY=VALUE ...]]]
     python tests/benchmarks/gene_sets.py study SAMPLES GENES SETS [PERMUTATIONS]
+    python tests/benchmarks/gene_sets.py kind OUT KIND STUDIES [PERCENT [PERMUTATIONS [N [SETS]]]]
+    python tests/benchmarks/gene_sets.py sum OUT
 
 `real` and `study` run the whole workflow on two cores, on given files or on simulated chips whose
 first genes are those of the file of sets; `simulated` draws studies in which one of 50 sets of 40
 genes carries the signal, or several do, and holds sets against gene lists without the workflow;
-keys are those of the section `structured`.
+keys are those of the section `structured`. `kind` draws studies of `several_classes` (three), of
+`survival` or `regression`, in which two of the sets, of 20 genes, carry the response, or none
+without an effect, PERCENT of a standard deviation, and adds a line of JSON to OUT for each; `sum`
+prints the means over them.
 """
 
+import json
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -31,9 +38,15 @@ from study_folder import lay_out
 from genesig.data.files.readers import load_schema, read_sets
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
+from genesig.results import Dataset, Design
 from genesig.results.chance import Chance
 from genesig.results.gene_sets import GeneSets
+from genesig.selection.assess.assessment import study_errors
+from genesig.selection.assess.controls import p_value
+from genesig.selection.assess.held_out import model_scores
+from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.gather import gather
+from genesig.selection.genes.frequency import least_count
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.sets.gather import gather_sets
 from genesig.selection.sets.ground import SetsProtocol
@@ -172,5 +185,90 @@ def simulated(draws: str = "10", carriers: str = "1", *changes: str) -> None:
         print(pd.DataFrame(each).mean().round(3).to_string())
 
 
+def told(kind: str, z: Array, rng: np.random.Generator) -> tuple[pd.DataFrame, Design]:
+    """Return a sample table and design whose response two hidden numbers (n, 2) drive."""
+    task = "classification" if kind == "several_classes" else kind
+    known = {"label": "state", "task": task, "classes": None, "group": None, "pair": None}
+    names, own, f = [f"s{k}" for k in range(len(z))], rng.exponential(1, len(z)), z.sum(axis=1)
+    cells: dict[str, Any] = {"state": f}
+    if kind == "several_classes":
+        cells, known["classes"] = {"state": np.array(["a", "b", "c"])[z @ [1, 2]]}, ("a", "b", "c")
+    if kind == "survival":
+        own, lost = own * np.exp(-f), rng.exponential(2, len(z))
+        cells = {"state": np.minimum(own, lost), "end": np.where(own <= lost, "1", "0")}
+        known |= {"event": "end", "occurred": "1", "horizon": 0.7, "ties": "efron"}
+    return pd.DataFrame(cells, index=names).astype(str), Design(**known)
+
+
+def of_kind(
+    kind: str, seed: int, effect: float, n: int = N, number: int = SETS
+) -> tuple[Dataset, GeneSets]:
+    """Draw a study; of classes the first set is higher in one, the second in another."""
+    rng, size = np.random.default_rng([seed, int(1000 * effect), 7]), 20
+    z = rng.standard_normal((n, 2))
+    if kind == "several_classes":
+        z = np.eye(3, dtype=int)[np.arange(n) % 3][:, 1:]
+    obs, design = told(kind, z, rng)
+    X = rng.standard_normal((n, number * size // 2))
+    members = [np.sort(rng.choice(X.shape[1], size, replace=False)) for _ in range(number)]
+    for k, some in enumerate(members):
+        X[:, some] += np.sqrt(0.2) * rng.standard_normal((n, 1)) * rng.choice([1, 1, 1, -1], size)
+        if k < 2:
+            X[:, some] += effect * z[:, [k]] * rng.exponential(1, size) * rng.choice([-1, 1], size)
+    genes, each = [f"g{j}" for j in range(X.shape[1])], np.full(number, size)
+    sets = GeneSets(names=np.array([f"set{k}" for k in range(number)]), about=np.full(number, ""),
+                    named=each, measured=each, indptr=np.arange(number + 1) * size,
+                    indices=np.concatenate(members), said=np.array([], dtype=str))  # fmt: skip
+    return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), sets
+
+
+def kind(
+    out: str, kind: str, studies: str, percent: str = "0", permutations: str = "0",
+    n: str = str(N), number: str = str(SETS),
+) -> None:  # fmt: skip
+    """Add a line for each study that has none yet: sets in its list, error, and p."""
+    lines = Path(out).read_text().splitlines() if Path(out).exists() else []
+    known = {(one["kind"], one["effect"], one["seed"]) for one in map(json.loads, lines)}
+    config = resolve_config(NAMES, load_schema())
+    given = {field.name: config["structured"][field.name] for field in fields(SetsProtocol)}
+    how, B = {"batch": "1of1", "folds": MOMENTS, **given}, int(permutations)
+    effect = int(percent) / 100
+    for seed in range(int(studies)):
+        if (kind, effect, seed) in known:
+            continue
+        start = time.process_time()
+        dataset, sets = of_kind(kind, seed, effect, int(n), int(number))
+        splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 1})
+        labels = ["observed", *([f"permuted-001-{B:03d}"] if B else [])]
+        fits = [sets_loop(dataset, splits, sets, labels=each, **how) for each in labels]
+        error, headline = [], ASSESSED[dataset.design.kind].headline
+        for each in fits:
+            held = model_scores(dataset, splits, each, each.scores)
+            error += study_errors(held, headline)[:, 0].tolist()
+        times = np.bincount(fits[0].indices, minlength=int(number))
+        listed = times >= least_count(config["signature"]["frequency"], len(fits[0]))
+        line = {"kind": kind, "n": int(n), "sets": int(number), "effect": effect,
+                "seed": seed, "found": int(listed[:2].sum()), "false": int(listed[2:].sum()),
+                "listed": int(listed.sum()), "error": error[0],
+                "p": p_value(error[0], np.array(error[1:])),
+                "seconds": round(time.process_time() - start, 2)}  # fmt: skip
+        with Path(out).open("a") as file:
+            print(json.dumps(line), file=file)
+
+
+def summed(out: str) -> None:
+    """Print the means of each kind and effect, and how often p is small or a set listed."""
+    lines = pd.read_json(out, lines=True)
+    lines = lines.assign(
+        any=lines["listed"] > 0, small=(lines["p"] <= 0.05).where(~lines["p"].isna())
+    )
+    of = lines.groupby(["kind", "n", "sets", "effect"])
+    table = of[["found", "false", "any", "error", "small"]].mean()
+    table = table.assign(seconds=of["seconds"].median(), studies=of.size())
+    print(table.round(3).to_string())
+
+
 if __name__ == "__main__":
-    {"real": real, "simulated": simulated, "study": study}[sys.argv[1]](*sys.argv[2:])
+    {"real": real, "simulated": simulated, "study": study, "kind": kind, "sum": summed}[
+        sys.argv[1]
+    ](*sys.argv[2:])

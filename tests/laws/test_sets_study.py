@@ -77,12 +77,14 @@ def test_coefficients_are_the_sums_of_the_pieces() -> None:
     rows, y = np.arange(30), dataset.response()[:30]
     Z = dataset.X - dataset.X[rows].mean(axis=0)
     members = Members.of(sets, np.arange(60), "singletons")
-    ground = Ground(Z[:, members.columns], rows, y - y.mean(), y.mean(), 1.0)
+    ground = Ground(
+        Z[:, members.columns], rows, (y - y.mean())[:, None], y[rows].mean(keepdims=True), 1.0
+    )
     design = ground.design(Blocks(members.members, members.starts, np.ones(len(members.blocks))))
     path = ground.path(design, np.array([0.5, 0.1]), 1e-3, 1e-12, 99)
     found = coefficients(design, path)
     for m in range(2):
-        np.testing.assert_allclose(found[:, m], path.coef(m)[:, 0], atol=1e-10)
+        np.testing.assert_allclose(found[:, m], path.coef(m), atol=1e-10)
     held = np.array([31, 34])
     expected = y.mean() + Z[held][:, members.columns] @ path.coef(1)[:, 0]
     np.testing.assert_allclose(ground.scores(design, path, held)[1], expected, atol=1e-9)
@@ -138,7 +140,7 @@ def test_a_gene_that_differs_in_one_sample_is_no_better_than_others() -> None:
     Z = rng.standard_normal((40, 30))
     Z[:, 0] = np.arange(40) == 3
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
-    starts, turned = np.arange(31), shuffled(y, None, None, 500, rng)
+    starts, turned = np.arange(31), shuffled(y, None, None, 500, rng)[:, :, None]
     found = weighted("permuted", Z, turned, np.arange(30), starts).weights
     assert found[0] == pytest.approx(found.min(), rel=1e-6)
     np.testing.assert_allclose(found, np.median(found), rtol=0.15)

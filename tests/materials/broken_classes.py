@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from broken_study import Broken, spoilt
-from broken_survival import gene_sets, paired, stretches
+from broken_survival import paired, stretches
 from small_study import Study
 
 CLASSES = ["EWS", "RMS", "NB"] * 4
@@ -78,7 +78,6 @@ SEVERAL: dict[str, Broken] = {
     "too many folds": _set("splits.folds", 5, ["class 'EWS' has 4 samples", "2 further classes"]),
     "too many inner folds": _set("splits.inner_folds", 4, ["class 'EWS'", "inner_folds to 2"]),
     "nonlinear selection": _set("nonlinear.enabled", True, ["nonlinear.enabled", "set false"]),
-    "sets": _broken(gene_sets, ["structured.sets", "is for two classes", "take it away"]),
     "the label held fixed": _set("data.covariates", ["diagnosis"], ["'diagnosis' is the label"]),
     "too few samples for covariates": _set("data.covariates", ["age", "set"],
                                            ["the smallest training set has 3 samples"]),

@@ -79,12 +79,6 @@ def paired(study: Study) -> None:
     study.set("splits.scheme", "stratified_group_kfold")
 
 
-def gene_sets(study: Study) -> None:
-    """Ask for gene sets."""
-    study.set("structured", {"sets": "sets.gmt", "smallest": 2})
-    study.files["sets.gmt"] = b"one\tabout\tgene1\tgene2\tgene3\n"
-
-
 def stretches(study: Study) -> None:
     """Ask for stretches of neighbours, by a gene table that tells their places."""
     study.set("linear.penalty", "fused")
@@ -135,7 +129,6 @@ SURVIVAL: dict[str, Broken] = {
     "another solver": _set("linear.solver", "landweber", ["linear.solver", "take it away"]),
     "one sample left out": _set("splits.scheme", "leave_one_out", ["leaves no pairs to compare"]),
     "nonlinear selection": _set("nonlinear.enabled", True, ["nonlinear.enabled", "not offered"]),
-    "sets": _broken(gene_sets, ["structured.sets", "not offered"]),
     "classes of other cohorts": _set(
         "external", [{"name": "b", "expression": "expression.tsv", "samples": "samples.tsv",
                       "classes": {"a": "b"}}], ["external, item 1, classes", "take it away"]),

@@ -29,6 +29,13 @@ def _halves(name: str, folder: Path) -> None:
         matrix[list(own.index)].to_csv(folder / f"{half}.tsv", sep="\t")
 
 
+def _sets(folder: Path) -> None:
+    """Write sets of ten genes, of which the first has those that the response goes with."""
+    lines = [f"of {k}\tabout\t" + "\t".join(f"gene{j:03d}" for j in range(k, k + 10))
+             for k in range(1, 300, 20)]  # fmt: skip
+    (folder / "sets.gmt").write_text("\n".join(lines) + "\n")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_other_half_of_an_example_is_scored_and_reported(name: str, tmp_path: Path) -> None:
@@ -39,8 +46,9 @@ def test_the_other_half_of_an_example_is_scored_and_reported(name: str, tmp_path
         "linear": {"tau_count": 8}, "quality": {"modules": 0},
         "controls": {"permutations": 0, "baselines": []},
         "external": [{"name": "there", "expression": "there.tsv", "samples": "there_samples.tsv"}],
-        **DATA[name],
+        "structured": {"sets": "sets.gmt", "smallest": 2, "tau_count": 5}, **DATA[name],
     }  # fmt: skip
+    _sets(tmp_path)
     (tmp_path / "c.yaml").write_text(yaml.safe_dump(config))
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--configfile", "c.yaml",
                "--snakefile", str(ROOT / "Snakefile")]  # fmt: skip
@@ -48,6 +56,12 @@ def test_the_other_half_of_an_example_is_scored_and_reported(name: str, tmp_path
     assert done.returncode == 0, done.stdout + done.stderr
     picture, measure = EXAMPLES[name]
     results = tmp_path / "results"
+    sets = pd.read_csv(results / "sets.tsv", sep="\t")
+    assert sets["set"][0] == "of 1"
+    assert sets["frequency"][0] == 1
+    assert pd.read_csv(results / "sets_error.tsv", sep="\t")["error"][0] < 0.5
+    genes = pd.read_csv(results / "sets_genes.tsv", sep="\t")
+    assert sum(column.startswith("weight of ") for column in genes) == 4 * (name == "several")
     scores = pd.read_csv(results / "external/there/scores.tsv", sep="\t", index_col=0)
     for _, rows in scores.groupby("list"):
         assert rows.loc[measure, "value"] > (0.5 if name == "survival" else -1)

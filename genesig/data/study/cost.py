@@ -182,7 +182,8 @@ def _of_enrichment(size: Size, held: float) -> Cost:
 def _of_sets(config: Mapping[str, Any], size: Size, jobs: int) -> dict[str, Cost]:
     """Estimate the jobs that select gene sets: as many as fit, and one for the rest."""
     splits, controls, mus = config["splits"], config["controls"], len(config["structured"]["mu"])
-    each = SETS + MEMBER * size.training * size.genes
+    each = (SETS + MEMBER * size.training * size.genes) * max(1, size.classes)
+    each *= LABELS[config["data"]["task"]].sets
     each += AGAIN * max(0, size.structured_members - size.genes)
     fit = (1 + _folds(config, size) * mus) * each
     half = splits["subsamples"] * fit * size.samples / (2 * size.training)

@@ -127,6 +127,12 @@ class Columns:
         squares: Array = (self._sums @ of_column).T
         return squares
 
+    def fitted(self, blocks: Array, norms: Array, alpha: Array) -> Array:
+        """Return ``sum_k A_k v_k`` (n, T) of v_k along ``A_k'alpha``, of some blocks and norms."""
+        along, sums = self._rows @ alpha, self._sums[blocks]
+        reached = np.sqrt(sums @ np.einsum("jt,jt->j", along, along))
+        return np.asarray(self._rows.T @ ((sums.T @ (norms / reached))[:, None] * along))
+
     def parts(self, s: int, blocks: Array) -> Array:
         """Return some A_k (m, n), or ``A_k A_k'``, see `lower`."""
         if self.single:
@@ -145,6 +151,13 @@ class Columns:
 def lower(M: Array) -> Array:
     """Return the rows of the lower triangle of matrices (..., n, n), one behind the other."""
     found: Array = M[..., *_places(M.shape[-1])]
+    return found
+
+
+def full(rows: Array, n: int) -> Array:
+    """Return the symmetric matrices (..., n, n) of which `lower` made these rows."""
+    found, (i, j) = np.empty((*rows.shape[:-1], n, n)), _places(n)
+    found[..., i, j] = found[..., j, i] = rows
     return found
 
 

@@ -74,6 +74,12 @@ class Walk:
             self.rho = np.maximum(ahead, now / 2)[self.set]
             self._admit(2 * self.q > self.design.weights * (2 * tau - last))
 
+    def go_on(self, level: Level, blocks: Array, rho: Array) -> None:
+        """Begin at a level with some blocks and their rho."""
+        self.level = level
+        self._let_in(blocks)
+        self.rho = rho
+
     def descend(self) -> None:
         """Minimise over the working set."""
         parts, none = self.room[: len(self.set)], np.zeros((0, 0))
@@ -120,6 +126,10 @@ class Walk:
         if len(outside) > number:
             far = np.argpartition(-self.q[outside] / w[outside], number)
             outside = outside[np.sort(far[:number])]
+        self._let_in(outside)
+        return len(outside) > 0
+
+    def _let_in(self, outside: Array) -> None:
         had, now = len(self.set), len(self.set) + len(outside)
         if now > len(self.room):
             more = np.empty((2 * now, self.room.shape[1]))
@@ -128,7 +138,6 @@ class Walk:
             self.room[had:now] = self.design.parts(self.s, outside)
         self.set = np.concatenate([self.set, outside])
         self.rho = np.concatenate([self.rho, np.zeros(len(outside))])
-        return len(outside) > 0
 
 
 ROUNDS = 100
@@ -191,8 +200,7 @@ def block_paths(
     mu, tolerance, most
         As in `block_path`.
     """
-    if not ((tau > 0).all() and (np.diff(tau) <= 0).all() and mu >= 0):
-        raise GenesigError("tau must be positive and falling, and mu >= 0")
+    checked_levels(tau, mu)
     if responses.shape[1] != design.n:
         raise GenesigError(f"X has {design.n} rows, the response {responses.shape[1]}")
     size, paths = max(1, int(MEMORY / (8 * BLOCKS * design.n**2))), []
@@ -203,6 +211,12 @@ def block_paths(
         paths += [BlockPath.of(design, tau[p], fit, tolerance)
                   for p, fit in zip(which, fits, strict=True)]  # fmt: skip
     return paths
+
+
+def checked_levels(tau: Array, mu: float) -> None:
+    """Refuse tau (..., M) that is not positive and falling, and mu < 0."""
+    if not ((tau > 0).all() and (np.diff(tau) <= 0).all() and mu >= 0):
+        raise GenesigError("tau must be positive and falling, and mu >= 0")
 
 
 def walk_together(
@@ -217,7 +231,7 @@ def walk_together(
     for m in range(tau.shape[1]):
         for p in going:
             walks[p].begin(Level(tau[p, m], mu[p, m]))
-        _solve([walks[p] for p in going])
+        solve_together([walks[p] for p in going])
         found = {p: walks[p].fit() for p in going}
         long = {groups[p] for p in going if most is not None and len(found[p].blocks) > most}
         going = [p for p in going if groups[p] not in long]
@@ -226,7 +240,7 @@ def walk_together(
     return fits
 
 
-def _solve(walks: list[Walk]) -> None:
+def solve_together(walks: list[Walk]) -> None:
     """Bring each walk to its level: blocks join its working set until the gap is small."""
     for _ in range(ROUNDS):
         if not walks:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import GenesigError
+from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.path import block_paths, tau_maxima
@@ -18,6 +19,7 @@ from genesig.optim.training import training_sets
 from genesig.results.gene_sets import GeneSets
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import Task
+from genesig.selection.sets.kinds import TOLD
 
 Array = np.ndarray[Any, Any]
 
@@ -50,12 +52,6 @@ class SetsProtocol:
 PERMUTATIONS = 500
 
 
-GAUSSIAN = 2.5758
-
-
-"""The 99 % quantile of |x|, x of a standard Gaussian."""
-
-
 def permuted(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
     """Return `permuted_weights`; a gene by itself weighs at least what a Gaussian one would, (B,).
 
@@ -64,10 +60,23 @@ def permuted(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
     """
     found = permuted_weights(Z, shuffled, members, starts)
     alone = np.flatnonzero(np.diff(starts) == 1)
-    spread = np.sqrt(np.mean(np.square(shuffled)))
-    least = GAUSSIAN * spread * np.linalg.norm(Z[:, members[starts[alone]]], axis=0)
+    least = gaussian(shuffled[:, 0]) * np.linalg.norm(Z[:, members[starts[alone]]], axis=0)
     found[alone] = np.maximum(found[alone], least)
     return found
+
+
+def gaussian(Y: Array) -> float:
+    """Return the 99 % quantile of ||Y'z|| for a Gaussian z of norm 1, Y (n, T) centred.
+
+    ||Y'z||² is a sum of squares of Gaussians whose variances are the eigenvalues of Y'Y/n. It is
+    taken as a chi-square of the same mean and variance (Satterthwaite 1946), which it is for one
+    response, and for classes over the root of their shares, whose eigenvalues are 1 and a 0.
+    """
+    from scipy.special import chdtri
+
+    size = np.linalg.eigvalsh(Y.T @ Y / len(Y))
+    total, square = float(size.sum()), float(size @ size)
+    return float(np.sqrt(square / total * chdtri(total**2 / square, 0.01)))
 
 
 def of_size(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
@@ -156,17 +165,20 @@ class Ground:
     Z : (n_samples, d)
     rows : (n,) int
         Samples that train.
-    y, mean : (n,) float, float
-        Centred training response, and what was taken off.
+    Y, mean : (n, T), (T,) float
+        Centred training responses, and what was taken off.
     norm : float
         ||Z'Z||/n of the training rows.
+    risk : RiskSets or None
+        Of survival, whose Y is the gradient at 0.
     """
 
     Z: Array
     rows: Array
-    y: Array
-    mean: float
+    Y: Array
+    mean: Array
     norm: float
+    risk: RiskSets | None = None
 
     def design(self, blocks: Blocks) -> Columns:
         """Lay the training rows out by blocks, once for all paths."""
@@ -176,51 +188,60 @@ class Ground:
         self, design: Columns, tau: Array, mu: float, tolerance: float, most: int
     ) -> BlockPath:
         """Follow falling fractions of tau_max, as far as at most so many blocks are selected."""
-        responses = self.y[None, :, None]
-        highest = float(tau_maxima(design, responses)[0])
+        highest = float(tau_maxima(design, self.Y[None])[0])
         if highest <= 0:
             tau, highest = tau[:0], 1.0
-        return block_paths(design, responses, tau[None] * highest, mu * self.norm,
-                           tolerance=tolerance, most=most)[0]  # fmt: skip
+        tau, mu = tau * highest, mu * self.norm
+        if self.risk is None:
+            return block_paths(design, self.Y[None], tau[None], mu, tolerance=tolerance,
+                               most=most)[0]  # fmt: skip
+        from genesig.optim.structured.cox import cox_block_path  # here: few jobs need its kernels
+
+        return cox_block_path(design, self.risk, tau, mu, tolerance=tolerance, most=most)
 
     def scores(self, design: Columns, path: BlockPath, rows: Array) -> Array:
-        """Return f(x) = mean + z'b of some samples along a path, (M, n_rows)."""
-        return np.asarray(self.mean + (self.Z[rows] @ coefficients(design, path)).T)
+        """Return f(x) = mean + z'B of some samples along a path, (M, n_rows) or (M, n_rows, T)."""
+        found = np.tensordot(self.Z[rows], coefficients(design, path), 1).transpose(1, 0, 2)
+        return self.shaped(self.mean + found)
+
+    def shaped(self, scores: Array) -> Array:
+        """Return scores (..., T) as the kinds know them: of one response without the last axis."""
+        return scores[..., 0] if len(self.mean) == 1 else scores
 
 
-def grounds(X: Array, y: Array, rows: Sequence[Array], *, centre: bool,
-            unit_variance: bool) -> Iterator[Ground]:  # fmt: skip
-    """Yield the training sets of some rows of a matrix, one at a time."""
+def grounds(X: Array, task: Task, *, centre: bool, unit_variance: bool) -> Iterator[Ground]:
+    """Yield the training sets of a task and of its inner folds, one at a time."""
+    rows = [task.train, *(np.setdiff1d(task.train, fold) for fold in task.inner)]
     mask = np.zeros((len(X), len(rows)), dtype=bool)
     for k, some in enumerate(rows):
         mask[some, k] = True
-    Y = np.repeat(y[:, None], len(rows), axis=1)
-    sets = training_sets(X, Y, mask, centre=centre, unit_variance=unit_variance)
+    sets = training_sets(X, np.zeros(mask.shape), mask, centre=centre,
+                         unit_variance=unit_variance)  # fmt: skip
     for k, some in enumerate(rows):
-        yield Ground(sets.standardised(k), some, sets.Y[some, k], float(sets.y_mean[k]),
-                     float(sets.norm[k]))  # fmt: skip
+        told = TOLD[task.kind](task, some)
+        yield Ground(sets.standardised(k), some, told.Y, told.mean, float(sets.norm[k]), told.risk)
 
 
 def coefficients(design: Columns, path: BlockPath) -> Array:
-    """Return b (d, M) of the fits of a path with one response.
+    """Return B (d, M, T) of the fits of a path.
 
-    v_k = e_k A_k'alpha with e_k = ||v_k|| / ||A_k'alpha||, so that b_j is (Z'alpha)_j times the sum
+    v_k = e_k A_k'alpha with e_k = ||v_k|| / ||A_k'alpha||, so that B_j is (Z'alpha)_j times the sum
     of e_k over the blocks that have column j.
     """
     from scipy.sparse import csr_array
 
-    Z, blocks = design.X, design.blocks
+    Z, blocks, T = design.X, design.blocks, path.alpha.shape[2]
     if not len(path.tau):
-        return np.zeros((Z.shape[1], 0))
+        return np.zeros((Z.shape[1], 0, T))
     active = np.unique(path.norms.indices)
     parts = [np.zeros(0, dtype=np.int64), *(blocks.columns(int(k)) for k in active)]
     members, starts = np.concatenate(parts), np.cumsum([0, *map(len, parts[1:])])
     sums = csr_array((np.ones(len(members)), members, starts), shape=(len(active), Z.shape[1]))
-    along = Z.T @ path.alpha[:, :, 0].T
-    reached = np.sqrt(sums @ np.square(along))
+    along = np.tensordot(Z.T, path.alpha, (1, 1))
+    reached = np.sqrt(sums @ np.square(along).sum(axis=2))
     norms = path.norms[:, active].toarray().T
     share = np.divide(norms, reached, out=np.zeros_like(norms), where=norms > 0)
-    return np.asarray((sums.T @ share) * along)
+    return np.asarray((sums.T @ share)[:, :, None] * along)
 
 
 CRITERION = "squared_error"
@@ -228,17 +249,17 @@ CRITERION = "squared_error"
 
 @dataclass(frozen=True)
 class Choice:
-    """Numbers of tau and mu in their grids, and where a score is cut."""
+    """Numbers of tau and mu in their grids, and where a score is cut, see `Fitting.cut`."""
 
     tau: int
     mu: int
-    threshold: float
+    threshold: Any
 
 
 def choose(
     task: Task, folds: Iterable[Ground], blocks: Blocks, protocol: SetsProtocol
 ) -> Choice:  # fmt: skip
-    """Choose by the error of the samples left out; ties go to the fewest sets.
+    """Choose by the error, or deviance, of the samples left out; ties go to the fewest sets.
 
     Where the first sets of every path are more than `most`, the first tau serves.
     """
@@ -246,22 +267,26 @@ def choose(
     scores = np.stack([_scores(ground, blocks, rows, protocol) for ground, rows in held])
     cut = FITTED[task.kind].cut(task, scores)
     error, se = FITTED[task.kind].error(task, scores, cut, CRITERION)
-    error = error.round(12)
+    error = np.where(np.isinf(error), np.nan, error).round(12)
     if np.isnan(error).all():
         return Choice(0, 0, 0.0)
     best = np.unravel_index(np.nanargmin(error), error.shape)
     bound = (error[best] + se[best] * protocol.one_standard_error).round(12)
     tau = int(np.argmax((error <= bound).any(axis=1)))
     mu = int(np.nanargmin(error[tau]))
-    return Choice(tau, mu, float(cut[tau, mu]))
+    return Choice(tau, mu, cut[tau, mu])
 
 
 def _scores(ground: Ground, blocks: Blocks, held: Array, protocol: SetsProtocol) -> Array:
-    """Return scores (n_tau, n_mu, n_samples); NaN but of the held rows, and where a path ended."""
+    """Return scores (n_tau, n_mu, n_samples, ...); NaN where a path ended.
+
+    They are of the held rows; of survival of the training rows, too, which are its risk sets.
+    """
     tau, mus = protocol.tau_fractions(), protocol.mu_grid()
-    out = np.full((len(tau), len(mus), len(ground.Z)), np.nan)
-    design = ground.design(blocks)
+    rows = held if ground.risk is None else np.concatenate([ground.rows, held])
+    out = np.full((len(tau), len(mus), len(ground.Z), len(ground.mean)), np.nan)
+    design, out = ground.design(blocks), ground.shaped(out)
     for at, mu in enumerate(mus):
         path = ground.path(design, tau, float(mu), protocol.tolerance, protocol.most)
-        out[: len(path.tau), at, held] = ground.scores(design, path, held)
+        out[: len(path.tau), at, rows] = ground.scores(design, path, rows)
     return out

@@ -14,11 +14,14 @@ from genesig.data.splits.permute import shuffled
 from genesig.data.splits.seeds import SET_WEIGHTS, generator, spawn_key
 from genesig.data.steps.normalise import learned_steps, moments
 from genesig.errors import GenesigError
+from genesig.optim.classes import discriminant
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.solution import BlockPath
+from genesig.response.design import SEVERAL
 from genesig.results import Dataset, Splits
 from genesig.results.gene_sets import GeneSets
 from genesig.results.model_fits import ModelFits
+from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import (
     Task,
     batch_of,
@@ -133,6 +136,11 @@ class Model:
         parts = [design.X[:, design.columns(k)] @ self.path.piece(self.last, k) for k in chosen]
         return self.members.blocks[chosen], np.array([np.linalg.norm(part) for part in parts])
 
+    def weights(self, block: int) -> Array:
+        """Return the weights (m, T) of the columns of a block; of classes those of the margins."""
+        piece, means = self.path.piece(self.last, block), self.choice.threshold
+        return piece @ discriminant(means)[0] if np.ndim(means) == 2 else piece
+
 
 @dataclass(frozen=True)
 class Study:
@@ -165,11 +173,10 @@ class Study:
             raise GenesigError(f"gene sets, split {split}: {error}") from error
 
     def _model(self, X: Array, task: Task, members: Members, genes: Array) -> Model:
-        inner = [np.setdiff1d(task.train, fold) for fold in task.inner]
-        every = grounds(X, task.y, [task.train, *inner], **moments(self.folds))
+        every = grounds(X, task, **moments(self.folds))
         ground = next(every)
-        Z, shuffled_y = ground.Z[task.train], self._shuffled(task)
-        blocks = weighted(self.protocol.weights, Z, shuffled_y, members.members, members.starts)
+        Z, turned = ground.Z[task.train], self._shuffled(task, ground.Y)
+        blocks = weighted(self.protocol.weights, Z, turned, members.members, members.starts)
         choice = choose(task, every, blocks, self.protocol)
         tau, mu = self.protocol.tau_fractions(), self.protocol.mu_grid()
         design = ground.design(blocks)
@@ -177,32 +184,33 @@ class Study:
                            self.protocol.tolerance, self.protocol.most)  # fmt: skip
         return Model(task, genes, members, ground, design, path, choice, self.protocol)
 
-    def _shuffled(self, task: Task) -> Array:
-        """Return centred training responses that have lost their samples, (n, P)."""
+    def _shuffled(self, task: Task, Y: Array) -> Array:
+        """Return training responses that have lost their samples, (n, P, T)."""
         groups, batches = (
             None if each is None else each[task.train]
             for each in (self.dataset.groups(), self.dataset.batches())
         )
-        y = task.y[task.train] - task.y[task.train].mean()
+        _, first, place = np.unique(Y, axis=0, return_index=True, return_inverse=True)
         rng = generator(self.splits.seed, spawn_key(SET_WEIGHTS, permutation=task.permutation))
-        return shuffled(y, groups, batches, PERMUTATIONS, rng)
+        turned = shuffled(place.ravel(), groups, batches, PERMUTATIONS, rng).astype(int)
+        return np.asarray(Y[first[turned]])
 
 
 def _row(model: Model) -> dict[str, Any]:
     """Return what `ModelFits.of` takes."""
-    task, path, last = model.task, model.path, model.last
+    task, path, last, ground = model.task, model.path, model.last, model.ground
     blocks, sizes = model.sizes()
     order = np.argsort(blocks)
     tau, mu = model.protocol.tau_fractions(), model.protocol.mu_grid()
-    scores = np.full(len(task.test), model.ground.mean)
+    scores = ground.shaped(np.tile(ground.mean, (len(task.test), 1)))
     if last >= 0:
-        scores = model.ground.scores(model.design, path, task.test)[last]
+        scores = ground.scores(model.design, path, task.test)[last]
     return {
         "split": task.split, "permutation": task.permutation, "message": path.message,
         "tau": tau[max(last, 0)], "mu": mu[model.choice.mu],
         "gap": path.gap[last] if last >= 0 else np.nan, "indices": blocks[order],
         "sizes": sizes[order], "test_rows": task.positions,
-        "scores": scores - model.choice.threshold,
+        "scores": FITTED[task.kind].told(scores, model.choice.threshold),
     }  # fmt: skip
 
 
@@ -210,7 +218,8 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: Model) -> pd.DataFrame:
     """Return sets_genes.tsv: the genes of each set of a model, largest weight first.
 
     ``weight`` is the gene's part of the set's piece of the score, for one standard deviation of the
-    gene (one unit without ``unit_variance``); a gene of several sets has one in each. Sets stand by
+    gene (one unit without ``unit_variance``); a gene of several sets has one in each. Of several
+    classes it is the length of the weights of all, which follow, ``weight of CLASS``. Sets stand by
     falling share of the score.
     """
     import pandas as pd
@@ -220,12 +229,18 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: Model) -> pd.DataFrame:
     chosen = model.path.support(model.last) if model.last >= 0 else blocks
     for at in np.argsort(-sizes, kind="stable"):
         columns = model.members.columns[model.design.columns(chosen[at])]
-        piece = model.path.piece(model.last, chosen[at])[:, 0]
-        genes = model.genes[columns]
+        pieces = model.weights(int(chosen[at]))
+        one = pieces[:, 0] if pieces.shape[1] == 1 else np.linalg.norm(pieces, axis=1)
+        genes, each = model.genes[columns], pieces if pieces.shape[1] > 1 else pieces[:, :0]
         name = name_of(dataset, sets, int(blocks[at]))
-        rows += [(name, dataset.genes[genes[j]], dataset.var["symbol"].iloc[genes[j]], piece[j])
-                 for j in np.lexsort((genes, -np.abs(piece)))]  # fmt: skip
-    return pd.DataFrame(rows, columns=["set", "gene", "symbol", "weight"])
+        rows += [(name, dataset.genes[genes[j]], dataset.var["symbol"].iloc[genes[j]], one[j],
+                  *each[j]) for j in np.lexsort((genes, -np.abs(one)))]  # fmt: skip
+    several = [f"weight of {name}" for name in _classes(dataset)]
+    return pd.DataFrame(rows, columns=["set", "gene", "symbol", "weight", *several])
+
+
+def _classes(dataset: Dataset) -> tuple[str, ...]:
+    return (dataset.design.classes or ()) if dataset.design.kind == SEVERAL else ()
 
 
 def name_of(dataset: Dataset, sets: GeneSets, block: int) -> str:

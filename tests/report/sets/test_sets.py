@@ -9,7 +9,7 @@ from report_study import HOSTILE, Study, arguments
 from genesig.report.collect import collect, tables_in
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
-from genesig.report.sets import SHOWN, TABLES, in_sets, sets, stable
+from genesig.report.sets import SHOWN, TABLES, in_sets, sets, sets_sentences, stable
 
 LIMITS = Limits(12, 500)
 
@@ -63,6 +63,20 @@ def test_a_regression_is_told_in_r2():
     text = first(made(Study(sets=True, regression=True), **change))
     assert "their R² is 0.70 against 0.50" in text
     assert "0.10 to 0.30" in text
+
+
+@pytest.mark.parametrize(("task", "classes", "said"), [
+    ("classification", ["well", "ill"], "by least squares under the latent"),
+    ("classification", ["a", "b", "c"], "squares on a column for each class under the latent"),
+    ("regression", None, "by least squares under the latent"),
+    ("survival", None, "by Cox's partial likelihood under the latent"),
+])  # fmt: skip
+def test_methods_say_what_is_minimised(task, classes, said):
+    data = made()
+    data["study"] |= {"task": task, "classes": classes}
+    found = sets_sentences(data)
+    assert said in found[0]
+    assert ("squared error" in found[1]) == (task != "survival")
 
 
 def test_the_first_screen_names_the_sets_that_are_always_there():

@@ -77,6 +77,8 @@ class Labels:
         Whether the samples of one group must have one response.
     step : float
         Seconds of one fit of a path, beside those of its products; for each of several classes.
+    sets : float
+        Paths over gene sets of two classes that one of this kind takes as long as.
     defaults : mapping
         Settings of the config that are others than the schema's, where it names none.
     """
@@ -89,6 +91,7 @@ class Labels:
     columns: tuple[str, ...] = ()
     one_of_a_group: bool = False
     step: float = 0.0
+    sets: float = 1.0
     defaults: Config = field(default_factory=dict)
     held: tuple[str, ...] = ()
 

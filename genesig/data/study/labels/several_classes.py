@@ -12,8 +12,6 @@ def _settings(config: Config) -> Found:
     linear, data = config["linear"], config["data"]
     if config["nonlinear"]["enabled"]:
         yield "nonlinear.enabled", f"{TWO}set false"
-    if config["structured"]["sets"]:
-        yield "structured.sets", f"{TWO}take it away"
     if data["pair"] is not None:
         yield "data.pair", f"{TWO}name the column as data.group"
     if linear["penalty"] != "l1":

@@ -121,8 +121,6 @@ def _settings(config: Config) -> Found:
         yield "splits.scheme", what + "stratified_kfold, or stratified_group_kfold with groups"
     if config.get("nonlinear", {}).get("enabled"):
         yield "nonlinear.enabled", "is not offered for survival; set it to false or take it away"
-    if config.get("structured", {}).get("sets") is not None:
-        yield "structured.sets", "is not offered for survival; take it away"
 
 
 SURVIVAL = Labels(
@@ -133,6 +131,7 @@ SURVIVAL = Labels(
     own=("event", "horizon"),
     one_of_a_group=True,
     step=0.0007,
+    sets=8.0,
     held=("covariates", "weights"),
     defaults=DEFAULTS,
 )

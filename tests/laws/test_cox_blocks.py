@@ -1,0 +1,146 @@
+"""Laws of blocks under the partial likelihood: certificates, limits, and minima found otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from structured_problems import design, lists
+
+from genesig.errors import GenesigError
+from genesig.optim.cox.path import cox_path
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.training import cox_sets
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Columns
+from genesig.optim.structured.cox import Likelihood, cox_block_path
+from genesig.optim.structured.path import tau_maxima
+
+Array = np.ndarray[Any, Any]
+
+
+def times(rng: np.random.Generator, X: Array) -> tuple[Array, Array]:
+    """Draw times with ties, and events, that the first column drives."""
+    own, lost = rng.exponential(np.exp(-X[:, 0])), rng.exponential(2, len(X))
+    event = own <= lost
+    event[np.argmin(own)] = True
+    return np.minimum(own, lost).round(1), event
+
+
+def gradient(risk: RiskSets, eta: Array) -> Array:
+    return Likelihood(risk).at(eta)[1]
+
+
+def largest(columns: Columns, risk: RiskSets) -> float:
+    """Return the smallest tau at which nothing is selected."""
+    u = gradient(risk, np.zeros(columns.n))
+    return float(tau_maxima(columns, -columns.n / 2 * u[None, :, None])[0])
+
+
+def problem(seed: int, kind: str) -> tuple[Columns, RiskSets, float, float]:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(12, 25)), int(rng.integers(3, 20))
+    X = design(rng, n, d)
+    found = lists(rng, d, kind)
+    columns = Columns(X, Blocks.of(found, rng.uniform(0.5, 2, len(found))))
+    risk = RiskSets.of(*times(rng, X))
+    tau = float(rng.uniform(0.05, 0.7)) * largest(columns, risk)
+    return columns, risk, tau, float(rng.choice([0.0, 0.1, 1.0]))
+
+
+def by_projection(columns: Columns, risk: RiskSets, tau: float, mu: float) -> float:
+    """Return the minimum by accelerated proximal gradient steps over the pieces of the blocks."""
+    X, blocks = columns.X[:, columns.blocks.members], columns.blocks
+    step = 1 / np.linalg.norm(X, 2) ** 2  # h bends by Σω/n at most
+    sizes, w = blocks.sizes(), blocks.weights
+
+    def value(v: Array) -> float:
+        norms = np.sqrt(np.add.reduceat(v * v, blocks.starts[:-1]))
+        return risk.value((X @ v)[risk.order]) + mu * float(v @ v) + tau * float(w @ norms)
+
+    v = ahead = np.zeros(X.shape[1])
+    best, t, still = value(v), 1.0, 0
+    while still < 100:
+        u = gradient(risk, X @ ahead)
+        free = (ahead - step * X.T @ u) / (1 + 2 * mu * step)
+        norms = np.sqrt(np.add.reduceat(free * free, blocks.starts[:-1]))
+        cut = step * tau * w / (1 + 2 * mu * step) / np.maximum(norms, 1e-300)
+        new = free * np.repeat(np.maximum(1 - cut, 0), sizes)
+        if (ahead - new) @ (new - v) > 0:  # O'Donoghue and Candes: momentum that leads uphill ends
+            t = 1.0
+        later = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        v, ahead, t = new, new + (t - 1) / later * (new - v), later
+        now = value(v)
+        still = 0 if now < best - 1e-14 else still + 1
+        best = min(best, now)
+    return best
+
+
+@pytest.mark.parametrize("kind", ["singletons", "partition", "overlap"])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_minimum_is_that_of_proximal_gradient_steps(seed: int, kind: str) -> None:
+    columns, risk, tau, mu = problem(seed, kind)
+    path = cox_block_path(columns, risk, np.array([tau]), mu, tolerance=1e-11)
+    norms = path.norms.toarray()[0]
+    eta = columns.X @ path.coef(0)[:, 0]
+    own = risk.value(eta[risk.order]) + mu * norms @ norms + tau * columns.weights @ norms
+    reference = by_projection(columns, risk, tau, mu)
+    assert path.gap[0] <= 1e-11
+    assert -1e-8 <= (own - reference) / risk.null_deviance <= 1e-10
+    every = range(len(columns.weights))
+    for k in every:  # the pieces that are kept are those of which the norms were certified
+        assert np.linalg.norm(path.piece(0, k)) == pytest.approx(norms[k], abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["efron", "breslow"])
+def test_blocks_of_one_gene_are_the_elastic_net(ties: str) -> None:
+    rng = np.random.default_rng(1)
+    X = design(rng, 40, 60)
+    time, event = times(rng, X)
+    sets = cox_sets(X, time, event, np.ones((40, 1), dtype=bool), centre=True, unit_variance=False,
+                    ties=ties)  # fmt: skip
+    columns = Columns(X, Blocks.singletons(60, 1.0))
+    risk = RiskSets.of(time, event, ties)
+    tau = np.geomspace(0.8, 0.1, 6) * float(sets.sets.tau_max[0])
+    assert largest(columns, risk) == pytest.approx(float(sets.sets.tau_max[0]), rel=1e-10)
+    theirs = cox_path(sets, tau[None], 0.05, tolerance=1e-12)
+    ours = cox_block_path(columns, risk, tau, 0.05, tolerance=1e-12)
+    for m in range(6):
+        b = np.zeros(60)
+        indices, values = theirs.coef(0, m)
+        b[indices] = values
+        np.testing.assert_allclose(ours.coef(m)[:, 0], b, atol=1e-7)
+
+
+def test_nothing_from_the_largest_tau_on_and_a_gap_however_small() -> None:
+    columns, risk, _, mu = problem(7, "overlap")
+    top = largest(columns, risk)
+    tau = np.array([1.0001, 0.9, 0.5, 0.05, 0.01]) * top
+    path = cox_block_path(columns, risk, tau, mu, tolerance=1e-12)
+    assert len(path.support(0)) == 0
+    assert len(path.support(1)) > 0
+    assert path.gap.max() <= 1e-12
+    assert not path.message
+
+
+def test_the_order_of_samples_and_the_path_before_change_nothing() -> None:
+    columns, risk, tau, mu = problem(3, "overlap")
+    rng, n = np.random.default_rng(0), columns.n
+    turned = rng.permutation(n)
+    moved = Columns(columns.X[turned], columns.blocks)
+    order = np.argsort(turned)[risk.order]
+    again = cox_block_path(moved, RiskSets(order, risk.terms, risk.times), np.array([tau]), mu,
+                           tolerance=1e-12)  # fmt: skip
+    long = cox_block_path(columns, risk, tau * np.array([3.0, 2.0, 1.0]), mu, tolerance=1e-12)
+    np.testing.assert_allclose(again.coef(0), long.coef(2), atol=1e-6)
+
+
+def test_a_path_ends_before_its_first_list_of_more_blocks() -> None:
+    columns, risk, _, mu = problem(5, "singletons")
+    levels = largest(columns, risk) * np.geomspace(0.95, 0.05, 8)
+    path = cox_block_path(columns, risk, levels, mu, most=2)
+    assert 0 < len(path.tau) < 8
+    assert np.diff(path.norms.indptr).max() <= 2
+    with pytest.raises(GenesigError, match="positive and falling"):
+        cox_block_path(columns, risk, levels[::-1], mu)

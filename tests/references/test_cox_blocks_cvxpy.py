@@ -1,0 +1,50 @@
+"""Minima of blocks under Cox's partial likelihood against CVXPY with Clarabel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from structured_problems import EXACT, design, lists
+
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.columns import Columns
+from genesig.optim.structured.cox import Likelihood, cox_block_path
+from genesig.optim.structured.path import tau_maxima
+
+cvxpy = pytest.importorskip("cvxpy")
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+
+
+def minimum(columns: Columns, risk: RiskSets, tau: float, mu: float) -> float:
+    X, blocks = columns.X[risk.order], columns.blocks
+    parts = [blocks.columns(k) for k in range(len(blocks))]
+    V = [cvxpy.Variable(len(part)) for part in parts]
+    eta = sum(X[:, part] @ v for part, v in zip(parts, V, strict=True))
+    terms = [w * cvxpy.log_sum_exp(eta[c > 0] + np.log(c[c > 0]))
+             for w, c in zip(risk.omega, risk.c, strict=True)]  # fmt: skip
+    loss = 2 / len(X) * (sum(terms) - risk.died @ eta)
+    omega = sum(w * cvxpy.norm(v) for w, v in zip(blocks.weights, V, strict=True))
+    whole = cvxpy.Problem(
+        cvxpy.Minimize(loss + mu * sum(cvxpy.sum_squares(v) for v in V) + tau * omega)
+    )
+    whole.solve(**EXACT)
+    return float(whole.value)
+
+
+@pytest.mark.parametrize("kind", ["partition", "overlap"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_minimum(seed: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    X = design(rng, 20, 12)
+    own, lost = rng.exponential(np.exp(-X[:, 0])), rng.exponential(2, 20)
+    risk = RiskSets.of(np.minimum(own, lost).round(1), own <= lost)
+    found = lists(rng, 12, kind)
+    columns = Columns(X, Blocks.of(found, rng.uniform(0.5, 2, len(found))))
+    u = Likelihood(risk).at(np.zeros(20))[1]
+    tau = 0.2 * float(tau_maxima(columns, -10 * u[None, :, None])[0])
+    mu = [0.0, 0.1, 1.0][seed]
+    path = cox_block_path(columns, risk, np.array([tau]), mu, tolerance=1e-11)
+    norms, eta = path.norms.toarray()[0], X @ path.coef(0)[:, 0]
+    value = risk.value(eta[risk.order]) + mu * norms @ norms + tau * columns.weights @ norms
+    assert -1e-7 <= (value - minimum(columns, risk, tau, mu)) / risk.null_deviance <= 1e-8
