@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from answers import THREADS
-from answers_rivals import on_split, per_class
+from answers_rivals import RIVALS, on_split, per_class
 from answers_runs import answered
 from predictive_worlds import SPARSE, WORLDS, world
 from study import settings, splits_of
@@ -34,7 +34,7 @@ from genesig.selection.assess.held_out import held_out
 
 DESIGNS = ((40, 0.5), (70, 0.3))
 MODELS = {"two stages": "two_stage", "committee": "committee"}
-RIVALS = ("l1 logistic", "t-test + LDA", "shrunken centroids")
+PEERS = ("l1 logistic", "t-test + LDA", "shrunken centroids")
 
 
 def drawn(name: str, n: int, share: float, seed: int) -> tuple[Dataset, Splits]:
@@ -56,17 +56,15 @@ def measured(name: str, n: int, share: float, seed: int) -> dict[str, Any]:
     dataset, splits = drawn(name, n, share, seed)
     row: dict[str, Any] = {"world": name, "n": n, "seed": seed}
     for model, asked in MODELS.items():
-        own = {
-            "linear": {"model": asked},
-            "signature": {"permutations": 2},
-        }  # named genes are not asked for
+        # Few permutations: named genes, whose chance they tell, are not asked for.
+        own = {"linear": {"model": asked}, "signature": {"permutations": 2}}
         fits = answered(dataset, splits, settings({}, **own)).answer("predictive")
         found = held_out(dataset, splits, fits)
         row[model] = per_class(found.y, (found.y * found.scores[:, -1] <= 0).astype(float))
         row[f"genes of {model}"] = len(fits.coef(0, 0)[0])
     y = dataset.response()[n:]
-    for rival in RIVALS:
-        scores, genes = on_split(rival, dataset, splits.outer[0], splits.seed)
+    for rival in PEERS:
+        scores, genes = on_split(RIVALS[rival], dataset, splits.outer[0], splits.seed)
         row[rival] = per_class(y, (y * scores <= 0).astype(float))
         row[f"genes of {rival}"] = dataset.X.shape[1] if genes is None else len(genes)
     return row
@@ -74,7 +72,7 @@ def measured(name: str, n: int, share: float, seed: int) -> dict[str, Any]:
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each model."""
-    models = [*MODELS, *RIVALS]
+    models = [*MODELS, *PEERS]
     apart = rows[models].sub(rows["two stages"], axis=0)
     sparse = rows["world"].isin(SPARSE)
     return pd.DataFrame({
