@@ -22,6 +22,7 @@ from scipy.stats import friedmanchisquare, studentized_range
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+from matplotlib.transforms import Bbox
 
 OURS, THEIRS = "#0b6e4f", "#444444"
 
@@ -93,15 +94,36 @@ def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
     genes = own["genes"].fillna(own["all_genes"]).groupby("method").median()[error.index] + 1
     kept = front(genes, error)
     axes.step(genes[kept], error[kept], where="post", color="#bbbbbb")
-    for name in error.index:
-        colour = OURS if name in ("genesig", "named genes") else THEIRS
-        axes.plot(genes[name], error[name], "o", color=colour)
-        axes.annotate(name, (genes[name], error[name]), xytext=(4, 4), color=colour, fontsize=8,
-                      textcoords="offset points")  # fmt: skip
     axes.set_xlim(0.8, 5 * genes.max())
+    axes.set_ylim(0, 1.1 * error.max())
     axes.set(xscale="log", xlabel="genes + 1, median over data sets", ylabel="mean balanced error",
              title=f"{rows['data'].nunique()} data sets of two classes")  # fmt: skip
     axes.title.set_fontsize(9)
+    points = {name: (genes[name], error[name]) for name in error.index}
+    for name, at in points.items():
+        axes.plot(*at, "o", color=_colour(name))
+    taken = [Bbox([at - 4, at + 4]) for at in axes.transData.transform([*points.values()])]
+    for name, at in points.items():
+        taken.append(_named(axes, name, at, taken))
+
+
+def _colour(name: str) -> str:
+    return OURS if name in ("genesig", "named genes") else THEIRS
+
+
+def _named(axes: Any, name: str, at: tuple[float, float], taken: list[Bbox]) -> Bbox:
+    """Write a name beside its point, at the first place that nothing has taken."""
+    for side, shift in (("left", (5, 5)), ("left", (5, -13)), ("right", (-5, 5)),
+                        ("right", (-5, -13))):  # fmt: skip
+        text = axes.annotate(name, at, xytext=shift, ha=side, color=_colour(name), fontsize=8,
+                             textcoords="offset points")  # fmt: skip
+        box = text.get_window_extent()
+        if not box.count_overlaps(taken):
+            break
+        text.remove()
+    else:
+        axes.add_artist(text)
+    return box
 
 
 def main(answers: Path, folder: Path) -> None:

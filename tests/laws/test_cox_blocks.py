@@ -110,7 +110,8 @@ def test_blocks_of_one_gene_are_the_elastic_net(ties: str) -> None:
         b = np.zeros(60)
         indices, values = theirs.coef(0, m)
         b[indices] = values
-        np.testing.assert_allclose(ours.coef(m)[:, 0], b, atol=1e-7)
+        # A gap g leaves coefficients within √(g / mu) of the minimum: here 4e-6.
+        np.testing.assert_allclose(ours.coef(m)[:, 0], b, atol=1e-6)
 
 
 def test_nothing_from_the_largest_tau_on_and_a_gap_however_small() -> None:
