@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from logistic_by_hand import BOTH, KINDS, classes, covariates, fits, held, objective, parts, problem
+from logistic_by_hand import (
+    BOTH,
+    KINDS,
+    classes,
+    covariate_coef,
+    covariates,
+    fits,
+    held,
+    logistic_scores,
+    objective,
+    parts,
+    problem,
+)
 
 from genesig.compiled.algebra import solve_by_features, solve_by_samples
 from genesig.errors import GenesigError
@@ -14,12 +26,7 @@ from genesig.optim.adjustment import adjustment
 from genesig.optim.likelihood.newton import Model, Problem, dual_points, face_step
 from genesig.optim.likelihood.side_by_side import Levels, State, problem_of
 from genesig.optim.logistic.loss import LOGISTIC, classes_of, judge_sets
-from genesig.optim.logistic.path import (
-    covariate_coef,
-    logistic_coef,
-    logistic_path,
-    logistic_scores,
-)
+from genesig.optim.logistic.path import logistic_coef, logistic_path
 from genesig.optim.logistic.training import logistic_sets
 
 dual_point = dual_points(LOGISTIC)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.adjustment import adjustment
-from genesig.optim.logistic.path import logistic_path
+from genesig.optim.logistic.path import logistic_coef, logistic_path
 from genesig.optim.logistic.training import LogisticSets, logistic_sets
+from genesig.optim.solution import Path
 
 Array = np.ndarray[Any, Any]
 BOTH = {"centre": True, "unit_variance": True}
@@ -70,3 +71,26 @@ def fits(sets: LogisticSets, tau: Any, mu: Any, **keys: Any) -> tuple[Any, Array
             features, values = path.coef(k, m)
             B[k, m, features] = values
     return path, B, np.concatenate([intercept[..., None], gamma], axis=2)
+
+
+def logistic_scores(sets: LogisticSets, path: Path, intercept: Array, gamma: Array) -> Array:
+    """Return the logarithmic odds ``a + c'g + z'b`` of all rows, (k, m, n)."""
+    (k, m), n = path.shape, len(sets.sets.X)
+    values, constant = logistic_coef(sets, path, intercept)
+    scores = constant[..., None] + np.einsum("kmq,kqn->kmn", gamma, sets.columns[:, 1:, :n])
+    X = sets.sets.matrix.F
+    for i in range(k):
+        for j in range(m):
+            part = slice(*path.indptr[i * m + j :][:2])
+            features = path.indices[part]
+            scores[i, j] += values[part] @ X[features, :n]
+            scores[i, j] += values[part] @ sets.sets.matrix.shift[features]
+    return np.asarray(scores)
+
+
+def covariate_coef(sets: LogisticSets, gamma: Array) -> Array:
+    """Return weights (k, m, q): what is added to a score is ``(c - mean) @ weights[k, m]``."""
+    if sets.fixed is None:
+        return gamma
+    root = np.sqrt(np.count_nonzero(sets.sets.rows, axis=0))
+    return np.asarray(np.einsum("kpq,kmq->kmp", sets.fixed.turn, gamma * root[:, None, None]))

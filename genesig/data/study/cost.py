@@ -25,8 +25,9 @@ much for one number of the training matrix, and for the cube of its samples."""
 HALF, HALVED = 2e-4, 2.5e-9
 """Seconds of the list of one half of a training set: a part of its own, and for one number."""
 
-MEMBERS, MEMBER = 5e-4, 1.2e-8
-"""Seconds of the other models of a committee: a part of its own, and for one number."""
+OTHERS, OTHER = 6e-4, 2.5e-9
+"""Seconds of the other models of a committee, for a training set and each of its folds: a part of
+their own, and for one number."""
 
 STRETCH, PLACED = 0.0013, 1.8e-8
 """Seconds of one step of a path of the fused lasso: a part of its own, and for one number."""
@@ -250,7 +251,7 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     own, each = kind.step * max(1, size.classes), PRODUCT * n * size.genes + STEP * n**3
     more = _halves(config, size, TRAINING) if config["signature"]["permutations"] else 0.0
     if more and linear["model"] == "committee":
-        more += (1 + folds) * (MEMBERS + MEMBER * n * size.genes)
+        more += (1 + folds) * (OTHERS + OTHER * n * size.genes)
     return float(FIT + steps * (own + each * max(1, size.classes)) + more)
 
 

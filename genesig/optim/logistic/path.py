@@ -35,7 +35,7 @@ def logistic_path(
     intercept : (k, m) array
         Of a sample with the mean of each feature and covariate; NaN where the row had ended.
     gamma : (k, m, q) array
-        Coefficients on ``sets.columns[:, 1:]``, see `scores.covariate_coef`.
+        Coefficients on ``sets.columns[:, 1:]``, which are centred, orthogonal and of mean square 1.
 
     Raises
     ------
@@ -44,28 +44,6 @@ def logistic_path(
     """
     path, held = likelihood_path(sets, tau, mu, tolerance=tolerance, longest=longest)
     return path, held[..., 0], held[..., 1:]
-
-
-def logistic_scores(sets: LogisticSets, path: Path, intercept: Array, gamma: Array) -> Array:
-    """Return the logarithmic odds ``a + c'g + z'b`` of all rows, (k, m, n); not refitted.
-
-    Parameters
-    ----------
-    sets : LogisticSets
-    path, intercept, gamma
-        As `logistic_path` returns them. NaN where a row of the path had ended.
-    """
-    (k, m), n = path.shape, len(sets.sets.X)
-    values, constant = logistic_coef(sets, path, intercept)
-    scores = constant[..., None] + np.einsum("kmq,kqn->kmn", gamma, sets.columns[:, 1:, :n])
-    X = sets.sets.matrix.F
-    for i in range(k):
-        for j in range(m):
-            part = slice(*path.indptr[i * m + j :][:2])
-            features = path.indices[part]
-            scores[i, j] += values[part] @ X[features, :n]
-            scores[i, j] += values[part] @ sets.sets.matrix.shift[features]
-    return np.asarray(scores)
 
 
 def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Array, Array]:
@@ -92,19 +70,3 @@ def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Arr
     values = path.values * sets.sets.inverse_scale[of_set, path.indices]
     taken = np.bincount(fit, values * sets.sets.mean[of_set, path.indices], intercept.size)
     return values, intercept - taken.reshape(intercept.shape)
-
-
-def covariate_coef(sets: LogisticSets, gamma: Array) -> Array:
-    """Return weights (k, m, q): what is added to a score is ``(c - mean) @ weights[k, m]``.
-
-    Parameters
-    ----------
-    sets : LogisticSets
-        With covariates; mean (k, q) is that of ``sets.fixed``.
-    gamma : (k, m, q) array
-        Of `logistic_path`.
-    """
-    if sets.fixed is None:
-        return gamma
-    root = np.sqrt(np.count_nonzero(sets.sets.rows, axis=0))
-    return np.asarray(np.einsum("kpq,kmq->kmp", sets.fixed.turn, gamma * root[:, None, None]))

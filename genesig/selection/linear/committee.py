@@ -1,9 +1,9 @@
 """The mean of three linear models of one training set, which is one linear model.
 
-They list genes in unlike ways, so that they err in unlike ways, and their mean errs less than each:
-the chosen list of the two stages; the genes that halves of the training samples list most often;
-those that go with the response most, each by itself. All are refitted by ridge; how many genes the
-last two have, and their lam, the inner folds say.
+They list genes in unlike ways, so that they may err in unlike ways: the chosen list of the two
+stages; the genes that halves of the training samples list most often; those that go with the
+response most, each by itself. All are refitted by ridge; how many genes the last two have, and
+their lam, the inner folds say.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def by_halves(times: Array, strength: Array) -> tuple[Array, ...]:
 
 
 def by_strength(strength: Array) -> tuple[Array, ...]:
-    """Return lists of the genes that go with the response most, (d,): the largest first."""
-    return firsts(np.argsort(-rounded(strength), kind="stable"))
+    """Return lists of the genes that go with the response most, of strength (d,); none of 0."""
+    order = np.argsort(-rounded(strength), kind="stable")
+    return firsts(order[: np.count_nonzero(strength)])
 
 
 def mean(models: Sequence[Model]) -> Model:

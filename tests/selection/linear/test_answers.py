@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.errors import GenesigError
+from genesig.response.covariates import Covariate
 from genesig.results import Fits
 from genesig.results.chance import Chance
 from genesig.selection.assess.assessment import assess
@@ -24,8 +25,10 @@ from genesig.selection.genes.evidence import expected, q_values, ranked
 from genesig.selection.linear import committee
 from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.ground import outer_sets
 from genesig.selection.linear.halves import MU, NESTED, TAU, longest_list, nested
-from genesig.selection.linear.tasks import draw_halves
+from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import draw_halves, tasks
 
 SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 4}
 STUDY = {"batch": "1of1", "folds": MOMENTS}
@@ -259,3 +262,24 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
                 again = [np.abs(ridge(genes, other) - third).max() for other in linear["lam"]]
                 best = min(best, *again)
     assert best < 1e-8
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("kind", list(COLUMNS))
+def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(kind, held):
+    dataset = study_of(kind, 5, n=48, d=60, signal=1.0)
+    if held:
+        age = dataset.X[:, 0] + np.random.default_rng(0).normal(size=48)
+        design = replace(dataset.design, covariates=(Covariate("age", None),))
+        dataset = replace(dataset, obs=dataset.obs.assign(age=age.astype(str)), design=design)
+    protocol = Protocol(**of_kind(kind))
+    todo = tasks(dataset, splits := draw_splits(dataset, seed=3, **SPLITS), splits.outer, [0])
+    X = dataset.X.copy()
+    X[:, 7] = 1.0
+    sets = outer_sets(X, MOMENTS, dataset, np.arange(60), protocol, todo)
+    tau, mu = 0.999 * sets.tau_max[:, None], 1e-3 * sets.norm[:, None]
+    first = sets.path(tau, mu, protocol, None)
+    for k in range(len(todo)):
+        strength = sets.strength(slice(k, k + 1))[0]
+        assert first.coef(k, 0)[0].tolist() == [np.argmax(strength)]
+        assert len(committee.by_strength(strength)[-1]) == 59  # the constant one has no part

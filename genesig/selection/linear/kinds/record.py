@@ -85,7 +85,7 @@ class Sets(Protocol):
     def strength(self, part: slice) -> Array:
         """Return how much each gene goes with the response by itself, in some sets, (k, d).
 
-        The length of the gradient where nothing is selected, whose largest is tau_max.
+        The length of the gradient where nothing is selected, but for a factor of each set.
         """
 
     def inner(
