@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from genesig.errors import GenesigError
-from genesig.results import Fits, Splits
+from genesig.results.fits import Fits
+from genesig.results.splits import Splits
 
 
 def joined(parts: Sequence[Fits], splits: Splits) -> Fits:

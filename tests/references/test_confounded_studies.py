@@ -18,7 +18,7 @@ from genesig.data.files.readers import read_matrix
 from genesig.data.steps.combat import Combat
 from genesig.data.steps.normalise import Reference, fit_steps
 from genesig.data.steps.quantile import Quantile
-from genesig.data.study.confounding import association
+from genesig.data.study.confounding import association_with_label
 
 STUDIES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]
 pytestmark = [
@@ -97,5 +97,5 @@ def test_the_step_of_a_study_is_near_chance(accuracies):
 
 
 def test_validation_would_have_warned(accuracies):
-    values = [association(2 * y - 1, BATCH) for y in accuracies[1]]
+    values = [association_with_label(2 * y - 1, BATCH) for y in accuracies[1]]
     assert min(values) > 0.3

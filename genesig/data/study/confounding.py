@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.study.association import association as measure
+from genesig.data.study.association import association
 from genesig.data.study.leak_check import ROUNDING, correlations
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem
@@ -25,7 +25,7 @@ NOTABLE = 0.3
 """A medium effect size (J. Cohen 1988, Statistical power analysis, 7.2.3): worth a warning."""
 
 
-def association(y: Array, batch: Array) -> float | None:
+def association_with_label(y: Array, batch: Array) -> float | None:
     """``epsilon = sqrt(max(0, 1 - (1 - eta²)(n - 1)/(n - k)))``: 0 not at all, 1 entirely.
 
     eta² is the share of the response's variance that lies between the k batches. For two classes,
@@ -49,7 +49,7 @@ def association(y: Array, batch: Array) -> float | None:
     -----
     T. L. Kelley (1935), PNAS 21:554. W. Bergsma (2013), J. Korean Stat. Soc. 42:323.
     """
-    found = measure(y[:, None], [str(name) for name in batch], number=False)
+    found = association(y[:, None], [str(name) for name in batch], number=False)
     if isinstance(found, str) or np.isnan(found.adjusted[0]):
         return None
     return float(np.sqrt(found.adjusted[0]))
@@ -123,7 +123,7 @@ def _numbers(obs: pd.DataFrame, design: Design) -> Array:
 
 def strongest(columns: Array, batch: Array) -> float | None:
     """Return the association of the column that has most of it; None where it has no meaning."""
-    found = [association(column, batch) for column in columns.T]
+    found = [association_with_label(column, batch) for column in columns.T]
     return None if None in found else max(each for each in found if each is not None)
 
 

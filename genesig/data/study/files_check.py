@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from genesig.data.files.content import absent
 from genesig.data.files.names import is_fetched, named_files
+from genesig.data.study.labels.record import Config
 from genesig.errors import InvalidInput, Problem
-
-Config = dict[str, Any]
 
 
 def check_files(config: Config) -> None:

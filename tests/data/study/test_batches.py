@@ -18,7 +18,7 @@ from small_study import SAMPLES, Study, as_text
 from genesig.cli import main
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import bound, fit_steps
-from genesig.data.study.confounding import association
+from genesig.data.study.confounding import association_with_label
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
 from genesig.selection.linear.double_loop import double_loop, fit_final
@@ -369,8 +369,8 @@ def test_permuted_studies_keep_their_batches_apart() -> None:
     splits = draw_splits(dataset, seed=1, **SPLITS)
     y, batch = dataset.response(), dataset.batches()
     assert batch is not None
-    observed = association(y, batch)
+    observed = association_with_label(y, batch)
     for number in range(1, 6):
         permuted = np.empty_like(y)
         permuted[permutation(dataset, splits, number)] = y
-        assert association(permuted, batch) == observed
+        assert association_with_label(permuted, batch) == observed

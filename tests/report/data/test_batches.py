@@ -10,7 +10,7 @@ import pytest
 from record_shape import misfits
 from report_study import Study, arguments, collected, make_dataset
 
-from genesig.data.study.confounding import association
+from genesig.data.study.confounding import association_with_label
 from genesig.report.collect import collect
 from genesig.report.data import study as study_section
 from genesig.report.methods import methods
@@ -51,7 +51,9 @@ def test_the_table_counts_each_batch_and_class() -> None:
     crossed = dataset.obs.groupby("centre")["class"].value_counts().unstack(fill_value=0)
     assert it["counts"] == crossed[["normal", "tumour"]].to_numpy().tolist()
     batch = np.array(THREE)
-    assert it["association"] == pytest.approx(association(dataset.response(), batch), abs=1e-3)
+    assert it["association"] == pytest.approx(
+        association_with_label(dataset.response(), batch), abs=1e-3
+    )
     section = study_section(data, Limits(12, 500))
     (table,) = [item for item in section.items if getattr(item, "name", "") == "batches"]
     heads = [column.label for column in table.columns]
