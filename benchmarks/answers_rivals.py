@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from genesig.data.splits.seeds import random_state
+from genesig.data.splits.folds import random_state
 from genesig.results import Dataset, Split
 
 Array = np.ndarray[Any, Any]

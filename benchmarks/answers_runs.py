@@ -20,8 +20,8 @@ from study import final_fit, outer_fits, settings
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.held_out import EQUAL, held_out, predictions_table
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.protocol import keywords
 
 Lists = list[list[int]]

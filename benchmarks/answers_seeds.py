@@ -26,7 +26,7 @@ from study import final_fit
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Splits
 from genesig.selection.gather import evidence_table
-from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.protocol import keywords
 
 GOAL = 0.8

@@ -22,7 +22,7 @@ from questions import question
 from rivals import GROUPS, NOT_ODDS, RIVALS
 from scipy.special import expit, softmax
 
-from genesig.optim.cox.ridge import ridge
+from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.calibration import calibration_line

@@ -150,8 +150,8 @@ def _validate(chosen: argparse.Namespace) -> int:
 def _checked(configs: Sequence[str]) -> int:
     """Print every problem of a study, what it is and what it costs; return 1 for an error."""
     # Imported here: the help and the version need not wait for numpy and pandas.
+    from genesig.data.files.config_text import on_top
     from genesig.data.files.readers import load_schema, read_config
-    from genesig.data.files.yaml_text import on_top
     from genesig.data.validate import examine
     from genesig.errors import printable
     from genesig.words import counted
@@ -212,7 +212,7 @@ def _init(chosen: argparse.Namespace) -> int:
 
 
 def _fetch(chosen: argparse.Namespace) -> int:
-    from genesig.data.files.geo_archive import fetch
+    from genesig.data.files.names import fetch
 
     print(fetch(chosen.series, chosen.folder))
     return 0
@@ -230,12 +230,12 @@ def _symbols(chosen: argparse.Namespace) -> int:
 
 
 def _predict(chosen: argparse.Namespace) -> int:
-    from genesig.data.cohorts.new_files import read_new
+    from genesig.data.cohorts.new_matrix import read_new
     from genesig.data.files.readers import read_json, read_samples
     from genesig.errors import refuse
     from genesig.results.files import check_output, save_table, write_table
-    from genesig.selection.model.lists import scored_by
     from genesig.selection.model.new_samples import predict
+    from genesig.selection.model.schema import scored_by
     from genesig.words import counted
 
     if chosen.output != "-":

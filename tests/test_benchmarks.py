@@ -41,7 +41,7 @@ from study import splits_of
 
 from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.protocol import Protocol, keywords
 
 

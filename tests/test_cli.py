@@ -16,8 +16,8 @@ from small_study import Study, as_text, zipped
 
 from genesig import __version__
 from genesig.cli import main
+from genesig.data.files.config_text import on_top
 from genesig.data.files.readers import load_schema
-from genesig.data.files.yaml_text import on_top
 from genesig.data.study.parameters import parameter_table
 from genesig.data.validate import (
     check_study,

@@ -15,10 +15,10 @@ from places import ROOT
 
 from genesig.cli import main
 from genesig.data.files.columns import covariates
+from genesig.data.files.config_text import on_top
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.first_look import _covariates, _steps
 from genesig.data.files.readers import load_schema
-from genesig.data.files.yaml_text import on_top
 from genesig.data.study.scale_check import check_scale
 from genesig.data.validate import resolve_config
 from genesig.results.new_study import Start

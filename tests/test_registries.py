@@ -19,7 +19,7 @@ from places import ROOT
 from genesig.data.cohorts.read import TRANSLATED
 from genesig.data.files import known, readers
 from genesig.data.files.formats.interface import Format
-from genesig.data.files.formats.strings import number_matrix
+from genesig.data.files.formats.text import number_matrix
 from genesig.data.steps import normalise
 from genesig.data.steps.gene_filters import Filter, KeptGenes
 from genesig.data.study.labels.known import LABELS
@@ -32,13 +32,13 @@ from genesig.report.answer.collect import ERROR
 from genesig.report.page.measure import MEASURES, MODELS
 from genesig.report.prediction.methods import LOSSES
 from genesig.response.known import RESPONSES
-from genesig.selection.assess.beside_covariates import LEFT
+from genesig.selection.assess.held import LEFT
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.genes.univariate import TESTS
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.model.kinds.known import MODELLED
-from genesig.selection.studies.effects import EFFECTS
 from genesig.selection.studies.left_out import MEASURED
+from genesig.selection.studies.meta_analysis import EFFECTS
 
 PACKAGE = ROOT / "genesig"
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))

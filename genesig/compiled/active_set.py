@@ -8,10 +8,9 @@ no sign pattern comes twice.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled import inner
 from genesig.compiled.algebra import cholesky, dot, drop_row, solve_lower, solve_upper
 from genesig.compiled.column import (
@@ -25,8 +24,6 @@ from genesig.compiled.column import (
     residual_of_active,
     summed,
 )
-
-Array = np.ndarray[Any, Any]
 
 SLACK = 1e-11  # a feature enters when its gradient exceeds tau by more than this share
 DEPENDENT = 1e-11  # share of a feature's square that is left outside the span of the active ones

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled import compiled
-
-Array = np.ndarray[Any, Any]
 
 DEPENDENT = 1e-13
 """Share of its square length below which what is new in a row is rounding."""

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from genesig.arrays import Array
 from genesig.compiled import inner
 from genesig.compiled.algebra import dot, products
-
-Array = np.ndarray[Any, Any]
 
 KNOWN, ACTIVE = 0, 1  # places in `size`
 

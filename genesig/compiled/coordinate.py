@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled import compiled
 from genesig.compiled.algebra import dot
-
-Array = np.ndarray[Any, Any]
 
 SWEEPS = 10_000
 """Most sweeps over the coordinates."""

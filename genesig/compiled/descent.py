@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled import compiled, inner
 from genesig.compiled.algebra import cholesky, dot, solve_lower, solve_upper
 from genesig.compiled.dual import add
-
-Array = np.ndarray[Any, Any]
 
 WINDOW = 10
 """Steps that are combined."""

@@ -8,10 +8,11 @@ Landweber map is ``b = S(Z'u) / (n mu)``, and u minimises the strongly convex, p
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled import compiled, inner
 from genesig.compiled.algebra import cholesky, dot, solve_lower, solve_upper
 from genesig.compiled.column import (
@@ -35,8 +36,6 @@ from genesig.compiled.working_sets import (
     record,
     unmark_support,
 )
-
-Array = np.ndarray[Any, Any]
 
 
 class Working(NamedTuple):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled import compiled, inner
-
-Array = np.ndarray[Any, Any]
 
 
 @compiled

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
+from genesig.arrays import Array
 from genesig.compiled import compiled, inner
 from genesig.compiled.active_set import (
     LONG,
@@ -23,8 +22,6 @@ from genesig.compiled.column import (
     gradient,
     residual_of_active,
 )
-
-Array = np.ndarray[Any, Any]
 
 WORKING, SELECTED = 1, 2  # bits of `mark`
 # States of a column; the first scan finds a working set.
@@ -221,7 +218,7 @@ def renew(sets: Sets, q: int, found: Found, t: int) -> None:
 
 @inner
 def duality_gap(col: Column, A: Array, b: Array, ratio: float, beyond: float) -> float:
-    """Return the duality gap relative to ||y||²/n (see `certificate.duality_gap`).
+    """Return the duality gap relative to ||y||²/n (see `solution.duality_gap`).
 
     Features of weight 0 are left out of the scaling; what their gradient lacks of 0 is added.
     """

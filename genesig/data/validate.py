@@ -10,22 +10,31 @@ from typing import Any
 import numpy as np
 
 from genesig.data.cohorts.checks import check_cohorts
+from genesig.data.files.config_text import inside, too_much
 from genesig.data.files.names import POOLED
 from genesig.data.files.readers import read_json
-from genesig.data.files.yaml_text import inside, too_much
-from genesig.data.quality.missing_check import check_missing
-from genesig.data.steps.gene_sets import gene_columns
+from genesig.data.quality.missingness import check_missing
+from genesig.data.steps.collapse import gene_columns
 from genesig.data.steps.segment import NAME as SEGMENT
-from genesig.data.study.config_check import examine_config, resolve_config
+from genesig.data.study.config_check import (
+    check_kind,
+    classes_shown,
+    examine_config,
+    not_offered,
+    resolve_config,
+)
 from genesig.data.study.confounding import check_covariates
 from genesig.data.study.cost import Size, announced, check_cost, study_costs
 from genesig.data.study.covariates_check import check_trained
 from genesig.data.study.dataset import Inputs, inputs_of
-from genesig.data.study.design_check import check_design, check_tested
-from genesig.data.study.gene_groups import check_groups
+from genesig.data.study.design_check import (
+    check_belonging,
+    check_design,
+    check_label_genes,
+    check_tested,
+)
+from genesig.data.study.gene_columns import check_groups
 from genesig.data.study.gene_sets import check_sets
-from genesig.data.study.kind import check_kind, classes_shown, not_offered
-from genesig.data.study.leak_check import check_belonging, check_label_genes
 from genesig.data.study.scale_check import (
     check_counts,
     check_empty,
@@ -35,8 +44,7 @@ from genesig.data.study.scale_check import (
     check_scale,
     rehearse_steps,
 )
-from genesig.data.study.settings_check import check_settings
-from genesig.data.study.shares_check import check_shares
+from genesig.data.study.settings_check import check_settings, check_shares
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import GenesigError, InvalidInput, Problem, in_order, warnings_of
 from genesig.log import announce

@@ -12,21 +12,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import validate_data
 
+from genesig.arrays import Array
 from genesig.models.cox import L1L2Cox, time_and_event
 from genesig.models.estimator import NumberRegressor, SignClassifier, check_folds, counts
 from genesig.models.l1l2 import _L1L2, L1L2Regressor
 from genesig.optim.adjustment import adjustment
-from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.ridge import ridge_scores
+from genesig.optim.cox.path import cox_path, ridge_scores
 from genesig.optim.cox.risk_sets import left_out_deviance
 from genesig.optim.cox.training import CoxSets, cox_sets
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.refit import refit_scores
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
-
-Array = np.ndarray[Any, Any]
 
 SMALLEST = 0.005
 """Of a grid of tau that is given by its length, as a fraction of tau_max."""

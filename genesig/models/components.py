@@ -18,6 +18,7 @@ from sklearn.base import (
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.arrays import Array
 from genesig.errors import pick
 from genesig.models.estimator import (
     NumberRegressor,
@@ -26,7 +27,7 @@ from genesig.models.estimator import (
     counts,
     shares,
 )
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.optim.sparse_components import (
     SHARES,
@@ -36,8 +37,6 @@ from genesig.optim.sparse_components import (
     sparse_components,
     weighed,
 )
-
-Array = np.ndarray[Any, Any]
 
 
 class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -10,15 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.models.estimator import Selects, check_numbers, mask_of, shares
-from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.ridge import ridge_coef
+from genesig.optim.cox.path import cox_path, ridge_coef
 from genesig.optim.cox.risk_sets import baseline_hazard
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.solution import not_converged
-
-Array = np.ndarray[Any, Any]
 
 
 class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]

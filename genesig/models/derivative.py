@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.arrays import Array
 from genesig.models.estimator import (
     Selects,
     SignClassifier,
@@ -23,11 +24,8 @@ from genesig.models.estimator import (
     mask_of,
     passed_on,
 )
-from genesig.optim.nonlinear.checks import InvalidProblem, check_tau
 from genesig.optim.nonlinear.choice import Settings, fit_path, validation_errors
-
-Array = np.ndarray[Any, Any]
-
+from genesig.optim.nonlinear.problem import InvalidProblem, check_tau
 
 RIDGE = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 

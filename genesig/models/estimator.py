@@ -16,10 +16,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from genesig.optim.nonlinear.checks import InvalidProblem
-from genesig.optim.slope import slope
-
-Array = np.ndarray[Any, Any]
+from genesig.arrays import Array
+from genesig.optim.class_line import slope
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 
 def described(shared: type, summary: str, own: str | None) -> str:

@@ -11,12 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.arrays import Array
 from genesig.models.estimator import Selects, check_numbers, checked, mask_of
-from genesig.optim.feature_vectors import select_feature_vectors
-from genesig.optim.mutual_information import pointwise_information
-from genesig.optim.nonlinear.checks import InvalidProblem
-
-Array = np.ndarray[Any, Any]
+from genesig.optim.feature_vectors import pointwise_information, select_feature_vectors
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 
 class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ignore[misc]

@@ -10,17 +10,17 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from genesig.arrays import Array
 from genesig.errors import pick
 from genesig.models.estimator import described, roots, shares
 from genesig.models.structured import ClassColumns, LinearBlocks, Scale
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.path import block_path
 from genesig.optim.structured.penalties import LatentOverlap
 from genesig.optim.structured.weights import permuted_weights
 from genesig.words import listing
 
-Array = np.ndarray[Any, Any]
 Sets = Mapping[str, Sequence[str]] | Mapping[str, Sequence[int]] | Sequence[Sequence[int]]
 
 PERMUTATIONS = 1000

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.arrays import Array
 from genesig.models.estimator import (
     NumberRegressor,
     Selects,
@@ -27,8 +28,6 @@ from genesig.optim.logistic.training import logistic_sets
 from genesig.optim.refit import refit_coef
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
-
-Array = np.ndarray[Any, Any]
 
 
 class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]

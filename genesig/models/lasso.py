@@ -8,10 +8,10 @@ a refit they are the plain lasso, l1 logistic regression and the Cox lasso.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim import solvers
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
@@ -21,7 +21,6 @@ from genesig.optim.logistic.training import logistic_sets
 from genesig.optim.solution import Path
 from genesig.optim.training import training_sets
 
-Array = np.ndarray[Any, Any]
 Folds = Sequence[Array]
 
 TAU = np.geomspace(1, 0.05, 20)

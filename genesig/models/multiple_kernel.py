@@ -9,14 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.arrays import Array
 from genesig.errors import pick
 from genesig.models.estimator import check_numbers, described, roots, shares
 from genesig.models.structured import ClassColumns, Scale, levels, warn_of
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.columns import Kernels
 from genesig.optim.structured.path import block_paths
-
-Array = np.ndarray[Any, Any]
 
 
 def linear(A: Array, Z: Array, width: float) -> Array:

@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.genome.order import Genome
+from genesig.genome.total_variation import Genome
 from genesig.models.estimator import (
     CrossFitted,
     NumberRegressor,
@@ -27,14 +28,12 @@ from genesig.models.estimator import (
     roots,
     shares,
 )
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.fused import fused_path
 from genesig.optim.structured.penalties import Composite, Groups, LatentOverlap, Penalty
 from genesig.optim.structured.solution import Minimisers
 from genesig.optim.structured.solvers import structured_path
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

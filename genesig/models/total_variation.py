@@ -9,12 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from genesig.genome.order import Genome
-from genesig.genome.total_variation import denoised
+from genesig.arrays import Array
+from genesig.genome.total_variation import Genome, denoised
 from genesig.models.estimator import counts
-from genesig.optim.nonlinear.checks import InvalidProblem
-
-Array = np.ndarray[Any, Any]
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 
 class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

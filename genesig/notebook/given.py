@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.cohorts.new_files import read_new
+from genesig.data.cohorts.new_matrix import read_new
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.strings import number_matrix
+from genesig.data.files.formats.text import number_matrix
 from genesig.errors import refuse
 from genesig.results.annotated import dense, values_of
 

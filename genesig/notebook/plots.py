@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import refuse
 from genesig.report.page.charts import GROUP_COLOURS as CURVES
 from genesig.report.page.measure import MEASURES
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-Array = np.ndarray[Any, Any]
 JITTER = 0.618034
 
 

@@ -8,13 +8,11 @@ and Waugh 1933, Lovell 1963), so that solvers, gap and refit are those without c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError
-
-Array = np.ndarray[Any, Any]
 
 DEPENDENT = 1e-8  # singular value, as a share of the largest, below which a covariate is another
 

@@ -15,11 +15,11 @@ Source: Gregorova et al. (2018), appendix C; the three products: derivation in t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from genesig.arrays import Array
 
 
 @dataclass(frozen=True)

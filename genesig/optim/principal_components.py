@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.kernels import Gaussian, median_distance
-
-Array = np.ndarray[Any, Any]
 
 
 def component_regressions(K: Array, y: Array, weights: Array | None = None) -> tuple[Array, Array]:

@@ -13,15 +13,13 @@ extras E of a support, for each rho = n lam,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from genesig.optim.moments import Standardised, part_of, standardised
+from genesig.arrays import Array
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets
-
-Array = np.ndarray[Any, Any]
+from genesig.optim.training import Standardised, TrainingSets, part_of, standardised
 
 TINY = 1e-9  # below this share of the trace, a Gram matrix would lose n lam
 RANK = 1e-12  # singular values below this share of the largest are the rounding of the means

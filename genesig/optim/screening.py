@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled.column import Column
 from genesig.compiled.working_sets import Found
 from genesig.optim.training import TrainingSets
-
-Array = np.ndarray[Any, Any]
 
 FRAGILE = 10  # a training scale this much above that of all rows makes products inexact
 MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features makes it safe

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.adjustment import adjustment
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
-
-Array = np.ndarray[Any, Any]
 
 SWEEPS = 200
 """Most turns of both steps."""

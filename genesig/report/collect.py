@@ -25,11 +25,9 @@ from genesig.report.answer.collect import (
 from genesig.report.covariates import collect_covariates
 from genesig.report.data import batch, batch_warnings, collect_study, design
 from genesig.report.external import collect as cohorts
-from genesig.report.genes.collect import block_warnings, genes
-from genesig.report.genes.collect_cards import cards
+from genesig.report.genes.collect import block_warnings, cards, genes
 from genesig.report.nonlinear import collect as nonlinear
-from genesig.report.page.record import PackedTable
-from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.record import PackedTable, plain, rounded
 from genesig.report.prediction.collect import (
     chance_warnings,
     grid_warnings,

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.report.page.measure import measure
-from genesig.report.page.record import Study
-from genesig.report.page.rounding import rounded
+from genesig.report.page.record import Study, rounded
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Column, Difference, filled_table
 from genesig.report.page.verdict import Grade, here
 from genesig.report.page.words import clean, counted, decimal, enumerated, significant
-from genesig.selection.assess.beside_covariates import NAME as ALONE
-from genesig.selection.assess.beside_covariates import WITH_ALL
+from genesig.selection.assess.held import NAME as ALONE
+from genesig.selection.assess.held import WITH_ALL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,9 +64,6 @@ class Covariates(Study):
     """What this topic reads; the key is absent where nothing is held fixed."""
 
     covariates: NotRequired[CovariatesRecord]
-
-
-Array = np.ndarray[Any, Any]
 
 
 def collect_covariates(

@@ -10,10 +10,11 @@ import numpy as np
 
 from genesig.data.steps.combat import FEWEST_IN_TRAINING
 from genesig.data.steps.missing_indicators import indicators
+from genesig.data.study.config_check import not_offered
 from genesig.data.study.confounding import strongest
-from genesig.data.study.kind import not_offered
 from genesig.report.page.measure import codes, measure, subject, two
 from genesig.report.page.record import (
+    MOST_SAMPLES,
     Batch,
     Division,
     Dropped,
@@ -21,8 +22,10 @@ from genesig.report.page.record import (
     HeldOutSample,
     Study,
     StudyFacts,
+    plain,
+    rounded,
+    spread,
 )
-from genesig.report.page.rounding import MOST_SAMPLES, plain, rounded, spread
 from genesig.report.page.section import Facts, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import both, by_kind, clean, counted, decimal, percent, significant

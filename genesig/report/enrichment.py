@@ -8,14 +8,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, TypedDict
 
 from genesig.report.page.measure import measure
-from genesig.report.page.record import Study
-from genesig.report.page.rounding import rounded
+from genesig.report.page.record import Study, rounded
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, NEGATIVE, POSITIVE, RULE, WIDE, sheet
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import columns_of, packed_table
 from genesig.report.page.words import clean, counted, shorten, significant
-from genesig.selection.enrichment.ranking import SHUFFLINGS
+from genesig.selection.enrichment import SHUFFLINGS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from genesig.report.page.record import Study
-from genesig.report.page.rounding import plain, rounded, rounded_row
+from genesig.arrays import Array
+from genesig.report.page.record import Study, plain, rounded, rounded_row
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, NEGATIVE, OWN, POSITIVE, RULE, WIDE, rule, sheet
 from genesig.report.page.svg import GENE, Picture, gene_names, name_points, picture
@@ -79,8 +79,6 @@ class Genome(Study):
 
     genome: GenomeRecord | None
 
-
-Array = np.ndarray[Any, Any]
 
 TABLES = SHOWN = ("stretches",)
 TEXT = ("chromosome", "first", "last")

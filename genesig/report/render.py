@@ -1,19 +1,22 @@
-"""The HTML page and the figure files; the one module of the report that opens files."""
+"""The HTML page, figure files, Figure 1 of a paper: what of the report opens files."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable
+import io
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from string import ascii_lowercase
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from genesig.errors import GenesigError
-from genesig.report.composite import NAME, Composite, composite
+from genesig.report.answer.sentences import sentences
 from genesig.report.methods import bibtex, references
 from genesig.report.page import templates
 from genesig.report.page.section import (
@@ -28,12 +31,85 @@ from genesig.report.page.section import (
     rows,
 )
 from genesig.report.page.shared import shared
-from genesig.report.page.svg import Picture
+from genesig.report.page.style import STYLE, in_panel
+from genesig.report.page.svg import Picture, as_svg, make_narrow, undrawn
+from genesig.report.page.verdict import grade, headline
 from genesig.report.page.words import counted
 from genesig.report.record import VERSION, Report
 from genesig.report.sections import summary, writers
-from genesig.results import save_text
+from genesig.results import load_json, save_text
 from genesig.results.files import whole_file
+
+CHOICE = (
+    ("forest",),
+    ("roc", "survival_curves", "observed_predicted", "confusion"),
+    ("null",),
+    ("volcano",),
+    ("heat_map",),
+    ("brevity",),
+    ("waterfall",),
+    ("subgroups",),
+)
+"""Names of pictures, one of each row: error, prediction, chance, genes, values, length."""
+MOST, COLUMNS = 6, 2
+WIDTH, ROW = 178 / 25.4, 2.35
+"""Inches: a page of a journal, and one row of panels."""
+
+
+ROWS = 22
+"""Names of rows that a panel has room for."""
+NAME = "figure1"
+
+
+class Composite(NamedTuple):
+    """The figure as SVG and as PDF, and its legend."""
+
+    svg: str
+    pdf: bytes
+    legend: str
+
+
+def composite(data: Report, limits: Limits) -> Composite | None:
+    """Draw what the page has pictures for as panels; None where it has none."""
+    shown: dict[str, Picture] = {}
+    with undrawn() as draws:
+        found = [summary(data).items, *(each(write(data, limits).items) for write in writers(data))]
+        shown |= {item.name: item for items in found for item in items if isinstance(item, Picture)}
+    names = [there[0] for row in CHOICE if (there := [name for name in row if name in shown])]
+    if not (names := names[:MOST]):
+        return None
+    panels = [(letter, shown[name]) for letter, name in zip(ascii_lowercase, names, strict=False)]
+    words = (f"({letter}) {one.title}. {one.caption}" for letter, one in panels)
+    description = "; ".join(f"{letter}: {one.description}" for letter, one in panels)
+    title = headline(data)
+    svg, pdf = _panel([draws[name] for name in names], title, description)
+    return Composite(svg, pdf, " ".join([title, *words]))
+
+
+def _panel(
+    draws: Sequence[Callable[[], object]], title: str, description: str
+) -> tuple[str, bytes]:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    rows = -(-len(draws) // COLUMNS)
+    with mpl.rc_context({**STYLE, "pdf.fonttype": 42}), warnings.catch_warnings():
+        # A reader of PDF and SVG has the letters that matplotlib's own font lacks.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure = Figure((WIDTH, rows * ROW), layout="constrained")
+        panels = figure.subfigures(rows, COLUMNS, squeeze=False).ravel()
+        for letter, panel, draw in zip(ascii_lowercase, panels, draws, strict=False):
+            with in_panel(panel):
+                draw()
+                make_narrow(panel)
+            for axes in panel.axes:
+                if len(axes.get_yticks()) > ROWS:
+                    axes.set_yticks([])
+            panel.suptitle(letter, x=0.01, ha="left", fontsize=9, fontweight="bold")
+        svg, stream = as_svg(figure, NAME, title, description), io.BytesIO()
+        figure.savefig(stream, format="pdf", metadata={"CreationDate": None})
+    return svg, stream.getvalue()
+
 
 _TEMPLATES = Path(templates.__file__).parent
 SCRIPTS = ("start.js", "tables.js", "figures.js", "copies.js", "names.js", "lists.js", "search.js")
@@ -168,3 +244,15 @@ def _environment() -> Environment:
 
 def _kind(item: object) -> str:
     return type(item).__name__.lower()
+
+
+def finished(folder: str | Path) -> str:
+    """Return a few lines; nothing where this run made no report."""
+    page, data = Path(folder) / "report.html", Path(folder) / "report_data.json"
+    if not (page.exists() and data.exists()):
+        return ""
+    value = load_json(data)
+    if value["version"] != VERSION or page.stat().st_mtime < data.stat().st_mtime:
+        return ""
+    graded = f"{grade(value).value.capitalize()}. {headline(value)}"
+    return "\n".join([f"Report: {page}", graded, *sentences(value)[:-1]])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from genesig.report.answer.lights import Light, lights, rules
 from genesig.report.answer.section import (
     MOST_NAMED,
     GeneChip,
@@ -16,7 +15,7 @@ from genesig.report.answer.section import (
     overview,
     tiles,
 )
-from genesig.report.answer.sentences import finding, nothing_found, sentences
+from genesig.report.answer.sentences import Light, finding, lights, nothing_found, rules, sentences
 from genesig.report.classes import classes
 from genesig.report.covariates import added_value, covariates
 from genesig.report.data import reproducibility, study

@@ -8,8 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import P, Study
-from genesig.report.page.rounding import rounded, rounded_row
+from genesig.report.page.record import P, Study, rounded, rounded_row
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import OWN, PAPER, RULE
 from genesig.report.page.svg import Picture, picture

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import Study
-from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.record import Study, plain, rounded
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import INK, OWN, POSITIVE
 from genesig.report.page.svg import Picture, picture
@@ -23,7 +22,7 @@ from genesig.report.page.words import (
     shorten,
     signed,
 )
-from genesig.selection.studies.effects import EFFECTS
+from genesig.selection.studies.meta_analysis import EFFECTS
 
 if TYPE_CHECKING:
     import pandas as pd

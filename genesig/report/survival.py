@@ -7,8 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import GroupCurve, Limited, Study, group_curves
-from genesig.report.page.rounding import rounded, rounded_row
+from genesig.report.page.record import (
+    GroupCurve,
+    Limited,
+    Study,
+    group_curves,
+    rounded,
+    rounded_row,
+)
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, OWN, PAPER, RULE, SMALL, sheet
 from genesig.report.page.svg import Picture, picture

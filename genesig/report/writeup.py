@@ -7,7 +7,6 @@ from statistics import median
 from typing import Any
 
 from genesig.data.steps.normalise import AS_LOW, FILLERS
-from genesig.report.page.gene_links import short_symbol
 from genesig.report.page.measure import Measure, measure, model_name, picked, two, where
 from genesig.report.page.record import CohortError, Evidence, Measured, Price, Study
 from genesig.report.page.section import Limits, Section
@@ -20,6 +19,7 @@ from genesig.report.page.words import (
     counted,
     decimal,
     percent,
+    short_symbol,
     shorten,
     significant,
 )

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.words import as_seen, is_missing, is_number
-
-Array = np.ndarray[Any, Any]
 
 QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95),
              7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975)}  # fmt: skip

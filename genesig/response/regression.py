@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.response.design import Design
 from genesig.response.record import Classes, Response, label_words
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
 
 
 def _read(obs: pd.DataFrame, design: Design) -> Array:

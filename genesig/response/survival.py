@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.response.design import Design
 from genesig.response.record import Classes, Response
 from genesig.words import counted, is_number
@@ -13,7 +14,6 @@ from genesig.words import counted, is_number
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 TIMES = np.dtype([("time", float), ("event", bool)])
 
 

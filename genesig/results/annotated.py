@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import InvalidInput, did_you_mean, refuse
 from genesig.machine import check_size
 from genesig.results.files import whole_file
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     import anndata
     import h5py
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
-
 
 COPIES = 4
 

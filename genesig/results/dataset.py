@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError, refuse
 from genesig.response.covariates import encoded
 from genesig.response.design import BALANCED, Design
@@ -21,8 +22,6 @@ from genesig.results.files import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
 
 PRIOR_WEIGHT = "prior_weight"
 """Column of the gene table with the weight of each gene's l1 term."""

@@ -18,6 +18,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import InvalidInput, refuse
 from genesig.machine import free_bytes, refusal
 from genesig.words import is_number
@@ -42,9 +43,6 @@ def cell(name: Any) -> Any:
 def plain(text: Any) -> Any:
     """Return the name that `cell` has written."""
     return text[1:] if isinstance(text, str) and MARKED.match(text) else text
-
-
-Array = np.ndarray[Any, Any]
 
 
 @contextmanager

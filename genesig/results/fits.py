@@ -1,18 +1,20 @@
-"""Stage I and stage II of many splits, in a few arrays."""
+"""Stage I and stage II of many splits, in a few arrays, and the fits of all jobs as one record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
+from genesig.errors import GenesigError
 from genesig.response.covariates import splined
 from genesig.results.files import load_arrays, save_arrays
-
-Array = np.ndarray[Any, Any]
+from genesig.results.splits import Splits
 
 
 @dataclass(frozen=True)
@@ -322,3 +324,35 @@ def _ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:
     counts = np.diff(indptr)[rows]
     new = np.concatenate([[0], np.cumsum(counts)])
     return new, np.arange(new[-1]) + np.repeat(indptr[:-1][rows] - new[:-1], counts)
+
+
+def joined(parts: Sequence[Fits], splits: Splits) -> Fits:
+    """Join batches, sorted by permutation and split; nothing may be missing or there twice.
+
+    Raises
+    ------
+    GenesigError
+        See `refuse_gaps`.
+    """
+    names = [split.name for split in splits.outer]
+    fits = Fits.gather(parts, names)
+    refuse_gaps(list(zip(map(int, fits.permutation), map(str, fits.split), strict=True)), names)
+    return fits
+
+
+def refuse_gaps(found: Sequence[tuple[int, str]], names: Sequence[str]) -> None:
+    """Refuse (permutation, split) pairs, sorted, that are not each of the splits once.
+
+    Raises
+    ------
+    GenesigError
+        Naming the first that are not there exactly once under some permutation: a mean over fewer
+        splits than the study has would look like a result.
+    """
+    wanted = [(number, name) for number in sorted({number for number, _ in found})
+              for name in names]  # fmt: skip
+    if found != wanted:
+        wrong = [pair for pair in wanted if found.count(pair) != 1]
+        shown = ", ".join(f"split {name} of permutation {number}"
+                          for number, name in islice(wrong, 5))  # fmt: skip
+        raise GenesigError(f"fits: {len(wrong)} are missing or there twice: {shown}")

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.results.files import load_arrays, save_arrays
-from genesig.results.joined import refuse_gaps
+from genesig.results.fits import refuse_gaps
 
-Array = np.ndarray[Any, Any]
 Row = dict[str, Any]
 
 # What a fit has one value of; and what it has several of, with the pointers to where they begin.

@@ -9,25 +9,26 @@ import numpy as np
 
 from genesig.data.steps.described import described
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.chance import Chance
-from genesig.results.joined import joined
+from genesig.results.fits import joined
+from genesig.results.splits import Chance
+from genesig.selection.assess.calibration import rejection_table
 from genesig.selection.assess.held_out import STUDY, predictions_table, scores_table
-from genesig.selection.assess.rejection import rejection_table
 from genesig.selection.assess.stability import stability_table
 from genesig.selection.genes.blocks import block_evidence, block_tables
-from genesig.selection.genes.evidence import (
+from genesig.selection.genes.export import stretches_table
+from genesig.selection.genes.frequency import (
     FEWEST,
     LEVEL,
     expected,
     gate,
+    list_sizes,
+    nested_lists,
     p_values,
     q_values,
     ranked,
     rounded,
     tails,
 )
-from genesig.selection.genes.frequency import list_sizes, nested_lists
-from genesig.selection.genes.stretches import stretches_table
 from genesig.selection.genes.univariate import univariate_table
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame
 
     ``half_frequency`` is the share of the lists that hold the gene, ``chance`` what permuted
     labels make of it in the mean, ``p`` and ``q`` as in `evidence`; ``named`` says whether q is at
-    most `fdr`, where the number of such genes is more than chance gives (see `evidence.gate`).
+    most `fdr`, where the number of such genes is more than chance gives (see `frequency.gate`).
     Without permutations enough nothing is named; empty where no evidence is looked for.
     """
     import pandas as pd

@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.steps.normalise import learned_steps
 from genesig.optim.cox.risk_sets import USUAL, Hazard, RiskSets, baseline_hazard
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.joined import joined
+from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.intervals import Interval
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.survival_curves import Curve, censoring, kaplan_meier
-from genesig.selection.assess.survival_measures import (
+from genesig.selection.assess.survival import (
+    Curve,
     auc_at,
     brier_losses,
+    censoring,
     explained,
+    kaplan_meier,
     mean_over,
     over_sets,
     pooled,
@@ -33,9 +36,6 @@ from genesig.selection.linear.tasks import shared_matrices, tasks
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
-
 
 AT_ONCE = 500
 

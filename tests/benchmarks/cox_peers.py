@@ -18,7 +18,7 @@ from sksurv.linear_model import CoxnetSurvivalAnalysis
 from genesig.optim.cox.likelihood import at, judge_sets
 from genesig.optim.cox.path import cox_path, tau_max
 from genesig.optim.cox.training import cox_sets
-from genesig.optim.likelihood.side_by_side import Levels
+from genesig.optim.likelihood.path import Levels
 
 N, D, RATIO = 100, 20_000, 0.9
 

@@ -39,8 +39,7 @@ from genesig.data.files.readers import load_schema, read_sets
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
 from genesig.results import Dataset, Design
-from genesig.results.chance import Chance
-from genesig.results.gene_sets import GeneSets
+from genesig.results.splits import Chance, GeneSets
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
@@ -48,9 +47,8 @@ from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.gather import gather
 from genesig.selection.genes.frequency import least_count
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-from genesig.selection.sets.gather import gather_sets
 from genesig.selection.sets.ground import SetsProtocol
-from genesig.selection.sets.loop import sets_final, sets_loop, sets_subsamples
+from genesig.selection.sets.loop import gather_sets, sets_final, sets_loop, sets_subsamples
 
 Array = np.ndarray[Any, Any]
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}

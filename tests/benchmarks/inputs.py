@@ -32,7 +32,7 @@ from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.quality.overview import quality
 from genesig.data.steps.combat import Combat
-from genesig.data.steps.quantile import Quantile
+from genesig.data.steps.median_polish import Quantile
 from genesig.data.steps.two_colour import loess_ratios
 
 GEO = Path(__file__).parents[3] / "shared/data/geo/GSE55235_series_matrix.txt.gz"

@@ -36,15 +36,14 @@ from answers_data import OTHERS, PUBLISHED, Source
 from named_genes import BLOCK, GENES, TRUE, is_true
 from study import settings, splits_of
 
-from genesig.data.splits.seeds import CHANCE
+from genesig.data.splits.folds import CHANCE
 from genesig.data.steps.normalise import bound, normalise_samples
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.results.chance import TRAINING, Chance
-from genesig.selection.genes.evidence import expected, q_values, tails
+from genesig.results.splits import TRAINING, Chance
+from genesig.selection.genes.frequency import expected, q_values, tails
 from genesig.selection.linear.answers import Expected, controlled
-from genesig.selection.linear.chance import chance_study
-from genesig.selection.linear.ground import inner_sets, outer_sets
-from genesig.selection.linear.halves import list_halves, pairs_of
+from genesig.selection.linear.halves import chance_study, list_halves, pairs_of
+from genesig.selection.linear.kinds.known import inner_sets, outer_sets
 from genesig.selection.linear.protocol import Protocol, keywords
 from genesig.selection.linear.tasks import Task, known_halves, shared_matrices, tasks
 

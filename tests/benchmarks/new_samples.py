@@ -26,15 +26,17 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from answers_data import OTHERS, PUBLISHED, Source
 
 from genesig.data.steps.scale import looks_raw, sizes
-from genesig.selection.model.panel import (
+from genesig.selection.model.same_scale import (
     call_doubts,
     common_shift,
+    odd_samples,
+    other_scale,
     panel_doubts,
     panel_fault,
     panel_genes,
     training_panel,
+    training_scale,
 )
-from genesig.selection.model.same_scale import odd_samples, other_scale, training_scale
 
 Array = np.ndarray[Any, Any]
 CHANGES: dict[str, Callable[[Array], Array]] = {

@@ -38,7 +38,7 @@ def one_row(n, d, solver):
     """Time one fit (without tau_max's conjugate gradients); print it as JSON."""
     from genesig.optim.kernels import Gaussian, median_distance
     from genesig.optim.nonlinear.instance import make_instance
-    from genesig.optim.nonlinear.solution import conclude
+    from genesig.optim.nonlinear.path import conclude
     from genesig.optim.nonlinear.solvers import SOLVERS
 
     rng = np.random.default_rng(0)

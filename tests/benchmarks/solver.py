@@ -22,9 +22,8 @@ from statistics import median
 import numpy as np
 from glmnet import glmnet
 
-from genesig.optim.certificate import duality_gap
 from genesig.optim.refit import refit_scores
-from genesig.optim.solution import Path
+from genesig.optim.solution import Path, duality_gap
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
 

@@ -35,9 +35,9 @@ from genesig.selection.assess.controls import null_errors, p_value
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
 from genesig.selection.gather import evidence_table
-from genesig.selection.genes.evidence import FEWEST
-from genesig.selection.linear.chance import chance_study
+from genesig.selection.genes.frequency import FEWEST
 from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import meta_table
 

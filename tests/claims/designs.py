@@ -21,8 +21,13 @@ from genesig.report.answer.collect import measures
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.assess.survival_curves import censoring, kaplan_meier
-from genesig.selection.assess.survival_measures import brier_losses, mean_over, slope
+from genesig.selection.assess.survival import (
+    brier_losses,
+    censoring,
+    kaplan_meier,
+    mean_over,
+    slope,
+)
 from genesig.selection.studies.meta_analysis import meta_table
 from genesig.selection.survival import Tested, hazard_of, told
 

@@ -19,15 +19,14 @@ from settings import LINEAR, MOMENTS, SPLITS
 
 from genesig.data.splits.draw import draw_splits
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.gene_sets import GeneSets
-from genesig.results.joined import joined
+from genesig.results.fits import joined
 from genesig.results.model_fits import ModelFits
+from genesig.results.splits import GeneSets
 from genesig.selection.assess.assessment import Assessment, assess, study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.enrichment.ranking import ranking_table
-from genesig.selection.enrichment.representation import Named, selection_table
+from genesig.selection.enrichment import Named, ranking_table, selection_table
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.nonlinear.gather import scored
 

@@ -26,8 +26,7 @@ from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.assess.survival_curves import log_rank
-from genesig.selection.assess.survival_measures import harrell
+from genesig.selection.assess.survival import harrell, log_rank
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.model.external_scores import numbers, several_classes, two_classes
 

@@ -13,7 +13,7 @@ import pandas as pd
 import settings
 from certificate import Claim, Trial
 
-from genesig.data.quality.missing_check import check_missing
+from genesig.data.quality.missingness import check_missing
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.described import described
 from genesig.data.steps.normalise import normalise_samples

@@ -13,7 +13,7 @@ import pandas as pd
 from genesig.data.files.readers import load_schema
 from genesig.data.quality.overview import quality
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.gene_sets import gene_columns
+from genesig.data.steps.collapse import gene_columns
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
@@ -21,13 +21,12 @@ from genesig.report.collect import collect
 from genesig.report.record import Report
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.run import run_record
-from genesig.selection.assess.baseline_scores import run_baselines
-from genesig.selection.assess.controls import controls_table, null_study
+from genesig.selection.assess.controls import controls_table, null_study, run_baselines
 from genesig.selection.assess.patients.tables import patient_tables
-from genesig.selection.enrichment.tables import enrichment
+from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import gather
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.protocol import keywords
 
 SMALL: dict[str, dict[str, Any]] = {

@@ -3,7 +3,7 @@
 import numpy as np
 from half_frequencies import chance_of
 
-from genesig.results.chance import Chance
+from genesig.results.splits import Chance
 from genesig.selection.genes.blocks import block_evidence, divided, whole_blocks
 
 D, HALVES = 30, 10

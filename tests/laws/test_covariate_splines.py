@@ -19,12 +19,13 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.response.covariates import Covariate, knots_at, knots_for, splined
 from genesig.results import Dataset, Design
-from genesig.selection.assess.beside_covariates import (
+from genesig.selection.assess.held import (
     covariates_alone,
     covariates_and_ridge,
+    exchanged,
     p_of_all_genes,
+    said_by,
 )
-from genesig.selection.assess.held import exchanged, said_by
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.linear.tasks import shared_matrices, tasks
 from genesig.selection.model.final import final_model

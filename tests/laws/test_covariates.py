@@ -10,15 +10,15 @@ import pytest
 from linear_settings import linear
 from settings import MOMENTS, SPLITS
 
-from genesig.data.cohorts.covariates import check_known
+from genesig.data.cohorts.new_matrix import check_known
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.errors import InvalidInput
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits
-from genesig.selection.assess.beside_covariates import covariates_alone
 from genesig.selection.assess.controls import null_errors
+from genesig.selection.assess.held import covariates_alone
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.tasks import tasks
 from genesig.selection.model.final import final_model

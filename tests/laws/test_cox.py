@@ -11,12 +11,11 @@ from scipy.special import rel_entr
 
 from genesig.errors import GenesigError
 from genesig.optim.cox.likelihood import COX, at, conjugate, curve, halve, judge_sets
-from genesig.optim.cox.path import cox_path, tau_max
-from genesig.optim.cox.ridge import ridge, ridge_coef, ridge_scores
+from genesig.optim.cox.path import cox_path, ridge, ridge_coef, ridge_scores, tau_max
 from genesig.optim.cox.risk_sets import TIES, RiskSets, baseline_hazard
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.likelihood.newton import Problem, dual_points
-from genesig.optim.likelihood.side_by_side import Levels, State
+from genesig.optim.likelihood.path import Levels, State
 
 seeds = st.integers(0, 10_000)
 samples = st.integers(3, 30)

@@ -5,8 +5,8 @@ import pytest
 from cox_by_hand import tied
 
 from genesig.optim.adjustment import adjustment
-from genesig.optim.cox import ridge as module
-from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
+from genesig.optim.cox import path as module
+from genesig.optim.cox.path import covariate_coef, ridge_coef, ridge_scores
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.solution import Path
 

@@ -5,8 +5,7 @@ import weakref
 
 import numpy as np
 
-from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.ridge import ridge_scores
+from genesig.optim.cox.path import cox_path, ridge_scores
 from genesig.optim.cox.training import cox_sets
 
 TIGHT = {"tolerance": 1e-8}

@@ -11,9 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from genesig.errors import GenesigError
 from genesig.models.derivative import DerivativeClassifier, DerivativeRegressor
-from genesig.optim.nonlinear import checks
-from genesig.optim.nonlinear.choice import validation_errors
-from genesig.optim.nonlinear.debias import Ridge
+from genesig.optim.nonlinear import problem
+from genesig.optim.nonlinear.choice import Ridge, validation_errors
 
 FIXED = {"tau": 0.5, "lam": (1e-2,), "tolerance": 1e-2, "max_iterations": 300}
 QUICK = {"n_tau": 6, "tau_min": 0.3, "cv": 3, "tolerance": 1e-3}
@@ -226,7 +225,7 @@ def test_bad_input_is_one_sentence_before_any_fit(X, y, change, said, monkeypatc
 def test_more_than_memory_holds_is_refused_before_any_fit(monkeypatch):
     X, y = data()
     monkeypatch.setattr("genesig.models.derivative.validation_errors", None)
-    monkeypatch.setattr(checks.os, "sysconf", {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 4096}.get)
+    monkeypatch.setattr(problem.os, "sysconf", {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 4096}.get)
     with pytest.raises(GenesigError, match="of this machine; use the solver 'compressed'"):
         DerivativeRegressor(solver="admm").fit(X, y)
 

@@ -12,15 +12,13 @@ from threadpoolctl import threadpool_limits
 
 from genesig.errors import GenesigError
 from genesig.optim.kernels import Gaussian, Polynomial, linear, median_distance
-from genesig.optim.nonlinear import checks
-from genesig.optim.nonlinear.accelerate import accelerate
-from genesig.optim.nonlinear.certificate import gap
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear import problem
 from genesig.optim.nonlinear.instance import make_instance
-from genesig.optim.nonlinear.metric import Metric
+from genesig.optim.nonlinear.metric import Metric, accelerate
+from genesig.optim.nonlinear.multipliers import gap
 from genesig.optim.nonlinear.path import derivative_path
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty, row_squares
-from genesig.optim.nonlinear.problem import Gradient
+from genesig.optim.nonlinear.problem import Gradient, InvalidProblem
 from genesig.optim.nonlinear.solvers import SOLVERS
 
 KERNELS = {"gaussian": Gaussian(3.0), "square": Polynomial(2, 1.0), "linear": linear()}
@@ -350,7 +348,7 @@ def test_bad_input_is_one_sentence_before_any_work(X, y, change, said, monkeypat
 def test_too_large_a_problem_is_refused(monkeypatch):
     X, y = data()
     sizes = {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 4096}
-    monkeypatch.setattr(checks.os, "sysconf", sizes.get)
+    monkeypatch.setattr(problem.os, "sysconf", sizes.get)
     with pytest.raises(InvalidProblem, match=r"more than the 4\.1e-06 GB of this machine"):
         solve(X, y, solver="admm")
 
@@ -358,7 +356,7 @@ def test_too_large_a_problem_is_refused(monkeypatch):
 @pytest.mark.parametrize("width", [0.0, -1.0, np.inf])
 def test_a_width_that_is_not_positive_is_refused(width):
     with pytest.raises(InvalidProblem, match="width must be a positive number"):
-        checks.check_settings(nu=1.0, width=width, mu=1.0, degree=1)
+        problem.check_settings(nu=1.0, width=width, mu=1.0, degree=1)
 
 
 def test_registry_holds_the_five():

@@ -15,22 +15,20 @@ from hypothesis import strategies as st
 from sets_study import gene_sets
 
 from genesig.results import Dataset
-from genesig.selection.enrichment.ranking import (
-    by_gene,
-    larger_mean,
-    leading,
-    normalised,
-    ranking_table,
-)
-from genesig.selection.enrichment.representation import (
+from genesig.selection.enrichment import (
     Named,
+    by_gene,
     excess,
     family_p,
+    larger_mean,
+    leading,
+    lists_of,
     lists_table,
+    normalised,
     over_represented,
+    ranking_table,
     selection_table,
 )
-from genesig.selection.enrichment.tables import lists_of
 
 Array = np.ndarray[Any, Any]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genesig.selection.genes.evidence import (
+from genesig.selection.genes.frequency import (
     LEVEL,
     expected,
     gate,

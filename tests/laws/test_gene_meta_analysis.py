@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import t as student
 from shifts_in_studies import EFFECT, TRUE, D, false_share, studies_of
 
-from genesig.selection.studies.meta_analysis import meta_table
-from genesig.selection.studies.moderated import moderated
+from genesig.selection.studies.meta_analysis import meta_table, moderated
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.4, 0.8])

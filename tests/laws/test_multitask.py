@@ -10,8 +10,8 @@ from genesig.optim.multitask import joint_coef, joint_path, joint_scores, joint_
 from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.certificate import Certified, Residual, duality_gap
 from genesig.optim.structured.path import block_path
+from genesig.optim.structured.solution import Certified, Residual, duality_gap
 from genesig.optim.training import training_sets
 
 

@@ -18,8 +18,8 @@ from genesig.optim.training import training_sets
 from genesig.results import Fits
 from genesig.results.dataset import OMIC, PRIOR_WEIGHT
 from genesig.selection.linear import omics
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop, fit_subsamples
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.protocol import Protocol
 
 D, PROTEINS = 60, 8

@@ -16,7 +16,7 @@ from small_study import Study
 
 from genesig.cli import main
 from genesig.data.splits.draw import draw_splits
-from genesig.optim.certificate import duality_gap
+from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import SOLVERS, path
 from genesig.optim.training import training_sets
 from genesig.report.collect import collect

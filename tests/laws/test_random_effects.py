@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import t as student
 
-from genesig.selection.studies.effects import fisher, hazard, hedges
-from genesig.selection.studies.random_effects import next_study, together
+from genesig.selection.studies.meta_analysis import fisher, hazard, hedges, next_study, together
 
 # 13 trials of BCG against tuberculosis, log relative risks and their variances, as R's metafor has
 # them (escalc of dat.bcg): Colditz et al. 1994, JAMA 271:698.

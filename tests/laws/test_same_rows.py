@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from genesig.optim import moments
+from genesig.optim import training
 from genesig.optim.adjustment import adjustment
 from genesig.optim.training import training_sets
 
@@ -26,7 +26,7 @@ def test_the_norm_of_the_same_rows_is_found_once_and_is_that_of_each_alone(monke
         found.append(len(gram))
         return eigenvalues(gram)
 
-    monkeypatch.setattr(moments.np.linalg, "eigvalsh", watched)
+    monkeypatch.setattr(training.np.linalg, "eigvalsh", watched)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     assert found == [20, 20]
     monkeypatch.undo()

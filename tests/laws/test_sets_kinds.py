@@ -12,15 +12,14 @@ from sets_study import MOMENTS, QUICK, gene_sets, outer
 from settings import SPLITS
 
 from genesig.data.splits.draw import draw_splits
-from genesig.optim.classes import centres, coded, margins
+from genesig.optim.multitask import centres, coded, margins
 from genesig.optim.structured.blocks import Blocks
 from genesig.results import Dataset, Splits
-from genesig.results.gene_sets import GeneSets
 from genesig.results.model_fits import ModelFits
+from genesig.results.splits import GeneSets
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.tasks import tasks
-from genesig.selection.sets.ground import SetsProtocol, choose, gaussian, grounds
-from genesig.selection.sets.kinds import TOLD
+from genesig.selection.sets.ground import TOLD, SetsProtocol, choose, gaussian, grounds
 from genesig.selection.sets.loop import sets_final
 
 KINDS = ("several_classes", "survival")

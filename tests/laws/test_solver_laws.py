@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from l1l2_objective import objective
 
 from genesig.errors import GenesigError
-from genesig.optim.certificate import duality_gap
 from genesig.optim.refit import refit_coef, refit_scores
+from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 

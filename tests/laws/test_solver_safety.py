@@ -12,8 +12,8 @@ from places import ROOT
 
 from genesig.errors import GenesigError
 from genesig.optim import screening
-from genesig.optim.certificate import duality_gap
 from genesig.optim.screening import scan
+from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import newton, path
 from genesig.optim.training import training_sets
 

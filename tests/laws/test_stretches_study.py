@@ -14,10 +14,10 @@ from settings import LINEAR, MOMENTS, SPLITS
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.chance import Chance
+from genesig.results.splits import Chance
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.gather import gather
-from genesig.selection.genes.stretches import runs, stretches_table
+from genesig.selection.genes.export import runs, stretches_table
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 
 FUSED: dict[str, Any] = {**LINEAR, "penalty": "fused", "jump": 2.0}

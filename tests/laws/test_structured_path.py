@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from structured_problems import design, example, lists
 
 from genesig.errors import GenesigError
-from genesig.optim.certificate import duality_gap
+from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns, Kernels

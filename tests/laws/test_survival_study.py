@@ -18,12 +18,11 @@ from genesig.models.baselines import BASELINES
 from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance
 from genesig.report.genes.collect import effects
 from genesig.response.survival import happened, martingale, times
-from genesig.results.chance import Chance
+from genesig.results.splits import Chance
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.survival_curves import log_rank
-from genesig.selection.assess.survival_measures import harrell, pooled
+from genesig.selection.assess.survival import harrell, log_rank, pooled
 from genesig.selection.gather import gather
 from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.errors import GenesigError
-from genesig.genome.order import Genome
 from genesig.genome.total_variation import (
+    Genome,
     denoised,
     means,
     noise,
@@ -23,7 +23,7 @@ from genesig.genome.total_variation import (
     total_variation,
 )
 from genesig.models.total_variation import TotalVariation
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 
 @parametrize_with_checks([TotalVariation()])

@@ -25,7 +25,7 @@ from format_files import tabbed
 
 from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
-from genesig.data.files.cursor import Cursor
+from genesig.data.files.content import Cursor
 
 LIGHT = np.random.default_rng(0).lognormal(6, 1, (8, 5, 6)).round()
 SAMPLES = [f"S{k}" for k in range(8)]

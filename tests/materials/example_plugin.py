@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from genesig.data.files.formats.interface import Format
-from genesig.data.files.formats.strings import number_matrix
+from genesig.data.files.formats.text import number_matrix
 from genesig.optim.nonlinear.penalties import Penalty
 
 POINTS = {

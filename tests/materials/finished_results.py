@@ -10,7 +10,7 @@ from gathered_study import make_fits, make_study
 from half_frequencies import chance_of
 
 from genesig.results import load_table, save_arrays, save_json, save_tables, save_text
-from genesig.results.chance import Chance
+from genesig.results.splits import Chance
 from genesig.selection.gather import gather
 from genesig.selection.genes.export import signature_dataset
 

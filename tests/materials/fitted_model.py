@@ -14,8 +14,8 @@ from settings import MOMENTS
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.model.final import final_model
 
 LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.results.chance import Chance
-from genesig.selection.genes.evidence import tails
+from genesig.results.splits import Chance
+from genesig.selection.genes.frequency import tails
 
 Array = np.ndarray[Any, Any]
 

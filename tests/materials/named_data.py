@@ -9,7 +9,7 @@ from study import settings, splits_of
 
 from genesig.results import Dataset, Design
 from genesig.selection.gather import evidence_table
-from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.protocol import keywords
 
 SPLITS = {"folds": 5, "repeats": 1, "subsamples": 0}

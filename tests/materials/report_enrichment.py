@@ -10,9 +10,14 @@ import pandas as pd
 from sets_study import gene_sets
 
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.enrichment.ranking import ranking_table
-from genesig.selection.enrichment.representation import Named, lists_table, selection_table, stacked
-from genesig.selection.enrichment.tables import lists_of
+from genesig.selection.enrichment import (
+    Named,
+    lists_of,
+    lists_table,
+    ranking_table,
+    selection_table,
+    stacked,
+)
 
 
 def enriched(

@@ -18,8 +18,8 @@ from genesig.data.study.config_check import resolve_config
 from genesig.selection.assess.controls import controls_table, frequency_curves
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.gather import gather
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.survival import survival_tables
 
 

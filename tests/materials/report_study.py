@@ -22,7 +22,7 @@ from report_tables import CLUSTERS, MU, SIZES, make_tables
 from genesig.data.quality.overview import quality
 from genesig.report.collect import collect
 from genesig.results import Dataset, Design, Fits, Split, Splits
-from genesig.selection.genes.stretches import stretches_table
+from genesig.selection.genes.export import stretches_table
 
 TAU, LAM = np.geomspace(1, 0.005, 13)[1:], (1e-4, 1e-3, 1e-2, 1e-1)
 

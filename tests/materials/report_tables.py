@@ -12,7 +12,7 @@ import pandas as pd
 from report_evidence import evidence_of
 
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.chance import Chance
+from genesig.results.splits import Chance
 from genesig.selection.assess.controls import NAMED, frequency_curves
 from genesig.selection.assess.held_out import predictions_table, scores_table
 from genesig.selection.assess.patients.tables import patient_tables

@@ -10,8 +10,8 @@ from settings import MOMENTS, SPLITS
 
 from genesig.data.splits.draw import draw_splits
 from genesig.results import Dataset, Splits
-from genesig.results.gene_sets import GeneSets
 from genesig.results.model_fits import ModelFits
+from genesig.results.splits import GeneSets
 from genesig.selection.sets.loop import sets_loop
 
 Array = np.ndarray[Any, Any]

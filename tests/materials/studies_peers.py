@@ -19,8 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestCentroid
 
 from genesig.data.steps.combat import FEWEST, Combat, ReferenceBatch
-from genesig.selection.studies.effects import hedges
-from genesig.selection.studies.random_effects import together
+from genesig.selection.studies.meta_analysis import hedges, together
 
 Array = np.ndarray[Any, Any]
 Peer = Callable[[Array, Array, Array, Array], Array]

@@ -22,7 +22,7 @@ from genesig import (
     L1L2RegressorCV,
 )
 from genesig.errors import GenesigError
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 TAU, MU, LAM = [0.5, 0.1, 0.02], [1e-1, 1e-4], [1e-1, 1e-3]
 GRID = {"tau": TAU, "mu": MU, "lam": LAM}

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from genesig.errors import GenesigError
 from genesig.models.cox import L1L2Cox, time_and_event
-from genesig.optim.cox.ridge import ridge
+from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets
 
 KIND = [("event", bool), ("time", float)]

@@ -31,7 +31,7 @@ from genesig import (
     SparsePCA,
     TotalVariation,
 )
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 ESTIMATORS = {
     name for name, found in ((name, getattr(genesig, name)) for name in genesig.PUBLIC)

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.models.components import KernelPCRClassifier, KernelPCRRegressor
 from genesig.optim.kernels import median_distance
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.principal_components import (
     Points,
     choose_components,

@@ -33,7 +33,7 @@ from genesig import (
     TotalVariation,
 )
 from genesig.optim.kernels import median_distance
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 EXACT = {"tau": 0.4, "lam": (0.1,), "tolerance": 1e-11}
 BLOCKS = [[0, 1, 2], [3, 4, 5], [6, 7]]

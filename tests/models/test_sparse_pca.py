@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.models.components import SparsePCA
 from genesig.optim import sparse_components as sparse
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.sparse_components import directions, held_out, sparse_components
 
 

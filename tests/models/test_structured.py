@@ -14,7 +14,7 @@ from genesig.errors import GenesigError
 from genesig.models.gene_sets import GeneSetClassifier, GeneSetRegressor
 from genesig.models.multiple_kernel import MultipleKernelClassifier, MultipleKernelRegressor
 from genesig.models.structured import GroupLassoClassifier, GroupLassoRegressor
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 
 ALL = [
     GroupLassoRegressor(), MultipleKernelRegressor(), GroupLassoClassifier(), GeneSetRegressor(),

@@ -16,7 +16,7 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from genesig import InvalidInput
 from genesig.notebook.plots import Plots
-from genesig.selection.assess.survival_curves import kaplan_meier
+from genesig.selection.assess.survival import kaplan_meier
 from genesig.selection.survival import _curves
 
 mpl.use("agg")

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.optim.kernels import Gaussian, Polynomial, median_distance, tables
-from genesig.optim.nonlinear.checks import number_groups
 from genesig.optim.nonlinear.choice import Settings, fit_path
 from genesig.optim.nonlinear.instance import make_instance
+from genesig.optim.nonlinear.metric import MARGIN, largest_eigenvalue, row_space
 from genesig.optim.nonlinear.multipliers import Multipliers
-from genesig.optim.nonlinear.solution import conclude
+from genesig.optim.nonlinear.path import conclude
+from genesig.optim.nonlinear.problem import number_groups
 from genesig.optim.nonlinear.solvers import SOLVERS
-from genesig.optim.nonlinear.spectrum import MARGIN, largest_eigenvalue, row_space
 
 RELEVANT = np.array([0, 1, 2, 6, 7, 8])
 TRIPLES = [[0, 1, 2], [6, 7, 8]]

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.steps.background import RmaBackground
-from genesig.data.steps.gene_sets import numbered
-from genesig.data.steps.median_polish import median_polish
-from genesig.data.steps.quantile import Quantile
+from genesig.data.steps.collapse import numbered
+from genesig.data.steps.median_polish import Quantile, RmaBackground, median_polish
 
 Array = np.ndarray[Any, Any]
 

@@ -12,9 +12,7 @@ from rma import rma, sets_of
 from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.folder import arrays_in, layout_in, read_arrays
 from genesig.data.files.readers import content_of
-from genesig.data.steps.background import RmaBackground
-from genesig.data.steps.median_polish import MedianPolish
-from genesig.data.steps.quantile import Quantile
+from genesig.data.steps.median_polish import MedianPolish, Quantile, RmaBackground
 
 AFFY = SHARED / "affy"
 real_arrays = pytest.mark.skipif(not AFFY.is_dir(), reason="the shared data are not here")

@@ -7,8 +7,8 @@ from rma import rma, sets_of
 
 from genesig.data.files.affy.folder import matrix_of
 from genesig.data.files.readers import content_of, load_schema, read_matrix
+from genesig.data.steps.collapse import with_sets
 from genesig.data.steps.described import described
-from genesig.data.steps.gene_sets import with_sets
 from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.dataset import read_dataset, read_inputs
 from genesig.data.validate import examine_study, resolve_config

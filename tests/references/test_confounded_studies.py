@@ -16,8 +16,8 @@ from sklearn.svm import SVC
 
 from genesig.data.files.readers import read_matrix
 from genesig.data.steps.combat import Combat
+from genesig.data.steps.median_polish import Quantile
 from genesig.data.steps.normalise import Reference, fit_steps
-from genesig.data.steps.quantile import Quantile
 from genesig.data.study.confounding import association_with_label
 
 STUDIES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]

@@ -8,9 +8,8 @@ import pytest
 from published import SHARED
 from scipy.stats import nbinom
 
-from genesig.data.steps.counts import LogCpm
+from genesig.data.steps.counts import LogCpm, SizeFactors, size_factors
 from genesig.data.steps.normalise import fit_steps
-from genesig.data.steps.size_factors import SizeFactors, size_factors
 from genesig.data.steps.vst import LEAST, Vst, dispersions, trend
 from genesig.errors import GenesigError
 

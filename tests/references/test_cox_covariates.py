@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from genesig.optim.adjustment import adjustment
-from genesig.optim.cox.path import cox_path, tau_max
-from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
+from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_scores, tau_max
 from genesig.optim.cox.training import cox_sets
 
 KINDS = {"centre": True, "unit_variance": True}

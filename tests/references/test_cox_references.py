@@ -8,8 +8,7 @@ import pytest
 from cox_by_hand import dense, one_set, tied
 from places import SHARED
 
-from genesig.optim.cox.path import tau_max
-from genesig.optim.cox.ridge import ridge
+from genesig.optim.cox.path import ridge, tau_max
 from genesig.optim.cox.training import cox_sets
 
 FOLDER = SHARED / "survival"

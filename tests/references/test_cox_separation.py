@@ -7,11 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from genesig.optim.adjustment import adjustment
-from genesig.optim.cox.path import cox_path, tau_max
-from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
+from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_scores, tau_max
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.cox.separation import ease
-from genesig.optim.cox.training import cox_sets
+from genesig.optim.cox.training import cox_sets, ease
 
 N, D = 60, 12
 

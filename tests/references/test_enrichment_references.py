@@ -7,7 +7,7 @@ import pandas as pd
 from enrichment_by_gseapy import GENES, drawn
 from places import ROOT
 
-from genesig.selection.enrichment.representation import over_represented
+from genesig.selection.enrichment import over_represented
 
 STORED = ROOT / "tests/references/enrichment_by_gseapy.tsv"
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from genesig.genome.order import Genome
+from genesig.genome.total_variation import Genome
 from genesig.models.l1l2 import L1L2Regressor
 from genesig.models.structured import FusedLassoClassifier, FusedLassoRegressor
-from genesig.optim.nonlinear.checks import InvalidProblem
+from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.fused import fused_path, levels_of, steps_of
 
 

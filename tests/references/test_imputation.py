@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from genesig.data.steps.described import steps_together
 from genesig.data.steps.imputation import KnnImpute
 from genesig.data.steps.normalise import Reference, fit_steps
-from genesig.data.steps.together import steps_together
 
 KNN = [{"step": "knn_impute", "neighbours": 5}]
 

@@ -7,7 +7,7 @@ from published import SHARED
 
 from genesig.data.files.readers import read_matrix
 from genesig.data.steps.combat import Combat
-from genesig.data.steps.quantile import Quantile
+from genesig.data.steps.median_polish import Quantile
 
 STUDIES = [SHARED / f"geo/{name}_series_matrix.txt.gz" for name in ("GSE55235", "GSE55457")]
 RUNS = {

@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from genesig.errors import GenesigError
 from genesig.models.fvm import FeatureVectorMachine
-from genesig.optim.grafting import graft
-from genesig.optim.mutual_information import mutual_information, rank_bins
+from genesig.optim.feature_vectors import graft, mutual_information, rank_bins
 
 
 @pytest.fixture(autouse=True)

@@ -22,9 +22,9 @@ from nonlinear_tasks import (
 from threadpoolctl import threadpool_limits
 
 from genesig.optim.kernels import Polynomial
-from genesig.optim.nonlinear.checks import number_groups
 from genesig.optim.nonlinear.instance import make_instance
-from genesig.optim.nonlinear.solution import conclude
+from genesig.optim.nonlinear.path import conclude
+from genesig.optim.nonlinear.problem import number_groups
 from genesig.optim.nonlinear.solvers import SOLVERS
 
 

@@ -18,9 +18,8 @@ from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import StandardScaler
 
 from genesig.data.quality.components import principal_components, standardised_products
-from genesig.data.quality.false_discovery import q_values
-from genesig.data.quality.missingness import missingness
-from genesig.data.study.association import association, means_numbers
+from genesig.data.quality.missingness import missingness, q_values
+from genesig.data.study.confounding import association, means_numbers
 from genesig.results import Design
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from genesig.selection.assess.rejection import rejection
+from genesig.selection.assess.calibration import rejection
 
 # Mosci 2009, table 7.2: misclassified samples of the two classes (column B), percentages to be
 # refused in the two predicted classes (column C); sizes of the classes in the test set.

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from l1l2_objective import objective
 
-from genesig.optim.certificate import duality_gap
+from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
 from genesig.optim.solvers.coordinate_descent import coordinate_descent
 from genesig.optim.training import training_sets

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from l1l2_objective import objective
 from places import SHARED
 
-from genesig.optim.certificate import duality_gap
+from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
-from genesig.optim.solvers.landweber import algorithm_1, iterates
-from genesig.optim.solvers.nested import ladder, landweber_nested
+from genesig.optim.solvers.landweber import algorithm_1, iterates, ladder, landweber_nested
 from genesig.optim.training import training_sets
 
 

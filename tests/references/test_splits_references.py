@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from genesig.data.splits.folds import Samples
-from genesig.data.splits.seeds import random_state
+from genesig.data.splits.folds import Samples, random_state
 from genesig.response.known import RESPONSES
 
 

@@ -8,8 +8,7 @@ import pytest
 from published import SHARED
 
 from genesig.data.files.readers import read_matrix
-from genesig.data.steps.lowess import lowess
-from genesig.data.steps.two_colour import loess_ratios
+from genesig.data.steps.two_colour import loess_ratios, lowess
 
 
 def test_ratios_are_limmas():

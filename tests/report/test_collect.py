@@ -13,7 +13,7 @@ from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score, roc_curve
 
 from genesig.report.collect import SUMMED_UP, TABLES, collect
 from genesig.report.nonlinear.collect import SHOWN
-from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.record import plain, rounded
 
 STUDIES = {
     "classes": Study(),

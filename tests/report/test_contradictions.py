@@ -14,9 +14,8 @@ from report_external import make_about
 from report_kinds import kind_arguments
 from report_study import Study, arguments
 
-from genesig.report.answer.lights import State, lights
 from genesig.report.answer.section import gene_chips, tiles
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import State, lights, sentences
 from genesig.report.collect import collect
 from genesig.report.external.section import elsewhere
 from genesig.report.genes.cards import alone, direction, separation

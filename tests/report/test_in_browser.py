@@ -13,7 +13,7 @@ from report_external import make_about
 from report_study import Study, arguments
 
 from genesig.report.collect import collect
-from genesig.report.page.gene_links import gene_anchor
+from genesig.report.page.words import gene_anchor
 from genesig.report.render import render
 
 WORDS_OPEN = 8600

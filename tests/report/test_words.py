@@ -11,9 +11,8 @@ from report_study import Study, arguments, collected
 
 from genesig.data.study.settings_check import RULES
 from genesig.report.answer.collect import answer
-from genesig.report.answer.lights import lights
 from genesig.report.answer.section import tiles
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.sentences import lights, sentences
 from genesig.report.collect import collect
 from genesig.report.data import STEPS, reproducibility
 from genesig.report.data import study as study_section

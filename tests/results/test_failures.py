@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genesig.results.failures import failures, say_failures
+from genesig.results.run import failures, say_failures
 
 COMMAND = "Command 'set -euo pipefail;  /venv/bin/python /home/x/.snakemake/scripts/tmpd_4b.fit.py'"
 LOCAL = {

@@ -247,7 +247,7 @@ def test_a_corrected_file_is_read_again_however_old_it_is(finished):
             "genesig/report/page/templates/page.css", {"report"}, {"report_data", "gather", "fit"}
         ),
         slow(
-            "genesig/selection/assess/rejection.py",
+            "genesig/selection/assess/calibration.py",
             {"gather", "report"},
             {"fit", "fit_final", "model"},
         ),

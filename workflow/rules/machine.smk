@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 
 from genesig.errors import InvalidInput
 from genesig.machine import check_memory, check_writable
-from genesig.results.failures import say_failures
+from genesig.results.run import say_failures
 
 try:
     check_memory()  # the libraries that common.smk loads would wait for it for ever

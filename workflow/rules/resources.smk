@@ -8,7 +8,7 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from genesig.data.study.cost import Size, requests, study_costs
-from genesig.data.study.progress import InTime, Progress
+from genesig.data.study.cost import InTime, Progress
 from genesig.results import load_json
 
 # Asked where results lie in a storage, whose files this process has not at hand.

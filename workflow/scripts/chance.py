@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
-from genesig.selection.linear.chance import chance_study
+from genesig.selection.linear.halves import chance_study
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, load_tables, save_tables
-from genesig.selection.enrichment.tables import READ, TEXT, enrichment
+from genesig.selection.enrichment import READ, TEXT, enrichment
 
 log_to(snakemake.log[0])
 took = snakemake.input

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from genesig.data.files.geo_archive import fetch
+from genesig.data.files.names import fetch
 from genesig.log import log_to
 
 log_to(snakemake.log[0])

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, save_tables
-from genesig.results.chance import Chance
+from genesig.results.splits import Chance
 from genesig.selection.gather import gather
 
 log_to(snakemake.log[0])

@@ -1,6 +1,6 @@
 """Read the expression matrix and both tables, or several studies, into one data set."""
 
-from genesig.data.steps.gene_sets import gene_columns
+from genesig.data.steps.collapse import gene_columns
 from genesig.data.study.dataset import read_dataset
 from genesig.log import log_to
 

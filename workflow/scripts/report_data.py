@@ -3,7 +3,7 @@
 from genesig.log import log_to
 from genesig.report.collect import TEXT, collect, tables_in
 from genesig.results import Dataset, Fits, Splits, load_arrays, load_json, load_tables, save_json
-from genesig.results.joined import joined
+from genesig.results.fits import joined
 
 log_to(snakemake.log[0])
 given = snakemake.input

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits, save_table
-from genesig.results.gene_sets import GeneSets
+from genesig.results.splits import GeneSets
 from genesig.selection.sets.loop import sets_final, sets_subsamples
 
 log_to(snakemake.log[0])

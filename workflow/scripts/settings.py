@@ -1,6 +1,6 @@
 """Write down what was set, what was read, and with which versions."""
 
-from genesig.data.study.kind import not_offered
+from genesig.data.study.config_check import not_offered
 from genesig.log import log_to
 from genesig.results import Dataset, save_json
 from genesig.results.run import run_record

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.cohorts.covariates import check_known
+from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
+    check_known,
     check_values,
     matched,
     row_wise,
     scale_of,
 )
 from genesig.data.cohorts.read import Cohort, read_cohort
-from genesig.data.cohorts.renamed import other_versions, under_names
+from genesig.data.cohorts.translation import other_versions, under_names
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
@@ -33,7 +34,6 @@ from genesig.words import counted, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 Config = dict[str, Any]
 UNTOLD = "the report says that this data set is not assessable"
 BESIDE = ("name", "combat", "missing", "renamed")

@@ -1,21 +1,27 @@
-"""A matrix of new samples in the genes of a study: matched by name, held against its scale."""
+"""New samples: their files, their matrix in the genes of a study, their covariates."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.cohorts.renamed import other_versions
+from genesig.arrays import Array
+from genesig.data.cohorts.translation import other_versions
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.formats.arrays import sample_name, suffix_of
+from genesig.data.files.known import FORMATS
 from genesig.data.files.orientation import nearest
+from genesig.data.files.readers import read_matrix
 from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import LEARNED_DEPTH, LOG2, looks_raw, missing_codes, sizes
 from genesig.data.steps.segment import among
-from genesig.errors import Problem, refuse
+from genesig.errors import Problem, did_you_mean, refuse
+from genesig.response.covariates import Covariate
 from genesig.words import (
     SMALLEST,
     counted,
@@ -23,10 +29,13 @@ from genesig.words import (
     is_number,
     listing,
     number_fault,
+    too,
     without_thousands,
 )
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    import pandas as pd
+
 # In training standard deviations. Batches shift the median gene by one or two of them; another
 # base of the logarithm, by three or more.
 FAR, ODD = 5.0, 1.0
@@ -334,3 +343,111 @@ def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], sc
                     f"on (median distance {distance:.1f} standard deviations); bring them to the "
                     "same scale")  # fmt: skip
             raise refuse(where, what)
+
+
+def read_new(paths: Sequence[str], part: str | None, layout: str | None) -> Matrix:
+    """Read the expression of new samples.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        One file or folder of any format that is read, or files of one array each (CEL, IDAT,
+        Agilent); a sample is then called as its file.
+    part : str or None
+        Which matrix of a file that holds several.
+    layout : str or None
+        Folder with what describes their chip; None is the folder of the first of them.
+
+    Raises
+    ------
+    InvalidInput
+        What `read_matrix` says; a folder in a list, or two files of one sample.
+    """
+    if layout is not None and not Path(layout).is_dir():
+        raise refuse(
+            "--layout", f"'{layout}' is no folder; name the one with what describes the chip"
+        )
+    first = Path(paths[0])
+    arrays_of = {suffix for kind in FORMATS if kind.folder for suffix in kind.suffixes}
+    if len(paths) == 1 and first.is_dir() and layout is not None:
+        inside = sorted(str(path) for path in first.iterdir() if suffix_of(path) in arrays_of)
+        if inside:
+            return read_new(inside, part, layout)
+    if len(paths) == 1 and (first.is_dir() or suffix_of(first) not in arrays_of):
+        return read_matrix(first, part)
+    for path in map(Path, paths):
+        if path.is_dir():
+            raise refuse(path, "is a folder; name it alone, or its files one by one")
+        if not path.is_file():
+            read_matrix(path, part)  # which says so, and what is near
+    names = [sample_name(path) for path in paths]
+    # Of two colours an array has one file each.
+    files = [path.name.lower().removesuffix(".gz") for path in map(Path, paths)]
+    twice = [name for name, file in zip(names, files, strict=True) if files.count(file) > 1]
+    if twice:
+        raise refuse(
+            str(first.parent),
+            f"two files of sample {listing(dict.fromkeys(twice))}; keep one of them",
+        )
+    arrays = dict(zip(names, map(Path, paths), strict=True))
+    return read_matrix(first.parent if layout is None else layout, part, arrays)
+
+
+def check_known(
+    covariates: Sequence[Covariate], filled: bool, about: pd.DataFrame | None, where: str
+) -> Iterator[Problem]:
+    """Yield what of the covariates fits no model with these; every one of them is needed.
+
+    Parameters
+    ----------
+    covariates : sequence of Covariate
+    filled : bool
+        Whether a missing value may be the mean of the training samples.
+    about : DataFrame or None
+        Sample table, one row for each new sample.
+    where : str
+        Its file, or ``--samples``.
+    """
+    if not covariates:
+        return
+    names = [each.column for each in covariates]
+    if about is None:
+        yield Problem(where, f"the model needs {listing(names)} of each sample; name the sample "
+                      "table that has them")  # fmt: skip
+        return
+    lacking = [name for name in names if name not in about.columns]
+    if lacking:
+        near = did_you_mean(lacking[0], map(str, about.columns))
+        yield Problem(where, f"has no column {listing(lacking)}, which the model needs (columns: "
+                      f"{listing(map(str, about.columns), 6)}){near}")  # fmt: skip
+        return
+    for each in covariates:
+        yield from _of_one(each, filled, about, where)
+
+
+def _of_one(
+    covariate: Covariate, filled: bool, about: pd.DataFrame, where: str
+) -> Iterator[Problem]:
+    at = f"{where}, column '{covariate.column}'"
+    column = about[covariate.column].fillna("")
+    spelt = covariate.spelt(map(str, column))
+    cells = dict(zip(map(str, column.index), spelt, strict=True))
+    blank = [name for name, cell in cells.items() if is_missing(cell)]
+    if blank:
+        what = f"no value for {counted(len(blank), 'sample')} ({listing(blank)})"
+        level, rest = "error", "; the model needs one for every sample"
+        if filled:
+            level, rest = "warning", "; imputed with the mean of the training samples"
+        yield Problem(at, what + rest, level)  # type: ignore[arg-type]
+    known = {name: cell for name, cell in cells.items() if not is_missing(cell)}
+    if covariate.levels is None:
+        wrong = [name for name, cell in known.items() if not is_number(cell)]
+        if wrong:
+            what = f"the value of '{wrong[0]}' {number_fault(known[wrong[0]])}, needs a number"
+            yield Problem(at, what + too(len(wrong) - 1, "sample"))
+        return
+    strange = sorted({cell for cell in known.values() if cell not in covariate.levels})
+    if strange:
+        what = f"{listing(strange)} was in no training sample (they have "
+        what += f"{listing(covariate.levels, 6)}){did_you_mean(strange[0], covariate.levels)}; "
+        yield Problem(at, what + "write it so, or leave it blank where the study fills it in")

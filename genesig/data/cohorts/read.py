@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from genesig.data.cohorts.labels import Asked, of_classes, of_numbers
-from genesig.data.cohorts.times import of_times
+from genesig.arrays import Array
+from genesig.data.cohorts.labels import Asked, of_classes, of_numbers, of_times
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.orientation import orient
@@ -24,7 +22,6 @@ from genesig.results.run import sha256
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 Problems = list[Problem]
 TRANSLATED = {
     "classification": of_classes,

@@ -3,25 +3,96 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import compress, islice
-from typing import TYPE_CHECKING, Any
+from itertools import chain, compress, islice, pairwise
+from typing import TYPE_CHECKING, AnyStr
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.cells import end_of_name, parse_cells, split_row
-from genesig.data.files.lines import PIECE, lines_of
-from genesig.data.files.titles import above_header
 from genesig.errors import refuse
 from genesig.results.files import plain
-from genesig.words import counted
+from genesig.words import counted, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
+PIECE = 1 << 18
+"""Bytes or letters at a time: neither a second text nor all its lines are ever there at once."""
+
+
+def lines_of(text: str | bytes) -> Iterator[str]:
+    """Return the lines of a string, or those of UTF-8 whatever their ends, without its mark."""
+    if isinstance(text, str):
+        pieces = pieces_of(text, "\n")
+    else:
+        mark = len(BOM_UTF8) if text.startswith(BOM_UTF8) else 0
+        pieces = (unix(piece.decode()) for piece in pieces_of(text, b"\n", mark))
+    return chain.from_iterable(piece.removesuffix("\n").split("\n") for piece in pieces)
+
+
+def pieces_of(text: AnyStr, end: AnyStr, start: int = 0) -> Iterator[AnyStr]:
+    """Yield a text in pieces that end where a line does."""
+    while start < len(text):
+        stop = text.find(end, start + PIECE) + 1 or len(text)
+        yield text[start:stop]
+        start = stop
+
+
+def unix(text: str) -> str:
+    """Make each line end that of Unix; a carriage return at the end has to have its line feed."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+MOST = 30
+"""Lines above a header that are looked at."""
+
+
+def above_header(
+    lines: Iterable[tuple[int, str]], delimiters: str, where: str
+) -> tuple[list[int], Iterator[tuple[int, str]]]:
+    """Return the numbers of the lines above the header, and the lines from the header on.
+
+    A title is a line with one cell alone, a comment begins with # and has another width than what
+    follows. R leaves the corner of a header out, so that of one sample looks like a title: it
+    is one only where what follows it has no number, as headers have none.
+    """
+    rest = iter(lines)
+    top = list(islice(rest, MOST + 2))
+    at = next((k for k, (one, below) in enumerate(pairwise(top))
+               if not _is_title(one[1], below[1], delimiters, where)), 0)  # fmt: skip
+    if at and not _is_header(top[at][1], top[at + 1][1], delimiters, where):
+        at = 0
+    return [number for number, _ in top[:at]], chain(top[at:], rest)
+
+
+def _is_title(line: str, below: str, delimiters: str, where: str) -> bool:
+    filled = [bool(cell) for cell in _cells(line, delimiters, where)]
+    if sum(filled) == 1 and (filled[0] or len(filled) > 2):
+        return True
+    return line.startswith("#") and _cells_of(line, delimiters, where) != _cells_of(
+        below, delimiters, where
+    )
+
+
+def _is_header(line: str, below: str, delimiters: str, where: str) -> bool:
+    """Tell whether a line has names alone, and as many as what follows, or one less."""
+    wider = _cells_of(below, delimiters, where) - _cells_of(line, delimiters, where)
+    return wider in (0, 1) and not any(map(is_number, _cells(line, delimiters, where)[1:]))
+
+
+def _cells_of(line: str, delimiters: str, where: str) -> int:
+    return len(_cells(line, delimiters, where))
+
+
+def _cells(line: str, delimiters: str, where: str) -> list[str]:
+    delimiter = max(delimiters, key=line.count)
+    return [cell.strip() for cell in split_row(line, delimiter, where)]
+
 
 # The first one is what the ending promises; the European CSV has semicolons.
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".tab": "\t", ".chip": "\t", ".csv": ",;"}
@@ -308,3 +379,47 @@ def _width(line: str, delimiter: str, where: str) -> int:
 
 def _is_quoted(line: str) -> bool:
     return line.find('"', end_of_name(line)) >= 0
+
+
+ROWS = 1000
+"""Looked at together; the first ones tell nearly every other table."""
+WHOLE_NUMBER = 0.05
+"""Least share of whole numbers; one in a thousand values of three decimals is whole."""
+DIFFERENT = 10
+"""Least of different ones among them: -999 stands for a missing value."""
+BELOW, ABOVE = 500, 2
+"""Some lie on either side of a thousand: whole ones from 500 on, and fractions below 2."""
+THIRD = 0.8
+"""Least share of fractions whose third digit is not 0; nine in ten if all digits are alike."""
+
+
+def check_points(matrix: Matrix, where: str) -> None:
+    """Refuse a table of which every point looks like one of thousands.
+
+    Numbers below 1000 are whole then, and the others have three digits behind the point. A table of
+    three decimals is told by the former, one of four digits by their third.
+
+    Raises
+    ------
+    InvalidInput
+        With one of the numbers, both ways.
+    """
+    cells, whole, third, known, example = matrix.cells, 0, 0, 0, 0.0
+    numbers, least = set[float](), np.inf
+    for start in range(0, len(cells), ROWS):
+        x = np.abs(cells[start : start + ROWS])
+        x = x[np.isfinite(x)]
+        parted = x[x % 1 > 0]
+        thousands = np.rint(1000 * parted)
+        if (x >= 1000).any() or (parted < 1).any() or (thousands / 1000 != parted).any():
+            return
+        known, whole = known + len(x), whole + len(x) - len(parted)
+        third += int((thousands % 10 > 0).sum())
+        least = min(least, parted.min(initial=np.inf))
+        numbers |= {*np.unique(x[x % 1 == 0]).tolist()}
+        example = example or float(parted.max(initial=0.0))
+    varied = len(numbers) >= DIFFERENT and max(numbers) >= BELOW and least < ABOVE
+    if varied and whole >= WHOLE_NUMBER * known and third > THIRD * (known - whole):
+        what = f"{example:.3f} and every number with a point looks like one of thousands "
+        what += f"({1000 * example:.0f}): three digits stand behind it, and the others are below "
+        raise refuse(where, f"{what}1000; export the table without such points")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from genesig.data.steps.standardise import inverse_scale
-
-Array = np.ndarray[Any, Any]
+from genesig.arrays import Array
+from genesig.data.steps.sample_wise import inverse_scale
 
 _BLOCK = 4096
 # Squares of singular values below this share of the largest are rounding.

@@ -43,9 +43,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.quality.components import Components, principal_components, standardised_products
-from genesig.data.quality.false_discovery import q_values
-from genesig.data.quality.missingness import missingness
+from genesig.data.quality.missingness import missingness, q_values
 from genesig.data.quality.samples import (
     FAR,
     as_logarithms,
@@ -58,10 +58,8 @@ from genesig.data.quality.samples import (
 from genesig.data.steps.missing_indicators import lacking
 from genesig.data.steps.normalise import Reference, moments, reference_of_all
 from genesig.data.steps.scale import COUNTED, LOGARITHMS, never_logged, sizes
-from genesig.data.study.association import Association, association, means_numbers
+from genesig.data.study.confounding import Association, association, means_numbers
 from genesig.results import Dataset
-
-Array = np.ndarray[Any, Any]
 
 VERSION = 1
 MOST_COMPONENTS = 10

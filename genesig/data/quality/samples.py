@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from genesig.arrays import Array
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # In MADs, scaled to a standard deviation; how often a set without outliers passes it is measured

@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.splits.checks import inner_faults, outer_faults, too_many
-from genesig.data.splits.folds import Samples
-from genesig.data.splits.given import Listed, read_split_file
-from genesig.data.splits.seeds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, spawn_key
+from genesig.arrays import Array
+from genesig.data.splits.folds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, Samples, spawn_key
+from genesig.data.splits.given import Listed, inner_faults, outer_faults, read_split_file, too_many
 from genesig.errors import GenesigError, InvalidInput, Problem, pick
 from genesig.results import Dataset, Split, Splits
 from genesig.words import listing
-
-Array = np.ndarray[Any, Any]
 
 
 def draw_splits(

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.splits.seeds import PERMUTATION, generator, spawn_key
+from genesig.arrays import Array
+from genesig.data.splits.folds import PERMUTATION, generator, spawn_key
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Splits
-
-Array = np.ndarray[Any, Any]
 
 
 def permutation(

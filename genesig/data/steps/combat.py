@@ -1,7 +1,7 @@
 """ComBat: batches brought to one mean and one spread, gene by gene, the class never looked at.
 
 `ReferenceBatch` brings a new cohort to the training set, `Combat` the batches of a training set to
-one another. As a step of a study the latter is `batch_correction.BatchCorrection`.
+one another. As a step of a study the latter is `BatchCorrection`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,71 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from genesig.data.steps.shrinkage import shrunken
+from genesig.arrays import Array
 from genesig.errors import GenesigError, did_you_mean
+from genesig.response.covariates import Covariate
+from genesig.words import is_missing, is_number, listing
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOLERANCE = 1e-4
+ITERATIONS = 1000
+
+
+def shrunken(Z: Array) -> tuple[Array, Array]:
+    """Estimate shift and variance of each gene in one batch.
+
+    ``gamma ~ N(mean, tau²)``, ``delta ~ inverse gamma(a, b)`` over the genes, their moments those
+    of the batch's own means g and variances d. The two conditional expectations are taken in turn::
+
+        gamma = (n tau² g + delta mean) / (n tau² + delta)
+        delta = (b + 1/2 sum_i (z_i - gamma)²) / (n / 2 + a - 1)
+
+    until neither grows by more than 1e-4 of itself: sva's rule, which looks at all genes together
+    and at the sign, so that the numbers are the same; and never more than 1000 times.
+
+    Parameters
+    ----------
+    Z : (n_samples, n_genes) float, n_samples >= 2
+        Standardised values of the batch; no gene is constant.
+
+    Returns
+    -------
+    gamma, delta : (n_genes,) float
+        With one gene, or one variance for all, there is nothing to be drawn to: g and d.
+
+    Notes
+    -----
+    W. E. Johnson et al. (2007), Biostatistics 8:118, equations 3.1 and 3.2.
+    """
+    n, mean, variance = len(Z), Z.mean(axis=0), Z.var(axis=0, ddof=1)
+    if len(mean) < 2 or np.ptp(variance) == 0:
+        return mean, variance
+    centre, tau2 = mean.mean(), mean.var(ddof=1)
+    m, s2 = variance.mean(), variance.var(ddof=1)
+    a, b = (2 * s2 + m**2) / s2, (m * s2 + m**3) / s2
+    gamma, delta = mean, variance
+    for _ in range(ITERATIONS):
+        new_gamma = (n * tau2 * mean + delta * centre) / (n * tau2 + delta)
+        squares = (n - 1) * variance + n * (mean - new_gamma) ** 2
+        new_delta = (b + squares / 2) / (n / 2 + a - 1)
+        change = max(_change(gamma, new_gamma), _change(delta, new_delta))
+        gamma, delta = new_gamma, new_delta
+        if change <= TOLERANCE:
+            break
+    return gamma, delta
+
+
+def _change(old: Array, new: Array) -> float:
+    moved = np.divide(np.abs(new - old), old, out=np.zeros_like(old), where=old != 0)
+    return float(moved.max())
+
+
 FEWEST = 5
 FEWEST_IN_TRAINING = 2
 """Training samples of a batch without which it has no spread of its own."""
@@ -222,3 +279,116 @@ def _check_design(design: Array) -> None:
             f"combat: {len(design)} samples are too few to estimate {design.shape[1]} means and "
             "covariates; leave covariates out"
         )
+
+
+UNKNOWN = ""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchCorrection:
+    """`Combat` with the batch and the covariates taken from columns of the sample table.
+
+    A sample stays as it is where its batch had fewer than two training samples, and where its
+    batch or a covariate of it is not known.
+
+    Attributes
+    ----------
+    columns : sequence of str
+        The batch's column, then those of the covariates.
+    levels : sequence of (column, word)
+        Words of the covariates that are no numbers; the first of a column is what the others are
+        held against.
+    batches, mean, scale, coefficients, gamma, delta
+        Of the `Combat` that was fitted.
+    """
+
+    columns: Sequence[str]
+    levels: Sequence[Sequence[str]]
+    batches: Sequence[str]
+    mean: Array
+    scale: Array
+    coefficients: Array
+    gamma: Array
+    delta: Array
+    kind: ClassVar[Literal["batch"]] = "batch"
+    genes: ClassVar[None] = None
+
+    @classmethod
+    def fit(cls, X: Array, about: pd.DataFrame | None, *, batch: str | None,
+            covariates: Sequence[str]) -> BatchCorrection:  # fmt: skip
+        """Estimate the batches' shifts and variances.
+
+        Parameters
+        ----------
+        X : (n_samples, n_genes) float
+        about : DataFrame
+            Rows of the sample table, those of `X`.
+        batch : str
+            Column of `about`.
+        covariates : list of str
+            Columns of numbers or words; never the class, and nothing that stands for it.
+
+        Raises
+        ------
+        GenesigError
+            There is no column of batches; a sample lacks its batch or a number; `Combat`'s own.
+        """
+        if batch is None or about is None:
+            raise GenesigError(
+                "normalise.folds: combat needs data.batch, the column that says which samples were "
+                "processed together"
+            )
+        columns = (batch, *covariates)
+        found = [Covariate.of(name, map(str, about[name])) for name in covariates if name in about]
+        levels = [[each.column, level] for each in found for level in each.levels or ()]
+        names, numbers = _known(about, columns, levels)
+        if UNKNOWN in names:
+            lacking = [str(name) for name in about.index[names == UNKNOWN]]
+            raise GenesigError(
+                f"normalise.folds: combat needs the batch and a value of each covariate of every "
+                f"sample ({listing(columns)}), not so for {listing(lacking)}"
+            )
+        fitted = Combat.fit(X, batch=names.tolist(), reference=None, covariates=numbers)
+        return cls(columns, levels, **vars(fitted))
+
+    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+        """Correct the samples whose batch is known; `about` are their rows of the sample table."""
+        if about is None:
+            return X
+        names, numbers = _known(about, self.columns, self.levels)
+        return self._combat().transform(X, batch=names.tolist(), covariates=numbers)
+
+    def uncorrected(self, about: pd.DataFrame | None, n_samples: int) -> Array:
+        """Return the (n_samples,) mask of those that `transform` leaves as they are."""
+        if about is None:
+            return np.ones(n_samples, dtype=bool)
+        return ~np.isin(_known(about, self.columns, self.levels)[0], list(map(str, self.batches)))
+
+    def _combat(self) -> Combat:
+        arrays = (self.mean, self.scale, self.coefficients, self.gamma, self.delta)
+        return Combat(tuple(map(str, self.batches)), *map(np.asarray, arrays))
+
+
+def _known(
+    about: pd.DataFrame, columns: Sequence[str], levels: Sequence[Sequence[str]]
+) -> tuple[Array, Array]:
+    """Return each sample's batch, `UNKNOWN` where anything is missing, and its covariates."""
+    own: dict[str, list[str]] = {str(column): [] for column in columns[1:]}
+    for column, level in levels:
+        own[str(column)].append(str(level))
+    covariates = [Covariate(name, tuple(words) or None) for name, words in own.items()]
+    width = sum(len(each.names) for each in covariates)
+    if any(column not in about.columns for column in columns):
+        return np.full(len(about), UNKNOWN, dtype=object), np.zeros((len(about), width))
+    names = about[columns[0]].astype(str).to_numpy(dtype=object)
+    cells = [_values(each, about[each.column].astype(str).tolist()) for each in covariates]
+    numbers = np.hstack([np.zeros((len(about), 0)), *cells])
+    blank = np.array([is_missing(name) for name in names]) | np.isnan(numbers).any(axis=1)
+    return np.where(blank, UNKNOWN, names), np.where(np.isnan(numbers), 0.0, numbers)
+
+
+def _values(covariate: Covariate, cells: Sequence[str]) -> Array:
+    """Return the columns of a covariate, NaN where its word or number is not known."""
+    spelt = covariate.spelt(cells)
+    known = is_number if covariate.levels is None else set(covariate.levels).__contains__
+    return covariate.encode([cell if known(cell) else "" for cell in spelt])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.steps.alignment import LEARNED
 from genesig.data.steps.imputation import gene_means
-from genesig.data.steps.normalise import reference_of_all
+from genesig.data.steps.normalise import NORMALISERS, TOGETHER, Steps, reference_of_all
 from genesig.results import Dataset
 
 
@@ -35,3 +37,16 @@ def described(dataset: Dataset) -> Dataset:
     X = np.where(np.isnan(dataset.X), gene_means(dataset.X), dataset.X)
     X[:, fitted.genes] = fitted.transform(dataset.X, dataset.obs)
     return replace(dataset, X=X)
+
+
+def steps_together(X: Array, steps: Steps, trains: Sequence[Array]) -> Iterator[Steps]:
+    """Yield the steps for each set of training rows of X, with what was found for many at once.
+
+    The first step alone sees the rows of X as they are, so that sets have something in common.
+    """
+    if not steps or steps[0]["step"] not in TOGETHER:
+        yield from [steps] * len(trains)
+        return
+    settings = {key: value for key, value in steps[0].items() if key != "step"}
+    for found in NORMALISERS[steps[0]["step"]].together(X, trains, **settings):
+        yield [{"step": steps[0]["step"], **found}, *steps[1:]]

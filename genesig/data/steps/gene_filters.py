@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)

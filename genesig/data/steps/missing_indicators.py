@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.results import Dataset
 from genesig.results.dataset import OMIC
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
 
 NAME = "missing_indicators"
 SUFFIX = " missing"

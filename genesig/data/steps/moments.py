@@ -1,15 +1,14 @@
-"""Mean and spread of each gene over the training samples taken away."""
+"""Mean and spread of each gene over the training samples taken away; fitted values in JSON."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from genesig.data.steps.standardise import inverse_scale
-
-Array = np.ndarray[Any, Any]
+from genesig.arrays import Array
+from genesig.data.steps.sample_wise import inverse_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,3 +57,21 @@ class UnitVariance:
     def transform(self, X: Array) -> Array:
         """Multiply by the stored inverse deviations."""
         return X * self.inverse_scale
+
+
+def state_of(step: Any) -> dict[str, Any]:
+    """Return what is stored of a fitted step: arrays as lists, None where a number is missing."""
+    return {name: _plain(getattr(step, name)) for name in stored(step)}
+
+
+def stored(step: Any) -> list[str]:
+    """Return the names of what is stored of a step, or of its class."""
+    return [field.name for field in fields(step) if field.metadata.get("stored", True)]
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return list(value) if isinstance(value, tuple) else value
+    if value.dtype.kind == "f" and np.isnan(value).any():
+        value = np.where(np.isnan(value), np.array(None), value)
+    return value.tolist()

@@ -17,30 +17,22 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from genesig.data.steps.alignment import ALIGNED, ALIGNERS, AUTO, LEARNED
-from genesig.data.steps.background import RmaBackground
-from genesig.data.steps.batch_correction import BatchCorrection
-from genesig.data.steps.chosen_alignment import Alignments, chosen
-from genesig.data.steps.collapse import Collapse
-from genesig.data.steps.counts import LogCpm
+from genesig.arrays import Array
+from genesig.data.steps.alignment import ALIGNED, ALIGNERS, AUTO, LEARNED, Alignments, chosen
+from genesig.data.steps.collapse import Collapse, with_sets
+from genesig.data.steps.combat import BatchCorrection
+from genesig.data.steps.counts import LogCpm, SizeFactors
 from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
-from genesig.data.steps.gene_sets import with_sets
-from genesig.data.steps.imputation import KnnImpute, MeanImpute
-from genesig.data.steps.left_censored import HalfMinimum, LeftCensored
-from genesig.data.steps.log2 import Log2
-from genesig.data.steps.median_polish import MedianPolish
+from genesig.data.steps.imputation import HalfMinimum, KnnImpute, LeftCensored, MeanImpute
+from genesig.data.steps.median_polish import MedianPolish, Quantile, RmaBackground
 from genesig.data.steps.missing_indicators import (
     MissingIndicators,
     with_columns,
     with_indicators,
 )
-from genesig.data.steps.moments import Centre, UnitVariance
-from genesig.data.steps.quantile import Quantile
-from genesig.data.steps.ranks import RankSamples
+from genesig.data.steps.moments import Centre, UnitVariance, state_of
+from genesig.data.steps.sample_wise import Log2, RankSamples, StandardiseSamples
 from genesig.data.steps.segment import Segment, among, with_places
-from genesig.data.steps.size_factors import SizeFactors
-from genesig.data.steps.standardise import StandardiseSamples
-from genesig.data.steps.state import state_of
 from genesig.data.steps.vst import Vst
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry, answering, check_answer
@@ -50,7 +42,6 @@ from genesig.words import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 Steps = Sequence[Mapping[str, Any]]
 
 # Refitted in every inner fold, by the solver, hence last.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from genesig.arrays import Array
 
 # Logarithms to base 2 of 16-bit scanners stay below 16; these bounds leave room.
 LOGGED_P99, LOGGED_MAX = 30.0, 50.0

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.genome.order import Genome
+from genesig.genome.total_variation import Genome
 from genesig.results.dataset import CHROMOSOME, POSITION
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
 
 NAME = "segment"
 

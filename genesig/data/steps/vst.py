@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from genesig.data.steps.size_factors import at_one_depth, fit_depth, size_factors
-
-Array = np.ndarray[Any, Any]
+from genesig.arrays import Array
+from genesig.data.steps.counts import at_one_depth, fit_depth, size_factors
 
 MOST_GENES, LEAST_MEAN = 1000, 5.0
 """The trend is fitted to so many genes, evenly by level, of at least this mean."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.columns import SHARE
-from genesig.data.study.label_words import BY_SIGHT
 from genesig.data.study.labels.known import LABELS
+from genesig.data.study.labels.record import BY_SIGHT
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem, did_you_mean
 from genesig.response.covariates import Covariate, encoded, knots_for, names_of
@@ -23,7 +24,6 @@ from genesig.words import counted, is_missing, is_number, listing, number_fault,
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 Config = dict[str, Any]
 
 SPARE = 3

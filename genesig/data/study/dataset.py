@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.folders import files_of
-from genesig.data.files.formats.sample_name import suffix_of
-from genesig.data.files.readers import read_genes, read_matrix, read_samples
+from genesig.data.files.formats.arrays import suffix_of
+from genesig.data.files.readers import files_of, read_genes, read_matrix, read_samples
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
-from genesig.data.study.gene_names import check_symbols
-from genesig.data.study.matrix_check import Expression, check_matrix
-from genesig.data.study.omics import omics_of, with_factors
-from genesig.data.study.places import places_of
+from genesig.data.study.gene_columns import omics_of, places_of, weights_of, with_factors
+from genesig.data.study.matrix_check import Expression, check_matrix, check_symbols
 from genesig.data.study.pool.record import Pool, Wanted
 from genesig.data.study.pool.together import pool_studies
-from genesig.data.study.prior_weights import weights_of
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
 from genesig.response.design import label_columns
@@ -32,7 +29,6 @@ from genesig.words import counted, is_missing, is_number, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 Pooled = Mapping[str, Any] | None
 
 SWAPPED = ("is the sample table, and {} the matrix, as it looks: expression and samples are"

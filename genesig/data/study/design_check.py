@@ -1,20 +1,27 @@
-"""The samples against the splits that are asked for: whether there are enough of each kind."""
+"""The samples against the splits, and what would make the errors look too small."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from genesig.arrays import Array
 from genesig.data.study.labels.known import LABELS
+from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
 from genesig.response.known import RESPONSES
-from genesig.results import Splits
-from genesig.words import also, counted, listing, too
+from genesig.results import Design, Splits
+from genesig.words import also, counted, is_missing, listing, too
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 Config = dict[str, Any]
 SIDES = ("train", "test")
@@ -145,3 +152,188 @@ def _check_sides(sheet: Sheet, column: str, where: str) -> Iterator[Problem]:
         if torn:
             what = f"{group} {listing(torn)} has samples on both sides; keep each on one side"
             yield Problem(at, what)
+
+
+ROUNDING = 1e-10
+NEAR = 0.98
+"""|r| of a gene that nearly equals the label; area under the ROC curve that comes near to 1."""
+MOST_WARNED = 0.01
+"""Largest share of studies of pure noise in which a gene is named."""
+NOTHING, EQUAL, NEARLY, SEPARATES = range(4)
+GENES_AT_ONCE = 4096
+# The whole name, but for blanks and punctuation: 'Patient ID' is one, 'patient age' is not.
+UNITS = "patient|subject|donor|individual|animal|participant|person"
+IDS = "id|ids|no|nr|num|number|code|identifier|name|barcode"
+BELONGING = re.compile(rf"({UNITS})s?|.*({UNITS}|case|mouse)s?({IDS})")
+
+
+def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Iterator[Problem]:
+    """Warn of genes that may be the label, or what it was made from.
+
+    Such are genes with |r| = 1 (with classes: one value for each class), genes with |r| > 0.98, and
+    genes that separate two classes without error, as does one whose values the label was cut from.
+
+    Chance does so, too: of 20,000 genes of noise 0.2 separate 10 from 10 samples, and a dozen have
+    |r| > 0.98 on six. So, other than at |r| = 1, a gene is named only where noise would have done
+    as well with a probability of at most 0.005/d, d genes: 2/C(n, n1) for a separation of n1 from
+    n - n1 samples, that of the t-test for r. Of studies of pure noise less than 1 % are warned.
+
+    Biology separates, too, but then other genes come near: in leukemia (38 patients) and in ten of
+    16 pairs of tumours some genes separate, and the best other one has an area under the ROC curve
+    of 0.987 or more. So a separation is named only where no other gene reaches 0.98: none of those
+    is then, and 97 % of labels cut from a random gene of nine data sets are.
+
+    Of more than two classes r is the multiple correlation with all of them, by the F test: they
+    have no order. A gene separates them if it separates each from each; of n samples there are
+    T! Π n_c! of n! orders in which noise does.
+    """
+    design = sheet.design
+    response, several = RESPONSES[design.kind], len(design.classes or ()) > 2
+    y = (response.number if several else response.plain)(response.read(sheet.obs, design))
+    parts = np.array_split(expression.X, len(expression.genes) // GENES_AT_ONCE + 1, axis=1)
+    chance = MOST_WARNED / 2 / max(1, len(expression.genes))
+    classes = _masks(y) if design.classes is not None else ()
+    kinds = [_kind(X, y, chance, classes) for X in parts]
+    kind = np.concatenate(kinds)
+    if (kind == SEPARATES).any():
+        others = (X[:, own == NOTHING] for X, own in zip(parts, kinds, strict=True))
+        if max(_concordance(X, classes).max(initial=0) for X in others) >= NEAR:
+            kind[kind == SEPARATES] = NOTHING
+    for which, words in _words(design).items():
+        found = [expression.genes[k] for k in np.flatnonzero(kind == which)]
+        if found:
+            yield Problem(where, _sentence(found, *words), "warning")
+
+
+def _words(design: Design) -> dict[int, tuple[str, str, str]]:
+    """Return for each kind of gene: verb, what follows it, what is asked."""
+    label = f"the label '{design.label}'"
+    apart = "the classes" if len(design.classes or ()) > 2 else \
+        "'{}' from '{}'".format(*design.classes or "  ")  # fmt: skip
+    several = len(design.classes or ()) > 2
+    same = "one value for each class" if several else "correlation 1 over all samples"
+    near = "multiple correlation" if several else "|correlation|"
+    asked = "was the label made from {it}? If so, take {it} out"
+    return {
+        EQUAL: ("equal", f"{label} ({same})",
+                "{is_it} the label itself, or made from it? Take {it} out"),
+        NEARLY: ("nearly equal", f"{label} ({near} above {NEAR:g})", asked),
+        SEPARATES: ("separate", f"{apart} without error, and no other comes near", asked),
+    }  # fmt: skip
+
+
+def _sentence(genes: list[str], verb: str, what: str, asked: str) -> str:
+    one = len(genes) == 1
+    who = f"gene {listing(genes)} {verb}s" if one else f"genes {listing(genes)} {verb}"
+    asked = asked.format(it="it" if one else "them", is_it="is it" if one else "are they")
+    return f"{who} {what}; {asked}, else the errors say nothing of new samples"
+
+
+def _masks(y: Array) -> Sequence[Array]:
+    """Return which samples are of each class, of y = ±1 (n,), or (n, T) for several."""
+    return (y < 0, y > 0) if y.ndim == 1 else tuple(y.T > 0)
+
+
+def _kind(X: Array, y: Array, chance: float, classes: Sequence[Array]) -> Array:
+    """Return what each gene is to y, as far as noise is so with at most this probability."""
+    from scipy.special import fdtrc, gammaln, stdtr
+
+    known = np.isfinite(X)
+    columns = 1 if y.ndim == 1 else y.shape[1] - 1
+    r = np.abs(correlations(X, y)) if y.ndim == 1 else _multiple(X, y > 0)
+    df = np.maximum(known.sum(axis=0) - columns - 1, 1)
+    with np.errstate(divide="ignore"):
+        t = r * np.sqrt(df / np.maximum(1 - r**2, 0) / columns)
+    p = 2 * stdtr(df, -t) if y.ndim == 1 else fdtrc(columns, df, t**2)
+    kind = np.where((r > NEAR) & (p <= chance), NEARLY, NOTHING)
+    if classes:
+        sizes = np.array([known[inside].sum(axis=0) for inside in classes])
+        ways = gammaln(known.sum(axis=0) + 1) - gammaln(sizes + 1).sum(axis=0)
+        rare = gammaln(len(classes) + 1) - ways <= np.log(chance)
+        apart = (sizes > 0).all(axis=0) & (_concordance(X, classes) == 1)
+        kind[(kind == NOTHING) & rare & apart] = SEPARATES
+    return np.where(r >= 1 - ROUNDING, EQUAL, kind)
+
+
+def _concordance(X: Array, classes: Sequence[Array]) -> Array:
+    """Return the share of pairs of two classes that each gene orders as most of their pairs.
+
+    With two classes the area under the ROC curve, of genes high or low in the positive class. Over
+    the samples that have it; a tie counts as an error.
+    """
+    known, (right, pairs) = np.isfinite(X), np.zeros((2, X.shape[1]), dtype=np.int64)
+    for one, other in combinations(classes, 2):
+        up, down = np.zeros((2, X.shape[1]), dtype=np.int64)
+        for x in X[other]:
+            up += (x > X[one]).sum(axis=0)
+            down += (x < X[one]).sum(axis=0)
+        right += np.maximum(up, down)
+        pairs += known[one].sum(axis=0) * known[other].sum(axis=0)
+    return np.asarray(right / np.maximum(pairs, 1))
+
+
+def _multiple(X: Array, member: Array) -> Array:
+    """Return each gene's multiple correlation with classes (n, T), over the samples that have it.
+
+    √(1 - within/total sums of squares); 0 for half of the samples or fewer.
+    """
+    known = np.isfinite(X)
+    counts = known.sum(axis=0)
+    A = np.where(known, X, 0)
+    A = np.where(known, A - A.sum(axis=0) / np.maximum(counts, 1), 0)
+    sizes = np.maximum(member.T.astype(float) @ known, 1)
+    between = np.sum((member.T @ A) ** 2 / sizes, axis=0)
+    total = np.sum(A**2, axis=0)
+    usable = (total > 0) & (2 * counts > len(member)) & (counts > member.shape[1])
+    share = np.divide(between, total, out=np.zeros(len(total)), where=usable)
+    return np.asarray(np.sqrt(np.minimum(share, 1)))
+
+
+def correlations(X: Array, y: Array) -> Array:
+    """Return each gene's correlation with y over the samples that have it, 0 for half or fewer."""
+    known = np.isfinite(X)
+    counts = np.maximum(known.sum(axis=0), 1)
+    A = np.where(known, X, 0)
+    A = np.where(known, A - A.sum(axis=0) / counts, 0)
+    B = np.where(known, y[:, None] - (y @ known) / counts, 0)
+    product = np.sqrt(np.sum(A**2, axis=0) * np.sum(B**2, axis=0))
+    usable = (product > 0) & (2 * counts > len(y)) & (counts > 2)
+    return np.asarray(np.divide(np.sum(A * B, axis=0), product, out=np.zeros(len(counts)),
+                                where=usable))  # fmt: skip
+
+
+def check_belonging(sheet: Sheet, where: str) -> Iterator[Problem]:
+    """Warn of a column of patients that no group keeps on one side of the splits."""
+    obs, design = sheet.obs, sheet.design
+    for name in map(str, obs.columns):
+        plain = re.sub(r"[\W_]+", "", name).casefold()
+        if name == design.label or not BELONGING.fullmatch(plain):
+            continue
+        named = obs[[not is_missing(value) for value in obs[name]]]
+        if _repeats(named, name, design) and _straddles(named, name, design.group):
+            what = f"samples of one '{name}' would stand on both sides of a split; "
+            if LABELS[design.kind].one_of_a_group and not _alike(sheet, named, name):
+                what += "their responses differ, so that they are no group: keep one sample of each"
+            else:
+                what += f"set data.group: {name}"
+                what += "" if design.studies else " and splits.scheme: stratified_group_kfold"
+            yield Problem(f"{where}, column '{name}'", what, "warning")
+
+
+def _alike(sheet: Sheet, some: pd.DataFrame, name: str) -> bool:
+    """Tell whether samples of one word in a column have one response, as a group must."""
+    shown = RESPONSES[sheet.design.kind].shown(some, sheet.design)
+    return bool(some.assign(shown=shown).groupby(name)["shown"].nunique().max() == 1)
+
+
+def _repeats(named: pd.DataFrame, name: str, design: Design) -> bool:
+    """Tell whether values repeat, other than one for all or as a second name of the classes."""
+    if not named[name].duplicated().any() or len(set(named[name])) == 1:
+        return False
+    return design.classes is None or bool(named.groupby(design.label)[name].nunique().max() > 1)
+
+
+def _straddles(named: pd.DataFrame, name: str, group: str | None) -> bool:
+    if group is None or name == group:
+        return group is None
+    return bool(named.groupby(name)[group].nunique().max() > 1)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.steps.gene_sets import with_sets
+from genesig.arrays import Array
+from genesig.data.steps.collapse import with_sets
 from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
 from genesig.data.steps.scale import (
     COUNTED,
@@ -26,7 +27,6 @@ from genesig.words import counted, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 # Largest share of genes that the row-wise steps may make constant.
 MOST_FLAT = 0.5
 # A value is alone in its size where it lies above nine tenths of all by so many times their range.

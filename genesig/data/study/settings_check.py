@@ -1,25 +1,26 @@
-"""Settings against each other: what no single key of the config can say."""
+"""Settings against each other and against the files: what no single key of the config can say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 
-from genesig.data.files.names import named_files, series_file
-from genesig.data.splits.checks import too_many
+from genesig.data.files.content import absent
+from genesig.data.files.names import is_fetched, named_files, series_file
+from genesig.data.splits.given import too_many
 from genesig.data.steps.missing_indicators import NAME
 from genesig.data.steps.normalise import AS_LOW, FILLERS, MOMENTS, NORMALISERS
 from genesig.data.steps.scale import LEARNED_DEPTH
 from genesig.data.study.covariates_check import fixed_settings, unquoted
-from genesig.data.study.labels.known import LABELS
+from genesig.data.study.gene_columns import omic_settings, place_settings
+from genesig.data.study.labels.known import LABELS, kind_settings
 from genesig.data.study.labels.record import Config, Found
-from genesig.data.study.labels.settings import kind_settings
-from genesig.data.study.omics import omic_settings
-from genesig.data.study.places import place_settings
-from genesig.data.study.pool.settings import study_settings
+from genesig.data.study.pool.record import study_settings
 from genesig.errors import InvalidInput, Problem
 from genesig.plugins import load, offered
-from genesig.response.design import label_columns
+from genesig.response.design import Design, label_columns
+from genesig.words import counted, listing
 
 GROUPED = {
     "stratified_kfold": "stratified_group_kfold",
@@ -365,3 +366,46 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _sets,
     fixed_settings,
 )
+
+
+NEAR = 1e-6
+"""Largest distance of the sum of shares from 1."""
+
+
+def check_shares(asked: str | Sequence[float], design: Design, source: str) -> Iterator[Problem]:
+    """Yield what is wrong with the shares that a config asks for.
+
+    Parameters
+    ----------
+    asked : str or list of float
+        ``probabilities`` of the config.
+    design : Design
+    source : str
+        Name of the config in messages.
+    """
+    where = f"{source}, probabilities"
+    if design.classes is None:
+        if asked != "study":
+            yield Problem(where, f"is for classes, and {design.task} has none; take it away")
+    elif not isinstance(asked, str):
+        if len(asked) != len(design.classes):
+            what = f"{counted(len(asked), 'share')} for {len(design.classes)} classes: give one of "
+            yield Problem(where, f"{what}each, in this order: {listing(design.classes, 20)}")
+        elif abs(sum(asked) - 1) > NEAR:
+            yield Problem(where, f"the shares add up to {sum(asked):g}; they must add up to 1")
+
+
+def check_files(config: Config) -> None:
+    """Refuse names of files that are not there, but for a series that the study downloads.
+
+    Snakemake leaves out a rule whose inputs are missing where its outputs are still there: after a
+    wrong name, an earlier study's results were reported as this one's.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    names = dict.fromkeys(name for _, name in named_files(config))
+    gone = [Path(name) for name in names if not Path(name).exists() and not is_fetched(name)]
+    if gone:
+        raise InvalidInput([Problem(str(path), absent(path)) for path in gone])

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from genesig.data.study.label_words import check_names_alike
-from genesig.data.study.labels.guide import two_columns
 from genesig.data.study.labels.known import LABELS
-from genesig.data.study.labels.record import Asked, line
+from genesig.data.study.labels.record import Asked, check_names_alike, line, two_columns
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
 from genesig.words import is_missing, listing, too

@@ -14,23 +14,22 @@ Source: Fenchel 1949; for lassos, Ndiaye et al. 2017; the terms of Cox's likelih
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled import compiled
 from genesig.compiled.algebra import factor, row_dot
 from genesig.optim.cox.risk_sets import WIDEST, Terms
 from genesig.optim.likelihood.newton import Loss, Problem
-from genesig.optim.likelihood.side_by_side import (
+from genesig.optim.likelihood.path import (
     Ground,
     Levels,
     State,
     fits_of_one,
     over_sets,
 )
-
-Array = np.ndarray[Any, Any]
 
 
 class Here(NamedTuple):

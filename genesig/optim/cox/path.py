@@ -1,16 +1,18 @@
-"""The Cox elastic net along a path of (tau, mu)."""
+"""The Cox elastic net along a path of (tau, mu), and ridge Cox regression on selected supports."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from genesig.optim.cox.training import CoxSets
+from genesig.arrays import Array
+from genesig.optim.cox.likelihood import refit_each
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.optim.cox.training import CoxSets, span
 from genesig.optim.likelihood.path import largest_ratio, likelihood_path, without_features
 from genesig.optim.solution import Path
-
-Array = np.ndarray[Any, Any]
 
 
 def cox_path(
@@ -72,3 +74,150 @@ def strength(sets: CoxSets, part: slice) -> Array:
     if not len(sets.free) and sets.fixed is None:
         return sets.sets.strength(part)
     return np.abs(without_features(sets, part)[1].g)
+
+
+SLACK = 1e-13
+"""Decrease, relative to the null deviance, at which steps end: a Newton step leaves its square."""
+
+
+class Ridge(NamedTuple):
+    """Coefficients (m, L) on standardised features for L lam, and the relative gap of each (L,)."""
+
+    b: Array
+    gap: Array
+
+
+def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, ease: float = 0.0) -> Ridge:
+    """Minimise ``h(Zb + Ca) + lam ||b||²`` for every lam; returns b above a.
+
+    With no more unknowns than samples. lam = 0 gives the b of least norm; it has no minimum, and an
+    infinite gap, where a combination of features orders all events.
+
+    Parameters
+    ----------
+    Z, C : (n, k), (n, c) arrays
+        Features, and those without a penalty; rows in the order of the risk sets.
+    lam : (L,) array
+    ease : float
+        Ridge of C, where that has no finite fit (see `training.ease`).
+    """
+    return _fitted(risk, Z, span(C), lam, ease)
+
+
+def _fitted(
+    risk: RiskSets, Z: Array, spanned: tuple[Array, Array], lam: Array, ease: float
+) -> Ridge:  # fmt: skip
+    (D, back), (free, freed), order = _reduced(Z, lam), spanned, np.argsort(-lam, kind="stable")
+    k, scale = D.shape[1], risk.null_deviance
+    rows, share = np.vstack([D.T, free.T]), np.zeros(k + free.shape[1])
+    share[:k] = 1
+    x, gap = np.empty((len(lam), len(rows))), np.empty(len(lam))
+    refit_each(risk.terms, rows, ease * (1 - share), share, lam[order], SLACK * scale, x, gap)
+    x, gap = x[np.argsort(order)], gap[np.argsort(order)]
+    b = x[:, :k] if back is None else x[:, :k] @ back
+    return Ridge(np.concatenate([b.T, freed @ x[:, k:].T]), gap / scale)
+
+
+def _reduced(Z: Array, lam: Array) -> tuple[Array, Array | None]:
+    """Return Z in its row space and the way back, where there is no minimum, or a larger one."""
+    if Z.shape[1] <= len(Z) and lam.min(initial=np.inf) > 0:
+        return Z, None
+    if lam.min(initial=np.inf) > 0:
+        Q, R = np.linalg.qr(Z.T)
+        return np.ascontiguousarray(R.T), Q.T
+    left, sizes, back = np.linalg.svd(Z, full_matrices=False)
+    kept = sizes > 1e-12 * sizes.max(initial=0.0)
+    return left[:, kept] * sizes[kept], back[kept]
+
+
+def ridge_coef(
+    sets: CoxSets, path: Path, lam: Array | float
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Return values (nnz,), intercept (k, m) and relative gap (k, m), in the units of X.
+
+    ``η(x) = intercept[k, m] + x[indices] @ values`` with the indices of the path; the mean of the
+    training rows has η = 0 where features are centred. lam is a float or (k,), absolute.
+    """
+    lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
+    values, intercept, gap = np.empty(len(path.values)), np.zeros(path.shape), np.zeros(path.shape)
+    for k, m, A, fit in _fits(sets, path, lam):
+        b = sets.sets.inverse_scale[k, A] * fit.b[: len(A), 0]
+        values[slice(*path.indptr[k * path.shape[1] + m :][:2])] = b
+        intercept[k, m], gap[k, m] = -(sets.sets.mean[k, A] @ b), fit.gap[0]
+    return values, intercept, gap
+
+
+def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
+    """Return gamma (k, m, q): η of `ridge_coef` is with ``(c - mean) @ gamma[k, m]`` added.
+
+    mean (k, q) is that of the adjustment; its covariates are fitted at once with the features.
+    """
+    fixed, shape = sets.fixed, path.shape
+    if fixed is None:
+        return np.zeros((*shape, 0))
+    gamma = np.zeros((*shape, fixed.mean.shape[1]))
+    lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
+    for k, m, A, fit in _fits(sets, path, lam):
+        gamma[k, m] = fixed.turn[k] @ fit.b[len(A) :, 0]
+    return gamma
+
+
+def _fits(sets: CoxSets, path: Path, lam: Array) -> Iterator[tuple[int, int, Array, Ridge]]:
+    """Yield training set, step, support A, and the fits on it: b of A, then of the covariates.
+
+    A support is fitted once.
+    """
+    for k, m in np.ndindex(path.shape):
+        A = path.coef(k, m)[0]
+        yield k, m, A, sets.once((k, A.tobytes(), lam[k].tobytes()), refitted, sets, k, A, lam[k])
+
+
+def refitted(sets: CoxSets, k: int, A: Array, lam: Array) -> Ridge:
+    """Return the fits on support A of training set k for every lam (L,).
+
+    Coefficients are those of A, then of the covariates.
+    """
+    held = sets.sets.weights[A] > 0
+    spanned = sets.span(k)
+    if not held.all():
+        spanned = span(np.hstack([sets.columns(k, A[~held]), sets.covariates(k)]))
+    fit = _fitted(sets.risk[k], sets.columns(k, A[held]), spanned, lam, sets.ease(k))
+    order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
+    return Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)
+
+
+def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
+    """Return the scores ``z_A'b`` (k, m, L, n) of all rows.
+
+    Features of weight 0 are not penalised here either; covariates are in the scores of every row. A
+    support is fitted once.
+
+    Parameters
+    ----------
+    sets : CoxSets
+    path : Path
+        Supports A of (k, m) fits. An empty one scores 0.
+    lam : float or array that broadcasts to (k, L)
+        Absolute.
+    """
+    lam = np.atleast_2d(np.asarray(lam, dtype=float))
+    lam = np.broadcast_to(lam, (len(sets.risk), lam.shape[1]))
+    scores = np.zeros((*path.shape, lam.shape[1], len(sets.sets.X)))
+    for k in range(len(scores)):
+        lists = [path.coef(k, m)[0] for m in range(path.shape[1])]
+        known: dict[bytes, Array] = sets.once(("scores", k, lam[k].tobytes()), dict)
+        for m, A in enumerate(lists):
+            if (name := A.tobytes()) not in known:
+                scores[k, m] = _scores(sets, k, A, lam[k])
+                known[name] = scores[k, m]  # no copies are kept
+            scores[k, m] = known[name]
+    return scores
+
+
+def _scores(sets: CoxSets, k: int, A: Array, lam: Array) -> Array:
+    """Return the scores (L, n) of one list."""
+    own, b = sets.sets, refitted(sets, k, A, lam).b
+    scores = ((own.X[:, A] - own.mean[k, A]) * own.inverse_scale[k, A]) @ b[: len(A)]
+    if sets.fixed is not None:
+        scores += sets.fixed.basis[k].T @ b[len(A) :]
+    return np.asarray(scores.T)

@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
-
-Array = np.ndarray[Any, Any]
 
 
 def efron(deaths: int) -> Array:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled import compiled, made_here
 from genesig.compiled.algebra import (
     dot,
@@ -24,8 +25,6 @@ from genesig.compiled.algebra import (
     solve_by_samples,
     substitute,
 )  # fmt: skip
-
-Array = np.ndarray[Any, Any]
 
 STEPS = 200
 """Most Newton steps of a fit, and most rounds of sweeps for one model."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.likelihood.path import likelihood_path
 from genesig.optim.logistic.training import LogisticSets
 from genesig.optim.solution import Path
-
-Array = np.ndarray[Any, Any]
 
 
 def logistic_path(

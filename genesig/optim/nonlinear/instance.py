@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.kernels import Kernel
-from genesig.optim.nonlinear.dense import Dense
-from genesig.optim.nonlinear.metric import Metric
+from genesig.optim.nonlinear.metric import MARGIN, Dense, Metric, row_space, vanishing_gradient
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import Problem
-from genesig.optim.nonlinear.spectrum import MARGIN, row_space, vanishing_gradient
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

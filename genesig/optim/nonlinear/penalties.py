@@ -18,13 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.plugins import Registry
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

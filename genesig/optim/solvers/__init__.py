@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
 from genesig.optim.solution import Path
 from genesig.optim.solvers.coordinate_descent import coordinate_descent
-from genesig.optim.solvers.landweber import landweber
-from genesig.optim.solvers.nested import landweber_nested
+from genesig.optim.solvers.landweber import landweber, landweber_nested
 from genesig.optim.solvers.newton import landweber_newton
 from genesig.optim.structured.stretches import stretch_path
 from genesig.optim.training import TrainingSets
-
-Array = np.ndarray[Any, Any]
 
 SOLVERS = {
     "coordinate-descent": coordinate_descent,

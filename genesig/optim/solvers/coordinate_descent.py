@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled.coordinate import sweep
-from genesig.optim.certificate import duality_gap
-from genesig.optim.solution import Path
+from genesig.optim.solution import Path, duality_gap
 from genesig.optim.solvers.landweber import problems, sparse
 from genesig.optim.training import TrainingSets
-
-Array = np.ndarray[Any, Any]
 
 LONGEST = 10_000  # sweeps over all features after which the gap is given up
 BETWEEN = 10  # sweeps from one look at the gap to the next

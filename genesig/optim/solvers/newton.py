@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled.column import Column, Point
 from genesig.compiled.dual import polish_duals, solve_duals
 from genesig.compiled.working_sets import (
@@ -22,12 +23,9 @@ from genesig.compiled.working_sets import (
     check_columns,
     solve_columns,
 )
-from genesig.optim.moments import part_of
 from genesig.optim.screening import in_single, scan, screen_of, strong_rule
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets
-
-Array = np.ndarray[Any, Any]
+from genesig.optim.training import TrainingSets, part_of
 
 LARGE = 1e-4  # lists are soon longer than the samples with mu above this share of ||Z'Z||/n
 STIFF = 2e-5  # up to this share the dual takes many steps more

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

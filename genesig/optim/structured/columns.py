@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Array = np.ndarray[Any, Any]
 
 KEPT = 100e6  # bytes of Gram matrices that are kept for the next response
 

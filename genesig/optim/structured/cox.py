@@ -18,17 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.cox.likelihood import at, conjugate, curve
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.structured.columns import Columns, full, lower
 from genesig.optim.structured.path import Level, Walk, checked_levels, solve_together
 from genesig.optim.structured.solution import BlockPath, Fit
-
-Array = np.ndarray[Any, Any]
 
 STEPS = 50
 HALVINGS = 30

@@ -10,17 +10,15 @@ the change of variables to a lasso.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from genesig.genome.order import Genome
+from genesig.arrays import Array
+from genesig.genome.total_variation import Genome
 from genesig.optim.adjustment import adjustment
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
-
-Array = np.ndarray[Any, Any]
 
 
 def steps_of(Z: Array, genome: Genome) -> Array:

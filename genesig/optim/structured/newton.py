@@ -14,10 +14,11 @@ The damping is Levenberg's: without it the steps fail where the Hessian is singu
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled import compiled
 from genesig.compiled.algebra import (
     dot,
@@ -29,8 +30,6 @@ from genesig.compiled.algebra import (
     solve_by_samples,
     substitute,
 )
-
-Array = np.ndarray[Any, Any]
 
 ZERO = 1e-6  # of the largest rho; what is nearer to 0 and pushed there is put there
 LEAST, MOST = 1e-12, 1e8  # damping, as a share of the Hessian's diagonal
@@ -151,7 +150,7 @@ def evaluate(p: Problem, rho: Array) -> Point:
 
 @compiled
 def gap_among(p: Problem, e: Array, q: Array, alpha: Array, along: float) -> float:
-    """Return the gap of `certificate.block_gap`; along is ``<Y, alpha>``."""
+    """Return the gap of `solution.block_gap`; along is ``<Y, alpha>``."""
     total, largest, ridge, square, response = 0.0, p.tau, 0.0, p.rest, p.rest
     for k in range(len(e)):
         v, g = e[k] * q[k], 2.0 * q[k] * (1.0 - p.mu * e[k])

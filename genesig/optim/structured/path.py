@@ -8,18 +8,16 @@ lasso, overlapping blocks the latent overlap norm. There mu is on the pieces v_k
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.certificate import Norms, block_gap, residual
 from genesig.optim.structured.columns import Columns, Design, Layout
 from genesig.optim.structured.newton import Problem, minimise
-from genesig.optim.structured.solution import BlockPath, Fit
-
-Array = np.ndarray[Any, Any]
+from genesig.optim.structured.solution import BlockPath, Fit, Norms, block_gap, residual
 
 FEWEST = 10  # blocks that join at once
 ROOM = 32  # blocks there is room for at first

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
-
-Array = np.ndarray[Any, Any]
 
 
 class Penalty(Protocol):

@@ -15,17 +15,16 @@ Source: Tibshirani et al. 2005, Sparsity and smoothness via the fused lasso.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.compiled.steps import fuse, steepest
-from genesig.genome.order import Genome
+from genesig.genome.total_variation import Genome
 from genesig.optim.solution import Path
-from genesig.optim.structured.certificate import Certified, Residual, duality_gap
+from genesig.optim.structured.solution import Certified, Residual, duality_gap
 from genesig.optim.training import TrainingSets
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import membership
-
-Array = np.ndarray[Any, Any]
 
 CHUNK = 50  # responses at once, which bounds memory to d times as many numbers
 

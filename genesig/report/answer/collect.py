@@ -31,15 +31,14 @@ from genesig.report.page.record import (
     Verdict,
     Wrong,
     WrongSample,
+    rounded,
 )
-from genesig.report.page.rounding import rounded
 from genesig.report.page.tables import Row, of_chosen, own_rows, records
 from genesig.report.page.verdict import LEVEL, Analysis, judge
 from genesig.report.page.words import clean, counted, decimal, in_words, percent, rate
 from genesig.response.design import SEVERAL
 from genesig.selection.assess.controls import NAMED
-from genesig.selection.assess.detectable import Detectable, detectable
-from genesig.selection.assess.intervals import wilson
+from genesig.selection.assess.intervals import Detectable, detectable, wilson
 
 About = Mapping[str, Any]
 """The content of an about.json."""

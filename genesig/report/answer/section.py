@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from genesig.report.answer.sentences import level
 from genesig.report.page import charts
-from genesig.report.page.gene_links import gene_anchor, short_symbol
 from genesig.report.page.measure import held, measure, model_name, picked, two
 from genesig.report.page.record import Chip, Evidence, Measured, Study
 from genesig.report.page.style import INK, MUTED, OWN
@@ -24,8 +23,10 @@ from genesig.report.page.words import (
     clean,
     counted,
     decimal,
+    gene_anchor,
     percent,
     rate,
+    short_symbol,
     shorten,
     significant,
 )

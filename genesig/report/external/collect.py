@@ -7,8 +7,17 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from genesig.report.page.record import GroupCurve, Limited, Study, group_curves
-from genesig.report.page.rounding import MOST_SAMPLES, plain, rounded, rounded_row, spread
+from genesig.report.page.record import (
+    MOST_SAMPLES,
+    GroupCurve,
+    Limited,
+    Study,
+    group_curves,
+    plain,
+    rounded,
+    rounded_row,
+    spread,
+)
 from genesig.report.page.words import clean, counted, decimal
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from genesig.arrays import Array
 from genesig.report.genes.figures import effect_name, scale_name
-from genesig.report.genes.methods import standing
-from genesig.report.genes.record import Card as Gene
-from genesig.report.genes.record import Genes, Replacement
-from genesig.report.page.gene_links import gene_anchor, gene_links, short_symbol
+from genesig.report.genes.methods import Card as Gene
+from genesig.report.genes.methods import Genes, Replacement, standing
 from genesig.report.page.measure import codes
 from genesig.report.page.record import Limited, StudyFacts
 from genesig.report.page.section import Card, Item, Limits, Section
@@ -35,7 +33,10 @@ from genesig.report.page.words import (
     counted,
     decimal,
     first_of,
+    gene_anchor,
+    gene_links,
     percent,
+    short_symbol,
     shorten,
     significant,
 )
@@ -143,7 +144,6 @@ def in_short(data: Genes, one: Gene) -> str:
     return ", ".join(filter(None, (direction(data, one), number)))
 
 
-Array = np.ndarray[Any, Any]
 WIDTH, HEIGHT = 340, 170
 LEFT, RIGHT, TOP, BOTTOM = 40, 332, 8, 142
 INSET = 5

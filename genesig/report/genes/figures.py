@@ -13,8 +13,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from genesig.report.genes.record import Genes, Heat, Tree
-from genesig.report.page.gene_links import short_symbol
+from genesig.arrays import Array
+from genesig.report.genes.methods import Genes, Heat, Tree
 from genesig.report.page.measure import class_of, measure
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.style import (
@@ -37,7 +37,7 @@ from genesig.report.page.style import (
     sheet,
 )
 from genesig.report.page.svg import GENE, gene_names, name_columns, name_points, name_rows
-from genesig.report.page.words import gene_label, percent, shorten
+from genesig.report.page.words import gene_label, percent, short_symbol, shorten
 
 NAMED_ROWS = 45  # rows of the correlation image up to which genes have their names
 
@@ -92,8 +92,6 @@ def _apart(ticks: list[tuple[float, Any]], least: float) -> list[tuple[float, An
             found.append((at, name))
     return found
 
-
-Array = np.ndarray[Any, Any]
 
 NAMED_POINTS = 14
 """Genes of the signature whose names stand in the volcano."""

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from genesig.report.page.record import Study
-from genesig.report.page.rounding import plain, rounded, rounded_row
+from genesig.report.page.record import Study, plain, rounded, rounded_row
 from genesig.report.page.tables import Difference, at_mu
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from genesig.report.page.gene_links import Link
 from genesig.report.page.style import WIDE
 from genesig.report.page.svg import Marks, Picture
 from genesig.report.page.tables import Table
-from genesig.report.page.words import clean
+from genesig.report.page.words import Link, clean
 
 PARTS = {
     "cohorts": "In other patients",

@@ -142,7 +142,6 @@ def hand_down_clips(root: ET.Element) -> None:
             group[0].set("clip-path", group.attrib.pop("clip-path"))
 
 
-Array = np.ndarray[Any, Any]
 SAMPLE, GENE = "sample", "gene"
 MOST = 60
 """Letters of a name."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.report.page.measure import measure, model_name
 from genesig.report.page.record import PackedTable, Study
 from genesig.report.page.words import (
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Array = np.ndarray[Any, Any]
 Row = dict[str, Any]
 
 

@@ -10,11 +10,20 @@ import numpy as np
 import pandas as pd
 
 from genesig.report.page.measure import MEASURES
-from genesig.report.page.record import Curve, Fit, HeldOut, HeldOutSample, Null, Rejection, Study
-from genesig.report.page.rounding import plain, rounded
+from genesig.report.page.record import (
+    Curve,
+    Fit,
+    HeldOut,
+    HeldOutSample,
+    Null,
+    Rejection,
+    Study,
+    plain,
+    rounded,
+)
 from genesig.report.page.tables import at_mu, own_margins
 from genesig.report.page.words import counted, decimal
-from genesig.selection.assess.rejection import rejection
+from genesig.selection.assess.calibration import rejection
 from genesig.selection.assess.scores import relative_squared_error
 
 if TYPE_CHECKING:
@@ -43,9 +52,6 @@ class Prediction(Study):
     """How the model was selected, beside what every topic may read."""
 
     surface: Surface
-
-
-Array = np.ndarray[Any, Any]
 
 
 def surface(observed: Fits, final: Fits) -> Surface:

@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from genesig.arrays import Array
 from genesig.report.page.measure import two
-from genesig.report.page.record import HeldOutSample
-from genesig.report.page.rounding import rounded
+from genesig.report.page.record import HeldOutSample, rounded
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import (
     CLASS_COLOURS,
@@ -32,8 +32,6 @@ from genesig.report.page.verdict import Grade, here
 from genesig.report.page.words import clean, decimal, percent, shorten
 from genesig.report.prediction.collect import Prediction
 from genesig.selection.assess.calibration import reliability
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
-from genesig.data.quality.missing_check import UNEQUAL
+from genesig.data.quality.missingness import UNEQUAL
 from genesig.report.page.section import Item
 from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import Column, filled_table, on_components, transposed

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from genesig.report.page.record import Study
-from genesig.report.page.rounding import MOST_SAMPLES, rounded, spread
+from genesig.report.page.record import MOST_SAMPLES, Study, rounded, spread
 from genesig.report.page.words import clean, counted, percent, shorten
 
 if TYPE_CHECKING:

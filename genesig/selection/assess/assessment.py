@@ -7,14 +7,12 @@ over its repeats; what it is stands in `genesig.selection.assess.kinds`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.selection.assess.intervals import NOTHING, Interval, corrected_t, hull, t_quantile
 from genesig.selection.assess.kinds.record import Headline, HeldOut
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.class_line import moved
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.model_fits import ModelFits
@@ -15,9 +16,6 @@ from genesig.selection.assess.kinds.record import HeldOut
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
-
 
 STUDY, EQUAL = "study", "equal"
 

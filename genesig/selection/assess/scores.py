@@ -7,11 +7,9 @@ response is constant, a list was not computed) is NaN, never a number that looks
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from genesig.arrays import Array
 
 
 def wrong(y: Array, f: Array) -> Array:

@@ -7,14 +7,12 @@ sample counts as wrong.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.selection.assess.intervals import NOTHING, Interval, Z, wilson
 from genesig.selection.assess.scores import auc
 
-Array = np.ndarray[Any, Any]
 STEPS = 100
 """Most Newton steps of a slope."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.genes.blocks import whole_blocks
 from genesig.selection.genes.frequency import agreement, selections
@@ -13,8 +14,6 @@ from genesig.selection.genes.frequency import agreement, selections
 if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
-
-Array = np.ndarray[Any, Any]
 
 SHARED = 0.1
 """What the halvings of one set of samples have in common, as a share of the variance between them:

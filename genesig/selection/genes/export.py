@@ -1,4 +1,4 @@
-"""The signature as one annotated matrix."""
+"""The signature as one annotated matrix, and neighbours on a chromosome."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.steps.described import described
-from genesig.results import Dataset
+from genesig.genome.total_variation import Genome
+from genesig.results import Dataset, Fits
+from genesig.selection.genes.frequency import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,3 +41,46 @@ def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
     var = dataset.var.iloc[columns].join(notes)
     X = described(dataset).X[:, columns]
     return replace(dataset, X=X, var=var, unaligned=None)
+
+
+def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.DataFrame:
+    """Return stretches.tsv: the stretches of the final model, largest contribution first.
+
+    A stretch is a run of genes of the model that are neighbours among those measured on a
+    chromosome; a gene without a place is one by itself, and ``chromosome``, ``start`` and ``end``
+    are blank. ``first`` and ``last`` name its ends,
+    ``contribution`` is the sum of the weights, each times the gene's standard deviation, and
+    ``frequency`` the mean selection frequency of its genes in the lists that the outer splits
+    chose, ``least_frequency`` the smallest.
+    """
+    import pandas as pd
+
+    names, places = dataset.places()
+    genome = Genome.of(len(names), names, places)
+    genes, weights = final.coef(0, int(final.choice[0, 2]))
+    size, there, order = np.zeros(len(names)), np.zeros(len(names), dtype=bool), genome.order
+    size[genes], there[genes] = weights * dataset.X[:, genes].std(axis=0), True
+    chosen = nested[nested["mu"].isna()].set_index("gene")["frequency"]
+    often = chosen.reindex(dataset.genes).fillna(0.0).to_numpy()
+    symbols, rows = dataset.var["symbol"].to_numpy(), []
+    for some in runs(there[order], genome.starts):
+        part = order[some]
+        first, last = part[0], part[-1]
+        known = not names[first].startswith("\0")
+        rows.append((names[first] if known else "", places[first] if known else np.nan,
+                     places[last] if known else np.nan, len(part), symbols[first], symbols[last],
+                     size[part].sum(), often[part].mean(), often[part].min()))  # fmt: skip
+    columns = ["chromosome", "start", "end", "genes", "first", "last", "contribution", "frequency",
+               "least_frequency"]  # fmt: skip
+    table = pd.DataFrame(rows, columns=columns)
+    order = np.argsort(-rounded(table["contribution"].abs().to_numpy(dtype=float)), kind="stable")
+    return table.iloc[order].reset_index(drop=True)
+
+
+def runs(there: Array, starts: Array) -> list[slice]:
+    """Return the runs of what is there, (d,) bool, which begin anew at each start."""
+    begins = np.concatenate([[True], there[1:] != there[:-1]])
+    begins[starts] = True
+    first = np.flatnonzero(begins)
+    stop = np.append(first[1:], len(there))
+    return [slice(a, b) for a, b in zip(first, stop, strict=True) if there[a]]

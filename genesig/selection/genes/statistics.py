@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import RiskSets
-
-Array = np.ndarray[Any, Any]
-
 
 TOLD_APART = 1e8
 
@@ -270,7 +267,7 @@ def score_test(
 
 
 def _score(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Array]:
-    from genesig.optim.cox.ridge import ridge
+    from genesig.optim.cox.path import ridge
 
     Z, C = Z - Z.mean(axis=0), C - C.mean(axis=0)
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)

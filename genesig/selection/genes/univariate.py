@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import numpy as np
 
-from genesig.data.quality.false_discovery import q_values
+from genesig.arrays import Array
+from genesig.data.quality.missingness import q_values
 from genesig.optim.cox.risk_sets import USUAL
 from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import SEVERAL
@@ -17,7 +18,6 @@ from genesig.selection.genes.statistics import class_test, score_test, slope_tes
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 LINEAR = "linear"
 """Name of the test that has covariates in it."""
 

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.joined import joined
+from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, difference
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.ground import Steps
+from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.kinds.known import Steps
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
 
 OWN, WITHOUT = "genesig", "without"
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.steps.normalise import Reference, learned_steps
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.chance import FINAL, TRAINING, Chance
 from genesig.results.fits import covariate_part
+from genesig.results.splits import FINAL, TRAINING, Chance
 from genesig.selection.linear.answers import Expected, Trained, answer
-from genesig.selection.linear.grid import RULES, Surface, stage_one
-from genesig.selection.linear.ground import Steps, outer_sets
+from genesig.selection.linear.grid import RULES, Surface, class_lines, stage_one
 from genesig.selection.linear.halves import pairs_of, pairs_of_halves, rival_lists
-from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.kinds.known import FITTED, Steps, outer_sets
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.omics import Choice, alike, candidates
 from genesig.selection.linear.path import Lists, stage_two
@@ -33,9 +33,7 @@ from genesig.selection.linear.tasks import (
     shared_matrices,
     tasks,
 )
-from genesig.selection.linear.unseen import class_lines
 
-Array = np.ndarray[Any, Any]
 MEMORY = 5e6
 """Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
 

@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.results import Dataset
 from genesig.selection.linear.grid import Surface
-from genesig.selection.linear.ground import inner_sets
+from genesig.selection.linear.kinds.known import inner_sets
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task
 
-Array = np.ndarray[Any, Any]
 Choice = Callable[[list[Task], Sets, Sets, Protocol], list[Surface]]
 Describe = Callable[..., Sets]
 

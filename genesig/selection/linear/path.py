@@ -7,15 +7,13 @@ univariate screen: the longest lists are correlation-aware and close to marginal
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.solution import Path
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

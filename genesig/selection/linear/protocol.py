@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from genesig.arrays import Array
 
 LEARNED = "learned"
 """What ``data.omics`` says where the inner folds choose the factors."""

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.splits.seeds import RANDOM_LIST, generator, spawn_key
+from genesig.arrays import Array
+from genesig.data.splits.folds import RANDOM_LIST, generator, spawn_key
 from genesig.data.steps.normalise import learned_steps
 from genesig.data.study.gene_sets import study_sets
 from genesig.optim.solution import Path
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.joined import joined
+from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, difference, study_errors
 from genesig.selection.assess.held_out import arrange, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.linear.ground import Steps, inner_sets, outer_sets
-from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.kinds.known import FITTED, Steps, inner_sets, outer_sets
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task, shared_matrices, tasks
@@ -33,7 +33,6 @@ from genesig.selection.linear.tasks import Task, shared_matrices, tasks
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 Lists = Sequence[Array]
 
 RANDOM = 200

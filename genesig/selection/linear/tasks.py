@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from genesig.data.splits.folds import Samples
+from genesig.arrays import Array
+from genesig.data.splits.folds import HALF, PERMUTATION, Samples
 from genesig.data.splits.permute import permutation
-from genesig.data.splits.seeds import HALF, PERMUTATION
-from genesig.data.steps.chosen_alignment import Alignments
+from genesig.data.steps.alignment import Alignments
+from genesig.data.steps.described import steps_together
 from genesig.data.steps.normalise import (
     MOMENTS,
     Reference,
@@ -22,14 +23,11 @@ from genesig.data.steps.normalise import (
     fit_reference_steps,
     with_response,
 )
-from genesig.data.steps.together import steps_together
 from genesig.errors import GenesigError
 from genesig.response.covariates import splined
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.held import Held, exchanged
 from genesig.words import counted
-
-Array = np.ndarray[Any, Any]
 
 log = logging.getLogger(__name__)
 

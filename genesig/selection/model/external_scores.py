@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.selection.assess import several
 from genesig.selection.assess.calibration import calibration_line
 from genesig.selection.assess.intervals import (
@@ -32,7 +33,6 @@ from genesig.selection.assess.scores import (
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 Row = tuple[str, float, Interval, int]
 
 

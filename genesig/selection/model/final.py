@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.steps.normalise import Reference, bound, fit_steps, reference_of_all
 from genesig.optim.class_line import moved
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
 from genesig.selection.assess.held_out import STUDY, asked_shares, class_shares
-from genesig.selection.model.covariates import described_covariates, weights_at
 from genesig.selection.model.kinds.known import MODELLED
-from genesig.selection.model.lists import NAMED, answer_of, nested
-from genesig.selection.model.panel import panel_genes, training_panel
-from genesig.selection.model.same_scale import training_scale
-from genesig.selection.model.schema import FORMAT, VERSION, WITH_COVARIATES
-from genesig.selection.model.shape import sealed
+from genesig.selection.model.same_scale import panel_genes, training_panel, training_scale
+from genesig.selection.model.schema import (
+    FORMAT,
+    NAMED,
+    VERSION,
+    WITH_COVARIATES,
+    answer_of,
+    nested,
+)
+from genesig.selection.model.shape import described_covariates, sealed, weights_at
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
 
 RULE_OF_CLASSES = (
     "score of each class = its intercept + sum of its coefficient * normalised expression over the"

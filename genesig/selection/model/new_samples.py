@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import (
     GENE_BY_GENE,
     Scale,
@@ -19,32 +20,34 @@ from genesig.data.cohorts.new_matrix import (
     samples_in_rows,
     zeros,
 )
-from genesig.data.cohorts.renamed import under_names
+from genesig.data.cohorts.translation import under_names
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.alignment import FEWEST
 from genesig.data.steps.missing_indicators import by_column
 from genesig.errors import Problem, refuse
-from genesig.selection.model.covariates import covariate_scores, refuse_unknown
 from genesig.selection.model.kinds.known import MODELLED
-from genesig.selection.model.lists import NAMED, chosen_model, place, without_evidence
-from genesig.selection.model.panel import (
+from genesig.selection.model.same_scale import (
     call_doubts,
     common_shift,
     enough,
+    odd_samples,
+    other_scale,
     panel_doubts,
     panel_fault,
     told,
 )
-from genesig.selection.model.same_scale import odd_samples, other_scale
+from genesig.selection.model.schema import NAMED, chosen_model, place, without_evidence
 from genesig.selection.model.shape import (
     Model,
     aligned,
     aligns,
     check_model,
     check_steps,
+    covariate_scores,
     filler,
     fills_in,
     indicators,
+    refuse_unknown,
     seen_by,
     split_steps,
     takes_as_low,
@@ -54,7 +57,6 @@ from genesig.words import counted, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 UNPROVEN = "no gene of the study has evidence of its own"
 HELD = ("scale", "panel")
 """Genes that are held against the training samples: of the models, and for the scale alone."""

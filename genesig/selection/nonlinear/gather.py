@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.joined import joined
+from genesig.results.fits import joined
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.held_out import (
@@ -19,13 +19,10 @@ from genesig.selection.assess.held_out import (
 )
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.genes.evidence import rounded
-from genesig.selection.genes.frequency import least_count, of_list
+from genesig.selection.genes.frequency import least_count, of_list, rounded
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
 
 CHOSEN = ("screened", "tau", "nu", "width", "lam", "explained_by_none", "cut", "paths", "gap",
           "message")  # fmt: skip

@@ -1,9 +1,14 @@
-"""Selection by derivative penalties inside the outer splits, and on all samples, with curves.
+"""Selection by derivative penalties inside the outer splits, and on all samples, with its control.
 
-What differs from the lasso: a variable that is not selected still constrains f, whose derivative
-by it is held at zero at every training point, so the screen is not a saving of time alone: it
-changes the problem, and belongs to the training rows like everything that is learned. And zeros
-are those of the derivatives of f; the expansion's coefficients are not sparse.
+The control is the Feature Vector Machine. Its own prediction is a weak vote, so it selects only.
+The order in which genes come in gives nested lists; how many of them are used, and the weight of
+the ridge, is chosen on the inner folds.
+
+What differs from the lasso in derivative penalties: a variable that is not selected still
+constrains f, whose derivative by it is held at zero at every training point, so the screen is not a
+saving of time alone: it changes the problem, and belongs to the training rows like everything that
+is learned. And zeros are those of the derivatives of f; the expansion's coefficients are not
+sparse.
 """
 
 from __future__ import annotations
@@ -15,22 +20,94 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.steps.normalise import Reference, learned_steps, moments
-from genesig.data.study.gene_groups import read_groups
+from genesig.data.study.gene_columns import read_groups
 from genesig.errors import GenesigError
-from genesig.optim.nonlinear.choice import Fit
+from genesig.optim.feature_vectors import select_feature_vectors
+from genesig.optim.kernels import median_distance
+from genesig.optim.nonlinear.choice import Fit, Ridge
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import Task, batch_of, shared_matrices, tasks
-from genesig.selection.nonlinear.choice import Choice, choose, final_fit
-from genesig.selection.nonlinear.fvm import fvm_scores
-from genesig.selection.nonlinear.ground import Given, Ground, NonlinearProtocol, prepare
+from genesig.selection.nonlinear.ground import (
+    Choice,
+    Given,
+    Ground,
+    NonlinearProtocol,
+    by_class,
+    choose,
+    final_fit,
+    midpoint,
+    prepare,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
+
+def fvm_scores(
+    outer: Ground,
+    grounds: Sequence[Ground],
+    held: Sequence[tuple[Array, Array]],
+    X_test: Array,
+    protocol: NonlinearProtocol,
+    classes: bool,
+) -> tuple[Array, int]:
+    """Return the score of each test row, cut as `choose` does, and the number of its genes.
+
+    Parameters
+    ----------
+    outer : Ground
+        The training rows of the split.
+    grounds, held, protocol, classes
+        As `choose` takes them.
+    X_test : (m, n_genes)
+    """
+    errors = np.zeros((len(protocol.fvm_genes), len(protocol.lam)))
+    sums = np.zeros((2, *errors.shape))
+    for ground, (X, y) in zip(grounds, held, strict=True):
+        scores = _scores(ground, X, protocol)[0]
+        errors += np.sum(np.square(y - scores), axis=2)
+        sums += by_class(scores, y)
+    few, shrink = np.unravel_index(np.argmin(errors), errors.shape)
+    threshold = midpoint(sums[:, few, shrink], held) if classes else 0.0
+    scores, sizes = _scores(outer, X_test, protocol)
+    return scores[few, shrink] - threshold, sizes[few]
+
+
+def _scores(ground: Ground, X: Array, protocol: NonlinearProtocol) -> tuple[Array, list[int]]:
+    """Return the scores of rows for each (number of genes, lam), (k, L, m), and the sizes."""
+    sizes, lam = sorted(protocol.fvm_genes), protocol.ridge_grid()
+    scores = np.full((len(sizes), len(lam), len(X)), ground.y.mean())
+    if not ground.fits:
+        return scores, [0 for _ in sizes]
+    order = _order(ground, sizes[-1], protocol.fvm_bins)
+    centre, scale = ground.X.mean(axis=0), ground.X.std(axis=0)
+    Z, points = (ground.X - centre) / scale, (X[:, ground.genes] - centre) / scale
+    for place, size in enumerate(sizes):
+        if chosen := order[:size]:
+            scores[place] = _ridge(Z[:, chosen], ground, lam, protocol).predict(points[:, chosen])
+    return scores, [min(size, len(order)) for size in sizes]
+
+
+def _order(ground: Ground, most: int, bins: int) -> list[int]:
+    """Return the genes in the order in which they come in, at most so many.
+
+    With few samples the information has few values: where more genes than asked for share the
+    largest, none comes in, and they stand in the order of the matrix.
+    """
+    made = select_feature_vectors(ground.X, ground.y, n_features=most, bins=bins)
+    order = made.found.order
+    best = np.argsort(-made.information, kind="stable")[:most]
+    return [int(gene) for gene in (order if len(order) else best)]
+
+
+def _ridge(Z: Array, ground: Ground, lam: Array, protocol: NonlinearProtocol) -> Ridge:
+    spread = median_distance(Z @ Z.T) or 1.0
+    kernel = ground.settings.make_kernel(protocol.width[0] * spread)
+    return Ridge.fit(kernel, Z, ground.y, lam)
 
 
 Score = Callable[[Array], Array]

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.results import Dataset
 from genesig.selection.assess.intervals import LEVEL, Z, delong, hull, newcombe
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.survival_measures import harrell
-from genesig.selection.studies.meta_analysis import study_names
-from genesig.selection.studies.random_effects import next_study, together
+from genesig.selection.assess.survival import harrell
+from genesig.selection.studies.meta_analysis import next_study, study_names, together
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
 
 STUDY, MEAN, NEXT = "study", "mean", "next study"
 """What a row is about."""

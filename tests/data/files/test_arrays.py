@@ -21,7 +21,7 @@ def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch)
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("genesig.data.files.formats.r_tree.import_module", absent)
+    monkeypatch.setattr("genesig.data.files.formats.rdata.import_module", absent)
     with pytest.raises(InvalidInput, match=r"pip install 'genesig\[r\]'"):
         read_matrix(R_OBJECTS)
 

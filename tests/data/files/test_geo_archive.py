@@ -18,7 +18,7 @@ from format_files import Numbers, series_matrix
 from places import ROOT
 
 from genesig.cli import main
-from genesig.data.files.geo_archive import VARIABLE, fetch, series_address
+from genesig.data.files.names import VARIABLE, fetch, series_address
 from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
 from genesig.results import download

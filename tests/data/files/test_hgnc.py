@@ -12,9 +12,9 @@ from fitted_model import model_of as _model
 from fitted_model import table as _table
 
 from genesig.cli import main
-from genesig.data.cohorts.renamed import under_names
-from genesig.data.files.hgnc import other_names, rows_by_name
+from genesig.data.cohorts.translation import under_names
 from genesig.data.files.readers import read_genes, read_matrix
+from genesig.data.files.symbols import other_names, rows_by_name
 from genesig.errors import InvalidInput
 
 HGNC = (

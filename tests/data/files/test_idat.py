@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from idat_files import COLOURS, IDS, MANIFEST, PROBES, array_files, idat, light, manifest
 
-from genesig.data.cohorts.new_files import read_new
+from genesig.data.cohorts.new_matrix import read_new
 from genesig.data.files.formats.idat import matrix_of, parse_idat
 from genesig.data.files.readers import content_of, read_matrix
 from genesig.errors import InvalidInput

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genesig.data.files import lines
-from genesig.data.files.lines import lines_of
+from genesig.data.files import delimited
+from genesig.data.files.delimited import lines_of
 from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
 
@@ -44,7 +44,7 @@ def _peak(path: Path, genes: int, digits: str) -> int:
 def test_lines_are_those_of_the_text_as_a_whole(
     end: str, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "PIECE", piece)
+    monkeypatch.setattr(delimited, "PIECE", piece)
     expected = ["a\té", "", "µ\x0b\u2028", "last"]
     for text in (end.join(expected), end.join(["\ufeff" + expected[0], *expected[1:]])):
         assert list(lines_of(text.encode())) == expected

@@ -172,9 +172,9 @@ def test_an_assay_that_is_not_there_is_named(tmp_path: Path) -> None:
 SMALL = """
 import sys
 from genesig import machine
-from genesig.data.files.formats import r_tree
+from genesig.data.files.formats import rdata
 from genesig.data.files.readers import read_matrix
-machine.memory = r_tree.memory = lambda: 40_000_000
+machine.memory = rdata.memory = lambda: 40_000_000
 read_matrix(sys.argv[1])
 """
 

@@ -9,7 +9,7 @@ from affy_files import CLUSTERS, NAMES, PAIRS, SIZE, TRANSCRIPTS, cel_binary, tr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genesig.data.cohorts.new_files import read_new
+from genesig.data.cohorts.new_matrix import read_new
 from genesig.data.files.affy.pgf import parse_transcripts
 from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput

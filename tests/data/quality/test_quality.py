@@ -12,8 +12,8 @@ from settings import MOMENTS
 
 from genesig.data.quality.overview import quality
 from genesig.data.quality.samples import row_quantiles
+from genesig.data.steps.median_polish import Quantile
 from genesig.data.steps.normalise import normalise_samples
-from genesig.data.steps.quantile import Quantile
 
 LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
 

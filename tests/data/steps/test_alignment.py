@@ -10,10 +10,17 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from genesig.data.steps.alignment import AlignStudies, CombatStudies, FixStudies
-from genesig.data.steps.chosen_alignment import CANDIDATES, PENALTIES, Alignments, chosen
+from genesig.data.steps.alignment import (
+    CANDIDATES,
+    PENALTIES,
+    Alignments,
+    AlignStudies,
+    CombatStudies,
+    FixStudies,
+    chosen,
+)
 from genesig.data.steps.combat import Combat, ReferenceBatch
-from genesig.data.steps.ranks import RankSamples
+from genesig.data.steps.sample_wise import RankSamples
 
 STUDIES = np.repeat(["boston", "berlin", "bombay", "brno"], [12, 15, 18, 14])
 
@@ -147,7 +154,7 @@ def test_one_training_study_leaves_nothing_to_choose_by(rng):
 
 def test_what_was_made_before_is_forgotten_where_it_would_fill_the_memory(rng, monkeypatch):
     known, y = alignments(matrix(rng)), np.arange(float(len(STUDIES)))
-    monkeypatch.setattr("genesig.data.steps.chosen_alignment.ROOM", 1e4)
+    monkeypatch.setattr("genesig.data.steps.alignment.ROOM", 1e4)
     for name in np.unique(STUDIES):
         rows = np.flatnonzero(name != STUDIES)
         known.errors(y[rows], rows)

@@ -9,7 +9,7 @@ from settings import MOMENTS
 
 from genesig.data.steps.described import described
 from genesig.data.steps.normalise import bound, fit_steps, normalise_samples
-from genesig.results.chance import Chance
+from genesig.results.splits import Chance
 from genesig.selection.gather import gather
 
 COMBAT = {"step": "combat", "covariates": []}

@@ -9,7 +9,7 @@ from gathered_study import make_dataset, make_splits
 
 from genesig.data.files.readers import load_schema
 from genesig.data.steps.described import described
-from genesig.data.steps.left_censored import HalfMinimum, LeftCensored, of_low_genes
+from genesig.data.steps.imputation import HalfMinimum, LeftCensored, of_low_genes
 from genesig.data.steps.normalise import FILLERS, fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset

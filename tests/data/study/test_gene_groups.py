@@ -8,7 +8,7 @@ import pytest
 from small_study import Study
 
 from genesig.cli import main
-from genesig.data.study.gene_groups import read_groups
+from genesig.data.study.gene_columns import read_groups
 
 FAULTS = {
     "no group": (

@@ -12,7 +12,7 @@ from small_study import GENES, Study
 from genesig.cli import main
 from genesig.data.files.readers import read_sets
 from genesig.data.study.gene_sets import study_sets
-from genesig.results.gene_sets import GeneSets
+from genesig.results.splits import GeneSets
 
 
 def known(folder: Path, text: str, genes: list[str], symbols: list[str] | None = None,

@@ -12,7 +12,7 @@ from broken_survival import STATUS, YEARS, survival
 from small_study import Study
 
 from genesig.cli import main
-from genesig.data.study.leak_check import ROUNDING, check_label_genes, correlations
+from genesig.data.study.design_check import ROUNDING, check_label_genes, correlations
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Design
@@ -161,7 +161,7 @@ def test_a_gene_that_equals_the_label_is_named(
 def test_all_genes_are_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("genesig.data.study.leak_check.GENES_AT_ONCE", 3)
+    monkeypatch.setattr("genesig.data.study.design_check.GENES_AT_ONCE", 3)
     study = Study(tmp_path)
     for row in (study.matrix[1], study.matrix[8]):
         row[1:] = ["1", "2"] * 6

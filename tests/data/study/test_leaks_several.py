@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.study.leak_check import check_label_genes
+from genesig.data.study.design_check import check_label_genes
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Design
@@ -55,7 +55,7 @@ def test_a_gene_that_follows_the_numbers_of_the_classes_is_no_worse_than_another
 
 
 def test_of_two_classes_it_is_the_correlation() -> None:
-    from genesig.data.study.leak_check import _multiple, correlations
+    from genesig.data.study.design_check import _multiple, correlations
 
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(20, 15)), np.repeat([-1.0, 1.0], 10)

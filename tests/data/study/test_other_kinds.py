@@ -12,9 +12,9 @@ import yaml
 from broken_survival import STATUS, YEARS, survival
 from small_study import SAMPLES, Study
 
+from genesig.data.files.config_text import on_top
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.files.yaml_text import on_top
-from genesig.data.study.kind import check_kind
+from genesig.data.study.config_check import check_kind
 from genesig.data.validate import Examination, examine, study_config
 
 SCHEMA = load_schema()

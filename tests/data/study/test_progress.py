@@ -13,8 +13,18 @@ from hypothesis import strategies as st
 from toy_study import CONFIG
 
 from genesig.data.files.readers import load_schema
-from genesig.data.study.cost import START, Cost, Size, in_words, study_costs
-from genesig.data.study.progress import InTime, Job, Progress, expected, seconds_left
+from genesig.data.study.cost import (
+    START,
+    Cost,
+    InTime,
+    Job,
+    Progress,
+    Size,
+    expected,
+    in_words,
+    seconds_left,
+    study_costs,
+)
 from genesig.data.validate import study_config
 
 # Of tests/materials/toy_study.py, on a machine with many other things to do: eight times slower

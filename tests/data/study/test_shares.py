@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genesig.data.study.shares_check import check_shares
+from genesig.data.study.settings_check import check_shares
 from genesig.response.design import Design
 
 

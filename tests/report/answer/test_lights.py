@@ -7,7 +7,7 @@ import re
 import pytest
 from report_study import Study, collected
 
-from genesig.report.answer.lights import RULES, State, lights
+from genesig.report.answer.sentences import RULES, State, lights
 from genesig.report.page.verdict import judge
 from genesig.report.page.words import clean
 

@@ -14,8 +14,8 @@ from settings import MOMENTS, SPLITS
 from genesig.data.splits.draw import draw_splits
 from genesig.report.covariates import collect_covariates
 from genesig.response.covariates import Covariate
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.halves import chance_study
 
 CONTROLS = pd.DataFrame({"model": ["genesig", "covariates", "covariates and ridge"],
                          "mu": np.nan, "error": 0.2, "p_value": 0.5, "added_low": 0.0,

@@ -10,7 +10,7 @@ import pytest
 from kinds_cohort import fitted, scored, written
 
 from genesig.report.answer.collect import cohorts
-from genesig.report.answer.lights import RULES, rules
+from genesig.report.answer.sentences import RULES, rules
 from genesig.report.external.collect import external as collected
 from genesig.report.external.section import (
     elsewhere,

@@ -15,10 +15,9 @@ from sklearn.metrics import roc_auc_score
 
 from genesig.report.collect import collect
 from genesig.report.genes.cards import ALONE, RADIUS, alone, in_short, separation, values_of
-from genesig.report.genes.collect_cards import MEASURES, replaced, selected
-from genesig.report.page.gene_links import gene_anchor
+from genesig.report.genes.collect import MEASURES, replaced, selected
 from genesig.report.page.section import Limits
-from genesig.report.page.words import percent
+from genesig.report.page.words import gene_anchor, percent
 from genesig.report.sections import SECTIONS
 from genesig.selection.genes.univariate import Units, units
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genesig.report.page.gene_links import CARDS, ENSEMBL, NCBI, gene_links, short_symbol
+from genesig.report.page.words import CARDS, ENSEMBL, NCBI, gene_links, short_symbol
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from settings import MOMENTS
 from genesig.data.quality.overview import quality as stage
 from genesig.data.steps.normalise import normalise_samples
 from genesig.report.collect import collect
-from genesig.report.page.rounding import spread
+from genesig.report.page.record import spread
 from genesig.report.page.section import Limits
 from genesig.report.quality.collect import quality as shown
 from genesig.report.quality.collect import quality_warnings

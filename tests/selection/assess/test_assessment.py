@@ -9,13 +9,13 @@ from gathered_study import MU, make_fits, make_study
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 
 from genesig.errors import GenesigError
-from genesig.results.joined import joined
+from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, study_errors
+from genesig.selection.assess.calibration import rejection_table
 from genesig.selection.assess.controls import null_study, p_value
 from genesig.selection.assess.held_out import held_out, predictions_table, scores_table
 from genesig.selection.assess.intervals import mean_of_shares
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.assess.rejection import rejection_table
 from genesig.selection.assess.scores import balanced_error, relative_squared_error
 
 CLASSES, NUMBERS = ASSESSED["classification"].headline, ASSESSED["regression"].headline

@@ -7,7 +7,7 @@ import pytest
 
 from genesig.response.survival import TIMES
 from genesig.selection import survival
-from genesig.selection.assess.survival_curves import censoring
+from genesig.selection.assess.survival import censoring
 
 AT = np.linspace(0.1, 1.0, 10)
 MEASURES = ["brier", "explained"]

@@ -15,10 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from genesig.data.splits.draw import draw_splits
 from genesig.optim.class_line import fitted_line, moved, probabilities, two_columns
 from genesig.selection.assess.held_out import asked_shares, class_shares, predictions_table
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.grid import unseen
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.tasks import tasks
-from genesig.selection.linear.unseen import unseen
 
 KINDS = ("classification", "several_classes")
 

@@ -8,18 +8,16 @@ from cox_by_hand import tied
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genesig.optim.cox.ridge import ridge
+from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.selection.assess.survival_curves import (
-    censoring,
-    kaplan_meier,
-    log_rank,
-)
-from genesig.selection.assess.survival_measures import (
+from genesig.selection.assess.survival import (
     auc_at,
     brier_losses,
+    censoring,
     explained,
     harrell,
+    kaplan_meier,
+    log_rank,
     mean_over,
     risk_at,
     risk_groups,

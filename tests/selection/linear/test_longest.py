@@ -10,7 +10,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.errors import GenesigError, InvalidInput
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.model.final import final_model
-from genesig.selection.model.lists import chosen_model, nested
+from genesig.selection.model.schema import chosen_model, nested
 
 SETTINGS = {
     "mu": [1e-6, 1e-2, 0.1, 1.0, 10.0], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5,

@@ -24,8 +24,8 @@ from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.external import Scored, score_cohort
 from genesig.selection.model.external_scores import scores_table, two_classes
 from genesig.selection.model.final import final_model
-from genesig.selection.model.lists import chosen_model
 from genesig.selection.model.new_samples import predict
+from genesig.selection.model.schema import chosen_model
 from genesig.selection.model.shape import seen_by
 
 Array = np.ndarray[Any, Any]

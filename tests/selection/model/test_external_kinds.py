@@ -13,7 +13,7 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_s
 from genesig.data.files.readers import read_matrix
 from genesig.report.external.collect import external
 from genesig.selection.assess.several import calibration_slope
-from genesig.selection.assess.survival_measures import harrell
+from genesig.selection.assess.survival import harrell
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import sealed

@@ -13,8 +13,8 @@ from settings import MOMENTS, SPLITS
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from centres import Centre, both
 
-from genesig.selection.model.panel import (
+from genesig.selection.model.same_scale import (
     MANY,
     call_doubts,
     common_shift,

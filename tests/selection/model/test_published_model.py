@@ -19,8 +19,8 @@ from places import ROOT
 from genesig.data.files.readers import read_matrix
 from genesig.data.steps.alignment import ALIGNERS
 from genesig.data.steps.gene_filters import Filter, KeptGenes
+from genesig.data.steps.moments import stored
 from genesig.data.steps.normalise import MOMENTS, NORMALISERS
-from genesig.data.steps.state import stored
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.schema import SCHEMA, STEPS
 from genesig.selection.model.shape import digest_of

@@ -26,12 +26,12 @@ from genesig.errors import InvalidInput, Problem
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.linear.chance import chance_study
 from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.halves import chance_study
 from genesig.selection.model.external import Scored, score_cohort
 from genesig.selection.model.final import final_model
-from genesig.selection.model.lists import answer_of, chosen_model, nested
 from genesig.selection.model.new_samples import predict
+from genesig.selection.model.schema import answer_of, chosen_model, nested
 from genesig.selection.model.shape import check_model, sealed
 
 KINDS = ["classification", "several_classes", "regression", "survival", "covariates"]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.affy.cel import Cel
 from genesig.errors import InvalidInput, Problem
 from genesig.words import listing
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)

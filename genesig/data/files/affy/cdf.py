@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.affy.arrays import Layout
-from genesig.data.files.affy.opening import parse_form
-from genesig.data.files.cursor import Cursor
+from genesig.data.files.affy.cel import parse_form
+from genesig.data.files.content import Cursor
 from genesig.errors import refuse
-
-Array = np.ndarray[Any, Any]
 
 BINARY = b"\x43\x00\x00\x00"
 COMPLEMENT = {"A": "T", "T": "A", "C": "G", "G": "C"}

@@ -3,18 +3,118 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypeVar
 
 import numpy as np
 
-from genesig.data.files.affy.command_console import read_header, read_intensities
-from genesig.data.files.affy.opening import Binary, parse_form
+from genesig.arrays import Array
 from genesig.data.files.cells import exact
-from genesig.data.files.cursor import Cursor
+from genesig.data.files.content import Cursor
 from genesig.errors import refuse
 
-Array = np.ndarray[Any, Any]
+FLOAT = 6  # the container's number for a column of 32-bit floats
+
+
+def read_header(cursor: Cursor) -> dict[str, str | int]:
+    """Read the parameters of a file, from its first byte on; the cursor stays at its tables.
+
+    Numbers are read where they are integers; other kinds keep no value.
+    """
+    cursor.take(2)  # magic number and version
+    if (groups := cursor.number("i")) < 1:
+        raise cursor.refuse(f"is a Command Console file with {groups} groups of data, needs one")
+    first = cursor.number("I")
+    for _ in range(2):
+        cursor.text()  # kind of data, identifier
+    for _ in range(2):
+        cursor.wide_text()  # date, language
+    values = _parameters(cursor)
+    cursor.jump(first)
+    return values
+
+
+def read_intensities(cursor: Cursor) -> Array:
+    """Read the table ``Intensity`` of the group at the cursor, as float64."""
+    cursor.take(4)  # place of the next group
+    place, tables = cursor.number("I"), cursor.number("i")
+    for _ in range(tables):
+        if place < cursor.at:  # or a damaged file could send us round for ever
+            break
+        cursor.jump(place)
+        data, place, name = cursor.number("I"), cursor.number("I"), cursor.wide_text()
+        if name == "Intensity":
+            return _one_column(cursor, data)
+    raise cursor.refuse(
+        "is a Command Console file without a table 'Intensity'; export the array again"
+    )
+
+
+def _one_column(cursor: Cursor, data: int) -> Array:
+    _parameters(cursor)
+    columns = []
+    for _ in range(cursor.number("I")):
+        cursor.wide_text()
+        columns.append((cursor.number("b"), cursor.number("i")))
+    count = cursor.number("I")
+    if columns != [(FLOAT, 4)]:
+        raise cursor.refuse(
+            "has a table 'Intensity' that is not one column of 32-bit floats; "
+            "export the array again"
+        )
+    cursor.jump(data)
+    return cursor.floats(np.dtype(">f4"), count)
+
+
+def _parameters(cursor: Cursor) -> dict[str, str | int]:
+    values: dict[str, str | int] = {}
+    for _ in range(cursor.number("i")):
+        name, raw, kind = cursor.wide_text(), cursor.take(cursor.number("i")), cursor.wide_text()
+        if kind == "text/plain":
+            values[name] = raw.decode("utf-16-be", errors="replace").rstrip("\0")
+        elif "integer" in kind:
+            values[name] = int.from_bytes(raw[:4], "big")
+    return values
+
+
+T = TypeVar("T")
+Binary = Mapping[bytes, tuple[Literal["<", ">"], Callable[[Cursor], T]]]
+
+
+def parse_form(
+    content: bytes, where: str, kind: str, text: Callable[[str, str], T], binary: Binary[T],
+    others: str,
+) -> T:  # fmt: skip
+    """Parse a file that is text with the opening ``[kind]``, or binary.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole file, unpacked.
+    where : str
+        Its name, for messages.
+    kind : str
+        As in "is no CEL file".
+    text : function (text, where) -> record
+    binary : dict
+        First bytes -> order of bytes, function (cursor) -> record.
+    others : str
+        The binary forms in words.
+
+    Raises
+    ------
+    InvalidInput
+        The file is of no form.
+    """
+    if content.startswith(f"[{kind}]".encode()):
+        return text(content.decode("latin-1"), where)
+    for magic, (order, parse) in binary.items():
+        if content.startswith(magic):
+            return parse(Cursor(content, where, order))
+    raise refuse(where, f"is no {kind} file: it begins neither with [{kind}] nor as {others}; "
+                 "copy or download it again")  # fmt: skip
+
 
 BINARY = b"\x40\x00\x00\x00"
 COMMAND_CONSOLE = b"\x3b\x01"

@@ -12,8 +12,8 @@ from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.affy.pgf import parse_transcripts
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.formats.arrays import sample_name, suffix_of
 from genesig.data.files.formats.interface import Files, Format, Load
-from genesig.data.files.formats.sample_name import sample_name, suffix_of
 from genesig.errors import refuse
 from genesig.words import counted, listing
 

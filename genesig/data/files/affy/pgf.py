@@ -6,17 +6,16 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.affy.arrays import Layout
+from genesig.data.files.delimited import lines_of
 from genesig.data.files.formats.text import as_text
-from genesig.data.files.lines import lines_of
 from genesig.errors import did_you_mean, refuse
 from genesig.words import counted, listing
 
-Array = np.ndarray[Any, Any]
 File = tuple[bytes, str]
 AGAIN = "copy or download it again"
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from genesig.data.files.cells import numbers
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.formats.arrays import sample_name
 from genesig.data.files.formats.interface import Format
-from genesig.data.files.formats.sample_name import sample_name
 from genesig.data.steps.two_colour import loess_ratios
 from genesig.errors import did_you_mean, refuse
 from genesig.words import counted

@@ -1,18 +1,18 @@
-"""Files of one array each, side by side in one matrix."""
+"""Files of one array each, side by side in one matrix; what the name of a file says."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path, PurePath
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.errors import refuse
 from genesig.words import counted, listing
-
-Array = np.ndarray[Any, Any]
 
 
 def join(arrays: Sequence[tuple[str, Matrix]], where: str) -> Matrix:
@@ -50,3 +50,20 @@ def join(arrays: Sequence[tuple[str, Matrix]], where: str) -> Matrix:
         cells.append(block)
         texts |= {(rows[row], column + start): text for (row, column), text in each.texts.items()}
     return replace(first, columns=tuple(columns), cells=np.hstack(cells), texts=texts)
+
+
+def sample_name(where: str | PurePath) -> str:
+    """Return the name of a file without its folder, ``.gz``, its ending and an IDAT's colour."""
+    plain = _plain(where)
+    colour = r"_(Grn|Red)$" if plain.suffix.lower() == ".idat" else r"$^"
+    return re.sub(colour, "", plain.stem, flags=re.IGNORECASE)
+
+
+def suffix_of(path: str | Path) -> str:
+    """Return the lower-case suffix that says the format, ``.gz`` left aside."""
+    return _plain(path).suffix.lower()
+
+
+def _plain(path: str | PurePath) -> PurePath:
+    path = PurePath(path)
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path

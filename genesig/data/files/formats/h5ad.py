@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
-from genesig.data.files.formats.strings import number_matrix, text_table
+from genesig.data.files.formats.text import number_matrix, text_table
 from genesig.errors import refuse
 from genesig.results.annotated import dense, read_annotated, values_of
 

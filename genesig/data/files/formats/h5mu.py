@@ -12,7 +12,7 @@ import numpy as np
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.h5ad import HDF5
 from genesig.data.files.formats.interface import PARTIAL, Format
-from genesig.data.files.formats.strings import number_matrix, text_of, text_table
+from genesig.data.files.formats.text import number_matrix, text_of, text_table
 from genesig.errors import did_you_mean, refuse
 from genesig.results.annotated import checked_file, dense
 from genesig.words import listing

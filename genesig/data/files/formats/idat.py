@@ -8,20 +8,18 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
-from genesig.data.files.cursor import Cursor
-from genesig.data.files.delimited import Matrix
+from genesig.arrays import Array
+from genesig.data.files.content import Cursor
+from genesig.data.files.delimited import Matrix, lines_of
+from genesig.data.files.formats.arrays import sample_name, suffix_of
 from genesig.data.files.formats.interface import Files, Format, Load
-from genesig.data.files.formats.sample_name import sample_name, suffix_of
 from genesig.data.files.formats.text import as_text
-from genesig.data.files.lines import lines_of
 from genesig.errors import did_you_mean, refuse
 from genesig.words import counted, listing
-
-Array = np.ndarray[Any, Any]
 
 VALUES: dict[str, Callable[[Array, Array], Array]] = {
     "beta": lambda M, U: M / (M + U + 100),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from genesig.data.files.cells import numbers
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.formats.geo_series import sample_table
 from genesig.data.files.formats.interface import Format
-from genesig.data.files.formats.sample_tags import sample_table
 from genesig.errors import did_you_mean, refuse
 from genesig.words import counted, listing
 

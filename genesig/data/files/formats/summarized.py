@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.strings import number_matrix, text_table
+from genesig.data.files.formats.text import number_matrix, text_table
 from genesig.errors import did_you_mean, refuse
 from genesig.machine import check_size
 from genesig.words import counted, listing
@@ -23,7 +24,6 @@ from genesig.words import counted, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 COUNTS = "counts"
 """The assay of a DESeqDataSet that is data; the others are by-products of its fits."""
 COPIES = 2

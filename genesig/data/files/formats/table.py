@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genesig.data.files.delimited import DELIMITERS, Matrix, parse_matrix, parse_table
+from genesig.data.files.delimited import DELIMITERS, Matrix, check_points, parse_matrix, parse_table
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import checked
 from genesig.data.files.layouts import without_annotation
-from genesig.data.files.thousands import check_points
 
 if TYPE_CHECKING:
     import pandas as pd

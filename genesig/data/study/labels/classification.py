@@ -6,9 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from genesig.data.study.label_words import check_class_words, check_left_out
-from genesig.data.study.labels.guide import as_numbers
-from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels
+from genesig.data.study.labels.record import (
+    Asked,
+    Chosen,
+    Config,
+    Found,
+    Labels,
+    as_numbers,
+    check_class_words,
+    check_left_out,
+)
 from genesig.errors import Problem, did_you_mean
 from genesig.words import alike, control_first, counted, flow, is_number, listing
 

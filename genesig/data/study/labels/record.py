@@ -1,15 +1,37 @@
-"""What is asked of the sample table, and what each kind of response answers."""
+"""What is asked of the sample table, what each kind answers, and words that may be no value.
+
+Advice is lines of the config: with all of a message's lines the study is accepted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from genesig.data.files.columns import Pair, class_columns, pairs
+from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
+from genesig.words import (
+    NOTHING,
+    UNKNOWN,
+    alike,
+    as_seen,
+    counted,
+    flow,
+    is_number,
+    listing,
+    misspelt,
+    number_fault,
+    too,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 Config = dict[str, Any]
 Found = Iterator[tuple[str, str] | tuple[str, str, str]]
@@ -99,3 +121,133 @@ class Labels:
 def line(table: pd.DataFrame, row: int) -> int:
     """Return the line of the file on which a row of the table stands."""
     return int(table.attrs["lines"][row])
+
+
+def as_survival(pair: Pair, event: str | None = None) -> str:
+    """Write the lines of a study of survival; `event` is the word that ``data.event`` names."""
+    word = {} if pair.word is None or event is not None else {"event": pair.word}
+    columns = flow({"label": {"time": pair.time, "event": pair.event}})
+    return f"write {columns[1:-1]} and data: {flow({'task': 'survival', **word})}"
+
+
+def as_numbers(table: pd.DataFrame, label: str) -> str:
+    """Say what numbers are that are no classes: times to events, or what regression predicts."""
+    for pair in pairs(table):
+        if pair.time == label:
+            return f"these are times, of events in '{pair.event}'; {as_survival(pair)}"
+    return f"these are numbers; write data: {flow({'task': 'regression'})}"
+
+
+def as_classes(table: pd.DataFrame, label: str) -> str:
+    """Say that the words of a column are classes; '' where they may be numbers gone wrong."""
+    for name, counts in class_columns(table):
+        words = not any(map(is_number, counts))
+        if name == label and words and all("not a number" in number_fault(cell) for cell in counts):
+            return f"; these are classes: write data: {flow({'task': 'classification'})}"
+    return ""
+
+
+def censored(table: pd.DataFrame, label: str) -> Iterator[str]:
+    """Yield that numbers are times to events, some of which may not have come."""
+    for pair in pairs(table)[:1]:
+        if pair.time == label:
+            yield f"looks like times of events in '{pair.event}', and where none came it is a " \
+                  f"time without one; for survival {as_survival(pair)}"  # fmt: skip
+
+
+def two_columns(table: pd.DataFrame, event: str | None) -> Iterator[str]:
+    """Yield which columns look like time and event, where survival names one column."""
+    for pair in pairs(table)[:1]:
+        yield f"'{pair.time}' and '{pair.event}' look like it; {as_survival(pair, event)}"
+
+
+def exchanged(table: pd.DataFrame, columns: Sequence[str], event: str | None) -> Iterator[str]:
+    """Yield that the columns of time and event stand in each other's place."""
+    for pair in pairs(table):
+        if [pair.event, pair.time] == list(columns):
+            yield f"time and event look exchanged; {as_survival(pair, event)}"
+
+
+BY_SIGHT = "upper and lower case, blanks or invisible characters only"
+MOST_CLASSES = 20  # more are refused; of columns with a word for each sample no pairs are made
+
+
+def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
+                      where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield that a class which the config does not name may be none.
+
+    `names` are the classes. ``-`` beside ``+`` is one; ``none`` or ``-`` beside another word may
+    be one, ``?`` or ``-99`` is not.
+    """
+    if pairs := alike(names):
+        same = " and ".join(map(listing, pairs[:3]))
+        what = f"the classes {same} differ in {BY_SIGHT}; write them alike"
+        yield Problem(f"{where}, column '{label}'", what)
+    if 2 < len(names) <= MOST_CLASSES:
+        yield from _check_misspelt(table, label, names, where)
+    for name in names:
+        unknown, nothing = UNKNOWN.fullmatch(name), NOTHING.fullmatch(name)
+        if not (unknown or nothing) or (name == "-" and "+" in names):
+            continue
+        rows = np.flatnonzero(table[label] == name)
+        what = f"'{name}' ({counted(len(rows), 'sample')}) is taken for a class; "
+        what += "if it says that there is no label, leave these cells blank, "
+        what += f"else write data: {flow({'classes': list(names)})}"
+        at = f"{where}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
+        yield Problem(at, what, "error" if unknown else "warning")
+
+
+def check_left_out(counts: Mapping[str, int], classes: Sequence[str],
+                   at: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield that a class which ``data.classes`` leaves out looks like one that it names."""
+    seen = {as_seen(name): name for name in classes}
+    for name, number in counts.items():
+        if as_seen(name) in seen:
+            what = f"'{name}' ({counted(number, 'sample')}) is left out by data.classes, but "
+            what += f"differs from '{seen[as_seen(name)]}' in {BY_SIGHT}; write them alike, or "
+            yield Problem(at, f"{what}quite differently")
+
+
+def _check_misspelt(table: pd.DataFrame, label: str, names: Sequence[str],
+                    where: str) -> Iterator[Problem]:  # fmt: skip
+    """Yield that a class may be there by a slip of the keyboard: the rarer one of two."""
+    size = table[label].value_counts()
+    for pair in combinations(names, 2):
+        if misspelt(*pair):
+            often, rare = sorted(pair, key=lambda name: -size[name])
+            row = int(np.flatnonzero(table[label] == rare)[0])
+            what = f"'{rare}' ({counted(int(size[rare]), 'sample')}) is taken for a class beside "
+            what += f"'{often}' ({size[often]}); if one of them is misspelt, write them alike; if "
+            what += f"both are meant, write data: {flow({'classes': list(names)})}"
+            at = f"{where}, line {table.attrs['lines'][row]}, column '{label}'"
+            yield Problem(at, what, "warning")
+
+
+def check_codes(table: pd.DataFrame, label: str, where: str) -> Iterator[Problem]:
+    """Yield that a number to be predicted, such as -99, may stand for none.
+
+    It cannot be meant where it lies below all others by more than they differ.
+    """
+    rows = [row for row, cell in enumerate(table[label]) if is_number(cell)]
+    y = np.array([float(table[label].iloc[row]) for row in rows])
+    for code in missing_codes(y):
+        others = y[y != code]
+        first = rows[int(np.argmax(y == code))]
+        certain = len(others) > 0 and code < 2 * others.min() - others.max()
+        what = f"the label of '{table.index[first]}' is {code:g}, as "
+        what += f"{counted(int((y == code).sum()), 'cell')} here; if it says that there is no "
+        what += "label, leave it blank"
+        at = f"{where}, line {table.attrs['lines'][first]}, column '{label}'"
+        yield Problem(at, what, "error" if certain else "warning")
+
+
+def check_names_alike(table: pd.DataFrame, key: str, column: str, where: str) -> Iterator[Problem]:
+    """Yield that one patient, pair or batch may go by two names, and so be torn apart."""
+    pairs = alike(map(str, table[column]))
+    if pairs:
+        one, other = pairs[0][:2]
+        row = int(np.argmax(table[column] == other))
+        what = f"{key}: '{other}' differs from '{one}' in {BY_SIGHT}"
+        what += f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
+        at = f"{where}, line {table.attrs['lines'][row]}, column '{column}'"
+        yield Problem(at, what, "warning" if key == "data.batch" else "error")

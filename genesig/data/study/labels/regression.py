@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genesig.data.study.label_words import check_codes
-from genesig.data.study.labels.guide import as_classes, censored
-from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, line
+from genesig.data.study.labels.record import (
+    Asked,
+    Chosen,
+    Config,
+    Found,
+    Labels,
+    as_classes,
+    censored,
+    check_codes,
+    line,
+)
 from genesig.errors import Problem
 from genesig.words import counted, is_missing, is_number, number_fault
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.columns import event_word
-from genesig.data.study.labels.guide import exchanged
-from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, line
+from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, exchanged, line
 from genesig.errors import Problem, did_you_mean
 from genesig.response.survival import happened
 from genesig.words import counted, flow, is_missing, is_number, listing, number_fault, too
 
-Array = np.ndarray[Any, Any]
 DEFAULTS: Config = {
     "linear": {
         "criterion": "partial_likelihood", "tolerance": 1e-7, "tau_min": 0.05,

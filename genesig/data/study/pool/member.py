@@ -1,29 +1,122 @@
-"""One study among several, read and checked by itself."""
+"""One study among several, read by itself; the genes and samples that studies share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.readers import read_matrix, read_samples
+from genesig.data.files.names import POOLED
+from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.data.steps.normalise import fit_steps
+from genesig.data.steps.scale import looks_raw, sizes
 from genesig.data.study.matrix_check import check_matrix
-from genesig.data.study.pool.genes import by_symbol
 from genesig.data.study.pool.record import STUDY, Member, Wanted
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, did_you_mean
 from genesig.response.design import label_columns
-from genesig.words import is_missing, listing
+from genesig.words import counted, is_missing, listing, too
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
-Config = Mapping[str, Any]
 Problems = list[Problem]
+
+SEVERAL = "///"
+"""Between the symbols of a probe that measures several genes, in Affymetrix' tables: the first one
+names it, as it does for most others who use such tables."""
+FEW = 0.5
+"""Share of a study's genes below which it is said how many of them are common."""
+
+
+def by_symbol(X: Array, probes: Sequence[str], annotation: str | None, symbol: str | None,
+              rule: str, problems: Problems) -> tuple[Array, tuple[str, ...]] | None:  # fmt: skip
+    """Return one column for each gene, and the genes; None where the gene table is at fault.
+
+    No label is looked at: of the probes of a gene the one with the largest mean (or interquartile
+    range) over the samples stands for it, or their median in each sample.
+
+    Parameters
+    ----------
+    X : (n_samples, n_probes) float
+    annotation, symbol : str or None
+        Gene table and its column of symbols; without it each probe is a gene.
+    rule : str
+        A name in `collapse.RULES`.
+    """
+    if annotation is None:
+        return X, tuple(probes)
+    symbols = _symbols(annotation, symbol, problems)
+    if symbols is None:
+        return None
+    known = [k for k, probe in enumerate(probes) if probe in symbols]
+    if not known:
+        what = f"no gene of the matrix is in its first column: the matrix has {listing(probes)}, "
+        what += f"the column has {listing(symbols)}; name the gene table of this matrix"
+        problems.append(Problem(annotation, what))
+        return None
+    names = [symbols[probes[k]] for k in known]
+    collapse = fit_steps(X[:, known], [{"step": "collapse", "by": names, "rule": rule}])
+    return collapse.transform(X[:, known]), tuple(names[k] for k in collapse.genes)
+
+
+def _symbols(annotation: str, symbol: str | None, problems: Problems) -> dict[str, str] | None:
+    table = attempt(lambda: read_genes(annotation, None), problems)
+    if table is None:
+        return None
+    columns = list(map(str, table.columns))
+    check_column(symbol, "symbol", columns, str(table.index.name), annotation, problems)
+    column = symbol if symbol is not None else next(iter(columns), None)
+    if column is None:
+        problems.append(Problem(annotation, "needs two columns: gene id and symbol"))
+    if column not in columns or columns.count(column) > 1:
+        return None
+    first = table[~table.index.duplicated()][column]
+    named = {str(probe): str(text).split(SEVERAL)[0].strip() for probe, text in first.items()}
+    return {probe: name for probe, name in named.items() if not is_missing(name)}
+
+
+def common_genes(members: Sequence[Member], problems: Problems) -> list[str]:
+    """Return the genes that all studies have, in the order of their names."""
+    common = set(members[0].genes).intersection(*(member.genes for member in members[1:]))
+    if not common:
+        found = "; ".join(f"{member.name} has {listing(member.genes)}" for member in members[:3])
+        what = f"no gene is in all of them: {found}; name the table that gives each its symbol in "
+        problems.append(Problem(POOLED, what + "'annotation'"))
+        return []
+    for member in members:
+        if len(common) < FEW * len(member.genes):
+            what = f"{len(common)} of the {counted(len(member.genes), 'gene')} of '{member.name}' "
+            what += "are in every study; the others are left out"
+            problems.append(Problem(member.where, what, "warning"))
+    return sorted(common)
+
+
+def lost_to(members: Sequence[Member]) -> list[dict[str, Any]]:
+    """Count for each study its samples and genes, and those that other studies lack.
+
+    Returns
+    -------
+    list of dict
+        name, samples, measured, genes; lost: genes of it that are not common; lacking: name of
+        another study -> how many of its genes that one lacks.
+    """
+    own = {member.name: set(member.genes) for member in members}
+    common = set.intersection(*own.values())
+    return [
+        {"name": member.name, "samples": len(member.table), "measured": member.measured,
+         "genes": len(member.genes), "lost": len(own[member.name] - common),
+         "lacking": {other: len(own[member.name] - genes)
+                     for other, genes in own.items() if other != member.name}}
+        for member in members
+    ]  # fmt: skip
+
+
+Config = Mapping[str, Any]
 
 EVENT, NO_EVENT = "1", "0"
 """Words of the column of events where the config names none."""
@@ -141,3 +234,49 @@ def _own_steps(X: Array, item: Config, problems: Problems) -> Array:
     except (InvalidInput, GenesigError) as error:
         problems.append(Problem(f"studies, {item['name']}, normalise", str(error)))
         return X
+
+
+ALIKE = 0.999
+"""Correlation over the genes above which two samples are one. Technical replicates of one
+hybridisation protocol stay below."""
+ENOUGH = 100
+"""Genes from which on a correlation says that; of fewer, the values must be equal."""
+
+
+def check_copies(members: Sequence[Member], common: Sequence[str]) -> Iterator[Problem]:
+    """Yield the samples that stand in two studies: what is left out would have been trained on."""
+    values = [_comparable(member, common) for member in members]
+    for (a, one), (b, other) in combinations(enumerate(members), 2):
+        pairs = np.argwhere(_same(values[a], values[b]))
+        if not len(pairs):
+            continue
+        first, second = (member.table.index[k] for member, k in zip((one, other), pairs[0],
+                                                                     strict=True))  # fmt: skip
+        what = f"'{first}' of '{one.name}' and '{second}' of '{other.name}' are one sample by their"
+        what += f" values{too(len(pairs) - 1, 'pair')}; a study that is left out must be new: take "
+        what += f"{listing([str(one.table.index[k]) for k in pairs[:, 0]])} out of '{one.name}'"
+        yield Problem(one.where, what)
+
+
+def _comparable(member: Member, common: Sequence[str]) -> Array:
+    """Return the values of the common genes, logarithms where they look raw."""
+    place = {gene: k for k, gene in enumerate(member.genes)}
+    X = member.X[:, [place[gene] for gene in common]]
+    if looks_raw(*sizes(X)[1:]):
+        X = np.log2(np.maximum(X, 1.0))
+    return X
+
+
+def _same(X: Array, Z: Array) -> Array:
+    """Return which samples of one are which of the other, (n, m) bool."""
+    known = np.isfinite(X).all(axis=0) & np.isfinite(Z).all(axis=0)
+    X, Z = X[:, known], Z[:, known]
+    if X.shape[1] < ENOUGH:
+        return np.array([[np.array_equal(x, z) for z in Z] for x in X], dtype=bool)
+    return np.asarray(_unit(X) @ _unit(Z).T > ALIKE)
+
+
+def _unit(X: Array) -> Array:
+    centred = X - X.mean(axis=1, keepdims=True)
+    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    return np.asarray(centred / np.where(length > 0, length, 1.0))

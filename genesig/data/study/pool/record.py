@@ -1,4 +1,4 @@
-"""One study among several, and what they are together."""
+"""One study among several, what they are together, and what the config says of them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.names import POOLED, series_file
+from genesig.data.steps.normalise import NORMALISERS
+from genesig.data.study.labels.known import LABELS
+from genesig.data.study.labels.record import Config, Found
+from genesig.response.design import label_columns
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = np.ndarray[Any, Any]
 
 STUDY = "study"
 """Column of the sample table that names each sample's study."""
@@ -96,3 +98,74 @@ class Pool:
     flow: list[dict[str, Any]]
     dropped: list[dict[str, str]]
     files: list[str]
+
+
+FEWEST = 2
+NOT_OFFERED = ("files", "missing", "prior_weights", "chromosome", "position", "omics")
+"""Keys of the section ``data`` that speak of the columns or cells of one matrix."""
+SCHEME = "leave_one_study_out"
+INSTEAD = {"scheme": "leave_one_batch_out, for the batches of one", "inner_scheme":
+           "stratified_kfold"}  # fmt: skip
+
+
+def study_settings(config: Config) -> Found:
+    """Yield what does not fit where there are several studies, and what does only there."""
+    if not config.get("studies"):
+        for key, instead in INSTEAD.items():
+            if config["splits"][key] == SCHEME:
+                what = f"'{SCHEME}' needs several studies; list them under studies, or take "
+                yield f"splits.{key}", what + instead
+        return
+    for key in ("expression", "samples"):
+        if config[key] != POOLED:
+            yield key, f"'{config[key]}' stands beside studies, each of which has its own; keep one"
+    yield from _items(config)
+    yield from _data(config)
+
+
+def _items(config: Config) -> Found:
+    names: list[str] = []
+    if len(config["studies"]) < FEWEST:
+        what = "there is one study; name another one, or write its expression and samples instead"
+        yield "studies", what
+    for number, item in enumerate(config["studies"], 1):
+        at = f"studies, item {number}"
+        if item["name"].lower() in names:
+            yield f"{at}, name", f"'{item['name']}' is already taken; each study needs its own"
+        names.append(item["name"].lower())
+        if item["geo"] is not None and item["expression"] != series_file(item["geo"]):
+            what = f"names the matrix, and so does expression, {item['expression']}; keep one"
+            yield f"{at}, geo", what
+        yield from _of_kind(item, at, config["data"]["task"])
+        for place, step in enumerate(item["normalise"], 1):
+            if NORMALISERS[step["step"]].kind != "sample":
+                what = f"'{step['step']}' learns from several samples; move it to normalise.folds"
+                yield f"{at}, normalise, item {place}", what
+
+
+def _of_kind(item: Mapping[str, Any], at: str, task: str) -> Found:
+    kind = LABELS[task]
+    if item["classes"] and not kind.named:
+        yield f"{at}, classes", "is for classification; take it away"
+    if item["event"] is not None and not kind.columns:
+        yield f"{at}, event", "is for survival; take it away"
+    if item["label"] is not None and len(label_columns(item["label"])) != max(1, len(kind.columns)):
+        columns = ", ".join(f"{key}: COLUMN" for key in kind.columns)
+        asked = f"write label: {{{columns}}}" if columns else "name one column"
+        yield f"{at}, label", f"does not fit data.task: {task}; {asked}"
+
+
+def _data(config: Config) -> Found:
+    data, alike = config["data"], config["across"]["weights"] == "equal"
+    if data["batch"] != STUDY:
+        what = f"'{data['batch']}': where there are several studies each is a batch; take it away"
+        yield "data.batch", what
+    if alike and data["weights"] != WEIGHT:
+        yield "data.weights", "stands beside across.weights: equal; set that one to samples"
+    if alike and data["pair"] is not None:
+        yield "across.weights", "'equal' is not offered with data.pair; set it to samples"
+    if alike and config.get("structured", {}).get("sets") is not None:
+        yield "across.weights", "'equal' is not offered with gene sets; set it to samples"
+    for key in NOT_OFFERED:
+        if data[key]:
+            yield f"data.{key}", "is not offered where there are several studies; take it away"

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.names import POOLED
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.data.study.labels.known import LABELS
-from genesig.data.study.pool.copies import check_copies
-from genesig.data.study.pool.genes import common_genes, lost_to
-from genesig.data.study.pool.member import read_member
+from genesig.data.study.pool.member import check_copies, common_genes, lost_to, read_member
 from genesig.data.study.pool.record import WEIGHT, Member, Pool, Wanted
 from genesig.errors import Problem
 from genesig.words import listing
@@ -24,7 +23,6 @@ from genesig.words import listing
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 Problems = list[Problem]
 
 LEAST_OF_CLASS = 2

@@ -22,13 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.nonlinear.certificate import gap
-from genesig.optim.nonlinear.dense import Dense
+from genesig.arrays import Array
 from genesig.optim.nonlinear.instance import Instance
-from genesig.optim.nonlinear.multipliers import Multipliers
+from genesig.optim.nonlinear.metric import Dense
+from genesig.optim.nonlinear.multipliers import Multipliers, gap
 from genesig.optim.nonlinear.penalties import Penalty
-
-Array = np.ndarray[Any, Any]
 
 RELAXATION = 1.5
 """Weight of Z w against the φ before it in S2; between 1 and 2."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from genesig.optim.nonlinear.certificate import certify
 from genesig.optim.nonlinear.instance import Instance
-from genesig.optim.nonlinear.multipliers import Multipliers
+from genesig.optim.nonlinear.multipliers import Multipliers, certify
 from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.solvers.admm import admm
 from genesig.optim.nonlinear.solvers.compressed import compressed

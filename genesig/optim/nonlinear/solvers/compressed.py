@@ -12,19 +12,15 @@ Source: the Kronecker structure of gradient Gram matrices (de Roos, Gessner and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from genesig.optim.nonlinear.accelerate import accelerate
-from genesig.optim.nonlinear.certificate import certify
+from genesig.arrays import Array
 from genesig.optim.nonlinear.instance import Instance
-from genesig.optim.nonlinear.multipliers import Multipliers
+from genesig.optim.nonlinear.metric import accelerate, row_space
+from genesig.optim.nonlinear.multipliers import Multipliers, certify
 from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.problem import Gradient
-from genesig.optim.nonlinear.spectrum import row_space
-
-Array = np.ndarray[Any, Any]
 
 ENOUGH = 0.9
 """Share of the gap that is asked for at which the steps end."""

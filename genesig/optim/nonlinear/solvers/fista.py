@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from genesig.optim.nonlinear.accelerate import accelerate
 from genesig.optim.nonlinear.instance import Instance
+from genesig.optim.nonlinear.metric import accelerate
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.problem import Gradient

@@ -16,19 +16,16 @@ Source: Rosasco et al. (2010), algorithm 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.kernels import directional, pull, values
-from genesig.optim.nonlinear.certificate import gap
 from genesig.optim.nonlinear.instance import Instance
-from genesig.optim.nonlinear.multipliers import Multipliers
+from genesig.optim.nonlinear.metric import MARGIN, largest_eigenvalue
+from genesig.optim.nonlinear.multipliers import Multipliers, gap
 from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.problem import Problem
-from genesig.optim.nonlinear.spectrum import MARGIN, largest_eigenvalue
-
-Array = np.ndarray[Any, Any]
 
 INNER_STEPS = 500
 """Most steps of one inner problem, and the forward steps between two looks at the gap."""

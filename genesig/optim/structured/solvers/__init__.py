@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
 from genesig.optim.structured.penalties import Penalty
 from genesig.optim.structured.solution import Minimisers
 from genesig.optim.structured.solvers.blocks import blocks
 from genesig.optim.structured.solvers.projection import projection
-
-Array = np.ndarray[Any, Any]
 
 SOLVERS = {"blocks": blocks, "projection": projection}
 

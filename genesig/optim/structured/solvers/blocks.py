@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
+from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.structured.path import block_path
 from genesig.optim.structured.penalties import Penalty
 from genesig.optim.structured.solution import Minimisers
-
-Array = np.ndarray[Any, Any]
 
 
 def blocks(

@@ -14,16 +14,20 @@ O'Donoghue, Candès 2015.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.certificate import Certified, Residual, duality_gap
 from genesig.optim.structured.penalties import Groups, Penalty, Projected, row_squares
-from genesig.optim.structured.solution import DensePath, Minimisers
-
-Array = np.ndarray[Any, Any]
+from genesig.optim.structured.solution import (
+    Certified,
+    DensePath,
+    Minimisers,
+    Residual,
+    duality_gap,
+)
 
 STEPS = 50_000
 CHECK = 10  # steps from one certificate to the next

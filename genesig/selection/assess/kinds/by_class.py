@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.selection.assess.intervals import (
     NOTHING,
     Interval,
@@ -19,9 +19,6 @@ from genesig.selection.assess.intervals import (
 )
 from genesig.selection.assess.kinds.record import Headline, HeldOut
 from genesig.selection.assess.scores import placements
-
-Array = np.ndarray[Any, Any]
-
 
 Side = tuple[Array, Array]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.class_line import probabilities, two_columns
 from genesig.selection.assess.kinds.by_class import balanced, held_out_area
@@ -19,8 +19,6 @@ from genesig.selection.assess.scores import (
     wrong,
     zero_one_loss,
 )
-
-Array = np.ndarray[Any, Any]
 
 
 def _loss(found: HeldOut) -> Array:

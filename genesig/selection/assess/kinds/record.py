@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
 from genesig.selection.assess.intervals import Interval
 
-Array = np.ndarray[Any, Any]
 Classes = tuple[str, ...] | None
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
 from genesig.selection.assess.intervals import NOTHING, Interval, error_of_splits, t_quantile
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
 from genesig.selection.assess.scores import squared_error
-
-Array = np.ndarray[Any, Any]
 
 
 def _loss(found: HeldOut) -> Array:

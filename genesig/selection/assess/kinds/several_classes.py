@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.class_line import probabilities
-from genesig.optim.classes import centres, coded, margins, shares
+from genesig.optim.multitask import centres, coded, margins, shares
 from genesig.selection.assess.kinds.by_class import balanced, held_out_area
 from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
 from genesig.selection.assess.several import (
@@ -19,8 +20,6 @@ from genesig.selection.assess.several import (
     sides,
     wrong,
 )
-
-Array = np.ndarray[Any, Any]
 
 
 def _loss(found: HeldOut) -> Array:

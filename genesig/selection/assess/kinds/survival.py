@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.selection.assess.intervals import (
@@ -17,9 +17,7 @@ from genesig.selection.assess.intervals import (
     share_limits,
 )
 from genesig.selection.assess.kinds.record import Assessed, Classes, Headline, HeldOut
-from genesig.selection.assess.survival_measures import harrell, ordered
-
-Array = np.ndarray[Any, Any]
+from genesig.selection.assess.survival import harrell, ordered
 
 
 def _tests(found: HeldOut) -> list[Array]:
@@ -105,8 +103,8 @@ def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
 
 def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
     """Return the scores of Cox's model of the covariates."""
-    from genesig.optim.cox.ridge import ridge  # here, because most jobs import this module
-    from genesig.optim.cox.separation import ease
+    from genesig.optim.cox.path import ridge  # here, because most jobs import this module
+    from genesig.optim.cox.training import ease
 
     train, C, v = np.flatnonzero(fixed.root[:, 0]), fixed.basis[0].T, fixed.weights
     own = None if v is None else v[train, 0]

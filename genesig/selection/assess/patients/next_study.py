@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,11 @@ from genesig.selection.assess.intervals import Z
 from genesig.selection.assess.kinds.by_class import held_out_area
 from genesig.selection.assess.kinds.record import Headline, HeldOut
 from genesig.selection.assess.several import sides
-from genesig.selection.assess.survival_measures import harrell, pooled
+from genesig.selection.assess.survival import harrell, pooled
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = np.ndarray[Any, Any]
 Need = tuple[str, str, float, int, int | None]
 
 HALF = 0.05

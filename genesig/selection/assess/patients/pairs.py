@@ -18,14 +18,13 @@ Source: Liang and Qin 2000; Heinze and Schemper 2002.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.selection.assess.intervals import Z, error_of_splits, t_quantile
 from genesig.selection.assess.kinds.record import HeldOut
-
-Array = np.ndarray[Any, Any]
 
 STEPS = 100
 LONGEST = 2.0

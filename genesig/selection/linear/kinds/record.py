@@ -8,14 +8,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.solution import Path
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import Design
 from genesig.selection.assess.held import Held
 from genesig.selection.linear import protocol as settings
 from genesig.selection.linear.tasks import Task
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from genesig.optim.classes import centres, coded, discriminant, margins, shares
-from genesig.optim.multitask import JointSets, joint_coef, joint_path, joint_scores, joint_sets
+from genesig.arrays import Array
+from genesig.optim.multitask import (
+    JointSets,
+    centres,
+    coded,
+    discriminant,
+    joint_coef,
+    joint_path,
+    joint_scores,
+    joint_sets,
+    margins,
+    shares,
+)
 from genesig.optim.refit import covariate_coef
 from genesig.optim.solution import Path
 from genesig.response.design import Design
@@ -19,8 +30,6 @@ from genesig.selection.linear.kinds.record import Fitting, Ground
 from genesig.selection.linear.path import Lists
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ def _error(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array
 
 
 def _decide(lists: Lists, cuts: Sequence[Any]) -> tuple[Lists, Array]:
-    """Turn the weights of each fit into those of its margins, see `classes.discriminant`.
+    """Turn the weights of each fit into those of its margins, see `multitask.discriminant`.
 
     The prediction is then the largest, without a threshold. Fits without means keep theirs.
     """

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
-from genesig.optim.cox.path import cox_path, strength
+from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_scores, strength
 from genesig.optim.cox.path import tau_max as smallest
-from genesig.optim.cox.ridge import covariate_coef, ridge_coef, ridge_scores
 from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
@@ -19,8 +19,6 @@ from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.linear.kinds.record import Fitting, Ground
 from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import Task
-
-Array = np.ndarray[Any, Any]
 
 
 class _Held(NamedTuple):
@@ -106,14 +104,14 @@ class PartialLikelihood:
         return ridge_scores(self.sets, lists, lam)
 
     def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
-        """Refit by ridge Cox, see `ridge.ridge_coef`."""
+        """Refit by ridge Cox, see `path.ridge_coef`."""
         values, intercept, _ = ridge_coef(self.sets, lists, lam)
         return values, intercept
 
     def covariates(
         self, lists: Path, values: Array, lam: Array
     ) -> tuple[Array, Array] | tuple[None, None]:
-        """Return what `ridge.covariate_coef` gives, and the means."""
+        """Return what `path.covariate_coef` gives, and the means."""
         fixed = self.sets.fixed
         if fixed is None or not fixed.mean.shape[1]:
             return None, None

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.class_line import probabilities, two_columns
 from genesig.results import Dataset
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.model.external_scores import Row, two_classes
 from genesig.selection.model.kinds.record import Asked, Model, Modelled
-
-Array = np.ndarray[Any, Any]
 
 
 def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from genesig.arrays import Array
 from genesig.results import Dataset
 from genesig.selection.model.external_scores import Row
 
-Array = np.ndarray[Any, Any]
 Model = Mapping[str, Any]
 
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.class_line import probabilities
 from genesig.results import Dataset
 from genesig.selection.model.external_scores import Row, several_classes
 from genesig.selection.model.kinds.record import Asked, Model, Modelled
-
-Array = np.ndarray[Any, Any]
 
 
 def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:

@@ -7,16 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import USUAL, Hazard
 from genesig.results import Dataset
 from genesig.selection.assess.intervals import NOTHING
-from genesig.selection.assess.survival_curves import censoring, kaplan_meier, log_rank
-from genesig.selection.assess.survival_measures import brier_losses, harrell
+from genesig.selection.assess.survival import (
+    brier_losses,
+    censoring,
+    harrell,
+    kaplan_meier,
+    log_rank,
+)
 from genesig.selection.model.external_scores import Row
 from genesig.selection.model.kinds.record import Asked, Model, Modelled
 from genesig.selection.survival import Tested, hazard_of, times_to, told
-
-Array = np.ndarray[Any, Any]
 
 
 def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from genesig.response.survival import times
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.patients.pairs import effect, pairs_of
-from genesig.selection.assess.survival_measures import slope
+from genesig.selection.assess.survival import slope
 
 
 def held(y, f, split, group=None):

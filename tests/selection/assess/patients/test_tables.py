@@ -12,10 +12,15 @@ from settings import SPLITS
 
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
-from genesig.selection.assess.patients.characteristics import follow_up
-from genesig.selection.assess.patients.subgroups import FEWEST, levels
-from genesig.selection.assess.patients.tables import patient_tables
-from genesig.selection.assess.patients.traits import MOST_COLUMNS, trait, traits
+from genesig.selection.assess.patients.tables import (
+    FEWEST,
+    MOST_COLUMNS,
+    follow_up,
+    levels,
+    patient_tables,
+    trait,
+    traits,
+)
 
 
 def study(kind, **more):

@@ -1,14 +1,83 @@
-"""YAML of configs: values, unless aliases or nesting make more of them than was written."""
+"""JSON and YAML of configs: values as they are defined, and no more than was written."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from genesig.data.files.yaml_numbers import check_numbers
 from genesig.errors import refuse
 from genesig.words import size_of
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Parse a text; `where` is its file.
+
+    Raises
+    ------
+    InvalidInput
+        It is no JSON, is nested too deeply, or has a number of thousands of digits.
+    """
+    if not text.strip():
+        raise refuse(where, "is empty; name another file, or copy it again")
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        what = f"is not JSON: {error.msg.lower()}; name a JSON file, or copy it again if it is cut "
+        what += "off"
+        raise refuse(where, what, line=error.lineno) from None
+    except (ValueError, RecursionError) as error:
+        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise refuse(where, f"is not JSON as a program writes it: {what}; copy it again") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key '{twice[:80]}' stands twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+# Of YAML's numbers those that everybody reads as YAML does; not 010, 0x10, 1_000, 1:30.
+PLAIN_NUMBER = re.compile(
+    r"[-+]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?|[-+]?\.(inf|nan)", re.I
+)
+
+
+def check_numbers(node: Any, where: str) -> None:
+    """Refuse the first number that is another one to YAML than to people.
+
+    Parameters
+    ----------
+    node : yaml.Node
+        As `yaml.compose` gives it.
+    where : str
+        Its file.
+    """
+    import yaml
+
+    seen: set[int] = set()
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:  # an alias, perhaps of what it stands in
+            continue
+        seen.add(id(each))
+        if each.id != "scalar":
+            waiting += [part for pair in each.value
+                        for part in (pair if isinstance(pair, tuple) else (pair,))]  # fmt: skip
+        elif each.tag.endswith((":int", ":float")) and not PLAIN_NUMBER.fullmatch(each.value):
+            what = f"'{each.value}' is {yaml.safe_load(each.value)} in YAML; write that, the number"
+            what += " you mean, or quotes around a name"
+            raise refuse(where, what, line=each.start_mark.line + 1)
+
 
 MOST_BYTES = 100_000
 MOST, DEEPEST = 2000, 20
