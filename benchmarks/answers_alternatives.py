@@ -32,8 +32,7 @@ from genesig.selection.assess.stability import Pairs
 from genesig.selection.linear import double_loop, grid
 from genesig.selection.linear.grid import RULES, Searched
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.protocol import Protocol, keywords
-from genesig.selection.linear.tasks import Task, tasks
+from genesig.selection.linear.tasks import Protocol, Task, keywords, tasks
 
 Array = np.ndarray[Any, Any]
 Choice = Callable[[list[Task], Sets, Sets, Protocol], list[grid.Surface]]

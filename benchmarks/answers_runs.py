@@ -22,7 +22,7 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.held_out import EQUAL, held_out, predictions_table
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.protocol import keywords
+from genesig.selection.linear.tasks import keywords
 
 Lists = list[list[int]]
 

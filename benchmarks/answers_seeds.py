@@ -27,7 +27,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Splits
 from genesig.selection.gather import evidence_table
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.protocol import keywords
+from genesig.selection.linear.tasks import keywords
 
 GOAL = 0.8
 Genes = Sequence[object]

@@ -289,7 +289,7 @@ def _crate(chosen: argparse.Namespace) -> int:
 
 def _parameters(chosen: argparse.Namespace) -> int:
     from genesig.data.files.readers import load_schema
-    from genesig.data.study.parameters import parameter_table
+    from genesig.data.study.config_check import parameter_table
 
     print(parameter_table(load_schema()), end="")
     return 0

@@ -42,7 +42,7 @@ from study import splits_of
 from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.protocol import Protocol, keywords
+from genesig.selection.linear.tasks import Protocol, keywords
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from genesig import __version__
 from genesig.cli import main
 from genesig.data.files.config_text import on_top
 from genesig.data.files.readers import load_schema
-from genesig.data.study.parameters import parameter_table
+from genesig.data.study.config_check import parameter_table
 from genesig.data.validate import (
     check_study,
     examine,

@@ -13,7 +13,7 @@ MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "__ini
 ROOMS = sorted({path.parent for path in MODULES} - {PACKAGE})
 # Rooms whose __init__ holds more than its sentence: registries, how kernels are compiled, and the
 # one door that passes on what stands behind it, because every stage takes its records there.
-REGISTRIES = {"optim/solvers", "optim/nonlinear/solvers", "optim/structured/solvers"}
+REGISTRIES = {"optim/solvers"}
 DOOR = "results"
 MORE = REGISTRIES | {"compiled", DOOR}
 

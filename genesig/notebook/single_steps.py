@@ -14,7 +14,7 @@ import numpy as np
 from genesig.data.cohorts.new_matrix import check_names
 from genesig.data.files.content import absent
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.orientation import orient
+from genesig.data.files.layouts import orient
 from genesig.data.files.readers import (
     format_of,
     load_schema,

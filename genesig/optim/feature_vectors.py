@@ -1,6 +1,6 @@
 """The Feature Vector Machine: a lasso by grafting with mutual information for inner products.
 
-min_b ½ b'(K + δ I) b - k_y'b + (λ/2) ||b||_1
+    min_b ½ b'(K + δ I) b - k_y'b + (λ/2) ||b||_1
 
 Optimal where |k_y - K b|_q ≤ λ/2, with equality and the sign of b_q where b_q is not zero; the
 largest useful λ is 2 max|k_y|. Features are added one at a time, the one that breaks its bound

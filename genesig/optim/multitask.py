@@ -1,6 +1,6 @@
 """Several responses or classes, one list: the multi-task l1-l2 path and its ridge refit.
 
-min_B (1/n)||Y - ZB||_F² + mu ||B||_F² + tau sum_j w_j ||B_j.||_2
+    min_B (1/n)||Y - ZB||_F² + mu ||B||_F² + tau sum_j w_j ||B_j.||_2
 
 for k training sets of one matrix, each with T responses: blocks of one column. A feature is
 selected for all of them or for none. T = 1 is the problem of `genesig.optim.solvers.path`, and is

@@ -18,8 +18,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from genesig.optim.likelihood.path import Levels
-from genesig.optim.logistic.path import logistic_path
-from genesig.optim.logistic.training import judge_sets, logistic_sets
+from genesig.optim.logistic import judge_sets, logistic_path, logistic_sets
 
 SHARES = np.geomspace(0.95, 0.05, 12)
 SIZES = ((30, 3000), (60, 7000), (100, 12000))

@@ -44,8 +44,14 @@ from genesig.selection.genes.frequency import expected, q_values, tails
 from genesig.selection.linear.answers import Expected, controlled
 from genesig.selection.linear.halves import chance_study, list_halves, pairs_of
 from genesig.selection.linear.kinds.known import inner_sets, outer_sets
-from genesig.selection.linear.protocol import Protocol, keywords
-from genesig.selection.linear.tasks import Task, known_halves, shared_matrices, tasks
+from genesig.selection.linear.tasks import (
+    Protocol,
+    Task,
+    keywords,
+    known_halves,
+    shared_matrices,
+    tasks,
+)
 
 Array = np.ndarray[Any, Any]
 GIVEN = ("golub", "alon", "singh")

@@ -34,8 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "references"))
 
 from nonlinear_tasks import RELEVANT, e1, e3
 
-from genesig.models.derivative import DerivativeRegressor
-from genesig.models.fvm import FeatureVectorMachine
+from genesig.models.derivative import DerivativeRegressor, FeatureVectorMachine
 from genesig.optim.kernels import Gaussian, median_distance
 from genesig.optim.nonlinear.choice import Ridge, fit_path
 

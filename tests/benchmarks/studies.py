@@ -40,7 +40,7 @@ from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.protocol import keywords
+from genesig.selection.linear.tasks import keywords
 
 Array = np.ndarray[Any, Any]
 

@@ -27,7 +27,7 @@ from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import gather
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.protocol import keywords
+from genesig.selection.linear.tasks import keywords
 
 SMALL: dict[str, dict[str, Any]] = {
     "splits": {"repeats": 2, "subsamples": 4},

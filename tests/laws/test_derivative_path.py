@@ -268,7 +268,7 @@ def test_auto_falls_back_to_admm_where_accelerated_gradients_stall(monkeypatch):
     change = {"kernel": Polynomial(3, 1.0), "nu": 1e-5, "tau": [0.1], "max_iterations": 2000}
     stalled = solve(X, y, solver="fista", **change)
     assert "did not reach" in stalled.message
-    module, factored = import_module("genesig.optim.nonlinear.solvers.automatic"), []
+    module, factored = import_module("genesig.optim.nonlinear.solvers"), []
     admm = module.admm
     monkeypatch.setattr(module, "admm", lambda *given: factored.append(1) or admm(*given))
     found = solve(X, y, **change)

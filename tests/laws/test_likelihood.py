@@ -11,7 +11,7 @@ import pytest
 from genesig.optim.cox.likelihood import COX
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.likelihood.newton import Problem, dual_points, newton_steps, penalty
-from genesig.optim.logistic.training import LOGISTIC, Classes
+from genesig.optim.logistic import LOGISTIC, Classes
 
 N, D = 12, 30
 LOSSES = {"logistic": LOGISTIC, "cox": COX}

@@ -25,8 +25,14 @@ from genesig.errors import GenesigError
 from genesig.optim.adjustment import adjustment
 from genesig.optim.likelihood.newton import Model, Problem, dual_points, face_step
 from genesig.optim.likelihood.path import Levels, State, problem_of
-from genesig.optim.logistic.path import logistic_coef, logistic_path
-from genesig.optim.logistic.training import LOGISTIC, classes_of, judge_sets, logistic_sets
+from genesig.optim.logistic import (
+    LOGISTIC,
+    classes_of,
+    judge_sets,
+    logistic_coef,
+    logistic_path,
+    logistic_sets,
+)
 
 dual_point = dual_points(LOGISTIC)
 SHARES = np.array([0.8, 0.4, 0.1, 0.02])

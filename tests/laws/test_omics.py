@@ -20,7 +20,7 @@ from genesig.results.dataset import OMIC, PRIOR_WEIGHT
 from genesig.selection.linear import omics
 from genesig.selection.linear.double_loop import double_loop, fit_subsamples
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import Protocol
 
 D, PROTEINS = 60, 8
 

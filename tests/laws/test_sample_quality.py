@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genesig.data.quality.components import standardised_products
 from genesig.data.quality.samples import (
     FAR,
     QUANTILES,
@@ -18,6 +17,7 @@ from genesig.data.quality.samples import (
     relative_log_expression,
     row_quantiles,
     scaling_factors,
+    standardised_products,
 )
 
 RNG = np.random.default_rng

@@ -12,7 +12,7 @@ from linear_settings import linear
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.grid import RULES, Searched, choose_stable
-from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import Protocol
 
 D = 12
 

@@ -21,7 +21,7 @@ from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.linear.kinds.record import Ground
 from genesig.selection.linear.kinds.survival import PartialLikelihood
-from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import Protocol
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.survival import foretold

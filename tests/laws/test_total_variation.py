@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.errors import GenesigError
-from genesig.genome.total_variation import (
+from genesig.genome import (
     Genome,
     denoised,
     means,
@@ -22,7 +22,7 @@ from genesig.genome.total_variation import (
     tau_max,
     total_variation,
 )
-from genesig.models.total_variation import TotalVariation
+from genesig.models.components import TotalVariation
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 

@@ -6,7 +6,7 @@ from kinds_study import task_of
 
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
-from genesig.selection.linear.protocol import keywords
+from genesig.selection.linear.tasks import keywords
 
 BEFORE = {"list": "minimal", "threshold": "zero"}
 """The rules of Mosci 2009: the list of smallest error, scores cut at 0."""

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from genesig.optim.adjustment import adjustment
-from genesig.optim.logistic.path import logistic_coef, logistic_path
-from genesig.optim.logistic.training import LogisticSets, logistic_sets
+from genesig.optim.logistic import LogisticSets, logistic_coef, logistic_path, logistic_sets
 from genesig.optim.solution import Path
 
 Array = np.ndarray[Any, Any]

@@ -10,7 +10,7 @@ from study import settings, splits_of
 from genesig.results import Dataset, Design
 from genesig.selection.gather import evidence_table
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.protocol import keywords
+from genesig.selection.linear.tasks import keywords
 
 SPLITS = {"folds": 5, "repeats": 1, "subsamples": 0}
 SAMPLES, GENES, TRUE = 60, 400, 10

@@ -8,7 +8,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.linear.protocol import keywords
+from genesig.selection.linear.tasks import keywords
 
 PRESET = ROOT / "config" / "thesis2009.yaml"
 

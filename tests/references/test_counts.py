@@ -8,9 +8,16 @@ import pytest
 from published import SHARED
 from scipy.stats import nbinom
 
-from genesig.data.steps.counts import LogCpm, SizeFactors, size_factors
+from genesig.data.steps.counts import (
+    LEAST,
+    LogCpm,
+    SizeFactors,
+    Vst,
+    dispersions,
+    size_factors,
+    trend,
+)
 from genesig.data.steps.normalise import fit_steps
-from genesig.data.steps.vst import LEAST, Vst, dispersions, trend
 from genesig.errors import GenesigError
 
 STEP = [{"step": "log_cpm", "prior": 0.5}]

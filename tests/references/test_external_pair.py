@@ -19,7 +19,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.errors import InvalidInput
 from genesig.selection.linear.double_loop import fit_final
-from genesig.selection.linear.protocol import keywords
+from genesig.selection.linear.tasks import keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

@@ -8,7 +8,7 @@ import pytest
 from logistic_by_hand import BOTH, KINDS, classes, fits, objective, parts, problem
 from sklearn.linear_model import LogisticRegression
 
-from genesig.optim.logistic.training import logistic_sets
+from genesig.optim.logistic import logistic_sets
 
 
 def by_cvxpy(sets, k, tau, mu):

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from genesig.errors import GenesigError
-from genesig.models.fvm import FeatureVectorMachine
+from genesig.models.derivative import FeatureVectorMachine
 from genesig.optim.feature_vectors import graft, mutual_information, rank_bins
 
 

@@ -17,8 +17,8 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import StandardScaler
 
-from genesig.data.quality.components import principal_components, standardised_products
 from genesig.data.quality.missingness import missingness, q_values
+from genesig.data.quality.samples import principal_components, standardised_products
 from genesig.data.study.confounding import association, means_numbers
 from genesig.results import Design
 

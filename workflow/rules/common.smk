@@ -9,7 +9,7 @@ from genesig.data.study.dataset import pooled_of
 from genesig.data.study.settings_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
-from genesig.selection.linear.protocol import keywords
+from genesig.selection.linear.tasks import keywords
 from genesig.results.sources import stamp
 
 # In a string, or a list of strings, braces are a wildcard to Snakemake, in a dictionary they are

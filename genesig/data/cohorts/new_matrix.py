@@ -15,7 +15,7 @@ from genesig.data.cohorts.translation import other_versions
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name, suffix_of
 from genesig.data.files.known import FORMATS
-from genesig.data.files.orientation import nearest
+from genesig.data.files.layouts import nearest
 from genesig.data.files.readers import read_matrix
 from genesig.data.steps.normalise import MOMENTS, Normaliser
 from genesig.data.steps.scale import LEARNED_DEPTH, LOG2, looks_raw, missing_codes, sizes

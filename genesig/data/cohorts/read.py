@@ -10,7 +10,7 @@ from genesig.arrays import Array
 from genesig.data.cohorts.labels import Asked, of_classes, of_numbers, of_times
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.orientation import orient
+from genesig.data.files.layouts import orient
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.study.matrix_check import check_samples
 from genesig.data.study.sheet_check import check_column, check_ids, storable

@@ -26,8 +26,8 @@ from genesig.data.files.config_text import on_top
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.geo_series import KEPT
 from genesig.data.files.formats.interface import Format
+from genesig.data.files.layouts import orient
 from genesig.data.files.names import FOLDER, fetch, is_series
-from genesig.data.files.orientation import orient
 from genesig.data.files.readers import format_of, read_matrix, read_samples
 from genesig.data.steps.imputation import of_low_genes
 from genesig.data.steps.scale import looks_counted, looks_raw, never_logged, sizes

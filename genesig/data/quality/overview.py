@@ -44,16 +44,18 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.quality.components import Components, principal_components, standardised_products
 from genesig.data.quality.missingness import missingness, q_values
 from genesig.data.quality.samples import (
     FAR,
+    Components,
     as_logarithms,
     deviations,
     nearest_distances,
+    principal_components,
     relative_log_expression,
     row_quantiles,
     scaling_factors,
+    standardised_products,
 )
 from genesig.data.steps.missing_indicators import lacking
 from genesig.data.steps.normalise import Reference, moments, reference_of_all

@@ -21,7 +21,7 @@ from genesig.arrays import Array
 from genesig.data.steps.alignment import ALIGNED, ALIGNERS, AUTO, LEARNED, Alignments, chosen
 from genesig.data.steps.collapse import Collapse, with_sets
 from genesig.data.steps.combat import BatchCorrection
-from genesig.data.steps.counts import LogCpm, SizeFactors
+from genesig.data.steps.counts import LogCpm, SizeFactors, Vst
 from genesig.data.steps.gene_filters import Filter, by_detection, by_fold, by_range, by_variance
 from genesig.data.steps.imputation import HalfMinimum, KnnImpute, LeftCensored, MeanImpute
 from genesig.data.steps.median_polish import MedianPolish, Quantile, RmaBackground
@@ -33,7 +33,6 @@ from genesig.data.steps.missing_indicators import (
 from genesig.data.steps.moments import Centre, UnitVariance, state_of
 from genesig.data.steps.sample_wise import Log2, RankSamples, StandardiseSamples
 from genesig.data.steps.segment import Segment, among, with_places
-from genesig.data.steps.vst import Vst
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry, answering, check_answer
 from genesig.results import Dataset, Design

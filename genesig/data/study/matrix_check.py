@@ -11,7 +11,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.orientation import nearest, orient
+from genesig.data.files.layouts import nearest, orient
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
 from genesig.words import LARGEST, SMALLEST, alike, counted, listing, number_fault, too

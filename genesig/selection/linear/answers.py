@@ -31,8 +31,7 @@ from genesig.selection.linear.halves import HalfLists, list_halves
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Model, Sets
 from genesig.selection.linear.path import refitted
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task, known_halves
+from genesig.selection.linear.tasks import Protocol, Task, known_halves
 
 LENGTHS = (5, 10, 20, 35, 50, 70, 100)
 """Genes of the lists among which the inner folds choose, the most listed or strongest first."""

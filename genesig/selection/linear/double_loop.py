@@ -24,9 +24,9 @@ from genesig.selection.linear.kinds.known import FITTED, Steps, outer_sets
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.omics import Choice, alike, candidates
 from genesig.selection.linear.path import Lists, stage_two
-from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.tasks import (
     NO_PAIRS,
+    Protocol,
     Task,
     batch_of,
     permutation_numbers,

@@ -29,8 +29,7 @@ from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import Protocol, Task
 
 Choose = Callable[[Task, Array], tuple[Array, Any]]
 

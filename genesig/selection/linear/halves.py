@@ -25,8 +25,14 @@ from genesig.results.splits import FINAL, FOLDS, TRAINING, Chance
 from genesig.selection.genes.frequency import LONGEST, MU, NESTED, SHARE, rounded, tails
 from genesig.selection.linear.kinds.known import Steps, outer_sets
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Pairs, Task, known_halves, shared_matrices, tasks
+from genesig.selection.linear.tasks import (
+    Pairs,
+    Protocol,
+    Task,
+    known_halves,
+    shared_matrices,
+    tasks,
+)
 
 TAU = np.geomspace(0.9, 0.15, 8)
 

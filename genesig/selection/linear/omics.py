@@ -22,8 +22,7 @@ from genesig.results import Dataset
 from genesig.selection.linear.grid import Surface
 from genesig.selection.linear.kinds.known import inner_sets
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import Protocol, Task
 
 Choice = Callable[[list[Task], Sets, Sets, Protocol], list[Surface]]
 Describe = Callable[..., Sets]

@@ -13,7 +13,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.solution import Path
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.protocol import Protocol
+from genesig.selection.linear.tasks import Protocol
 
 
 @dataclass(frozen=True)

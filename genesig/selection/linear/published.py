@@ -27,8 +27,7 @@ from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.linear.kinds.known import FITTED, Steps, inner_sets, outer_sets
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task, shared_matrices, tasks
+from genesig.selection.linear.tasks import Protocol, Task, shared_matrices, tasks
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,7 @@ from jsonschema import Draft202012Validator
 from places import ROOT
 
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.study.config_check import resolve_config
-from genesig.data.study.parameters import parameter_table
+from genesig.data.study.config_check import parameter_table, resolve_config
 from genesig.data.study.settings_check import check_settings
 from genesig.errors import InvalidInput
 

@@ -26,8 +26,7 @@ from genesig.selection.linear import answers
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.halves import MU, NESTED, TAU, chance_study, longest_list, nested
 from genesig.selection.linear.kinds.known import outer_sets
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import draw_halves, tasks
+from genesig.selection.linear.tasks import Protocol, draw_halves, tasks
 
 SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 4}
 STUDY = {"batch": "1of1", "folds": MOMENTS}

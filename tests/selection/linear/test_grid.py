@@ -7,8 +7,7 @@ from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from genesig.selection.linear.grid import Searched, choose_minimal
 from genesig.selection.linear.kinds.least_squares import CRITERIA, validation_error
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task, batch_of, permutation_numbers
+from genesig.selection.linear.tasks import Protocol, Task, batch_of, permutation_numbers
 
 
 def make_task(y, folds):

@@ -17,8 +17,8 @@ from genesig.errors import InvalidInput
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.protocol import Protocol
 from genesig.selection.linear.published import RANDOM, published_table, refitted_lists
+from genesig.selection.linear.tasks import Protocol
 
 SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 0}
 

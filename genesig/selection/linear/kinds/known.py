@@ -10,7 +10,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.normalise import moments
 from genesig.errors import GenesigError
-from genesig.genome.total_variation import Genome
+from genesig.genome import Genome
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import SEVERAL
 from genesig.results import Dataset
@@ -18,8 +18,7 @@ from genesig.selection.linear.kinds.least_squares import CLASSIFICATION, REGRESS
 from genesig.selection.linear.kinds.record import Fitting, Ground, Sets
 from genesig.selection.linear.kinds.several_classes import SEVERAL_CLASSES
 from genesig.selection.linear.kinds.survival import SURVIVAL
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import Protocol, Task
 
 FITTED: dict[str, Fitting] = {
     "classification": CLASSIFICATION,

@@ -17,8 +17,7 @@ from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.assess.scores import wrong
 from genesig.selection.linear.kinds.record import Fitting, Ground
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import Protocol, Task
 
 
 @dataclass(frozen=True)

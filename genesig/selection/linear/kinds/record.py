@@ -13,7 +13,7 @@ from genesig.optim.solution import Path
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import Design
 from genesig.selection.assess.held import Held
-from genesig.selection.linear import protocol as settings
+from genesig.selection.linear.tasks import Protocol as Settings
 from genesig.selection.linear.tasks import Task
 
 
@@ -98,7 +98,7 @@ class Sets(Protocol):
         otherwise they take the norm of that set, which is near enough to theirs.
         """
 
-    def path(self, tau: Array, mu: Array, protocol: settings.Protocol, longest: int | None) -> Path:
+    def path(self, tau: Array, mu: Array, protocol: Settings, longest: int | None) -> Path:
         """Select along absolute tau and mu; a row ends after its first list of more than this."""
 
     def scores(self, lists: Path, lam: Array, rows: Array) -> Array:

@@ -28,8 +28,7 @@ from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.assess.several import wrong
 from genesig.selection.linear.kinds.record import Fitting, Ground
 from genesig.selection.linear.path import Lists
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import Protocol, Task
 
 
 @dataclass(frozen=True)

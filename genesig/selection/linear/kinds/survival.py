@@ -17,8 +17,7 @@ from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
 from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.linear.kinds.record import Fitting, Ground
-from genesig.selection.linear.protocol import Protocol
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import Protocol, Task
 
 
 class _Held(NamedTuple):

@@ -1,4 +1,6 @@
-"""``projection``: the iterative projection of the thesis, accelerated.
+"""Solvers of problems with penalties on blocks, one interface.
+
+``projection``:
 
     B <- (I - projection on s tau K)(Y - s grad F(Y)),  s = 1 / (2||X'X||/n + 2 mu)
 
@@ -19,7 +21,9 @@ from typing import cast
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.errors import GenesigError, pick
 from genesig.optim.structured.blocks import Blocks
+from genesig.optim.structured.path import block_path
 from genesig.optim.structured.penalties import Groups, Penalty, Projected, row_squares
 from genesig.optim.structured.solution import (
     Certified,
@@ -28,6 +32,19 @@ from genesig.optim.structured.solution import (
     Residual,
     duality_gap,
 )
+
+
+def blocks(
+    X: Array, Y: Array, penalty: Penalty, tau: Array, mu: float, tolerance: float
+) -> Minimisers:
+    """Solve for a penalty whose blocks stand apart."""
+    if not penalty.apart:
+        raise GenesigError(
+            "the solver 'blocks' cannot take a penalty whose zeros are a union of blocks;"
+            " use the solver 'projection'"
+        )
+    return block_path(X, Y, penalty.blocks, tau, mu, tolerance=tolerance)
+
 
 STEPS = 50_000
 CHECK = 10  # steps from one certificate to the next
@@ -121,3 +138,45 @@ def _solve(problem: _Problem, tau: float, start: _Here, tolerance: float) -> _He
             if gap <= tolerance:
                 break
     return _Here(B, pieces, gap, step)
+
+
+SOLVERS = {"blocks": blocks, "projection": projection}
+
+
+def structured_path(
+    X: Array, Y: Array, penalty: Penalty, tau: Array, mu: float, *, solver: str = "blocks",
+    tolerance: float = 1e-9,
+) -> Minimisers:  # fmt: skip
+    """Minimise ``(1/n)||Y - X B||² + mu ||B||² + tau Omega(B)`` for falling tau.
+
+    Parameters
+    ----------
+    X : (n, d) array, centred
+    Y : (n,) or (n, T) array, centred
+    penalty : Penalty
+        Where its blocks overlap and stand apart (latent overlap), mu is on the pieces.
+    tau : (M,) array
+        Absolute, positive and falling.
+    mu : float
+        Absolute.
+    solver : str
+        A name in `SOLVERS`: ``blocks`` is the exact default; ``projection`` the accelerated
+        iterative projection of the thesis, the one for composite penalties.
+    tolerance : float
+        Largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
+
+    Raises
+    ------
+    GenesigError
+        For an unknown solver, or one that cannot take the penalty; for tau, mu or shapes that make
+        no problem.
+    """
+    solve = pick("solver", SOLVERS, solver)
+    X, Y, tau = (np.asarray(each, dtype=float) for each in (X, Y, tau))
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if len(X) != len(Y):
+        raise GenesigError(f"X has {len(X)} rows, the response {len(Y)}")
+    penalty.blocks.check(X.shape[1])
+    if not ((tau > 0).all() and (np.diff(tau) <= 0).all() and mu >= 0):
+        raise GenesigError("tau must be positive and falling, and mu >= 0")
+    return solve(X, Y, penalty, tau, mu, tolerance)
