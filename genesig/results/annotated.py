@@ -29,28 +29,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COPIES = 4
-
-
 """Memory that reading takes, in sizes of a file's arrays; a few bytes can promise any number."""
 
-
 PARTS = 10_000
-
-
 """Groups and arrays of a file; more would take minutes to go through."""
 
-
 ROWS = 2_000_000
-
-
 """Genes or samples of a file: twice those of the largest arrays; names alone take 10 µs each."""
 
-
 PIECE = 1 << 20
-
-
 """Bytes of text looked at together."""
-
 
 AGAIN = "write it again by AnnData.write_h5ad"
 
@@ -59,8 +47,6 @@ SPARSE, SHAPES = ("encoding-type", "h5sparse_format"), ("shape", "h5sparse_shape
 
 
 LINES = {"csr_matrix": "csr", "csr": "csr", "csc_matrix": "csc", "csc": "csc"}
-
-
 """Attributes of a sparse matrix, today's and those before anndata 0.7, and what they say."""
 
 

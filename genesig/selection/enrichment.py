@@ -171,8 +171,6 @@ def _names(named: Named, there: Array, k: int) -> str:
 
 
 LEAST = 0.1
-
-
 """Added to the variance: without it one selected gene of a set of one or two, of which hardly any
 is expected, would be the largest statistic of every permutation (s0 of Tusher and others 2001)."""
 

@@ -168,8 +168,6 @@ Row = tuple[str, float, Interval]
 
 
 TIMES = 50
-
-
 """Times up to the horizon over which the Brier score is integrated."""
 
 

@@ -62,8 +62,6 @@ def assess(found: HeldOut, headline: Headline) -> list[Assessment]:
 
 
 FEWEST = 3
-
-
 """Repeats from which on their spread tells of that of training sets."""
 
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 
 BAND = (5, 50, 95)
-
-
 """Percentiles of the permutations that the frequency curve shows."""
 
 

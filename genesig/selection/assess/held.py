@@ -94,14 +94,9 @@ def held_fixed(sets: Sequence[Held | None], Y: Array, rows: Array) -> Adjustment
 
 
 EACH = 6
-
-
 """Samples for each column of covariates that is taken out of the expression."""
 
-
 FINE = 7
-
-
 """Knots of the finer spline."""
 
 
@@ -161,14 +156,9 @@ def said_by(dataset: Dataset) -> Array:
 
 
 NAME = "covariates"
-
-
 """Of this predictor among the baselines."""
 
-
 WITH_ALL = "covariates and ridge"
-
-
 """Of the covariates with ridge on all genes beside them."""
 
 

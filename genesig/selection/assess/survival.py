@@ -171,8 +171,6 @@ Pairs = Iterable[tuple[Any, float, Array]]
 
 
 TIE = 1e-8
-
-
 """Scores that differ by no more than this count as equal; so it is in scikit-survival."""
 
 

@@ -242,22 +242,13 @@ def _names(dataset: Dataset, genes: Array) -> dict[str, Array]:
 
 
 ALIKE = 0.7
-
-
 """Least |r| that makes a gene a member."""
 
-
 MOST = 4000
-
-
 """Genes that are divided, those listed most often: what is left is listed next to never."""
 
-
 NUMBERS = 5_000_000
-
-
 """Correlations that are held at once."""
-
 
 COLUMNS = ("half_frequency", "chance", "p", "q")
 

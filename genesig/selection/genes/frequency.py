@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 DIGITS = 9
-
-
 """Of the largest value: copies of a gene, fitted together, differ by less."""
 
 
@@ -44,40 +42,23 @@ def rounded(values: Array) -> Array:
 
 
 MU = 1e-2
-
-
 """Weight of the squared l2 term of their lists, in units of ||X'X||/n: correlated genes enter
 together."""
 
-
 LONGEST, SHARE = 100, 0.1
-
-
 """Most genes of a list, and most of all."""
 
-
 NESTED = (0.5, 1.0)
-
-
 """Shares of the genes of a half, by weight, that make its lists: one of the first genes counts
 twice, one of the last once."""
 
-
 LOOSE = 2.0
-
-
 """Rate of error of the genes that may predict, in units of that of named ones."""
 
-
 FEWEST = 19
-
-
 """Permutations below which nothing is claimed: no p would reach .05."""
 
-
 LEVEL = 0.05
-
-
 """Share of noise studies that may name a gene, whatever the rate among those named."""
 
 

@@ -10,8 +10,6 @@ from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import RiskSets
 
 TOLD_APART = 1e8
-
-
 """Condition number beyond which residuals do not tell the variances of two classes apart."""
 
 

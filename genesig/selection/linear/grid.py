@@ -35,8 +35,6 @@ Choose = Callable[[Task, Array], tuple[Array, Any]]
 
 
 PARTS = 5
-
-
 """Most parts into which the inner folds are dealt: each chooses once without itself."""
 
 
@@ -140,8 +138,6 @@ class Searched:
 
 
 Choice = tuple[int, int, int]
-
-
 """Numbers of tau, of lam, and of mu among those searched."""
 
 

@@ -35,15 +35,10 @@ from genesig.selection.linear.tasks import (
 )
 
 TAU = np.geomspace(0.9, 0.15, 8)
-
-
 """Fractions of each half's tau_max at which its path has lists; the last one counts that has at
 most `longest_list` genes."""
 
-
 NUMBERS = 5e6
-
-
 """Numbers that the halves of one call may hold (means and scales of k × n_features)."""
 
 
@@ -185,8 +180,6 @@ def _chunks(count: int, numbers: int) -> Iterator[slice]:
 
 
 STEPS = 20
-
-
 """Lists of a path, from .95 tau_max to the smallest tau of the grid."""
 
 

@@ -157,8 +157,6 @@ def _quantile(values: Array, share: float) -> float:
 
 
 OTHER_MIX = 0.2
-
-
 """Difference of the shares of a class from which ComBat is warned of."""
 
 

@@ -60,20 +60,12 @@ class NonlinearProtocol:
 
 
 WIDTH = 0.25
-
-
 """Of the Gaussian kernel between ranks, which run from 0 to 1."""
 
-
 NEGLIGIBLE = 1e-8
-
-
 """Share of the largest eigenvalue below which a kernel's eigenfunctions are left out."""
 
-
 BLOCK = 1024
-
-
 """Genes whose ranks are found at once: that takes six times the room of their values."""
 
 
@@ -151,8 +143,6 @@ Groups = list[list[int]]
 
 
 MINIMAL = 1e-6
-
-
 """mu of the lasso, in units of ||X'X||/n, as that of the minimal list."""
 
 
@@ -194,8 +184,6 @@ def linear_blocks(X: Array, y: Array, *, tau: float, scaled: bool) -> Groups:
 
 
 FEWEST = 3
-
-
 """Samples below which no model is fitted."""
 
 

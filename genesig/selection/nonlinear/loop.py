@@ -125,10 +125,7 @@ Score = Callable[[Array], Array]
 
 
 POINTS = 41
-
-
 """Of a curve."""
-
 
 COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect", "samples"]
 
