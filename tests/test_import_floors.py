@@ -71,7 +71,7 @@ def test_jobs_that_call_no_compiled_code_start_without_the_compiler():
 
 
 def test_the_last_words_of_a_run_need_no_drawing():
-    assert loaded_by("import genesig.report.render").isdisjoint({"matplotlib", "numba"})
+    assert loaded_by("import genesig.report.finished").isdisjoint({"matplotlib", "numba"})
 
 
 def test_the_data_of_the_report_are_collected_without_drawing():

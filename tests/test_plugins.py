@@ -25,7 +25,7 @@ from genesig.data.validate import study_config
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
 from genesig.optim.nonlinear.penalties import PENALTIES
-from genesig.selection.assess.controls import run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
 
 REGISTRIES = {
     "formats": READERS, "steps": NORMALISERS, "baselines": BASELINES, "penalties": PENALTIES,

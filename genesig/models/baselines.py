@@ -20,10 +20,10 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.models.l1l2 import cox_lasso, logistic_lasso, squares_lasso
 from genesig.optim.adjustment import adjustment
+from genesig.optim.classes import centres, margins
 from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import USUAL, RiskSets, left_out_deviance
 from genesig.optim.cox.training import ease
-from genesig.optim.multitask import centres, margins
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
 from genesig.response.design import SEVERAL

@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.genome import Genome, denoised
+from genesig.genome.order import Genome
+from genesig.genome.total_variation import denoised
 from genesig.models.estimator import (
     NumberRegressor,
     SignClassifier,

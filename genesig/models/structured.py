@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.genome import Genome
+from genesig.genome.order import Genome
 from genesig.models.estimator import (
     CrossFitted,
     NumberRegressor,

@@ -1,15 +1,10 @@
-"""Several responses or classes, one list: the multi-task l1-l2 path and its ridge refit.
+r"""Several responses, one list: the multi-task l1-l2 path and the ridge refit on its supports.
 
     min_B (1/n)||Y - ZB||_F² + mu ||B||_F² + tau sum_j w_j ||B_j.||_2
 
 for k training sets of one matrix, each with T responses: blocks of one column. A feature is
 selected for all of them or for none. T = 1 is the problem of `genesig.optim.solvers.path`, and is
 solved there.
-
-As a response, class c is a column of 1 inside and 0 outside, over the square root of its share, so
-that rare classes count: the mean square of a centred column is then 1 less the share. A sample is
-of the class whose mean of out-of-fold scores is nearest; with two classes that is the side of the
-midpoint, because both columns, and so all scores, lie on one line.
 """
 
 from __future__ import annotations
@@ -254,61 +249,3 @@ def _chunks(joint: JointSets) -> Iterator[slice]:
     size = int(np.clip(MEMORY / each, FEWEST, MOST))
     for first in range(0, len(joint.Y), size):
         yield slice(first, min(first + size, len(joint.Y)))
-
-
-def shares(y: Array, rows: Array, classes: int, weights: Array | None = None) -> Array:
-    """Return the share of each class among the training rows of k sets, (k, T).
-
-    Parameters
-    ----------
-    y : (n, k) float
-        Numbers of the classes, 0 to T - 1.
-    rows : (n, k) bool
-        Training rows.
-    classes : int
-        T.
-    weights : (n, k) float, optional
-        Of the samples, 0 outside the training rows: shares are then of their sum.
-    """
-    if weights is not None:  # one set at a time: a sum must not see its neighbours
-        sums = [np.bincount(own, v, classes) for own, v in zip(y.astype(int).T, weights.T,
-                                                               strict=True)]  # fmt: skip
-        return np.stack([each / each.sum() for each in sums])
-    member = y[:, :, None] == np.arange(classes)
-    return np.asarray((member & rows[:, :, None]).sum(axis=0) / rows.sum(axis=0)[:, None])
-
-
-def coded(y: Array, share: Array) -> Array:
-    """Return the columns (n, k, T), not centred, of numbers y (n, k) and shares (k, T).
-
-    The inner folds of a training set have its shares, so that their scores can be put together. A
-    class without a share has a column of 0.
-    """
-    member = (y[:, :, None] == np.arange(share.shape[1])).astype(float)
-    return np.asarray(member / np.sqrt(np.where(share > 0, share, np.inf)))
-
-
-def centres(y: Array, scores: Array, classes: int) -> Array:
-    """Return the mean of scores (..., n, T) in each class of the numbers y (n,), (..., T, T)."""
-    member = (y == np.arange(classes)[:, None]).astype(float)
-    size = np.maximum(member.sum(axis=1, keepdims=True), 1.0)
-    return np.asarray((member / size) @ scores)
-
-
-def margins(scores: Array, means: Array) -> Array:
-    """Return how much nearer each class's mean is than on average, (..., n, T).
-
-    ``f'm_c - ||m_c||²/2``, which falls with the distance of f from m_c, less its mean over c.
-    """
-    turned, constant = discriminant(means)
-    return np.asarray(scores @ turned + constant[..., None, :])
-
-
-def discriminant(means: Array) -> tuple[Array, Array]:
-    """Return (T, T) and (T,) that take scores to `margins`: what is linear stays so."""
-    constant = -np.square(means).sum(axis=-1) / 2
-    turned = np.swapaxes(means, -1, -2)
-    return (
-        np.asarray(turned - turned.mean(axis=-1, keepdims=True)),
-        np.asarray(constant - constant.mean(axis=-1, keepdims=True)),
-    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from genesig.report.covariates import Covariates
 from genesig.report.enrichment import Enrichment
 from genesig.report.external.collect import External
-from genesig.report.genes.methods import Genes
+from genesig.report.genes.record import Genes
 from genesig.report.genome import Genome
 from genesig.report.nonlinear.collect import Nonlinear
 from genesig.report.patients import Patients

@@ -16,7 +16,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from genesig.errors import GenesigError
-from genesig.report.answer.sentences import sentences
 from genesig.report.methods import bibtex, references
 from genesig.report.page import templates
 from genesig.report.page.section import (
@@ -33,11 +32,11 @@ from genesig.report.page.section import (
 from genesig.report.page.shared import shared
 from genesig.report.page.style import STYLE, in_panel
 from genesig.report.page.svg import Picture, as_svg, make_narrow, undrawn
-from genesig.report.page.verdict import grade, headline
+from genesig.report.page.verdict import headline
 from genesig.report.page.words import counted
 from genesig.report.record import VERSION, Report
 from genesig.report.sections import summary, writers
-from genesig.results import load_json, save_text
+from genesig.results import save_text
 from genesig.results.files import whole_file
 
 CHOICE = (
@@ -244,15 +243,3 @@ def _environment() -> Environment:
 
 def _kind(item: object) -> str:
     return type(item).__name__.lower()
-
-
-def finished(folder: str | Path) -> str:
-    """Return a few lines; nothing where this run made no report."""
-    page, data = Path(folder) / "report.html", Path(folder) / "report_data.json"
-    if not (page.exists() and data.exists()):
-        return ""
-    value = load_json(data)
-    if value["version"] != VERSION or page.stat().st_mtime < data.stat().st_mtime:
-        return ""
-    graded = f"{grade(value).value.capitalize()}. {headline(value)}"
-    return "\n".join([f"Report: {page}", graded, *sentences(value)[:-1]])

@@ -47,8 +47,9 @@ from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.gather import gather
 from genesig.selection.genes.frequency import least_count
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.sets.gather import gather_sets
 from genesig.selection.sets.ground import SetsProtocol
-from genesig.selection.sets.loop import gather_sets, sets_final, sets_loop, sets_subsamples
+from genesig.selection.sets.loop import sets_final, sets_loop, sets_subsamples
 
 Array = np.ndarray[Any, Any]
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}

@@ -18,7 +18,8 @@ from settings import MOMENTS, SPLITS
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.assess.controls import controls_table, null_errors, run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.controls import controls_table, null_errors
 from genesig.selection.assess.held import WITH_ALL
 from genesig.selection.linear.double_loop import double_loop
 

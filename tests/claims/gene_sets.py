@@ -28,7 +28,7 @@ from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.enrichment import Named, ranking_table, selection_table
 from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.nonlinear.loop import scored
+from genesig.selection.nonlinear.gather import scored
 
 SAMPLES, GENES, TOGETHER, LEVEL = 40, 500, 30, 0.05
 PERMUTATIONS, SHUFFLINGS = 100, 99

@@ -21,7 +21,8 @@ from genesig.report.collect import collect
 from genesig.report.record import Report
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.run import run_record
-from genesig.selection.assess.controls import controls_table, null_study, run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.controls import controls_table, null_study
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import gather

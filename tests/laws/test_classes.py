@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from genesig.optim.multitask import (
-    centres,
-    coded,
-    discriminant,
-    joint_path,
-    joint_scores,
-    joint_sets,
-    margins,
-    shares,
-)
+from genesig.optim.classes import centres, coded, discriminant, margins, shares
+from genesig.optim.multitask import joint_path, joint_scores, joint_sets
 from genesig.optim.refit import refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets

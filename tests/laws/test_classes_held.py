@@ -14,14 +14,16 @@ from settings import MOMENTS, SPLITS
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.optim.adjustment import adjustment
-from genesig.optim.multitask import coded, joint_coef, joint_path, joint_scores, joint_sets, shares
+from genesig.optim.classes import coded, shares
+from genesig.optim.multitask import joint_coef, joint_path, joint_scores, joint_sets
 from genesig.optim.refit import covariate_coef
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 from genesig.response.covariates import Covariate
 from genesig.response.design import Design
 from genesig.results import Dataset, Fits
-from genesig.selection.assess.controls import null_errors, run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.controls import null_errors
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

@@ -12,7 +12,7 @@ from sets_study import MOMENTS, QUICK, gene_sets, outer
 from settings import SPLITS
 
 from genesig.data.splits.draw import draw_splits
-from genesig.optim.multitask import centres, coded, margins
+from genesig.optim.classes import centres, coded, margins
 from genesig.optim.structured.blocks import Blocks
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits

@@ -15,7 +15,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset
-from genesig.selection.assess.controls import run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.held import Held, covariates_alone
 from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final

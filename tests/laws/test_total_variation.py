@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from genesig.errors import GenesigError
-from genesig.genome import (
-    Genome,
+from genesig.genome.order import Genome
+from genesig.genome.total_variation import (
     denoised,
     means,
     noise,

@@ -20,9 +20,10 @@ from genesig.data.splits.permute import permutation
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.assess.controls import null_study, run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.controls import null_study
 from genesig.selection.gather import gather
-from genesig.selection.genes.blocks import gene_modules
+from genesig.selection.genes.modules import gene_modules
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.halves import chance_study
 

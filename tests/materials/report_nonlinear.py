@@ -9,7 +9,7 @@ import pandas as pd
 
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.model_fits import ModelFits
-from genesig.selection.nonlinear.loop import gather_nonlinear
+from genesig.selection.nonlinear.gather import gather_nonlinear
 
 CONFIG = {
     "enabled": True, "genes": 50, "kernel": "gaussian", "width": [1.0], "degree": 2, "offset": 1.0,

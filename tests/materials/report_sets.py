@@ -10,7 +10,7 @@ from sets_study import gene_sets
 
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.model_fits import ModelFits
-from genesig.selection.sets.loop import gather_sets
+from genesig.selection.sets.gather import gather_sets
 
 CONFIG = {
     "sets": "data/<b>pathways</b>.gmt", "column": None, "weights": "permuted",

@@ -13,13 +13,13 @@ from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import difference, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.nonlinear.loop import (
+from genesig.selection.nonlinear.gather import (
     agreement_table,
     gather_nonlinear,
     genes_table,
     scored,
-    straightness,
 )
+from genesig.selection.nonlinear.loop import straightness
 
 HEADLINE = ASSESSED["classification"].headline
 FIVE = {"folds": 5, "inner_folds": 3}

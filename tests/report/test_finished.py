@@ -7,8 +7,8 @@ import os
 from report_study import Study, collected
 
 from genesig.report.answer.sentences import sentences
+from genesig.report.finished import finished
 from genesig.report.page.verdict import headline
-from genesig.report.render import finished
 from genesig.results import save_json
 
 

@@ -12,7 +12,7 @@ from places import ROOT
 from genesig.report import sections
 
 REPORT = ROOT / "genesig" / "report"
-ASSEMBLY = {"card.py", "collect.py", "methods.py", "record.py",
+ASSEMBLY = {"card.py", "collect.py", "finished.py", "methods.py", "record.py",
             "render.py", "sections.py"}  # fmt: skip
 FOLDERS = {p.parent.name for p in REPORT.glob("*/__init__.py")} - {"page"}
 FILES = {p.stem for p in REPORT.glob("*.py")} - {Path(name).stem for name in ASSEMBLY}

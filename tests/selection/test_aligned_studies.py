@@ -20,7 +20,7 @@ from genesig.data.steps.normalise import alignments_of
 from genesig.errors import InvalidInput
 from genesig.report.studies import collect_studies, study_sentences
 from genesig.results import Dataset
-from genesig.selection.assess.controls import run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.intervals import delong
 from genesig.selection.genes.export import signature_dataset
 from genesig.selection.linear.double_loop import double_loop, fit_final

@@ -10,7 +10,8 @@ from half_frequencies import chance_of
 
 from genesig.results import load_table, save_tables
 from genesig.results.splits import Chance
-from genesig.selection.assess.controls import COLUMNS, controls_table, null_study, run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
+from genesig.selection.assess.controls import COLUMNS, controls_table, null_study
 from genesig.selection.assess.stability import Pairs, of_lists, stability_table
 from genesig.selection.gather import gather
 from genesig.selection.genes.frequency import selections

@@ -113,7 +113,7 @@ rule job_times:
 # The last words of a run: where the report is, and its first sentences.
 onsuccess:
     import sys
-    from genesig.report.render import finished
+    from genesig.report.finished import finished
 
     if said := finished("results"):
         print(said, file=sys.stderr)

@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits, save_table
-from genesig.selection.assess.controls import run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

@@ -3,7 +3,7 @@
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, load_table, save_tables
 from genesig.results.model_fits import ModelFits
-from genesig.selection.nonlinear.loop import gather_nonlinear
+from genesig.selection.nonlinear.gather import gather_nonlinear
 
 log_to(snakemake.log[0])
 dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)

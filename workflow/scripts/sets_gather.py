@@ -4,7 +4,7 @@ from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, save_tables
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
-from genesig.selection.sets.loop import gather_sets
+from genesig.selection.sets.gather import gather_sets
 
 log_to(snakemake.log[0])
 took = snakemake.input

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
-from genesig.genome import Genome
+from genesig.genome.order import Genome
 from genesig.results.dataset import CHROMOSOME, POSITION
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Segment:
 
     def transform(self, X: Array) -> Array:
         """Denoise each row."""
-        from genesig.genome import ONE, denoised  # compiled, which takes a while
+        from genesig.genome.total_variation import ONE, denoised
 
         out = np.array(X, dtype=float)
         order = np.arange(X.shape[1]) if self.order is None else self.order

@@ -16,11 +16,11 @@ moves by the root of the residuals' ratio, and S2 is over-relaxed.
 
 Source: Gregorova et al. (2018), section 4.2; Boyd et al. (2010), section 3.4; Wohlberg (2017).
 
-``compressed``: while a feature's bound ||q_a|| ≤ r_g is not reached, its multipliers are q_a = Θ'x_a with the same
-Θ for all (see `Multipliers`). So a step works on the active features and on n "rotated" ones that
-stand for all the others, whose bound is left out; all d features are gone through only to look
-for those that break it, which then become active. At the end nothing breaks it, and the gap is
-taken over all d features: the answer is exact, not an approximation.
+``compressed``: while a feature's bound ||q_a|| ≤ r_g is not reached, its multipliers are q_a =
+Θ'x_a with the same Θ for all (see `Multipliers`). So a step works on the active features and on n
+"rotated" ones that stand for all the others, whose bound is left out; all d features are gone
+through only to look for those that break it, which then become active. At the end nothing breaks
+it, and the gap is taken over all d features: the answer is exact, not an approximation.
 
 Source: the Kronecker structure of gradient Gram matrices (de Roos, Gessner and Hennig, 2021).
 

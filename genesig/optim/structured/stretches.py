@@ -21,7 +21,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.compiled.steps import fuse, steepest
-from genesig.genome import Genome
+from genesig.genome.order import Genome
 from genesig.optim.solution import Path
 from genesig.optim.structured.solution import Certified, Residual, duality_gap
 from genesig.optim.training import TrainingSets

@@ -11,8 +11,9 @@ from matplotlib.ticker import MaxNLocator
 
 from genesig.arrays import Array
 from genesig.report.genes.figures import effect_name, scale_name
-from genesig.report.genes.methods import Card as Gene
-from genesig.report.genes.methods import Genes, Replacement, standing
+from genesig.report.genes.methods import standing
+from genesig.report.genes.record import Card as Gene
+from genesig.report.genes.record import Genes, Replacement
 from genesig.report.page.measure import codes
 from genesig.report.page.record import Limited, StudyFacts
 from genesig.report.page.section import Card, Item, Limits, Section

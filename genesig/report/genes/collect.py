@@ -12,7 +12,7 @@ from genesig.arrays import Array
 from genesig.data.steps.described import described
 from genesig.data.steps.scale import LOG2
 from genesig.optim.cox.risk_sets import USUAL
-from genesig.report.genes.methods import (
+from genesig.report.genes.record import (
     Card,
     Cards,
     Correlation,

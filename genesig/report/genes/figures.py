@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from genesig.arrays import Array
-from genesig.report.genes.methods import Genes, Heat, Tree
+from genesig.report.genes.record import Genes, Heat, Tree
 from genesig.report.page.measure import class_of, measure
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.style import (

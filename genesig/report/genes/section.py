@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.genes import figures
-from genesig.report.genes.methods import Correlation, Genes, evidence_words, in_test, one_value
+from genesig.report.genes.methods import evidence_words, in_test, one_value
+from genesig.report.genes.record import Correlation, Genes
 from genesig.report.page.measure import bound, measure, speaks_for
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, OWN, PAPER, SMALL, note, rule, sheet

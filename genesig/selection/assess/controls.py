@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from inspect import signature
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.splits.folds import BASELINE, random_state, spawn_key
-from genesig.data.steps.described import steps_together
-from genesig.data.steps.normalise import (
-    alignments_of,
-    fit_steps,
-    learned_steps,
-    with_response,
-)
-from genesig.errors import pick
-from genesig.models.baselines import BASELINES
-from genesig.plugins import answering, check_answer
-from genesig.results import Dataset, Fits, Split, Splits
+from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, difference, study_errors
 from genesig.selection.assess.held import NAME as COVARIATES
-from genesig.selection.assess.held import (
-    WITH_ALL,
-    covariates_alone,
-    covariates_and_ridge,
-    p_of_all_genes,
-)
-from genesig.selection.assess.held_out import arrange, decisions, held_out
+from genesig.selection.assess.held import WITH_ALL, p_of_all_genes
+from genesig.selection.assess.held_out import arrange, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import Headline, HeldOut
 from genesig.selection.genes.frequency import frequency_curve, selection_counts
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 BAND = (5, 50, 95)
 """Percentiles of the permutations that the frequency curve shows."""
@@ -258,99 +238,3 @@ def _with_added(
             table.loc[row, ADDED] = difference(seen[COVARIATES], seen[name], -1, headline)[2:]
     table.loc[table["model"] == WITH_ALL, "p_value"] = p
     return table
-
-
-log = logging.getLogger(__name__)
-
-
-def run_baselines(
-    dataset: Dataset,
-    splits: Splits,
-    *,
-    folds: Sequence[Mapping[str, Any]],
-    baselines: Sequence[str],
-) -> pd.DataFrame:
-    """Return baselines.tsv: held-out scores of the named baselines on every outer split.
-
-    In a study with covariates these alone come first, then these with ridge on all genes. All
-    steps of `folds` are fitted on the training rows of the outer split, also for the inner choice
-    of a baseline's penalty. Baselines that the task does not have are left out. Where no gene
-    varies on the training rows, each of them can only say what the dummy says.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        After the row-wise steps.
-    splits : Splits
-    folds : list of steps
-        ``normalise.folds`` of the config.
-    baselines : list of str
-        Names in `BASELINES`.
-    """
-    import pandas as pd
-    from sklearn import config_context
-
-    rows = []
-    trains = [dataset.rows(split.train) for split in splits.outer]
-    together = steps_together(dataset.X, learned_steps(folds, dataset), trains)
-    choice, own = alignments_of(dataset), dataset
-    for number, (split, steps) in enumerate(zip(splits.outer, together, strict=True)):
-        if choice is not None:
-            y = dataset.kind.number(dataset.response()[trains[number]])
-            own = replace(dataset, X=choice.copy(choice.best(y, trains[number])))
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            found = list(_of_split(own, splits, number, steps, baselines))
-        for name, row, f in (*_of_covariates(dataset, split), *found):
-            decided = decisions(dataset, dataset.response()[row], f)
-            samples = [dataset.samples[each] for each in row]
-            origin = {"model": name, "split": split.name, "repeat": split.repeat}
-            rows.append(pd.DataFrame({**origin, "sample": samples, **decided}))
-        log.info("baselines: %d of %d splits", number + 1, len(splits.outer))
-    kind, classes = ASSESSED[dataset.design.kind], dataset.design.classes
-    scored = kind.columns(np.empty((0, len(classes or ()))), classes)
-    columns = ["model", "split", "repeat", "sample", *scored, "predicted", "wrong"]
-    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
-
-
-def _of_covariates(dataset: Dataset, split: Split) -> Iterator[tuple[str, Array, Array]]:
-    """Give the baseline of a study with covariates: these alone."""
-    f = covariates_alone(dataset, split)
-    if f is not None:
-        yield COVARIATES, dataset.rows(split.test), f
-
-
-def _of_split(
-    dataset: Dataset,
-    splits: Splits,
-    number: int,
-    steps: Sequence[Mapping[str, Any]],
-    baselines: Sequence[str],
-) -> Iterator[tuple[str, Array, Array]]:
-    """Give (name, test rows, scores) of each baseline on one outer split."""
-    split = splits.outer[number]
-    train, test = dataset.rows(split.train), dataset.rows(split.test)
-    about = dataset.obs
-    told = with_response(steps, dataset, dataset.response()[train])
-    fitted = fit_steps(dataset.X[train], told, about.iloc[train])
-    X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
-    state = random_state(splits.seed, spawn_key(BASELINE, split=number))
-    varies, task = np.ptp(X, axis=0).any(), dataset.design.kind
-    beside = covariates_and_ridge(dataset, split, X, X_test, _inner(split))
-    if beside is not None:
-        yield WITH_ALL, test, beside
-    for name in baselines:
-        score = pick("controls.baselines", BASELINES, name).get(task)
-        if score is not None:
-            score, y = score if varies else BASELINES["dummy"][task], dataset.response()[train]
-            asks = "genes" in signature(score).parameters
-            named = {"genes": dataset.var.iloc[fitted.genes]} if asks else {}
-            with answering("baselines", name):
-                found = score(X, y, X_test, _inner(split), state, **named)
-            check_answer("baselines", name, found, (len(test),))
-            yield name, test, found
-
-
-def _inner(split: Split) -> list[Array]:
-    """Return the validation rows of each inner fold among the training rows."""
-    place = {name: row for row, name in enumerate(split.train)}
-    return [np.array([place[name] for name in fold], dtype=np.int64) for fold in split.inner]

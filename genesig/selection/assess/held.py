@@ -10,8 +10,8 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.splits.permute import permutation
 from genesig.optim.adjustment import Adjustment, adjustment
+from genesig.optim.classes import coded, shares
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.multitask import coded, shares
 from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import BALANCED, SEVERAL
 from genesig.results import Dataset, Split, Splits

@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.described import described
-from genesig.genome import Genome
+from genesig.genome.order import Genome
 from genesig.results import Dataset, Fits
 from genesig.selection.genes.frequency import rounded
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
+from genesig.optim.classes import coded, shares
 from genesig.optim.cox.risk_sets import USUAL, RiskSets
-from genesig.optim.multitask import coded, shares
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.path import block_paths, tau_maxima

@@ -14,7 +14,7 @@ from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes,
 from genesig.models.l1l2 import TAU
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.survival import martingale
-from genesig.selection.assess.controls import run_baselines
+from genesig.selection.assess.baseline_scores import run_baselines
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
 MEMBERS = [(name, task) for name, tasks in BASELINES.items() for task in tasks]

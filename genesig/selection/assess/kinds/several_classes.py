@@ -10,7 +10,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.class_line import probabilities
-from genesig.optim.multitask import centres, coded, margins, shares
+from genesig.optim.classes import centres, coded, margins, shares
 from genesig.selection.assess.kinds.by_class import balanced, held_out_area
 from genesig.selection.assess.kinds.record import Assessed, Classes, HeldOut
 from genesig.selection.assess.several import (

@@ -10,12 +10,13 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.normalise import moments
 from genesig.errors import GenesigError
-from genesig.genome import Genome
+from genesig.genome.order import Genome
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import SEVERAL
 from genesig.results import Dataset
-from genesig.selection.linear.kinds.least_squares import CLASSIFICATION, REGRESSION
+from genesig.selection.linear.kinds.classification import CLASSIFICATION
 from genesig.selection.linear.kinds.record import Fitting, Ground, Sets
+from genesig.selection.linear.kinds.regression import REGRESSION
 from genesig.selection.linear.kinds.several_classes import SEVERAL_CLASSES
 from genesig.selection.linear.kinds.survival import SURVIVAL
 from genesig.selection.linear.tasks import Protocol, Task

@@ -1,4 +1,4 @@
-"""Two classes as ±1, and numbers, under the squared error: errors left out, cuts."""
+"""Training sets under the squared error, two classes as ±1 and numbers: errors left out, cuts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.class_line import two_columns
 from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
@@ -16,7 +15,7 @@ from genesig.optim.structured.stretches import along
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.held import Held, held_fixed
 from genesig.selection.assess.scores import wrong
-from genesig.selection.linear.kinds.record import Fitting, Ground
+from genesig.selection.linear.kinds.record import Ground
 from genesig.selection.linear.tasks import Protocol, Task
 
 
@@ -194,15 +193,3 @@ class LeastSquares:
         if fixed is None or not fixed.mean.shape[1]:
             return None, None
         return covariate_coef(self.sets, lists, values), fixed.mean
-
-
-CLASSIFICATION = Fitting(sets=LeastSquares.of, cut=midpoint, error=validation_error, signs=True,
-                         stretches=True, by_class=two_columns)  # fmt: skip
-
-
-def _nowhere(task: Task, scores: Array) -> Array:
-    return np.zeros(scores.shape[1:3])
-
-
-REGRESSION = Fitting(sets=LeastSquares.of, cut=_nowhere, error=validation_error, signs=False,
-                     stretches=True)  # fmt: skip

@@ -9,18 +9,8 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.multitask import (
-    JointSets,
-    centres,
-    coded,
-    discriminant,
-    joint_coef,
-    joint_path,
-    joint_scores,
-    joint_sets,
-    margins,
-    shares,
-)
+from genesig.optim.classes import centres, coded, discriminant, margins, shares
+from genesig.optim.multitask import JointSets, joint_coef, joint_path, joint_scores, joint_sets
 from genesig.optim.refit import covariate_coef
 from genesig.optim.solution import Path
 from genesig.response.design import Design

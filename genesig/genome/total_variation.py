@@ -1,4 +1,4 @@
-"""Samples along chromosomes: the order of genes, and the step functions nearest to values.
+"""Step functions nearest to values along a line: total variation, and segments pruned by BIC.
 
     min_f 1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|
 
@@ -7,16 +7,12 @@ Source: Mosci 2009, chapter 5; the solver is that of Johnson (2013).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.compiled.steps import denoise, join
-from genesig.errors import GenesigError
 
 LEVELS = (2.0, 4.0, 8.0, 16.0)
 """Values of tau that `segmented` tries, in standard deviations of the noise."""
@@ -124,46 +120,3 @@ def denoised(y: Array, lines: Array, tau: float | None) -> Array:
         return segmented(y, lines)
     level = tau * noise(y, lines)
     return total_variation(y, level, lines) if level else np.array(y, dtype=float)
-
-
-@dataclass(frozen=True)
-class Genome:
-    """Features along chromosomes.
-
-    Attributes
-    ----------
-    order : (d,) int
-        Numbers of the features, chromosome by chromosome, by position.
-    starts : (c,) int
-        Where in `order` each chromosome begins, the first at 0.
-    """
-
-    order: Array
-    starts: Array
-
-    @classmethod
-    def of(
-        cls, d: int, chromosomes: Sequence[Any] | Array | None,
-        positions: Sequence[float] | Array | None,
-    ) -> Genome:  # fmt: skip
-        """Order d features; None is one chromosome, and the order in which they stand.
-
-        Chromosomes keep the order of their first feature, features of one position theirs.
-
-        Raises
-        ------
-        GenesigError
-            Where there is not one of them for each feature, or a position is no finite number.
-        """
-        names = np.zeros(d) if chromosomes is None else np.asarray(chromosomes)
-        place = np.arange(d) if positions is None else np.asarray(positions, dtype=float)
-        if names.shape != (d,) or place.shape != (d,) or not np.isfinite(place).all():
-            raise GenesigError(f"chromosomes and positions (finite) must be {d}, one for a feature")
-        _, first, number = np.unique(names, return_index=True, return_inverse=True)
-        number = np.argsort(np.argsort(first))[number]
-        order = np.lexsort((place, number))
-        return cls(order, np.concatenate([[0], np.flatnonzero(np.diff(number[order])) + 1]))
-
-    def parts(self) -> list[Array]:
-        """Return the features of each chromosome, in order."""
-        return np.split(self.order, self.starts[1:])

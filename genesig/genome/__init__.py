@@ -1,0 +1,1 @@
+"""Columns along chromosomes: their order, and the step functions nearest to values there."""

@@ -1,0 +1,22 @@
+"""What is said when a study has ended: where its report is, what predicts, what can be named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from genesig.report.answer.sentences import sentences
+from genesig.report.page.verdict import grade, headline
+from genesig.report.record import VERSION
+from genesig.results import load_json
+
+
+def finished(folder: str | Path) -> str:
+    """Return a few lines; nothing where this run made no report."""
+    page, data = Path(folder) / "report.html", Path(folder) / "report_data.json"
+    if not (page.exists() and data.exists()):
+        return ""
+    value = load_json(data)
+    if value["version"] != VERSION or page.stat().st_mtime < data.stat().st_mtime:
+        return ""
+    graded = f"{grade(value).value.capitalize()}. {headline(value)}"
+    return "\n".join([f"Report: {page}", graded, *sentences(value)[:-1]])

@@ -1,0 +1,18 @@
+"""A number: least squares, not cut."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from genesig.arrays import Array
+from genesig.selection.linear.kinds.least_squares import LeastSquares, validation_error
+from genesig.selection.linear.kinds.record import Fitting
+from genesig.selection.linear.tasks import Task
+
+
+def _nowhere(task: Task, scores: Array) -> Array:
+    return np.zeros(scores.shape[1:3])
+
+
+REGRESSION = Fitting(sets=LeastSquares.of, cut=_nowhere, error=validation_error, signs=False,
+                     stretches=True)  # fmt: skip
