@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.models.l1l2 import cox_lasso, logistic_lasso, squares_lasso
+from genesig.models.lasso import cox_lasso, logistic_lasso, squares_lasso
 from genesig.optim.adjustment import adjustment
 from genesig.optim.classes import centres, margins
 from genesig.optim.cox.path import ridge

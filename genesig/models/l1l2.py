@@ -1,14 +1,8 @@
-"""The l1-l2 protocol, the logistic elastic net and the lasso, as scikit-learn estimators.
-
-The solvers are genesig's own (scikit-learn's lasso and logistic regression are their referees in
-tests): those of all inner folds and of all training rows go side by side. With mu = 0 and without
-a refit they are the plain lasso, l1 logistic regression and the Cox lasso.
-"""
+"""The l1-l2 protocol and the logistic elastic net, as scikit-learn estimators."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,14 +22,9 @@ from genesig.models.estimator import (
     mask_of,
     shares,
 )
-from genesig.optim import solvers
 from genesig.optim.adjustment import adjustment
-from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
-from genesig.optim.cox.training import cox_sets
 from genesig.optim.logistic import logistic_coef, logistic_path, logistic_sets
 from genesig.optim.refit import refit_coef
-from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
@@ -243,89 +232,3 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
         """Return the probability of each class by the model itself, (n, 2)."""
         f = self.decision_function(X)
         return np.asarray(np.stack([expit(-f), expit(f)], axis=1))
-
-
-Folds = Sequence[Array]
-
-TAU = np.geomspace(1, 0.05, 20)
-"""As fractions of the smallest tau that selects nothing."""
-TOLERANCE = 1e-7
-"""Relative duality gap."""
-
-
-def logistic_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Array]:
-    """Minimise ``(1/n) Σ_i log(1 + exp(-y_i f(x_i))) + tau ||b||_1``, tau by the left-out loss.
-
-    Returns
-    -------
-    (n_test,) float
-        Logarithmic odds.
-    (n,) float
-        Those of the rows left out, NaN where none could leave a row out.
-    """
-    folds = [fold for fold in inner if len(np.unique(np.delete(y, fold))) > 1]
-    rows = _rows(len(y), folds)
-    Y = np.tile(y[:, None], rows.shape[1])
-    sets = logistic_sets(X, Y, rows, centre=True, unit_variance=False)
-    path, start, _ = logistic_path(sets, sets.tau_max[:, None] * TAU, 0.0, tolerance=TOLERANCE)
-    left_out = np.full((len(TAU), len(y)), np.nan)
-    for k, fold in enumerate(folds, 1):
-        left_out[:, fold] = start[k][:, None] + _along(path, k, sets.sets.mean[k], X[fold])
-    known = ~np.isnan(left_out[0])
-    loss = np.logaddexp(0, -y[known] * left_out[:, known]).sum(axis=1)
-    best = int(np.argmin(loss))
-    f = start[0, best] + _along(path, 0, sets.sets.mean[0], X_test)[best]
-    return f, left_out[best]
-
-
-def squares_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
-    """Minimise ``(1/n) ||y - Xb||² + tau ||b||_1``, tau by the left-out squares; (n_test,)."""
-    rows = _rows(len(y), inner)
-    Y = np.tile(y[:, None], rows.shape[1])
-    sets = training_sets(X, Y, rows, centre=True, unit_variance=False, norm=np.ones(len(rows.T)))
-    path = solvers.path(
-        sets, sets.tau_max[:, None] * TAU, 0.0, solver="landweber-newton", tolerance=TOLERANCE
-    )  # fmt: skip
-    loss = np.zeros(len(TAU))
-    for k, fold in enumerate(inner, 1):
-        off = y[fold] - sets.y_mean[k] - _along(path, k, sets.mean[k], X[fold])
-        loss += np.square(off).sum(axis=1)
-    best = int(np.argmin(loss))
-    return np.asarray(sets.y_mean[0] + _along(path, 0, sets.mean[0], X_test)[best])
-
-
-def cox_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
-    """Minimise ``-(2/n) l(Xb) + tau ||b||_1``, l the partial likelihood, tau by the left-out one.
-
-    y has the fields time and event. Source: Simon, Friedman, Hastie and Tibshirani 2011.
-    """
-    folds = [fold for fold in inner if np.delete(y["event"], fold).any()]
-    rows = _rows(len(y), folds)
-    sets = cox_sets(X, y["time"], y["event"], rows, centre=True, unit_variance=False, ties=USUAL,
-                    norm=np.ones(len(rows.T)))  # fmt: skip
-    path = cox_path(sets, sets.sets.tau_max[:, None] * TAU, 0.0, tolerance=TOLERANCE)
-    means = sets.sets.mean
-    fits = np.array([_along(path, k, means[k], X) for k in range(1, len(folds) + 1)])
-    best = 0
-    if len(folds):
-        error, _ = left_out_deviance(y["time"], y["event"], folds, fits, USUAL)
-        best = int(np.argmin(error))
-    return np.asarray(_along(path, 0, means[0], X_test)[best])
-
-
-def _rows(n: int, folds: Folds) -> Array:
-    """Return the rows that train: all of them, and those that each fold leaves, (n, 1 + K)."""
-    rows = np.ones((n, 1 + len(folds)), dtype=bool)
-    for k, fold in enumerate(folds, 1):
-        rows[fold, k] = False
-    return rows
-
-
-def _along(path: Path, k: int, mean: Array, X: Array) -> Array:
-    """Return ``(x - mean)'b`` at each tau of training set k, (len(TAU), n)."""
-    scores = np.empty((path.shape[1], len(X)))
-    for m in range(len(scores)):
-        genes, values = path.coef(k, m)
-        # Not a matrix product: its sums depend on how many rows stand beside one.
-        scores[m] = ((X[:, genes] - mean[genes]) * values).sum(axis=1)
-    return scores

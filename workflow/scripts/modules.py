@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, save_table
-from genesig.selection.genes.blocks import gene_modules
+from genesig.selection.genes.modules import gene_modules
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)

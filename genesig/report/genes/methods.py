@@ -16,7 +16,7 @@ from genesig.report.page.words import (
 )
 from genesig.results.splits import FINAL, TRAINING
 from genesig.selection.genes.frequency import LEVEL, LONGEST, LOOSE, MU, NESTED, SHARE
-from genesig.selection.linear.answers import LENGTHS
+from genesig.selection.linear.committee import LENGTHS
 
 TESTS = {
     "welch": "Welch t-test",

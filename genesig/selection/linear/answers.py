@@ -1,14 +1,9 @@
 """The two answers of a training set: named genes, and the model that predicts best.
 
-The committee is the mean of three linear models, which is one linear model. They list genes in
-unlike ways, so that they may err in unlike ways: the chosen list of the two
-stages; the genes that halves of the training samples list most often; those that go with the
-response most, each by itself. All are refitted by ridge; how many genes the last two have, and
-their lam, the inner folds say.
-
 Named genes have a half-frequency that chance seldom gives (see `frequency`), and a ridge refit. The
 predictive model is that of the chosen list of the two stages, or where it is asked for (`BEST`) of
-the genes of twice the rate of error, if their inner error is smaller; or the committee.
+the genes of twice the rate of error, if their inner error is smaller; or its mean with two others,
+see `committee`.
 """
 
 from __future__ import annotations
@@ -25,50 +20,14 @@ from genesig.optim.solution import Path
 from genesig.results import Fits
 from genesig.results.fits import covariate_part
 from genesig.results.splits import Chance
-from genesig.selection.genes.frequency import LOOSE, expected, q_values, ranked, rounded
+from genesig.selection.genes.frequency import LOOSE, expected, q_values, ranked
+from genesig.selection.linear.committee import by_halves, by_strength, mean
 from genesig.selection.linear.grid import Surface, class_lines, unseen
 from genesig.selection.linear.halves import HalfLists, list_halves
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Model, Sets
 from genesig.selection.linear.path import refitted
 from genesig.selection.linear.tasks import Protocol, Task, known_halves
-
-LENGTHS = (5, 10, 20, 35, 50, 70, 100)
-"""Genes of the lists among which the inner folds choose, the most listed or strongest first."""
-
-
-def firsts(order: Array) -> tuple[Array, ...]:
-    """Return the first genes of an order, as lists of each of `LENGTHS`, ascending."""
-    return tuple(np.sort(order[:length]) for length in LENGTHS)
-
-
-def by_halves(times: Array, strength: Array) -> tuple[Array, ...]:
-    """Return lists of the genes that halves list most often; see `frequency.ranked`."""
-    return firsts(ranked(times, strength))
-
-
-def by_strength(strength: Array) -> tuple[Array, ...]:
-    """Return lists of the genes that go with the response most, of strength (d,); none of 0."""
-    order = np.argsort(-rounded(strength), kind="stable")
-    return firsts(order[: np.count_nonzero(strength)])
-
-
-def mean(models: Sequence[Model]) -> Model:
-    """Return the mean of linear models, whose scores are means of theirs.
-
-    All are refits of one response in one unit, each less its cut: halfway between the classes for
-    each is halfway for the mean.
-    """
-    genes = np.unique(np.concatenate([model.genes for model in models]))
-    values = np.zeros((len(genes), *models[0].values.shape[1:]))
-    for model in models:
-        values[np.searchsorted(genes, model.genes)] += model.values / len(models)
-    parts: dict[str, Any] = {}
-    for name in ("intercept", "gamma", "unseen"):
-        each = [getattr(model, name) for model in models]
-        parts[name] = None if any(one is None for one in each) else sum(each) / len(each)
-    return replace(models[0], genes=genes, values=values, **parts)
-
 
 BEST, CONTROLLED = "best", "controlled"
 COMMITTEE = "committee"

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from genesig.models import baselines
 from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
-from genesig.models.l1l2 import TAU
+from genesig.models.lasso import TAU
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.survival import martingale
 from genesig.selection.assess.baseline_scores import run_baselines

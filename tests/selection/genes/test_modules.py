@@ -14,7 +14,7 @@ from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.quality.section import quality
 from genesig.selection.genes import modules
-from genesig.selection.genes.blocks import COLUMNS, gene_modules
+from genesig.selection.genes.modules import COLUMNS, gene_modules
 
 LIMITS = Limits(3, 50)
 

@@ -22,7 +22,7 @@ from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.genes.frequency import expected, q_values, ranked
-from genesig.selection.linear import answers
+from genesig.selection.linear import committee
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.halves import MU, NESTED, TAU, chance_study, longest_list, nested
 from genesig.selection.linear.kinds.known import outer_sets
@@ -252,7 +252,7 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
 
     order = np.argsort(-np.abs(ttest_ind(X[y > 0], X[y < 0]).statistic))
     best = np.inf
-    for length in answers.LENGTHS:
+    for length in committee.LENGTHS:
         for lam in linear["lam"]:
             third = 3 * found[1] - found[0] - ridge(order[:length], lam)
             genes = np.flatnonzero(np.abs(third) > 1e-9)
@@ -280,4 +280,4 @@ def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(k
     for k in range(len(todo)):
         strength = sets.strength(slice(k, k + 1))[0]
         assert first.coef(k, 0)[0].tolist() == [np.argmax(strength)]
-        assert len(answers.by_strength(strength)[-1]) == 59  # the constant one has no part
+        assert len(committee.by_strength(strength)[-1]) == 59  # the constant one has no part
