@@ -2,8 +2,9 @@
 
     OPENBLAS_NUM_THREADS=1 python tests/benchmarks/large_part.py [SAMPLES GENES [SETS]]
 
-Without any: 1000 samples, 54,675 genes (docs/large.md), 2 training sets. Simulated as in
-study_cost.py. Both stages are fitted, without the lists of halves, which `chance` and each fit add.
+Without any: 1000 samples, 54,675 genes (docs/large.md), 15 training sets. Simulated as in
+study_cost.py; the labels are permuted, as those of nearly all training sets of such a study. Both
+stages are fitted, without the lists of halves, which `chance` and each fit add.
 Printed: seconds of the processor for each, those of the model, the most memory
 of this process, and by what power of samples, genes and permutations the model's hours of such a
 study grow where each is doubled.
@@ -35,12 +36,12 @@ def config_of(permutations, **sections):
 
 
 def chips(n, d):
-    """Return genes of which 30 factors carry half of the variance; the label follows one."""
+    """Return genes of which 30 factors carry half of the variance, and permuted labels."""
     rng = np.random.default_rng(1)
     factors = rng.standard_normal((n, 30))
     X = 8 + rng.standard_normal((n, d))
     X += factors @ (rng.standard_normal((30, d)) / np.sqrt(30))
-    case = factors[:, 0] + rng.standard_normal(n) > 0
+    case = rng.permutation(factors[:, 0] + rng.standard_normal(n) > 0)
     obs = pd.DataFrame({"class": np.where(case, "case", "control")},
                        index=[f"s{i:05d}" for i in range(n)])  # fmt: skip
     var = pd.DataFrame({"symbol": ""}, index=[f"g{j}" for j in range(d)])
@@ -68,8 +69,8 @@ def main(n, d, sets):
     said = study_costs(config, size)["fit"]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"{n} x {d}: {each:.1f} s for each of {sets} training sets, the model says"
-        f" {said.seconds - START:.1f} s; most memory {memory:.0f} MB, of a job {said.megabytes:.0f}"
+        f"{n} x {d}: {each:.3g} s for each of {sets} training sets, the model says"
+        f" {said.seconds - START:.3g} s; most memory {memory:.0f} MB, of a job {said.megabytes:.0f}"
     )
     base = (n, d, 1000)
     for at, name in enumerate(("samples", "genes", "permutations")):
@@ -80,4 +81,4 @@ def main(n, d, sets):
 
 if __name__ == "__main__":
     given = [int(word) for word in sys.argv[1:]]
-    main(*(given + [1000, 54_675, 2][len(given) :]))
+    main(*(given + [1000, 54_675, 15][len(given) :]))

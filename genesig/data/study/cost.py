@@ -39,8 +39,12 @@ STRETCH, PLACED = 0.0013, 1.8e-8
 FOREST, VALUE = 0.25, 8.5e-7
 """Seconds of all baselines on one split: a part of its own, and for one number of the matrix."""
 
-GENE = 6e-3
-"""MB for a gene that a job of many permutations may hold: 54,675 genes took from 520 to 820 MB."""
+ONE, MANY, SAMPLE, GENE = 350, 600, 0.8, 4e-3
+"""MB of a job that fits one training set, and of one that fits many side by side, with so much for
+each sample and for each gene, beside the matrix and its copy by gene."""
+
+FORESTS, GROWN = 400, 7
+"""MB of the job of all baselines, and how many matrices it holds."""
 
 ALIGNED = 5
 """Matrices more that are held where training sets choose how studies are aligned."""
@@ -138,14 +142,15 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     repeats = max(1, min(permutations, most))
     halves = splits["subsamples"] * _fit(config, replace(size, training=size.samples // 2))
     own = ALIGNED if config["studies"] and config["across"]["align"] == "auto" else 0
-    held = 350 + (2 + own) * matrix + GENE * size.genes
+    held = (2 + own) * matrix + GENE * size.genes
+    wide = MANY + held + SAMPLE * size.samples
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
-        "fit": Cost(START + repeats * share * fit, held, jobs * START + fits * fit, jobs, repeats),
-        "chance": _alone(_chance(config, size), held),
-        "fit_final": _alone(fit, held),
-        "fit_subsamples": _alone(halves, held),
-        "baselines": _alone(forest, 190 + 5 * matrix),
+        "fit": Cost(START + repeats * share * fit, wide, jobs * START + fits * fit, jobs, repeats),
+        "chance": _alone(_chance(config, size), wide),
+        "fit_final": _alone(fit, ONE + held),
+        "fit_subsamples": _alone(halves, wide),
+        "baselines": _alone(forest, FORESTS + GROWN * matrix),
         "others": Cost(START, 160 + 4 * matrix + READ * _members(size), 15 * START + OWN),
     }  # fmt: skip
     if k := config["quality"]["modules"]:
@@ -158,13 +163,11 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         costs["nonlinear_final"] = _alone(each, room)
     if omics := config["data"]["omics"]:
         seconds = _chance(config, size) + size.splits * fit
-        costs["omics"] = _alone(seconds * (2 if isinstance(omics, str) else len(omics)), held)
+        costs["omics"] = _alone(seconds * (2 if isinstance(omics, str) else len(omics)), wide)
     if config["enrichment"]["sets"] or (structured["sets"] and not structured["column"]):
-        costs["enrichment"] = _of_enrichment(size, held)
+        costs["enrichment"] = _of_enrichment(size, ONE + held)
     if size.published_sets:
-        lists = size.splits * (RANDOM + size.published_sets)
-        scores = SCORED * size.samples * splits["repeats"] * size.published_sets
-        costs["published"] = _alone(REFIT * lists, held + scores + READ * size.published_members)
+        costs["published"] = _of_published(size, splits["repeats"], ONE + held)
     if config["structured"]["sets"] is not None:
         costs |= _of_sets(config, size, jobs)
     return costs
@@ -182,6 +185,13 @@ def _of_enrichment(size: Size, held: float) -> Cost:
     members = size.enrichment_members if own else size.structured_members
     seconds = SHUFFLED[0] + SHUFFLED[1] * size.samples * size.genes + SHUFFLE * members
     return _alone(seconds, held + NULL * sets + READ * members)
+
+
+def _of_published(size: Size, repeats: int, held: float) -> Cost:
+    """Estimate the job that refits published and random lists of genes."""
+    lists = size.splits * (RANDOM + size.published_sets)
+    scores = SCORED * size.samples * repeats * size.published_sets
+    return _alone(REFIT * lists, held + scores + READ * size.published_members)
 
 
 def _of_sets(config: Mapping[str, Any], size: Size, jobs: int) -> dict[str, Cost]:
