@@ -58,6 +58,12 @@ class Member:
     genes : tuple of str
     table : DataFrame of strings
         Sample table in the order of X, labels in the words of the study.
+    sheet : str
+        File of its sample table.
+    columns : tuple of str
+        What the columns of the response are called in that file.
+    others : dict
+        Words of the label that ``data.classes`` leaves out -> number of samples.
     measured : int
         Columns of its matrix, before probes of one gene are one.
     dropped : list of dict
@@ -71,6 +77,9 @@ class Member:
     X: Array
     genes: tuple[str, ...]
     table: pd.DataFrame
+    sheet: str
+    columns: tuple[str, ...]
+    others: dict[str, int]
     measured: int
     dropped: list[dict[str, str]]
     files: tuple[str, ...]

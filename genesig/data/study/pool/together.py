@@ -27,6 +27,9 @@ Problems = list[Problem]
 
 LEAST_OF_CLASS = 2
 """Samples of each class that a study needs: with one there is no spread to hold it against."""
+OTHER_UNIT = 6.0
+"""From this ratio of their median times on, two studies may have unlike units: a year has 12
+months, a month 30 days. Follow-up alone seldom differs as much."""
 OWN = ("group", "pair")
 """Columns whose words mean something inside a study alone: patient 1 is another one elsewhere."""
 
@@ -117,21 +120,41 @@ def _check_responses(members: Sequence[Member], wanted: Wanted) -> Iterator[Prob
             if cells.nunique() < 2:
                 what = f"every sample of '{member.name}' has '{cells.iloc[0]}', so that nothing can"
                 what += " be learned or tested there; take it out of studies"
-                yield Problem(f"{member.where}, column '{wanted.label[-1]}'", what)
+                yield Problem(f"{member.sheet}, column '{member.columns[-1]}'", what)
+        if wanted.data["task"] == "survival":
+            yield from _check_times(members, label)
         return
     counts = [Counter(map(str, member.table[label])) for member in members]
     every = wanted.data["classes"] or _usual(counts)
     for member, own in zip(members, counts, strict=True):
         short = [name for name in every if own[name] < LEAST_OF_CLASS]
         further = {word: n for word, n in own.items() if word not in every}
-        at = f"{member.where}, column '{label}'"
+        at = f"{member.sheet}, column '{member.columns[0]}'"
         if short:
-            yield Problem(at, _short(member.name, short[0], own, list(further)))
+            strange = [*further, *member.others]
+            every_word = own + Counter(member.others)
+            yield Problem(at, _short(member.name, short[0], every_word, strange))
         elif further:
             found = ", ".join(f"'{word}' ({n})" for word, n in further.items())
             what = f"{found} is no class of the other studies; name those that are to be told apart"
             yield Problem(at, f"{what}, data: {{classes: [{', '.join(every)}]}}, or what it means, "
                               f"classes: {{{next(iter(further))}: CLASS}}")  # fmt: skip
+
+
+def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
+    """Yield the studies whose times are so much longer that they may be of another unit."""
+    import pandas as pd
+
+    median = {member.name: float(pd.to_numeric(member.table[column], errors="coerce").median())
+              for member in members}  # fmt: skip
+    shortest = min(median, key=lambda name: median[name])
+    for member in members:
+        if median[member.name] >= OTHER_UNIT * median[shortest] > 0:
+            times = median[member.name] / median[shortest]
+            what = f"the median time of '{member.name}' ({median[member.name]:.3g}) is "
+            what += f"{times:.3g} times that of '{shortest}' ({median[shortest]:.3g}); if one has "
+            what += "days or months and the other years, write all in one unit"
+            yield Problem(f"{member.sheet}, column '{member.columns[0]}'", what, "warning")
 
 
 def _usual(counts: Sequence[Counter[str]]) -> list[str]:
