@@ -412,6 +412,36 @@ def test_times_in_another_unit_are_warned_of(tmp_path, unit, told):
     assert all("column 'years': the median time of 'berlin'" in line for line in said_so)
 
 
+def _survival(tmp_path: Any) -> Studies:
+    studies = Studies(tmp_path)
+    studies.config = {"label": {"time": "years", "event": "died"}, "data": {"task": "survival"}}
+    for k, (_, about) in enumerate(studies.files.values()):
+        about["years"] = np.random.default_rng(k).uniform(0.5, 5, len(about)).round(2)
+        about["died"] = np.arange(len(about)) % 2
+    return studies
+
+
+def test_a_time_that_is_none_is_named_by_the_file_line_and_column_of_its_study(tmp_path):
+    studies = _survival(tmp_path)
+    matrix, about = studies.files["berlin"]
+    about.iloc[4, about.columns.get_loc("years")] = -2.0
+    about["died"] = ["", *about["died"].astype(str)[1:]]
+    studies.files["berlin"] = matrix, about.rename(columns={"years": "follow_up"})
+    studies.item("berlin", label={"time": "follow_up", "event": "died"})
+    assert said(studies)[0].startswith("error: berlin_samples.tsv, line 6, column 'follow_up': the "
+                                       "time of 'ber104' is -2.0, before the start")  # fmt: skip
+
+
+def test_events_in_other_words_are_named_with_the_line_of_their_study(tmp_path):
+    studies = _survival(tmp_path)
+    about = studies.files["berlin"][1]
+    about["died"] = np.where(about["died"] == 1, "dead", "alive")
+    found = said(studies)
+    assert len(found) == 1
+    assert found[0].startswith("error: berlin_samples.tsv, column 'died': ")
+    assert found[0].endswith("write into this item of studies, event: dead")
+
+
 def test_nothing_is_said_of_studies_without_fault(tmp_path):
     assert said(Studies(tmp_path)) == []
 

@@ -15,6 +15,7 @@ from genesig.data.files.names import POOLED
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
+from genesig.data.study.labels.record import line
 from genesig.data.study.matrix_check import check_matrix
 from genesig.data.study.pool.record import STUDY, Member, Wanted
 from genesig.data.study.scale_check import flattened
@@ -163,9 +164,11 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     dropped = [note for note in values.dropped if note["kind"] == "sample"]
     dropped += [{"kind": "sample", "name": str(name), "reason": f"no label in '{item['name']}'"}
                 for name in table.index if name not in set(used)]  # fmt: skip
+    row_of = {str(name): row for row, name in enumerate(table.index)}
+    lines = tuple(line(table, row_of[name]) for name in used)
     others = _others(table.drop(index=used), wanted)
     return Member(item["name"], where, *genes, table.loc[used], file,
-                  tuple(_columns(item, wanted)), others, len(values.genes), dropped,
+                  tuple(_columns(item, wanted)), lines, others, len(values.genes), dropped,
                   tuple(files))  # fmt: skip
 
 

@@ -62,6 +62,8 @@ class Member:
         File of its sample table.
     columns : tuple of str
         What the columns of the response are called in that file.
+    lines : tuple of int
+        Line of that file on which each sample stands.
     others : dict
         Words of the label that ``data.classes`` leaves out -> number of samples.
     measured : int
@@ -79,6 +81,7 @@ class Member:
     table: pd.DataFrame
     sheet: str
     columns: tuple[str, ...]
+    lines: tuple[int, ...]
     others: dict[str, int]
     measured: int
     dropped: list[dict[str, str]]

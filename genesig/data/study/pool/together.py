@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.files.columns import event_word
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.names import POOLED
 from genesig.data.steps.combat import FEWEST
@@ -18,7 +19,7 @@ from genesig.data.study.labels.known import LABELS
 from genesig.data.study.pool.member import check_copies, common_genes, lost_to, read_member
 from genesig.data.study.pool.record import WEIGHT, Member, Pool, Wanted
 from genesig.errors import Problem
-from genesig.words import listing
+from genesig.words import flow, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +109,9 @@ def _table(members: Sequence[Member], names: list[list[str]], wanted: Wanted) ->
         parts.append(part)
     table = pd.concat(parts).fillna("").astype(object)
     table.attrs["lines"] = list(range(1, total + 1))
+    table.attrs["places"] = dict(enumerate(
+        (member.sheet, number, dict(zip(wanted.label, member.columns, strict=True)))
+        for member in members for number in member.lines))  # fmt: skip
     return table
 
 
@@ -123,6 +127,7 @@ def _check_responses(members: Sequence[Member], wanted: Wanted) -> Iterator[Prob
                 yield Problem(f"{member.sheet}, column '{member.columns[-1]}'", what)
         if wanted.data["task"] == "survival":
             yield from _check_times(members, label)
+            yield from _check_events(members, wanted)
         return
     counts = [Counter(map(str, member.table[label])) for member in members]
     every = wanted.data["classes"] or _usual(counts)
@@ -155,6 +160,20 @@ def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
             what += f"{times:.3g} times that of '{shortest}' ({median[shortest]:.3g}); if one has "
             what += "days or months and the other years, write all in one unit"
             yield Problem(f"{member.sheet}, column '{member.columns[0]}'", what, "warning")
+
+
+def _check_events(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem]:
+    """Yield the studies whose words for the event are neither 0 and 1 nor named."""
+    if wanted.data["event"] is not None:
+        return
+    for member in members:
+        cells = member.table[wanted.label[1]].astype(str)
+        counts = Counter(cell.strip() for cell in cells if not is_missing(cell))
+        if word := event_word(counts):
+            found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))
+            what = f"which word is the event? Found {found}; for example write into this item of "
+            yield Problem(f"{member.sheet}, column '{member.columns[1]}'",
+                          f"{what}studies, {flow({'event': word}).strip('{}')}")  # fmt: skip
 
 
 def _usual(counts: Sequence[Counter[str]]) -> list[str]:
