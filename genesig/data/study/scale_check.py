@@ -203,10 +203,8 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
     try:
         for number, step in enumerate(with_places(normalise["samples"], var), 1):
             before, X = X, fit_steps(X, [step]).transform(X)
-            flat = float(np.mean(~_varies(X)))
-            if flat > MOST_FLAT:
-                at = f"{source}, normalise.samples, item {number}"
-                yield Problem(at, _flattened(step, before, flat))
+            if what := flattened(step, before, X):
+                yield Problem(f"{source}, normalise.samples, item {number}", what)
                 return
     except GenesigError as error:
         what = str(error).removeprefix("normalise.folds: ").removeprefix("normalise.samples: ")
@@ -228,7 +226,11 @@ def _varies(X: Array) -> Array:
     return np.asarray(np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0))
 
 
-def _flattened(step: dict[str, Any], X: Array, flat: float) -> str:
+def flattened(step: dict[str, Any], X: Array, after: Array) -> str:
+    """Say that a row-wise step makes most genes constant; blank where it does not."""
+    flat = float(np.mean(~_varies(after)))
+    if flat <= MOST_FLAT:
+        return ""
     share = "all" if flat == 1 else f"{100 * flat:.3g} %"
     what = f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
     what += f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "

@@ -168,6 +168,15 @@ def _other_word(s):
     s.files["berlin"] = matrix, about.replace({"diagnosis": {"ill": "illness"}})
 
 
+def _other_word_of_chosen(s):
+    _other_word(s)
+    s.config["data"] = {"classes": ["ill", "well"]}
+
+
+def _logged_twice(s):
+    s.item("berlin", normalise=[{"step": "log2"}])
+
+
 def _third_word(s):
     s.files["berlin"][1].iloc[:3, 0] = "borderline"
 
@@ -344,9 +353,11 @@ BROKEN: list[tuple[Change, str]] = [
     (_twice, "config.yaml, studies, item 2, name: 'Boston' is already taken"),
     (_one, "config.yaml, studies: there is one study; name another one"),
     (_beside, "config.yaml, expression: 'boston.tsv' stands beside studies"),
-    (_no_class, "berlin.tsv, column 'diagnosis': no sample of 'berlin' is 'well'"),
+    (_no_class, "berlin_samples.tsv, column 'diagnosis': no sample of 'berlin' is 'well'"),
     (_other_word, "if it is spelled otherwise there, write classes: {illness: ill}"),
-    (_third_word, "berlin.tsv, column 'diagnosis': 'borderline' (3) is no class of the other"),
+    (_other_word_of_chosen, "if it is spelled otherwise there, write classes: {illness: ill}"),
+    (_logged_twice, "studies, berlin, normalise, item 1: 'log2' gives all of the genes one value"),
+    (_third_word, "berlin_samples.tsv, column 'diagnosis': 'borderline' (3) is no class of"),
     (_other_ids, "studies: no gene is in all of them: boston has 'gene00', 'gene01', 'gene02'"),
     (_other_label, "berlin_samples.tsv: label 'diagnosis' is not a column of berlin_samples.tsv; "
                    "did you mean 'diagnose'?"),
@@ -359,7 +370,7 @@ BROKEN: list[tuple[Change, str]] = [
     (_own_batch, "config.yaml, data.batch: 'patient': where there are several studies each is a"),
     (_fold_step, "config.yaml, studies, item 2, normalise, item 1: 'quantile' learns from several"),
     (_batches_of_one, "config.yaml, splits.scheme: found the text 'leave_one_batch_outs'"),
-    (_too_few, "berlin.tsv, column 'diagnosis': 'berlin' has one sample of class 'ill'"),
+    (_too_few, "berlin_samples.tsv, column 'diagnosis': 'berlin' has one sample of class 'ill'"),
     (_too_small_for_combat, "berlin.tsv: 'berlin' has 4 samples, at least 5 are needed"),
     (_missing, "config.yaml, data.missing: is not offered where there are several studies"),
 ]  # fmt: skip
@@ -373,6 +384,62 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, change, line):
     assert line in found[0]
     assert re.fullmatch(r"error: [^:]+: .+(; .+|, needs .+)", found[0])  # where, what, what to do
     assert len(found) == 1 or change in (_one, _own_batch, _missing), found
+
+
+def warned(studies: Studies) -> list[str]:
+    found = examine(read_config(studies.write()), load_schema(), "config.yaml")
+    return [str(problem) for problem in found.problems if problem.level == "warning"]
+
+
+def test_logarithms_of_logarithms_above_the_floor_are_warned_of(tmp_path):
+    studies = Studies(tmp_path)
+    studies.item("berlin", normalise=[{"step": "log2", "floor": 1}])
+    assert [line for line in warned(studies) if "studies, berlin, normalise, item 1: " in line
+            and "logged already" in line]  # fmt: skip
+
+
+@pytest.mark.parametrize(("unit", "told"), [(1, False), (3, False), (12, True), (365.25, True)])
+def test_times_in_another_unit_are_warned_of(tmp_path, unit, told):
+    studies = Studies(tmp_path)
+    studies.config = {"label": {"time": "years", "event": "died"},
+                      "data": {"task": "survival", "confounding": 1}}  # fmt: skip
+    rng = np.random.default_rng(4)
+    for name, (_, about) in studies.files.items():
+        about["years"] = rng.uniform(0.5, 5, len(about)) * (unit if name == "berlin" else 1)
+        about["died"] = np.arange(len(about)) % 2
+    said_so = [line for line in warned(studies) if "one unit" in line]
+    assert len(said_so) == told
+    assert all("column 'years': the median time of 'berlin'" in line for line in said_so)
+
+
+def _survival(tmp_path: Any) -> Studies:
+    studies = Studies(tmp_path)
+    studies.config = {"label": {"time": "years", "event": "died"}, "data": {"task": "survival"}}
+    for k, (_, about) in enumerate(studies.files.values()):
+        about["years"] = np.random.default_rng(k).uniform(0.5, 5, len(about)).round(2)
+        about["died"] = np.arange(len(about)) % 2
+    return studies
+
+
+def test_a_time_that_is_none_is_named_by_the_file_line_and_column_of_its_study(tmp_path):
+    studies = _survival(tmp_path)
+    matrix, about = studies.files["berlin"]
+    about.iloc[4, about.columns.get_loc("years")] = -2.0
+    about["died"] = ["", *about["died"].astype(str)[1:]]
+    studies.files["berlin"] = matrix, about.rename(columns={"years": "follow_up"})
+    studies.item("berlin", label={"time": "follow_up", "event": "died"})
+    assert said(studies)[0].startswith("error: berlin_samples.tsv, line 6, column 'follow_up': the "
+                                       "time of 'ber104' is -2.0, before the start")  # fmt: skip
+
+
+def test_events_in_other_words_are_named_with_the_line_of_their_study(tmp_path):
+    studies = _survival(tmp_path)
+    about = studies.files["berlin"][1]
+    about["died"] = np.where(about["died"] == 1, "dead", "alive")
+    found = said(studies)
+    assert len(found) == 1
+    assert found[0].startswith("error: berlin_samples.tsv, column 'died': ")
+    assert found[0].endswith("write into this item of studies, event: dead")
 
 
 def test_nothing_is_said_of_studies_without_fault(tmp_path):

@@ -123,6 +123,12 @@ def line(table: pd.DataFrame, row: int) -> int:
     return int(table.attrs["lines"][row])
 
 
+def place(table: pd.DataFrame, row: int, column: str, where: str) -> str:
+    """Return file, line and column of a cell; of joined studies those of the study's own table."""
+    sheet, number, own = table.attrs.get("places", {}).get(row, (where, line(table, row), {}))
+    return f"{sheet}, line {number}, column '{own.get(column, column)}'"
+
+
 def as_survival(pair: Pair, event: str | None = None) -> str:
     """Write the lines of a study of survival; `event` is the word that ``data.event`` names."""
     word = {} if pair.word is None or event is not None else {"event": pair.word}

@@ -13,7 +13,7 @@ from genesig.data.study.labels.record import (
     as_classes,
     censored,
     check_codes,
-    line,
+    place,
 )
 from genesig.errors import Problem
 from genesig.words import counted, is_missing, is_number, number_fault
@@ -37,7 +37,7 @@ def _check_numbers(table: pd.DataFrame, where: str, label: str, problems: list[P
     wrong = [row for row, value in enumerate(values) if not (is_missing(value) or is_number(value))]
     if wrong:
         row = wrong[0]
-        at = f"{where}, line {line(table, row)}, column '{label}'"
+        at = place(table, row, label, where)
         more = f" ({counted(len(wrong) - 1, 'further cell')})" if len(wrong) > 1 else ""
         what = f"the label of '{table.index[row]}' {number_fault(values[row])}{more}"
         what += f"; regression needs a number for each sample{as_classes(table, label)}"

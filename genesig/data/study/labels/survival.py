@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.columns import event_word
-from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, exchanged, line
+from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, exchanged, place
 from genesig.errors import Problem, did_you_mean
 from genesig.response.survival import happened
 from genesig.words import counted, flow, is_missing, is_number, listing, number_fault, too
@@ -58,7 +58,7 @@ def _check_times(asked: Asked, kept: list[str]) -> Iterator[Problem]:
     odd |= {row: f"is {cell.strip()}, before the start" for row, cell in cells.items()
             if is_number(cell) and float(cell) < 0}  # fmt: skip
     for row, what in list(odd.items())[:1]:
-        where = f"{asked.where}, line {line(table, row)}, column '{column}'"
+        where = place(table, row, column, asked.where)
         said = f"the time of '{table.index[row]}' {what}; survival needs a time of at least 0 for "
         yield Problem(where, f"{said}each sample{too(len(odd) - 1, 'sample')}")
     if not odd and len({float(cell) for cell in cells.values()}) < 2:

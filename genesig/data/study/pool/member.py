@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,11 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.names import POOLED
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.data.steps.normalise import fit_steps
-from genesig.data.steps.scale import looks_raw, sizes
+from genesig.data.steps.scale import looks_raw, never_logged, sizes
+from genesig.data.study.labels.record import line
 from genesig.data.study.matrix_check import check_matrix
 from genesig.data.study.pool.record import STUDY, Member, Wanted
+from genesig.data.study.scale_check import flattened
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, did_you_mean
 from genesig.response.design import label_columns
@@ -161,7 +164,11 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     dropped = [note for note in values.dropped if note["kind"] == "sample"]
     dropped += [{"kind": "sample", "name": str(name), "reason": f"no label in '{item['name']}'"}
                 for name in table.index if name not in set(used)]  # fmt: skip
-    return Member(item["name"], where, *genes, table.loc[used], len(values.genes), dropped,
+    row_of = {str(name): row for row, name in enumerate(table.index)}
+    lines = tuple(line(table, row_of[name]) for name in used)
+    others = _others(table.drop(index=used), wanted)
+    return Member(item["name"], where, *genes, table.loc[used], file,
+                  tuple(_columns(item, wanted)), lines, others, len(values.genes), dropped,
                   tuple(files))  # fmt: skip
 
 
@@ -227,13 +234,35 @@ def _labelled(table: pd.DataFrame, wanted: Wanted) -> Array:
     return known if classes is None else np.isin(cells[:, 0].astype(str), classes)
 
 
+def _others(left_out: pd.DataFrame, wanted: Wanted) -> dict[str, int]:
+    """Count the words of samples that are left out: one may be a class spelled otherwise."""
+    cells = left_out[wanted.label[0]].astype(str)
+    return dict(Counter(cell for cell in cells if not is_missing(cell)))
+
+
 def _own_steps(X: Array, item: Config, problems: Problems) -> Array:
     """Apply the study's own row-wise steps, which come before those of all."""
+    at = f"studies, {item['name']}, normalise"
     try:
-        return fit_steps(X, item["normalise"]).transform(X)
+        for number, step in enumerate(item["normalise"], 1):
+            before, X = X, fit_steps(X, [step]).transform(X)
+            problems.extend(_step_problems(step, before, X, f"{at}, item {number}"))
     except (InvalidInput, GenesigError) as error:
-        problems.append(Problem(f"studies, {item['name']}, normalise", str(error)))
-        return X
+        problems.append(Problem(at, str(error)))
+    return X
+
+
+def _step_problems(step: dict[str, Any], before: Array, after: Array, at: str) -> Iterator[Problem]:
+    """Yield that a step leaves nothing to learn from, or takes logarithms of logarithms.
+
+    The other studies hide both once all are one matrix, whose genes vary and whose size is theirs.
+    """
+    if what := flattened(step, before, after):
+        yield Problem(at, what)
+    elif step["step"] == "log2" and not never_logged(before):
+        _, p99, most = sizes(before)
+        what = f"the values look as if they were logged already (99th percentile {p99:.4g}, "
+        yield Problem(at, f"{what}maximum {most:.4g}); take log2 away", "warning")
 
 
 ALIKE = 0.999

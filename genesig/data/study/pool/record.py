@@ -58,6 +58,14 @@ class Member:
     genes : tuple of str
     table : DataFrame of strings
         Sample table in the order of X, labels in the words of the study.
+    sheet : str
+        File of its sample table.
+    columns : tuple of str
+        What the columns of the response are called in that file.
+    lines : tuple of int
+        Line of that file on which each sample stands.
+    others : dict
+        Words of the label that ``data.classes`` leaves out -> number of samples.
     measured : int
         Columns of its matrix, before probes of one gene are one.
     dropped : list of dict
@@ -71,6 +79,10 @@ class Member:
     X: Array
     genes: tuple[str, ...]
     table: pd.DataFrame
+    sheet: str
+    columns: tuple[str, ...]
+    lines: tuple[int, ...]
+    others: dict[str, int]
     measured: int
     dropped: list[dict[str, str]]
     files: tuple[str, ...]

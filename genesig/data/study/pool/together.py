@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.files.columns import event_word
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.names import POOLED
 from genesig.data.steps.combat import FEWEST
@@ -18,7 +19,7 @@ from genesig.data.study.labels.known import LABELS
 from genesig.data.study.pool.member import check_copies, common_genes, lost_to, read_member
 from genesig.data.study.pool.record import WEIGHT, Member, Pool, Wanted
 from genesig.errors import Problem
-from genesig.words import listing
+from genesig.words import flow, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,9 @@ Problems = list[Problem]
 
 LEAST_OF_CLASS = 2
 """Samples of each class that a study needs: with one there is no spread to hold it against."""
+OTHER_UNIT = 6.0
+"""From this ratio of their median times on, two studies may have unlike units: a year has 12
+months, a month 30 days. Follow-up alone seldom differs as much."""
 OWN = ("group", "pair")
 """Columns whose words mean something inside a study alone: patient 1 is another one elsewhere."""
 
@@ -105,6 +109,9 @@ def _table(members: Sequence[Member], names: list[list[str]], wanted: Wanted) ->
         parts.append(part)
     table = pd.concat(parts).fillna("").astype(object)
     table.attrs["lines"] = list(range(1, total + 1))
+    table.attrs["places"] = dict(enumerate(
+        (member.sheet, number, dict(zip(wanted.label, member.columns, strict=True)))
+        for member in members for number in member.lines))  # fmt: skip
     return table
 
 
@@ -117,21 +124,56 @@ def _check_responses(members: Sequence[Member], wanted: Wanted) -> Iterator[Prob
             if cells.nunique() < 2:
                 what = f"every sample of '{member.name}' has '{cells.iloc[0]}', so that nothing can"
                 what += " be learned or tested there; take it out of studies"
-                yield Problem(f"{member.where}, column '{wanted.label[-1]}'", what)
+                yield Problem(f"{member.sheet}, column '{member.columns[-1]}'", what)
+        if wanted.data["task"] == "survival":
+            yield from _check_times(members, label)
+            yield from _check_events(members, wanted)
         return
     counts = [Counter(map(str, member.table[label])) for member in members]
     every = wanted.data["classes"] or _usual(counts)
     for member, own in zip(members, counts, strict=True):
         short = [name for name in every if own[name] < LEAST_OF_CLASS]
         further = {word: n for word, n in own.items() if word not in every}
-        at = f"{member.where}, column '{label}'"
+        at = f"{member.sheet}, column '{member.columns[0]}'"
         if short:
-            yield Problem(at, _short(member.name, short[0], own, list(further)))
+            strange = [*further, *member.others]
+            every_word = own + Counter(member.others)
+            yield Problem(at, _short(member.name, short[0], every_word, strange))
         elif further:
             found = ", ".join(f"'{word}' ({n})" for word, n in further.items())
             what = f"{found} is no class of the other studies; name those that are to be told apart"
             yield Problem(at, f"{what}, data: {{classes: [{', '.join(every)}]}}, or what it means, "
                               f"classes: {{{next(iter(further))}: CLASS}}")  # fmt: skip
+
+
+def _check_times(members: Sequence[Member], column: str) -> Iterator[Problem]:
+    """Yield the studies whose times are so much longer that they may be of another unit."""
+    import pandas as pd
+
+    median = {member.name: float(pd.to_numeric(member.table[column], errors="coerce").median())
+              for member in members}  # fmt: skip
+    shortest = min(median, key=lambda name: median[name])
+    for member in members:
+        if median[member.name] >= OTHER_UNIT * median[shortest] > 0:
+            times = median[member.name] / median[shortest]
+            what = f"the median time of '{member.name}' ({median[member.name]:.3g}) is "
+            what += f"{times:.3g} times that of '{shortest}' ({median[shortest]:.3g}); if one has "
+            what += "days or months and the other years, write all in one unit"
+            yield Problem(f"{member.sheet}, column '{member.columns[0]}'", what, "warning")
+
+
+def _check_events(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem]:
+    """Yield the studies whose words for the event are neither 0 and 1 nor named."""
+    if wanted.data["event"] is not None:
+        return
+    for member in members:
+        cells = member.table[wanted.label[1]].astype(str)
+        counts = Counter(cell.strip() for cell in cells if not is_missing(cell))
+        if word := event_word(counts):
+            found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))
+            what = f"which word is the event? Found {found}; for example write into this item of "
+            yield Problem(f"{member.sheet}, column '{member.columns[1]}'",
+                          f"{what}studies, {flow({'event': word}).strip('{}')}")  # fmt: skip
 
 
 def _usual(counts: Sequence[Counter[str]]) -> list[str]:
