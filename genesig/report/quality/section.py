@@ -178,17 +178,17 @@ def _far(it: QualityRecord) -> str:
 # The rules of genesig.data.quality in words; how often they err is measured in its tests.
 HOW = f"""\
 A sample is far from the others in one of these numbers where it is more than {FAR:g} MAD (median
-absolute deviations, scaled to a standard deviation) from the median of all samples, and at least
-so far that it may matter:
+absolute deviations, scaled to a standard deviation) from the median of all samples, and far enough
+to matter:
 
 RLE median, up or down: by half of the usual RLE interquartile range
 RLE interquartile range, up: a quarter larger than usual
-distance to the three nearest samples, up: half as far again as usual
+distance to the three nearest samples, up: half as far again
 library size or scaling factor, up or down: by half
 share of missing values, up: by five hundredths
 
-Sizes, distances and interquartile ranges are compared as ratios. With 10 sound samples the rule
-flags about 1 in 100; with 40 or more, fewer than 1 in 1000. No sample is excluded for it.
+Sizes, distances and ranges are compared as ratios. With 10 sound samples the rule
+flags about 1 in 100; with 40 or more, under 1 in 1000. No sample is excluded for it.
 """
 
 
