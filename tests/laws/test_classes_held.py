@@ -29,6 +29,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
 KINDS = {"centre": True, "unit_variance": True}
+DIGITS = {"rtol": 1e-9, "atol": 1e-12}  # what other rows in a product may move
 NAMES = ("ewing", "burkitt", "neuro")
 AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))
 
@@ -206,12 +207,13 @@ def test_what_was_held_out_changes_no_fit_and_batches_nothing() -> None:
     obs.loc[obs.index[test], "age"] = "1000"
     X[test] = X[test][::-1]
     again = loop(replace(dataset, obs=obs, X=X))
-    np.testing.assert_array_equal(fits.gamma[0], again.gamma[0])
-    np.testing.assert_array_equal(fits.coef(0, 0)[1], again.coef(0, 0)[1])
+    np.testing.assert_array_equal(fits.coef(0, 0)[0], again.coef(0, 0)[0])
+    np.testing.assert_allclose(fits.gamma[0], again.gamma[0], **DIGITS)
+    np.testing.assert_allclose(fits.coef(0, 0)[1], again.coef(0, 0)[1], **DIGITS)
     parts = [loop(dataset, batch=f"{k}of2") for k in (1, 2)]
     joined = Fits.gather(parts, [split.name for split in splits.outer])
-    np.testing.assert_array_equal(joined.gamma, fits.gamma)
-    np.testing.assert_array_equal(joined.scores, fits.scores)
+    np.testing.assert_allclose(joined.gamma, fits.gamma, **DIGITS)
+    np.testing.assert_allclose(joined.scores, fits.scores, **DIGITS)
 
 
 def test_names_and_order_of_classes_change_nothing() -> None:
