@@ -190,6 +190,53 @@ def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):
                    tuple(range(len(matrix))))  # fmt: skip
     table, _ = predict(model, given, "new.tsv", missing=0, mu=None)
     assert delong(np.where(about["diagnosis"] == "ill", 1, -1), table["score"].to_numpy())[0] > 0.9
+    assert table.attrs["scale"].startswith("not told")
     few = Matrix(given.rows, given.columns[:9], given.cells[:, :9], {}, given.lines)
     with pytest.raises(InvalidInput, match="9 samples, at least 10 are needed"):
         predict(model, few, "new.tsv", missing=0, mu=None)
+
+
+def new_cohort(turn):
+    """Give the samples of another study, their values turned."""
+    matrix, _ = tables(1, n=24, d=60, effect=3.5, seed=9)["boston"]
+    cells = turn(matrix.to_numpy())
+    return Matrix(tuple(matrix.index), tuple(matrix.columns), cells, {}, tuple(range(len(matrix))))
+
+
+def raw_first(X):
+    """Give one raw sample among logged ones."""
+    return np.where(np.arange(X.shape[1]) == 0, np.exp2(X), X)
+
+
+def one_far(X):
+    return np.where(np.arange(X.size).reshape(X.shape) == 40, 5000.0, X)
+
+
+LOGGED = {"normalise": {"samples": [{"step": "log2"}]}}
+LOGARITHMS = {
+    "logarithms missing": (np.abs, {}, np.exp2, "sample 'bos000': .* never logged .*; 23 further"),
+    "of one sample": (np.abs, {}, raw_first, r"never logged \(.*\); take log2"),
+    "taken by the model": (np.exp2, LOGGED, np.exp2, ""),
+    "taken twice": (np.exp2, LOGGED, np.abs, "logged already .* before logarithms"),
+    "a raw model": (np.exp2, {}, np.exp2, ""),
+    "logarithms for a raw model": (np.exp2, {}, np.abs, "logged already"),
+    "logarithms": (np.abs, {}, np.abs, ""),
+    "one value far off": (np.abs, {}, one_far, ""),
+}
+
+
+@pytest.mark.parametrize("name", LOGARITHMS)
+def test_logarithms_are_told_of_a_model_that_standardises(name, tmp_path):
+    """Standardised by themselves, new samples lie and spread as training samples do."""
+    of_training, steps, turn, words = LOGARITHMS[name]
+    files = {study: (of_training(matrix), about) for study, (matrix, about)
+             in tables(3, d=60, seed=5).items()}  # fmt: skip
+    dataset, splits = pooled(tmp_path, files, **SPLITS, **steps)
+    final = fit_final(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
+    model = final_model(dataset, final, folds=MOMENTS)
+    given = new_cohort(turn)
+    if words:
+        with pytest.raises(InvalidInput, match=words):
+            predict(model, given, "new.tsv", missing=0.1, mu=None)
+    else:
+        assert len(predict(model, given, "new.tsv", missing=0.1, mu=None)[0]) == 24
