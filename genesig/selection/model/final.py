@@ -181,7 +181,7 @@ def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], learned: Re
             if before
             else {}
         ),
-        "panel": training_panel(*many),
+        "panel": training_panel(*many, dataset.batches() if dataset.design.studies else None),
     }
 
 
