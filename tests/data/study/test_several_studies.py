@@ -221,6 +221,14 @@ def _word_of_none(s):
     s.item("berlin", classes={"RA": "ill"})
 
 
+def _word_of_none_beside_its_like(s):
+    """Of the words that are close, the one that is translated is not meant."""
+    matrix, about = s.files["berlin"]
+    words = {"ill": "non-survivor", "well": "survivor"}
+    s.files["berlin"] = matrix, about.assign(diagnosis=about["diagnosis"].map(words))
+    s.item("berlin", classes={"survivor": "well", "survivors": "ill"})
+
+
 def _absent_table(s):
     s.genes["chip.tsv"] = pd.DataFrame({"ID": ["x_at"], "symbol": ["TP53"]})
     s.item("berlin", annotation="chip.tsv")
@@ -392,6 +400,7 @@ BROKEN: list[tuple[Change, str]] = [
     (_copied_many, "boston.tsv: 'bos003' of 'boston' and 'ber104' of 'berlin' are one sample"),
     (_confounded, "studies, column 'study': batch and label go together"),
     (_word_of_none, "berlin_samples.tsv, column 'diagnosis': classes: no sample is 'RA'"),
+    (_word_of_none_beside_its_like, "no sample is 'survivors'; did you mean 'non-survivor'?"),
     (_absent_table, "chip.tsv: no gene of the matrix is in its first column"),
     (_own_batch, "config.yaml, data.batch: 'patient': where there are several studies each is a"),
     (_fold_step, "config.yaml, studies, item 2, normalise, item 1: 'quantile' learns from several"),
