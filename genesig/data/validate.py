@@ -217,7 +217,8 @@ def _check_against_labels(inputs: Inputs, config: Config) -> Iterator[Problem]:
     if found is None or sheet is None:
         return
     yield from check_label_genes(found, sheet, where)
-    yield from check_missing(found.X, found.genes, sheet, config["normalise"]["folds"], where)
+    folds = config["normalise"]["folds"]
+    yield from check_missing(found.X, found.genes, sheet, folds, where, inputs.omics)
 
 
 def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:

@@ -74,6 +74,7 @@ class Study:
             raise refuse("folder", f"'{folder}' is a file; name a folder, new or of this study")
         self._data: dict[str, Any] = {}
         _check_given(expression, samples)
+        _check_studies(settings.get("studies"))
         if not isinstance(expression, str | Path | None):
             if samples is not None:
                 what = "stands beside an AnnData, which has its own sample table, obs; leave it out"
@@ -188,6 +189,22 @@ def _check_given(expression: Any, samples: Any) -> None:
     if not isinstance(samples, str | Path | None) and not hasattr(expression, "obs_names"):
         what = f"is a {type(samples).__name__}; name a file, or put the table into the obs of "
         raise refuse("samples", f"{what}an AnnData")
+
+
+def _check_studies(studies: Any) -> None:
+    """Refuse studies that are no list, and one whose values stand in something else."""
+    if isinstance(studies, dict):
+        what = "is a dict; give a list, an AnnData for each study, which may have a name: "
+        raise refuse(
+            "studies", f"{what}[{{'name': {next(iter(studies), 'A')!r}, 'expression': ...}}]"
+        )
+    for number, item in enumerate(studies if isinstance(studies, list | tuple) else (), 1):
+        given, at = item, f"studies, item {number}"
+        if isinstance(item, dict):
+            given, at = item.get("expression"), f"{at}, expression"
+        if hasattr(given, "shape") and not hasattr(given, "obs_names"):
+            what = f"is a {type(given).__name__}; give an AnnData for each study: "
+            raise refuse(at, f"{what}anndata.AnnData(frame, obs=samples), samples × genes")
 
 
 def _end(child: subprocess.Popen[str]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.study.pool.record import WEIGHT
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study, rounded
 from genesig.report.page.section import Limits, Section
@@ -316,7 +317,7 @@ def held_sentences(data: Covariates) -> list[str]:
         every = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
         said = f"In every fit the samples were weighted so that {every} classes count alike."
         found.append(said)
-    elif weights is not None:
+    elif weights is not None and weights != WEIGHT:  # of studies that weigh alike their topic says
         found.append(f"In every fit the samples were weighted by {clean(weights)}.")
     return found
 

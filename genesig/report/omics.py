@@ -61,7 +61,8 @@ def _sentence(data: Study, rows: Sequence[Row]) -> str:
     words = []
     if adds:
         names = enumerated([_told(data, row) for row in adds])
-        words.append(f"{names} {'adds' if len(adds) == 1 else 'add'} to the other omics")
+        # No name begins the sentence: in capitals it would be another one.
+        words.append(f"of the omics, {names} {'adds' if len(adds) == 1 else 'add'} to the others")
     if rest:
         words.append(f"no benefit of {enumerated([_told(data, row) for row in rest])} was shown")
     if harms:

@@ -220,8 +220,16 @@ def unseen(data: Studies) -> list[str]:
     odd = [one["name"] for one in it["studies"] if one["apart"]]
     differ = "differs" if len(odd) == 1 else "differ"
     apart = f" {enumerated(odd)} {differ} from the others." if odd else ""
+    if turned := [one["name"] for one in it["studies"] if _turned(one, it)]:
+        there, whose = enumerated(turned), "its" if len(turned) == 1 else "their"
+        apart += f" In {there} the score points the other way: are {whose} labels turned round?"
     mean = f"the mean of {in_words(len(it['studies']))} studies"
     return [f"{where}: {reached}, {mean}{ahead}.{apart}"]
+
+
+def _turned(one: HeldOutStudy, it: StudiesRecord) -> bool:
+    """Tell whether the score of the others goes the wrong way in a study, beyond chance."""
+    return one["apart"] and one["high"] is not None and one["high"] < CHANCE[it["measure"]]
 
 
 def _ends(low: float | None, high: float | None) -> str:
@@ -248,12 +256,20 @@ def _words(data: Studies, it: StudiesRecord) -> list[str]:
     if it["next"][0] is not None:
         found.append(
             "The interval of the mean says how well these studies do together. That of the next"
-            " study is wider, since studies differ: with 95\u00a0% a new one lies in it."
+            " study is wider, since studies differ: a new one lies in it with a probability of"
+            " 95\u00a0%."
         )
     if it["i2"] is not None and it["i2"] >= HETEROGENEOUS:
         found.append(f"Studies differ by more than sampling explains (I² {percent(it['i2'])}).")
     for one in it["studies"]:
-        if one["apart"]:
+        if _turned(one, it):
+            found.append(
+                f"In {clean(one['name'])} the models of the other studies have {it['measure']}"
+                f" {decimal(one['value'])}{_ends(one['low'], one['high'])}, where chance gives"
+                f" {CHANCE[it['measure']]:g}: what is high there is low in the others. Look whether"
+                " its labels are turned round."
+            )
+        elif one["apart"]:
             same = "" if one["same_sign"] is None else (
                 f"; {percent(one['same_sign'])} of the signature's genes have there the sign that"
                 " they have on average")  # fmt: skip
@@ -284,7 +300,7 @@ def _forest(it: StudiesRecord) -> Picture:
         description=f"{it['measure']} of each study {unseen_}: {told}; mean"
         f" {decimal(it['mean'][0])}.",
         caption=f"Each study {unseen_}, with 95 % CI; the square grows with its samples. Diamond:"
-        " random-effects mean. Grey bar: where the next study lies with 95 %.",
+        " random-effects mean. Grey bar: where the next study lies, with a probability of 95 %.",
     )
 
 
@@ -359,21 +375,27 @@ def study_sentences(data: Studies) -> list[str]:
     probe = {"max_mean": "with the largest mean", "max_iqr": "with the largest interquartile range"}
     rule = probe.get(across["probes"])
     of_gene = f"the probe {rule}" if rule else "the median of its probes"
+    several = f"a gene measured by several probes was represented by {of_gene} in each study, and "
+    probes = several if any(_has_probes(one) for one in it["studies"]) else ""
     weights = " Every study had the same weight." if across["weights"] == "equal" else ""
     whole = (
         "Each study was left out whole in turn (Patil and Parmigiani 2018)." if it["whole"] else ""
     )
     return [
-        f"{in_words(len(it['studies'])).capitalize()} studies took part: {names}; a"
-        f" gene measured by several probes was represented by {of_gene} in each study, and genes"
-        f" that all studies have were kept. {ALIGNED[across['align']]}{_chosen(it)}{weights}"
-        f" {whole}".rstrip(),
+        f"{in_words(len(it['studies'])).capitalize()} studies took part: {names};"
+        f" {probes}genes that all studies have were kept. {ALIGNED[across['align']]}{_chosen(it)}"
+        f"{weights} {whole}".rstrip(),
         f"{it['measure']} of the studies was combined by a random-effects model (Paule and Mandel"
         " 1982; interval of Hartung and Knapp 2001), on the logit scale where it is a share; the"
         " prediction interval is that of Nagashima et al. (2019). Effects of single genes were"
         " weighed by one variance between studies for all genes, and the scatter of each around its"
         " mean was moderated by that of the others (Smyth 2004).",
     ]
+
+
+def _has_probes(one: HeldOutStudy) -> bool:
+    """Tell whether a study has more columns than genes; unknown counts speak for it."""
+    return one["measured"] is None or one["genes"] is None or one["measured"] > one["genes"]
 
 
 def _chosen(it: StudiesRecord) -> str:

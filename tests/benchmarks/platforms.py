@@ -37,7 +37,7 @@ from genesig.results import Dataset, Design
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict, score_values
-from genesig.selection.model.shape import aligned, seen_by
+from genesig.selection.model.shape import aligned, by_row, seen_by
 
 Array = np.ndarray[Any, Any]
 N, GENES, MARKERS = 60, 1000, 20
@@ -111,7 +111,8 @@ def model_of(X: Array, y: Array, chain: str) -> dict[str, Any]:
 def scored(model: dict[str, Any], X: Array, *, centred: bool = False) -> Array:
     """Return the scores of new samples, whatever is to be said of their scale."""
     of = [int(gene[1:]) for gene in model["training"]["genes"]]
-    values = aligned(model, X[:, of], np.ones((len(X), len(of)), bool), np.zeros(len(of)))
+    known, filler = np.ones((len(X), len(of)), bool), np.zeros(len(of))
+    values = aligned(model, by_row(model, X[:, of], known, filler), known, filler)
     if centred:
         values = values - values.mean(axis=0) + np.array(model["training"]["means"])
     chosen = next(one for one in model["models"] if one["list"] == model["answer"])

@@ -78,6 +78,24 @@ def test_a_table_in_the_place_of_a_file_is_told_where_it_belongs(expression, sam
         Study(expression, samples, "diagnosis")
 
 
+@pytest.mark.parametrize(
+    ("studies", "said"),
+    [
+        ([data(), data().to_df()], "studies, item 2: is a DataFrame; give an AnnData for each"),
+        (
+            [{"name": "a", "expression": data().X}],
+            "studies, item 1, expression: is a ndarray; give",
+        ),
+        ({"a": data(), "b": data()}, "studies: is a dict; give a list, an AnnData for each study"),
+        ([], "studies: the list is empty; name two studies or more"),
+    ],
+)
+def test_studies_that_are_none_are_named_by_their_place(studies, said, tmp_path):
+    with pytest.raises(InvalidInput, match=said) as caught:
+        Study(studies=studies, label="diagnosis", folder=tmp_path / "s")
+    assert len(str(caught.value).splitlines()) == 1
+
+
 def test_a_column_that_no_file_can_hold_is_refused_in_one_line(tmp_path):
     given = data()
     given.obs["kept"] = [object() for _ in range(given.n_obs)]

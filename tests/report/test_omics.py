@@ -39,8 +39,8 @@ def said(data):
 
 def test_one_sentence_says_which_add():
     assert said(made()) == (
-        "Protein (20.0 points, 95 % CI 10.0 to 30.0) adds to the other omics; no benefit of"
-        " <b>rna</b> (1.0 points, 95 % CI −2.0 to 4.0) was shown."
+        "Of the omics, protein (20.0 points, 95 % CI 10.0 to 30.0) adds to the others; no benefit"
+        " of <b>rna</b> (1.0 points, 95 % CI −2.0 to 4.0) was shown."
     )
 
 

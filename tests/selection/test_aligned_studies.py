@@ -162,7 +162,8 @@ def test_how_many_new_samples_a_model_needs(found, align, least):
 
 def test_the_report_says_which_alignment_was_chosen_and_by_what():
     errors = {"standardise": 0.61, "centre": 0.5123, "none": 0.9, "rank": 0.7}
-    studies = [{"name": name, "samples": 10} for name in ("a", "b", "c")]
+    sizes = {"samples": 10, "measured": 40, "genes": 40}
+    studies = [{"name": name, **sizes} for name in ("a", "b", "c")]
     record = {"studies": studies, "measure": "AUC", "whole": True}
     across = {"align": "auto", "probes": "median", "weights": "samples"}
     told = {align: study_sentences({"studies": record | {"alignments": chosen_by},

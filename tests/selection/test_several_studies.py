@@ -16,7 +16,7 @@ from several_studies import TRUE, pooled, tables
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
 from genesig.report.page.section import Limits
-from genesig.report.studies import collect_studies, unseen
+from genesig.report.studies import collect_studies, study_sentences, unseen
 from genesig.report.studies import studies as show
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
@@ -75,6 +75,19 @@ def test_the_genes_that_hold_come_first_and_the_study_in_which_they_do_not_is_se
     assert top["least"] < top["effect"] < top["most"]
 
 
+@pytest.mark.parametrize(("measured", "told"), [(30, False), (40, True)])
+def test_probes_are_told_of_where_there_were_some(found, measured, told):
+    signature = pd.DataFrame({"gene": ["gene00"]})
+    tables = {"studies": found[0].assign(measured=measured, genes=30), "meta": found[1],
+              "signature": signature}  # fmt: skip
+    it = collect_studies(tables, "leave_one_study_out", {})
+    across = {"align": "centre", "probes": "median", "weights": "equal"}
+    first, _ = study_sentences({"studies": it, "config": {"across": across}})
+    assert ("the median of its probes" in first) == told
+    assert "(n = 20); " in first
+    assert "Every study had the same weight." in first
+
+
 def test_effects_do_not_depend_on_the_scale_of_a_study(study):
     dataset, _, _ = study
     scale = np.where(dataset.batches() == "berlin", 3.0, 1.0)[:, None]
@@ -90,6 +103,16 @@ def test_the_first_screen_says_what_the_next_study_may_show(found):
     (said,) = unseen({"studies": it})
     assert said.startswith("In a study it had not seen: AUC 0.")
     assert "the mean of six studies; the next study may lie between 0." in said
+    assert said.endswith(
+        "brno differs from the others. In brno the score points the other way: are its labels"
+        " turned round?"
+    )
+    words = " ".join(show({"studies": it, "study": {"task": "x"}}, Limits(5, 20)).words)
+    assert "In brno the models of the other studies have AUC 0." in words
+    assert "where chance gives 0.5: what is high there is low in the others" in words
+    assert "brno disagrees" not in words
+    mild = [{**one, "high": 0.6} for one in it["studies"]]
+    (said,) = unseen({"studies": {**it, "studies": mild}})
     assert said.endswith("brno differs from the others.")
     assert [one["same_sign"] for one in it["studies"]].count(0.0) == 1
 
@@ -190,6 +213,53 @@ def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):
                    tuple(range(len(matrix))))  # fmt: skip
     table, _ = predict(model, given, "new.tsv", missing=0, mu=None)
     assert delong(np.where(about["diagnosis"] == "ill", 1, -1), table["score"].to_numpy())[0] > 0.9
+    assert table.attrs["scale"].startswith("not told")
     few = Matrix(given.rows, given.columns[:9], given.cells[:, :9], {}, given.lines)
     with pytest.raises(InvalidInput, match="9 samples, at least 10 are needed"):
         predict(model, few, "new.tsv", missing=0, mu=None)
+
+
+def new_cohort(turn):
+    """Give the samples of another study, their values turned."""
+    matrix, _ = tables(1, n=24, d=60, effect=3.5, seed=9)["boston"]
+    cells = turn(matrix.to_numpy())
+    return Matrix(tuple(matrix.index), tuple(matrix.columns), cells, {}, tuple(range(len(matrix))))
+
+
+def raw_first(X):
+    """Give one raw sample among logged ones."""
+    return np.where(np.arange(X.shape[1]) == 0, np.exp2(X), X)
+
+
+def one_far(X):
+    return np.where(np.arange(X.size).reshape(X.shape) == 40, 5000.0, X)
+
+
+LOGGED = {"normalise": {"samples": [{"step": "log2"}]}}
+LOGARITHMS = {
+    "logarithms missing": (np.abs, {}, np.exp2, "sample 'bos000': .* never logged .*; 23 further"),
+    "of one sample": (np.abs, {}, raw_first, r"never logged \(.*\); take log2"),
+    "taken by the model": (np.exp2, LOGGED, np.exp2, ""),
+    "taken twice": (np.exp2, LOGGED, np.abs, "logged already .* before logarithms"),
+    "a raw model": (np.exp2, {}, np.exp2, ""),
+    "logarithms for a raw model": (np.exp2, {}, np.abs, "logged already"),
+    "logarithms": (np.abs, {}, np.abs, ""),
+    "one value far off": (np.abs, {}, one_far, ""),
+}
+
+
+@pytest.mark.parametrize("name", LOGARITHMS)
+def test_logarithms_are_told_of_a_model_that_standardises(name, tmp_path):
+    """Standardised by themselves, new samples lie and spread as training samples do."""
+    of_training, steps, turn, words = LOGARITHMS[name]
+    files = {study: (of_training(matrix), about) for study, (matrix, about)
+             in tables(3, d=60, seed=5).items()}  # fmt: skip
+    dataset, splits = pooled(tmp_path, files, **SPLITS, **steps)
+    final = fit_final(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
+    model = final_model(dataset, final, folds=MOMENTS)
+    given = new_cohort(turn)
+    if words:
+        with pytest.raises(InvalidInput, match=words):
+            predict(model, given, "new.tsv", missing=0.1, mu=None)
+    else:
+        assert len(predict(model, given, "new.tsv", missing=0.1, mu=None)[0]) == 24

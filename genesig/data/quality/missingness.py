@@ -160,8 +160,12 @@ UNEQUAL = 0.01
 
 
 def check_missing(X: Array, genes: Sequence[str], sheet: Sheet,
-                  folds: Sequence[Mapping[str, Any]], where: str) -> Iterator[Problem]:  # fmt: skip
-    """Warn where missing values go with the label, and of genes that are left out for theirs."""
+                  folds: Sequence[Mapping[str, Any]], where: str,
+                  omics: Array | None = None) -> Iterator[Problem]:  # fmt: skip
+    """Warn where missing values go with the label, and of genes that are left out for theirs.
+
+    `omics` (n_genes,) is the omic of each gene, where there are several.
+    """
     missing = np.isnan(X)
     if not missing.any():
         return
@@ -170,6 +174,7 @@ def check_missing(X: Array, genes: Sequence[str], sheet: Sheet,
     words = [*_by_gene(found, genes, sheet), *_by_sample(found, sheet)]
     if words:
         how = f"{first['step']} {LOW}" if first["step"] in AS_LOW else FROM_OTHERS
+        how = _whole_omics(missing, omics) or how
         yield Problem(where, f"missing values go with the label: {'; '.join(words)}. "
                       f"{how}", "warning")  # fmt: skip
     if first["step"] == "knn_impute" and of_low_genes(X):
@@ -185,6 +190,21 @@ FROM_OTHERS = (
     "If a value is missing because it was too small to be measured, {step: left_censored} takes it"
     " for a low one; if some samples were measured otherwise, leave the genes or the samples out"
 )
+
+
+def _whole_omics(missing: Array, omics: Array | None) -> str:
+    """Say which omics most missing values are whole ones of; '' where most are not."""
+    if omics is None:
+        return ""
+    of = {name: missing[:, omics == name] for name in sorted(set(omics))}
+    lost = {name: int(own.all(axis=1).sum()) * own.shape[1] for name, own in of.items()}
+    if 2 * sum(lost.values()) <= missing.sum():
+        return ""
+    names = listing(name for name, values in lost.items() if values)
+    return (
+        f"Some samples lack {names} as a whole, which is no low value: find out why, and leave the "
+        "omic or the samples out unless the reason has nothing to do with the label"
+    )
 
 
 def _by_gene(found: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator[str]:

@@ -32,6 +32,7 @@ from genesig.data.steps.missing_indicators import (
 )
 from genesig.data.steps.moments import Centre, UnitVariance, state_of
 from genesig.data.steps.sample_wise import Log2, RankSamples, StandardiseSamples
+from genesig.data.steps.scale import middle_and_top
 from genesig.data.steps.segment import Segment, among, with_places
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry, answering, check_answer
@@ -341,6 +342,8 @@ def normalise_samples(
         unaligned, errors = X, _errors_of_alignments(own)
         notes["errors_of_alignments"], align = errors, chosen(errors)
     steps = ALIGNED.get(align, ()) if dataset.design.studies else ()
+    if any(step["step"] in ALIGNERS for step in steps):
+        notes["before_alignment"] = list(middle_and_top(X))
     X, notes["steps"] = _applied(steps, own), [*notes["steps"], *map(dict, steps)]
     if places := [k for k, step in enumerate(folds, 1) if step["step"] in SUMMARIES]:
         notes["summaries"] = list(map(dict, folds[: places[-1]]))

@@ -46,6 +46,25 @@ def never_logged(X: Array) -> bool:
     return looks_raw(p99, most) and not (most <= WIDEST_LOG and p99 < CLOSE * median)
 
 
+def middle_and_top(X: Array) -> tuple[float, float]:
+    """Return the median and the 99th percentile of the values that are not missing.
+
+    Of few values, too, the percentile is one of them, and not the largest.
+    """
+    X = X[np.isfinite(X)]
+    if not X.size:
+        return 0.0, 0.0
+    return float(np.median(X)), float(np.percentile(X, 99, method="lower"))
+
+
+def spread_as_raw(median: float, p99: float) -> bool:
+    """Tell whether values were probably never logged where any shift and factor is allowed.
+
+    They are large and lie far apart. One value far off does not count, other than in `looks_raw`.
+    """
+    return p99 > LOGGED_P99 and p99 >= CLOSE * median
+
+
 def looks_counted(X: Array) -> bool:
     """Tell whether values are counts of reads, be they shared out among genes.
 

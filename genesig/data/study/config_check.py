@@ -128,6 +128,8 @@ def _section(raw: Config, name: str) -> dict[str, Any]:
     return section if isinstance(section, dict) else {}
 
 
+FILES = (["expression"], ["samples"])
+NO_STUDY = "the list is empty; name two studies or more, or one study's expression and samples"
 MOST = 20
 """Faults of a config that are told one by one."""
 # Larger numbers are written with an exponent.
@@ -177,6 +179,10 @@ def examine_config(
     given = {key: value for key, value in raw.items() if value is not None or key not in usual}
     config = with_file_names(_fill(on_top(usual, deepcopy(given)), schema, schema))
     found = list(_problems(config, schema, source))
+    if raw.get("studies") == [] and not {"expression", "geo"} & set(raw):
+        # That the two files are missing would send the reader the wrong way.
+        found = [(place, problem) for place, problem in found if place not in FILES]
+        found.append((["studies"], Problem(_at(source, ["studies"]), NO_STUDY)))
     for place, _ in found:
         _take_out(config, place)
     problems = list(dict.fromkeys(problem for _, problem in found))

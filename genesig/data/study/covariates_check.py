@@ -13,6 +13,7 @@ from genesig.arrays import Array
 from genesig.data.files.columns import SHARE
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import BY_SIGHT
+from genesig.data.study.pool.record import WEIGHT
 from genesig.data.study.sheet_check import Sheet, check_column
 from genesig.errors import Problem, did_you_mean
 from genesig.response.covariates import Covariate, encoded, knots_for, names_of
@@ -51,6 +52,7 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
         yield "data.weights", f"'{weights}' is the label; name a column of numbers, or balanced"
     if weights == BALANCED and not kind.named and "weights" in kind.held:
         yield "data.weights", "'balanced' weighs classes, and here are none; name a column, or null"
+    of_studies = not covariates and weights == WEIGHT  # which nobody wrote into the config
     key = "data.covariates" if covariates else "data.weights"
     for what in unquoted(data["covariate_words"]):
         yield "data.covariate_words", what
@@ -65,6 +67,9 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
     for name in ("covariates", "weights"):
         if data[name] and name not in kind.held:
             yield f"data.{name}", f"is not offered with data.task: {data['task']}; take it away"
+    if of_studies:
+        yield from _alike(config)
+        return
     if data["pair"] is not None:
         what = "is not offered with data.pair; a pair holds fixed what its samples share already"
         yield key, f"{what}, so take one of the two away"
@@ -72,6 +77,15 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
         yield key, "is not offered with the nonlinear part; set nonlinear.enabled: false"
     if config.get("structured", {}).get("sets") is not None:
         yield key, "is not offered with gene sets; take structured.sets away"
+
+
+def _alike(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield what is not offered where studies count alike, each sample having a weight for that."""
+    asked = {"data.pair": config["data"]["pair"] is not None,
+             "the nonlinear part": config.get("nonlinear", {}).get("enabled"),
+             "gene sets": config.get("structured", {}).get("sets") is not None}  # fmt: skip
+    for name in (name for name, is_asked in asked.items() if is_asked):
+        yield "across.weights", f"'equal' is not offered with {name}; set it to samples"
 
 
 def unquoted(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str]:

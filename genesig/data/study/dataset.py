@@ -262,9 +262,15 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
         symbols = dict(matrix.symbols)
         problems += check_symbols(symbols, expression)
     where = annotation if omic and annotation else expression
-    groups = omics_of(of_genes.table, omic, where, genes, omics, problems)
+    groups = omics_of(of_genes.table, omic, where, genes, omics, problems, _gone(values))
     return Inputs(sheet, values, symbols, problems, with_factors(of_genes.weights, groups, omics),
                   of_genes.table, of_genes.places, pool, groups)  # fmt: skip
+
+
+def _gone(values: Expression | None) -> list[str]:
+    """Return the genes of the file that were left out."""
+    notes = [] if values is None else values.dropped
+    return [note["name"] for note in notes if note["kind"] == "gene"]
 
 
 class _OfGenes(NamedTuple):

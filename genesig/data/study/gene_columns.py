@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -247,7 +247,7 @@ MIXING = ("standardise_samples", "rank_samples", "log_cpm", "rma_background", "q
 
 def omics_of(table: pd.DataFrame | None, column: str | None, where: str,
              genes: Sequence[str] | None, factors: Factors,
-             problems: list[Problem]) -> Array | None:  # fmt: skip
+             problems: list[Problem], gone: Sequence[str] = ()) -> Array | None:  # fmt: skip
     """Return the omic of each gene, (n_genes,) words, or None: one matrix, or what is wrong.
 
     Parameters
@@ -264,34 +264,55 @@ def omics_of(table: pd.DataFrame | None, column: str | None, where: str,
         ``data.omics``: omic to factor, or ``learned``; None for one matrix.
     problems : list
         Takes what is wrong, a line each.
+    gone : sequence of str
+        Genes of the file that were left out because nothing can be learned from them.
     """
     if factors is None or genes is None:
         return None
     if column is None:
-        found = {gene: gene.partition(MARK)[0].strip() if MARK in gene else "" for gene in genes}
         told, how = "before a colon", f"name all as omic{MARK}gene, or set data.omic"
     elif table is not None:
         names = list(table.columns)
         check_column(column, "data.omic", names, str(table.index.name), where, problems)
         if names.count(column) != 1:
             return None
-        cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
-        found = {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")).strip()
-                 for gene in genes}  # fmt: skip
         told, how = f"in column '{column}'", "fill it in"
     else:
         return None
+    found = _omic_of_each(table, column, genes)
     blank = [gene for gene, omic in found.items() if not omic]
     if blank:
         what = f"no omic {told} of {counted(len(blank), 'gene')}: {listing(blank)}; {how}"
         problems.append(Problem(where, what))
         return None
-    faults = list(_faults(Counter(found.values()), factors))
+    left, lost = set(found.values()), Counter(_omic_of_each(table, column, gone).values())
+    lost = Counter({omic: n for omic, n in lost.items() if omic and omic not in left})
+    problems += [Problem(where, _whole(omic, n), "warning") for omic, n in sorted(lost.items())]
+    faults = list(_faults(Counter(found.values()), factors, lost))
     problems += [Problem(where, what) for what in faults]
     return None if faults else np.array(list(found.values()), dtype=object)
 
 
-def _faults(sizes: Counter[str], factors: Factors) -> Iterator[str]:
+def _omic_of_each(
+    table: pd.DataFrame | None, column: str | None, genes: Sequence[str]
+) -> dict[str, str]:
+    """Return the omic of each gene, '' where none is told."""
+    if column is None or table is None:
+        return {gene: gene.partition(MARK)[0].strip() if MARK in gene else "" for gene in genes}
+    cells = dict(zip(map(str, table.index[::-1]), map(str, table[column][::-1]), strict=True))
+    return {gene: cells.get(gene, cells.get(gene.rpartition("#")[0], "")).strip() for gene in genes}
+
+
+def _whole(omic: str, genes: int) -> str:
+    """Say that nothing is left of an omic."""
+    every = f"each of the {genes} genes has" if genes > 1 else "its one gene has"
+    return (
+        f"nothing is left of the omic '{omic}': {every} one value in all samples, or none; export "
+        "that omic again, or leave it out of the matrix"
+    )
+
+
+def _faults(sizes: Counter[str], factors: Factors, lost: Collection[str] = ()) -> Iterator[str]:
     """Yield how the omics of the matrix do not go with what the config says of them."""
     names = sorted(sizes)
     if not 2 <= len(names) <= MOST:
@@ -307,7 +328,9 @@ def _faults(sizes: Counter[str], factors: Factors) -> Iterator[str]:
     if lacking := [name for name in names if name not in given]:
         yield f"data.omics has no factor for {listing(lacking)}; add it"
     for name in given:
-        if name not in sizes:
+        if name in lost:
+            yield f"data.omics has a factor for '{name}', of which nothing is left; take it out"
+        elif name not in sizes:
             near = did_you_mean(name, names) or f" (omics: {listing(names)})"
             yield f"data.omics names '{name}', which no gene is of{near}"
 

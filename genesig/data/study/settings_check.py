@@ -131,6 +131,8 @@ def _missing(config: Config) -> Found:
             what = f"'{name}' has nothing to do: missing values are refused; set data.missing"
             yield "normalise.folds", what, "warning"
         return
+    if config.get("studies"):
+        return  # where it is not offered at all
     if not set(FILLERS) & set(folds[:1]):
         what = "needs {step: knn_impute} as the first step of normalise.folds, {step: mean_impute} "
         what += "where samples lack an omic, or "

@@ -330,8 +330,11 @@ def _of_outliers(outliers: Sequence[Outlier]) -> str:
         return ""
     names = ", ".join(shorten(one["sample"], 20) for one in outliers[:5])
     more = " …" if len(outliers) > 5 else ""
-    lie = "lies" if len(outliers) == 1 else "lie"
-    return f"{counted(len(outliers), 'sample')} {lie} far from the others ({names}{more})"
+    one = len(outliers) == 1
+    how = f"{'lies' if one else 'lie'} far from the others"
+    if all(outlier["rules"] == ["missing"] for outlier in outliers):
+        how = f"{'misses' if one else 'miss'} many more values than the others"
+    return f"{counted(len(outliers), 'sample')} {how} ({names}{more})"
 
 
 def _of_component(one: Follows | None, label: str) -> str:

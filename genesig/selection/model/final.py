@@ -167,7 +167,7 @@ def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], learned: Re
     own, many = ((X[:, at], y, [names[k] for k in at]) for at in (of_models, of_panel))
     needed = {*listed, *many[2]}
     rows = [k for k, gene in enumerate(dataset.genes) if everything or gene in needed]
-    values = dataset.X[:, rows]
+    values, before = dataset.X[:, rows], dataset.provenance.get("before_alignment")
     return {
         "genes": [dataset.genes[k] for k in rows],
         "means": np.nanmean(values, axis=0).tolist(),
@@ -176,7 +176,12 @@ def _training(dataset: Dataset, models: Sequence[Mapping[str, Any]], learned: Re
         "min": float(np.nanmin(values)) if rows else 0.0,
         "max": float(np.nanmax(values)) if rows else 0.0,
         "scale": training_scale(*own),
-        "panel": training_panel(*many),
+        **(
+            {"before_alignment": dict(zip(("median", "p99"), before, strict=True))}
+            if before
+            else {}
+        ),
+        "panel": training_panel(*many, dataset.batches() if dataset.design.studies else None),
     }
 
 

@@ -24,7 +24,9 @@ from genesig.data.cohorts.translation import under_names
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.alignment import FEWEST
 from genesig.data.steps.missing_indicators import by_column
+from genesig.data.steps.scale import LEARNED_DEPTH, LOG2
 from genesig.errors import Problem, refuse
+from genesig.selection.model.before_alignment import NOT_TOLD, other_logarithms
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.same_scale import (
     call_doubts,
@@ -41,6 +43,7 @@ from genesig.selection.model.shape import (
     Model,
     aligned,
     aligns,
+    by_row,
     check_model,
     check_steps,
     covariate_scores,
@@ -170,14 +173,14 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     without = said_of(scores - shift * np.sum(chosen["coefficients"], axis=0))["predicted"]
     doubt = call_doubts(own["predicted"], without, shift)
     for row, why in panel_doubts(*panel):
-        doubt[row] = "; ".join(filter(None, (doubt[row], why)))
+        doubt[row] = _joined(doubt[row], why)
     said = [
         *_not_claimed(model, chosen, source), *_odd(odd_samples(*on_scale), where),
         *_not_corrected(model, found.samples, about, where), *_doubtful(doubt, where),
     ]  # fmt: skip
     doubt = _with_evidence(model, doubt)
     table = pd.DataFrame(columns | {"list": chosen["list"], "doubt": doubt})
-    table.attrs["scale"] = told(*(panel if enough(panel[1]) else on_scale))
+    table.attrs["scale"] = _compared(model, panel if enough(panel[1]) else on_scale)
     return table, [*other, *left, *found.problems, *known, *said]
 
 
@@ -218,7 +221,9 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     # A model that learned to fill in does so itself, and is given NaN.
     fill = np.where(low | own, np.nan, means)
     _check_number(model, matrix.rows, where)
-    values = aligned(model, X, found, fill)
+    rows = by_row(model, X, found, fill)
+    _check_logarithms(model, rows, found, matrix.rows, where)
+    values = aligned(model, rows, found, fill)
     values[:, added] = np.where(found[:, added], X[:, added], fill[added])
     scale = _scale(model)
     check_values(X, values, found, genes, matrix.rows, scale, where)
@@ -251,6 +256,11 @@ def scale_values(
     return seen_by(model, scale, values, about), known, found.samples, scale
 
 
+def _compared(model: Model, held: tuple[Array, Array, tuple[str, ...], Mapping[str, Any]]) -> str:
+    """Say how the values compare with the training ones, where the model lets that be told."""
+    return NOT_TOLD if aligns(model) else told(*held)
+
+
 def score_values(values: Array, chosen: Model) -> Array:
     """Return the score of each sample, (n_samples,) or of each class, from what `seen_by` gives."""
     # Not a matrix product: its sums depend on how many samples stand beside one.
@@ -264,7 +274,11 @@ def score_values(values: Array, chosen: Model) -> Array:
 def _with_evidence(model: Model, doubt: Sequence[str]) -> list[str]:
     """Add to the doubt of each sample that the study found no gene with evidence, if it did not."""
     more = UNPROVEN if without_evidence(model) else ""
-    return ["; ".join(filter(None, (why, more))) for why in doubt]
+    return [_joined(why, more) for why in doubt]
+
+
+def _joined(*reasons: str) -> str:
+    return "; ".join(filter(None, reasons))
 
 
 def _not_claimed(model: Model, chosen: Model, source: str) -> Iterator[Problem]:
@@ -299,6 +313,16 @@ def _check_number(model: Model, names: Sequence[str], where: str) -> None:
         what += "of several studies, each gene taken by its mean and spread in its own study, and "
         what += "needs these of the new samples, too; score more of them together, or train with "
         raise refuse(where, what + "across.align: rank, which needs one sample")
+
+
+def _check_logarithms(model: Model, values: Array, known: Array, names: Sequence[str],
+                      where: str) -> None:  # fmt: skip
+    """Refuse values that no scale tells once they are aligned: see `other_logarithms`."""
+    if then := model["training"].get("before_alignment"):
+        taken = bool((LOG2 - LEARNED_DEPTH) & _scale(model).steps)
+        fault = other_logarithms(values, known, names, then, taken=taken)
+        if fault:
+            raise refuse(where + fault[0], fault[1])
 
 
 def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], missing: float,

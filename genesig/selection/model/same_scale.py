@@ -250,7 +250,9 @@ def panel_genes(X: Array, without: Array) -> Array:
     return np.sort(by_mean[at])
 
 
-def training_panel(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
+def training_panel(
+    X: Array, y: Array, genes: Sequence[str], studies: Array | None = None
+) -> dict[str, Any]:
     """Describe training samples by the panel, as model.json holds it.
 
     Parameters
@@ -259,22 +261,27 @@ def training_panel(X: Array, y: Array, genes: Sequence[str]) -> dict[str, Any]:
         As coefficients see the panel's genes.
     y, genes
         As in `training_scale`.
+    studies : (n_samples,) str or None
+        Study of each sample, where the model was made of several.
 
     Returns
     -------
     dict
         That of `training_scale`, and ``agreement``, the mean rank correlation of a training sample
         with the means; ``axes``, (`AXES`, n_genes), of the standardised values, and ``coherence``,
-        what share of the variance of one half of the samples lies along the axes of the other.
+        what share of the variance of one half of the samples lies along the axes of the other; of
+        studies, that of each along the axes of the others: what goes together in one alone would
+        be asked of new samples, too.
     """
     scale = training_scale(X, y, genes)
     Z = _standardised(X, X.std(axis=0))
-    halves = [(Z[k::2], Z[1 - k :: 2]) for k in (0, 1)] if len(X) >= 2 * MANY else []
-    shares = [coherence(there, axes_of(here)) for here, there in halves]
+    part = np.arange(len(X)) % 2 if studies is None else studies
+    parts = [part == each for each in np.unique(part)] if len(X) >= 2 * MANY else []
+    shares = [coherence(Z[one], axes_of(Z[~one])) for one in parts]
     return scale | {
         "agreement": float(agreement(X, X.mean(axis=0)).mean()) if X.size else 0.0,
-        "axes": axes_of(Z).tolist() if halves else [],
-        "coherence": float(np.mean(shares)) if halves else 0.0,
+        "axes": axes_of(Z).tolist() if parts else [],
+        "coherence": float(np.mean(shares)) if parts else 0.0,
     }
 
 

@@ -20,7 +20,7 @@ WITH_COVARIATES = 7
 
 Node = dict[str, Any]
 
-OPTIONAL = {"covariates", "claimed", "claimed_genes", "probability", "shares"}
+OPTIONAL = {"covariates", "claimed", "claimed_genes", "probability", "shares", "before_alignment"}
 """What only some models have."""
 
 TEXT: Node = {"type": "string"}
@@ -220,6 +220,10 @@ SCHEMA: Node = {
             "genes that a sample must have, over the training samples after the row-wise steps",
             genes=_list(NAME), means=_list(NUMBER), sds=_list(SIZE),
             p99=NUMBER, min=NUMBER, max=NUMBER, scale=SCALE, panel=PANEL,
+            before_alignment=_object(
+                "where align_studies is a step: the values before it, of all genes and samples",
+                median=NUMBER, p99=NUMBER,
+            ),
         ),
         normalisation=_object(
             "what is done to a sample first, one step after the other",

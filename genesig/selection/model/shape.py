@@ -396,18 +396,23 @@ def split_steps(model: Model) -> tuple[list[Any], list[Any]]:
     return steps[:learned], steps[learned:]
 
 
-def aligned(model: Model, X: Array, known: Array, filler: Array) -> Array:
-    """Apply the steps before the splits to new samples, which are one study.
+def by_row(model: Model, X: Array, known: Array, filler: Array) -> Array:
+    """Apply the steps that look at one sample at a time; arguments as in `aligned`."""
+    steps = [step for step in split_steps(model)[0] if step.kind == "sample"]
+    return row_wise(steps, X, known, filler)
+
+
+def aligned(model: Model, values: Array, known: Array, filler: Array) -> Array:
+    """Align new samples, which are one study, as the model's own studies were.
 
     Parameters
     ----------
-    X, known : (n_samples, n_genes) float, bool
+    values, known : (n_samples, n_genes) float, bool
+        As `by_row` gives them.
     filler : (n_genes,) float
         What stands in the place of a value that is not known, on the scale after these steps.
     """
-    first = split_steps(model)[0]
-    values = row_wise([step for step in first if step.kind == "sample"], X, known, filler)
-    for step in first:
+    for step in split_steps(model)[0]:
         if step.kind == "study":
             seen = step.transform(np.where(known, values, np.nan))
             values = np.where(known, seen, filler)

@@ -16,12 +16,15 @@ from small_study import GENES, Study
 
 from genesig.cli import main
 from genesig.data.files.readers import load_schema, read_config, read_matrix
+from genesig.data.quality.missingness import check_missing
 from genesig.data.quality.overview import quality
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.missing_indicators import lacking
 from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
+from genesig.data.study.gene_columns import omics_of
+from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset
 from genesig.results.dataset import OMIC
 from genesig.selection.linear.double_loop import fit_final
@@ -114,6 +117,29 @@ def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
     assert main(["validate", "config.yaml"]) == 1
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
     assert errors == [f"error: {said}"]
+
+
+@pytest.mark.parametrize("factors", ["learned", {"a": 1, "b": 1, "c": 2}])
+def test_an_omic_of_which_nothing_is_left_is_named(factors):
+    problems, genes = [], ["a:g1", "a:g2", "b:g3"]
+    found = omics_of(None, None, "e.tsv", genes, factors, problems, ["c:g4", "c:g5", "a:g6"])
+    assert problems[0].what.startswith("nothing is left of the omic 'c': each of the 2 genes has")
+    assert (found is None) == (factors != "learned")
+    rest = [problem.what for problem in problems[1:]]
+    lost = "data.omics has a factor for 'c', of which nothing is left; take it out"
+    assert rest == ([] if factors == "learned" else [lost])
+
+
+def test_a_class_that_lacks_an_omic_is_not_told_of_low_values():
+    raw, _ = patchy()
+    sheet = Sheet(raw.obs, raw.design.classes, raw.design, [])
+    omics = raw.var[OMIC].to_numpy(dtype=object)
+    (told,) = check_missing(raw.X, raw.genes, sheet, FOLDS, "e.tsv", omics)
+    assert "Some samples lack 'protein' as a whole, which is no low value" in told.what
+    assert "left_censored" not in told.what
+    scattered = np.where(np.arange(30) % 6, np.nan_to_num(raw.X), raw.X)
+    (told,) = check_missing(scattered, raw.genes, sheet, FOLDS, "e.tsv", omics)
+    assert "{step: left_censored} takes it for a low one" in told.what
 
 
 def test_steps_that_mix_omics_are_refused(tmp_path, monkeypatch, capsys):

@@ -72,6 +72,14 @@ def test_methods_say_what_was_held_and_what_was_permuted():
     assert "adjusted for age and sex" in text
 
 
+@pytest.mark.parametrize(("weights", "told"), [("dose", True), ("study_weight", False)])
+def test_a_column_that_no_table_has_is_not_named(weights, told):
+    """Of studies that count alike the methods say so; the column is genesig's own."""
+    data = collected("adds")
+    data["config"]["data"]["weights"] = weights
+    assert ("were weighted by" in " ".join(methods(data))) == told
+
+
 def test_the_section_shows_every_weight():
     section = covariates(collected("open"), Limits(5, 5))
     (table,) = section.items

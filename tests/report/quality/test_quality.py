@@ -273,6 +273,19 @@ def test_names_of_columns_and_samples_stay_text():
     assert all(re.search(r"[\x00-\x08]", word) is None for word in section.words)
 
 
+def test_samples_that_lack_an_omic_are_not_said_to_lie_far_off():
+    """All that is odd of them are blanks, which their study may have planned."""
+    given = arguments(Study())
+    outliers = [{"sample": f"S0{k}", "row": k, "rules": ["missing"]} for k in (3, 4)]
+    given["seen"]["outliers"]["samples"] = outliers
+    (mine,) = (one for one in collect(**given)["warnings"] if one.startswith("Quality of the"))
+    assert mine == "Quality of the samples: 2 samples miss many more values than the others " \
+        "(S03, S04)."  # fmt: skip
+    outliers[0]["rules"].append("rle_iqr")
+    (mine,) = (one for one in collect(**given)["warnings"] if one.startswith("Quality of the"))
+    assert "2 samples lie far from the others" in mine
+
+
 def test_the_page_has_the_section_and_its_warning():
     given = arguments(Study())
     given["seen"]["outliers"]["samples"] = [{"sample": "S03", "row": 3, "rules": ["rle_iqr"]}]

@@ -103,6 +103,27 @@ def test_where_no_order_tells_axes_and_spread_do(turn, words):
     assert held(turn(ratios(2))[: MANY - 1], panel)[1] == {}
 
 
+def of_studies(share, seed, n=24):
+    """Return studies, standardised; of the variance along the axes a share is that of all."""
+    rng = np.random.default_rng(seed)
+    common, found = rng.normal(size=(2, GENES)), []
+    for _ in range(5):
+        axes = np.sqrt(share) * common + np.sqrt(1 - share) * rng.normal(size=(2, GENES))
+        X = 0.6 * rng.normal(size=(n, 2)) @ axes + rng.normal(size=(n, GENES))
+        found.append((X - X.mean(axis=0)) / X.std(axis=0))
+    return found
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.0, False), (0.25, False), (0.75, True), (1, True)])
+def test_what_goes_together_in_single_studies_is_not_asked_of_the_next(share, told):
+    *those, new = of_studies(share, seed=8)
+    names = np.repeat(["a", "b", "c", "d"], 24)
+    panel = training_panel(np.vstack(those), both(96), NAMES, names)
+    assert held(new, panel) == ("", {})
+    if told:
+        assert "do the gene ids stand beside" in held(np.roll(new, 1, axis=1), panel)[1][0]
+
+
 def test_a_panel_that_is_hardly_there_says_nothing():
     here, panel = centre(5)
     X = here.arrays(both(20)) + 5

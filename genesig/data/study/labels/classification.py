@@ -42,7 +42,10 @@ def _choose_classes(column: pd.Series[str], where: str, asked: Asked, classes: S
     if classes is not None:
         for name in classes:
             if name not in counts:
-                near = did_you_mean(name, counts) or f"; name one of {listing(counts, 6)}"
+                near = (
+                    did_you_mean(name, counts.keys() - set(classes))
+                    or f"; name one of {listing(counts, 6)}"
+                )
                 problems.append(Problem(at, f"data.classes: no sample is '{name}'{near}"))
         return tuple(classes)
     if len(counts) < 2:

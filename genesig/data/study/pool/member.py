@@ -212,11 +212,18 @@ def _in_words_of_study(table: pd.DataFrame, file: str, item: Config, wanted: Wan
 
 def _strange_words(cells: pd.Series[str], at: str, classes: Config) -> Iterator[Problem]:
     """Yield the words of ``classes`` that no sample has."""
-    known = dict.fromkeys(map(str, cells))
-    for word in map(str, classes):
+    known, words = dict.fromkeys(map(str, cells)), list(map(str, classes))
+    # Of two words that are close to it, the one that is translated already is not meant.
+    free = [word for word in known if word not in words and not is_missing(word)]
+    for word in words:
         if word not in known:
-            near = did_you_mean(word, known) or f"; write one of {listing(known, 6)}"
+            near = did_you_mean(word, free) or f"; {_free(free)}"
             yield Problem(at, f"classes: no sample is '{word}'{near}")
+
+
+def _free(words: Sequence[str]) -> str:
+    """Say which words are left to be translated."""
+    return f"write one of {listing(words, 6)}" if words else "take it out, all words have a class"
 
 
 def _events(cells: pd.Series[str], word: str, data: Config) -> pd.Series[str]:

@@ -174,10 +174,6 @@ def _data(config: Config) -> Found:
         yield "data.batch", what
     if alike and data["weights"] != WEIGHT:
         yield "data.weights", "stands beside across.weights: equal; set that one to samples"
-    if alike and data["pair"] is not None:
-        yield "across.weights", "'equal' is not offered with data.pair; set it to samples"
-    if alike and config.get("structured", {}).get("sets") is not None:
-        yield "across.weights", "'equal' is not offered with gene sets; set it to samples"
     for key in NOT_OFFERED:
         if data[key]:
             yield f"data.{key}", "is not offered where there are several studies; take it away"
