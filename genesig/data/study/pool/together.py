@@ -125,7 +125,7 @@ def _check_responses(members: Sequence[Member], wanted: Wanted) -> Iterator[Prob
                 what = f"every sample of '{member.name}' has '{cells.iloc[0]}', so that nothing can"
                 what += " be learned or tested there; take it out of studies"
                 yield Problem(f"{member.sheet}, column '{member.columns[-1]}'", what)
-        if wanted.data["task"] == "survival":
+        if kind.columns:  # times and events
             yield from _check_times(members, label)
             yield from _check_events(members, wanted)
         return
