@@ -14,6 +14,7 @@ from genesig.data.files.config_text import inside, too_much
 from genesig.data.files.names import POOLED
 from genesig.data.files.readers import read_json
 from genesig.data.quality.missingness import check_missing
+from genesig.data.quality.twins import check_twins
 from genesig.data.steps.collapse import gene_columns
 from genesig.data.steps.segment import NAME as SEGMENT
 from genesig.data.study.config_check import (
@@ -217,6 +218,7 @@ def _check_against_labels(inputs: Inputs, config: Config) -> Iterator[Problem]:
     if found is None or sheet is None:
         return
     yield from check_label_genes(found, sheet, where)
+    yield from check_twins(found, sheet, where)
     folds = config["normalise"]["folds"]
     yield from check_missing(found.X, found.genes, sheet, folds, where, inputs.omics)
 

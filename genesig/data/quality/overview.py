@@ -28,6 +28,8 @@ quality.json, version 1; numbers have six significant digits, what is not define
     first ([[gene, [share of each class that misses it]]]), sample_p, class_share.
 ``outliers``
     rules ([{name, values (n), deviation (n)}]); samples ([{sample, row, rules}]).
+``twins``
+    [[sample, sample]]: samples like one specimen measured twice, of different groups.
 ``components``
     points (n × up to 10), explained, scaled (whether genes were brought to unit variance).
 ``associations``
@@ -57,6 +59,7 @@ from genesig.data.quality.samples import (
     scaling_factors,
     standardised_products,
 )
+from genesig.data.quality.twins import torn_apart
 from genesig.data.steps.missing_indicators import lacking
 from genesig.data.steps.normalise import Reference, moments, reference_of_all
 from genesig.data.steps.scale import COUNTED, LOGARITHMS, never_logged, sizes
@@ -118,6 +121,7 @@ def quality(
         "outliers": _outliers(
             raw.samples, after, size, missing, nearest_distances(products, X.shape[1])
         ),
+        "twins": [list(pair) for pair in torn_apart(raw.X, dataset.obs, dataset.design)],
         "components": {
             "points": _listed(found.points),
             "explained": _listed(found.explained),

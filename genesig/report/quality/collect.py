@@ -162,6 +162,7 @@ class QualityRecord(TypedDict):
     rules: dict[str, list[float | None]]
     lost: list[float]
     outliers: list[Outlier]
+    twins: list[list[str]]
     components: Components
     associations: list[Associated]
     columns: int
@@ -211,6 +212,7 @@ def quality(found: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
             {"sample": one["sample"], "row": place[one["row"]], "rules": one["rules"]}
             for one in outliers["samples"]
         ],
+        "twins": found["twins"],
         "components": _components(found["components"], rows),
         "associations": tested[:MOST_COLUMNS],
         "columns": len(tested),
@@ -317,7 +319,8 @@ def quality_warnings(data: Quality, said: Sequence[str]) -> list[str]:
     What the validation said of values that were never logged is not said again.
     """
     it = data["quality"]
-    found = [_of_outliers(it["outliers"]), _of_component(it["follows"], data["study"]["label"])]
+    found = [_of_outliers(it["outliers"]), twins_words(it["twins"]),
+             _of_component(it["follows"], data["study"]["label"])]  # fmt: skip
     raw = it["scale"]["raw"] and it["scale"]["taken"] is None
     if raw and it["after"]["logarithm"] and not any("never logged" in one for one in said):
         found.append("the values were never logged")
@@ -335,6 +338,16 @@ def _of_outliers(outliers: Sequence[Outlier]) -> str:
     if all(outlier["rules"] == ["missing"] for outlier in outliers):
         how = f"{'misses' if one else 'miss'} many more values than the others"
     return f"{counted(len(outliers), 'sample')} {how} ({names}{more})"
+
+
+def twins_words(twins: Sequence[Sequence[str]]) -> str:
+    """Say which samples look like one, in a clause; nothing where none does."""
+    if not twins:
+        return ""
+    first, second = (shorten(name, 20) for name in twins[0])
+    more = f" and {counted(len(twins) - 1, 'more pair')}" if len(twins) > 1 else ""
+    return (f"{first} and {second}{more} look like one specimen measured twice, and may stand on"
+            " both sides of a split")  # fmt: skip
 
 
 def _of_component(one: Follows | None, label: str) -> str:

@@ -21,7 +21,14 @@ from genesig.report.quality.captions import (
     size_words,
     without_omic,
 )
-from genesig.report.quality.collect import Follows, Missing, Outlier, Quality, QualityRecord
+from genesig.report.quality.collect import (
+    Follows,
+    Missing,
+    Outlier,
+    Quality,
+    QualityRecord,
+    twins_words,
+)
 
 MOST_READS = f"of the reads lie in the {TOP} genes that have most of them"
 MOST_COUNTS = 50
@@ -71,6 +78,12 @@ def _words(data: Quality) -> list[str]:
         if outliers
         else "No sample lies far from the others."
     ]
+    if it["twins"]:
+        said.append(
+            f"{twins_words(it['twins'])}: a model that has seen the one knows the other, and the"
+            " error is too small. If they are of one patient, name the patients as groups, or keep"
+            " one sample of each."
+        )
     if one := it["follows"]:
         said.append(
             f"The strongest pattern in the data ({percent(one['explained'])} of the variance)"

@@ -54,6 +54,17 @@ def test_a_planted_outlier_is_found_and_no_other(rule):
     assert it["outliers"]["samples"][0]["row"] == 4
 
 
+def test_samples_like_one_specimen_are_named_unless_a_group_keeps_them_together():
+    dataset = faultless(np.random.default_rng(3))
+    assert found(dataset)["twins"] == []
+    dataset.X[9] = dataset.X[4] + np.random.default_rng(1).normal(0, 0.05, dataset.X.shape[1])
+    assert found(dataset)["twins"] == [["s4", "s9"]]
+    patient = [f"p{4 if k == 9 else k}" for k in range(len(dataset.X))]
+    design = replace(dataset.design, group="patient")
+    grouped = replace(dataset, obs=dataset.obs.assign(patient=patient), design=design)
+    assert found(grouped)["twins"] == []
+
+
 def test_a_small_library_is_found():
     dataset = faultless(np.random.default_rng(3))
     counts = np.random.default_rng(1).poisson(2**dataset.X).astype(float)

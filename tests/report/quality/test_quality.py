@@ -295,6 +295,16 @@ def test_the_page_has_the_section_and_its_warning():
     assert set(RULES) >= {rule["name"] for rule in given["seen"]["outliers"]["rules"]}
 
 
+def test_samples_like_one_specimen_are_said_on_the_first_screen_and_in_the_section():
+    given = arguments(Study())
+    given["seen"]["twins"] = [["S03", "S04"], ["S01", "S07"]]
+    data = collect(**given)
+    (mine,) = (one for one in data["warnings"] if one.startswith("Quality of the"))
+    assert "S03 and S04 and 1 more pair look like one specimen measured twice" in mine
+    section, _, _ = made(data)
+    assert any("S03 and S04 and 1 more pair" in word for word in section.words)
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_that_combat_leaves_nothing_of_the_batches_to_see_is_called_no_evidence():
     dataset = in_centres(faultless(np.random.default_rng(3), batch="centre"), ["a", "b"] * 10)
