@@ -173,6 +173,17 @@ def test_a_matrix_that_cannot_be_read_leaves_no_folder(
     assert not (tmp_path / "mine").exists()
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_sheet_that_is_the_matrix_describes_no_samples(turned: bool, tmp_path: Path) -> None:
+    sheet = pd.DataFrame(RAW.rows, RAW.genes, RAW.samples)
+    (sheet.T if turned else sheet).to_excel(tmp_path / "e.xlsx")
+    assert main(["init", str(tmp_path / "mine"), "-e", str(tmp_path / "e.xlsx")]) == 0
+    raw = yaml.safe_load((tmp_path / "mine/config.yaml").read_text())
+    assert (raw["samples"], raw["label"]) == ("samples.tsv", "diagnosis")
+    rows = (tmp_path / "mine/samples.tsv").read_text().splitlines()
+    assert [row.split("\t")[0] for row in rows] == ["sample", *RAW.samples]
+
+
 def test_arrays_of_a_scanner_get_their_steps(tmp_path: Path) -> None:
     arrays = ROOT / "resources/examples/arrays"
     assert main(["init", str(tmp_path / "mine"), "-e", str(arrays)]) == 0

@@ -14,14 +14,20 @@ from genesig.errors import refuse
 from genesig.results.annotated import dense, values_of
 
 
-def matrix_of(given: Any, part: str | None) -> tuple[str, Matrix]:
+def matrix_of(
+    given: Any, part: str | None, layout: str | Path | None = None
+) -> tuple[str, Matrix]:  # fmt: skip
     """Return the name in messages and the matrix of an AnnData, a DataFrame or a file.
 
     Raises
     ------
     InvalidInput
-        It is none of the three, or holds no numbers.
+        It is none of the three, or holds no numbers; a layout stands beside what is no file.
     """
+    if isinstance(given, str | Path):
+        return str(given), read_new([str(given)], part, None if layout is None else str(layout))
+    if layout is not None:
+        raise refuse("layout", "is for files of arrays, and new is none; take it away")
     if hasattr(given, "obs_names"):
         where = "the AnnData"
         values = dense(values_of(given, part, where), where)
@@ -31,6 +37,4 @@ def matrix_of(given: Any, part: str | None) -> tuple[str, Matrix]:
         if np.asarray(values).dtype.kind not in "biuf":
             raise refuse(where, "holds more than numbers; take out the columns of words")
         return where, number_matrix(given.index, given.columns, values)
-    if isinstance(given, str | Path):
-        return str(given), read_new([str(given)], part, None)
     raise refuse("new", f"is a {type(given).__name__}; give an AnnData, a DataFrame or a file")

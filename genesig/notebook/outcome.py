@@ -160,6 +160,7 @@ class Results:
         self, new: anndata.AnnData | pd.DataFrame | str | Path, *, missing: float = MISSING,
         mu: float | None = None, named: bool = False, part: str | None = None,
         samples: str | Path | None = None, renamed: str | Path | None = None,
+        layout: str | Path | None = None,
     ) -> pd.DataFrame:  # fmt: skip
         """Score new samples with the final model, as ``genesig predict`` does.
 
@@ -179,6 +180,8 @@ class Results:
             Sample table of the new samples, which chooses them, with their covariates and batches.
         renamed : path, optional
             HGNC's table, by which renamed genes are found.
+        layout : path, optional
+            Folder with what describes the chip of new arrays; None is the folder of the arrays.
 
         Returns
         -------
@@ -193,7 +196,7 @@ class Results:
 
         from genesig.selection.model.new_samples import predict
 
-        where, matrix = matrix_of(new, part)
+        where, matrix = matrix_of(new, part, layout)
         about = None if samples is None else read_samples(samples, None, None)
         table, problems = predict(
             self.model, matrix, where, missing=missing, mu=mu, named=named,

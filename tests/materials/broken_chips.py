@@ -101,7 +101,7 @@ CHIPS: dict[str, Broken] = {
         ["a: holds two CEL files of 'S1'; keep the one"],
         S1__CEL__gz=gzip.compress(FORMS["text"](LIGHT[1])),
     ),
-    "an empty array": chips(["S1.CEL: is empty; it needs"], S1__CEL=b""),
+    "an empty array": chips(["S1.CEL: is empty; copy or download it again"], S1__CEL=b""),
     "a page of a web site": chips(
         ["S1.CEL: is no CEL file: it begins neither with [CEL]", "again"],
         S1__CEL=b"<!DOCTYPE html><html>404</html>",

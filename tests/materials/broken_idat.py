@@ -98,6 +98,7 @@ METHYLATION: dict[str, Broken] = {
         rb"\r\ncg02,cg02,[^\r]*", b"\r\ncg02,cg02,12",
     ),
     "an address that is no number": _table([", line 6: the row is cut"], b"0000000011", b"x11"),
+    "an address without bounds": _table([", line 6: the row is cut"], b"0000000011", b"9" * 20),
     "type I without address B": _table([", line 7: the row is cut"], b",13,I,", b",,I,"),
     "type I without a colour": _table([", line 7: the row is cut"], b",I,Grn,", b",I,,"),
     "another design type": _table([", line 6: the row is cut"], b",II,", b",III,"),

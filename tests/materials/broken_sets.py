@@ -50,7 +50,7 @@ SETS: dict[str, Broken] = {
     "no ending": _broken(GOOD, ["no ending", "save"], "sets"),
     "a folder": spoilt(_in_folder, ["sets", "is a folder", "name the file"]),
     "a file that is not there": _named("gone.gmt", ["gone.gmt", "no such file"]),
-    "empty": _broken("", ["sets.gmt", "is empty", "needs"]),
+    "empty": _broken("", ["sets.gmt", "is empty", "copy"]),
     "a web page": _broken("<!DOCTYPE html>\n<html></html>\n", ["web page", "download"]),
     "a workbook": _broken(b"PK\x03\x04" + bytes(99), ["Excel", "save"]),
     "zero bytes": _broken(GOOD.encode() + bytes(9), ["sets.gmt, line 4", "zero bytes", "copy"]),

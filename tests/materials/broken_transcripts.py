@@ -76,10 +76,14 @@ LIBRARIES: dict[str, Broken] = {
     ),
     "no size": _spoilt(
         "t.clf", [": has no line #%cols=NUMBER, as layouts of chips have it; copy"],
-        b"cols=6", b"cols=six",
+        b"#%cols=6", b"#%columns=6",
+    ),
+    "a size that is no number": _spoilt(
+        "t.clf", [": its line #%cols=six is no whole number from 1 to"], b"cols=6", b"cols=six"
     ),
     "a size without bounds": _spoilt(
-        "t.clf", [": has no line #%rows=NUMBER"], b"rows=5", b"rows=" + b"9" * 5000
+        "t.clf", [": its line #%rows=99", "… is no whole number from 1 to 999999; copy"],
+        b"rows=5", b"rows=" + b"9" * 5000,
     ),
     "a probe set that is no number": _spoilt(
         "t.pgf", [", line 12: '101x", "is not a probe set, an atom or a probe; copy"],

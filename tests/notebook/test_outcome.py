@@ -11,6 +11,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+import raw_arrays
 from finished_results import evidence, write_results
 from matplotlib import pyplot as plt
 
@@ -184,5 +185,17 @@ def test_what_is_missing_is_warned_of_or_refused(fitted):
 def test_defaults_are_those_of_the_command_line():
     line = _parser().parse_args(["predict", "model.json", "new.tsv"])
     said = inspect.signature(Results.predict).parameters
-    for name in ("missing", "mu", "named", "part", "samples"):
+    for name in ("missing", "mu", "named", "part", "samples", "renamed", "layout"):
         assert said[name].default == getattr(line, name)
+
+
+def test_new_arrays_take_the_layout_of_their_chip_from_elsewhere(fitted, tmp_path):
+    raw_arrays.lay(tmp_path, "transcripts", n=2)
+    results, _ = fitted
+    new, layout = tmp_path / "new", tmp_path / "arrays"
+    with pytest.raises(InvalidInput, match=r"new: holds 2 arrays of chip .* but no CDF file"):
+        results.predict(new)
+    with pytest.raises(InvalidInput, match="new: none of the model's genes is here"):
+        results.predict(new, layout=layout)
+    with pytest.raises(InvalidInput, match="layout: is for files of arrays, and new is none; take"):
+        results.predict(pd.DataFrame({"a": [1.0]}), layout=layout)

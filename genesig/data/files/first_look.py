@@ -152,9 +152,11 @@ def _describes(kind: Format) -> bool:
 
 def _samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
     try:
-        return read_samples(path, matrix.columns, part)
+        table = read_samples(path, matrix.columns, part)
     except InvalidInput:  # a file of a format that may describe samples, and does not
         return None
+    itself = not matrix.texts and tuple(map(str, table.columns)) == matrix.columns
+    return None if itself else table  # a workbook whose only sheet is the matrix
 
 
 def _steps(matrix: Matrix) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -138,7 +138,9 @@ def content_of(path: str | Path) -> bytes:
     """
     content = read_content(path)
     if not content or content.isspace():
-        raise refuse(path, "is empty; it needs a header line and at least one row")
+        needed = "it needs a header line and at least one row"
+        needed = needed if suffix_of(path) in TABLES else "copy or download it again"
+        raise refuse(path, f"is empty; {needed}")
     return content
 
 

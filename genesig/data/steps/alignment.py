@@ -23,8 +23,9 @@ FEWEST = 10
 class AlignStudies:
     """x - m of each gene, divided by s if the spread is to be the same, too.
 
-    m and s (ddof 0) are those of the sample's own study, over all its samples and none other: what
-    is held out has no part in what trains, because studies are held out whole. Where the mix of
+    m and s (ddof 0) are those of the sample's own study, over all its samples and none other: a
+    study that is held out whole has no part in what trains; single samples that are held out have
+    one by their values, and none by their labels. Where the mix of
     classes differs between studies, part of what tells the classes apart goes with m.
 
     Attributes

@@ -40,6 +40,8 @@ MOST_BROKEN = 0.5
 APART = 10.0
 # From this share of zeros on, a sample of nothing else may be meant, unless it is to be counts.
 MOST_ZEROS = 0.5
+FEWEST_GENES = 10
+"""From which on a sample does not have one value in all of them by chance."""
 # A probe of a CEL file that is not the first one of its set.
 PROBE = re.compile(r".+#[0-9]+")
 
@@ -177,7 +179,7 @@ def _out(step: str) -> str:
 
 def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
                 where: str) -> Iterator[Problem]:  # fmt: skip
-    """Yield the samples whose every value is missing, or 0 unless most values are: then meant."""
+    """Yield the samples whose every value is missing, 0 (unless most values are) or the same."""
     bare = np.isnan(X).all(axis=1)
     if bare.any() and not bare.all():
         names = [samples[int(row)] for row in np.flatnonzero(bare)]
@@ -190,6 +192,12 @@ def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
         rare = counts or empty.all() or (X[~empty] == 0).mean() < MOST_ZEROS
         yield Problem(where, f"every value of {listing(names)} is 0; take such samples out of the "
                       "sample table", "error" if rare else "warning")  # fmt: skip
+    flat = (X[:, :1] == X).all(axis=1)
+    if flat.any() and not flat.all() and (flat & ~empty).any() and X.shape[1] >= FEWEST_GENES:
+        names = [samples[int(row)] for row in np.flatnonzero(flat & ~empty)]
+        yield Problem(where, f"every value of {listing(names)} is the same, as of arrays that "
+                      "failed; unless that is meant, take such samples out of the sample table",
+                      "warning")  # fmt: skip
 
 
 def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,

@@ -78,7 +78,9 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
 def _apart(value: Array, variance: Array) -> Array:
     """Tell which studies lie outside of where the others say that a further one lies, (K,).
 
-    Of K of one kind, one is told apart by chance in 5 % (Bonferroni).
+    Of K that do not differ, one is told apart by chance in 5 % (Bonferroni). The spread of the
+    others is taken as known: where all differ, it is more (3 to 8 studies, variances of .1 to .3 on
+    the logit scale: 9 to 11 % at tau .3, 28 to 48 % at tau 1).
     """
     from scipy.special import ndtri
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genesig.data.study.scale_check import check_lone, check_mixed
+from genesig.data.study.scale_check import check_empty, check_lone, check_mixed
 
 RNG = np.random.default_rng(2)
 RAW = np.exp2(RNG.normal(8, 2, (20, 400)))
@@ -76,3 +76,12 @@ def test_tails_samples_and_saturated_spots_are_no_outlying_cells() -> None:
     heavy = LOGGED + 0.3 * RNG.standard_t(2, LOGGED.shape)
     assert [lone(X) for X in (LOGGED, RAW, of_two_scales, heavy)] == [[]] * 4
     assert lone(np.minimum(16 * RAW, 65535)) == []
+
+
+@pytest.mark.parametrize(("value", "level"), [(7.5, "warning"), (0.0, "error")])
+def test_a_sample_of_one_value_is_named(value: float, level: str) -> None:
+    X = np.random.default_rng(0).normal(8, 1, (5, 20))
+    X[2] = value
+    found = list(check_empty(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
+    assert [(each.level, "every value of 'c' is" in each.what) for each in found] == [(level, True)]
+    assert not list(check_empty(np.ones((5, 20)), list("abcde"), {"samples": [], "folds": []}, ""))

@@ -223,6 +223,8 @@ def _looked_up(table: _Table, listed: Array, ids: Array, of: str) -> Array:
 def _number(table: _Table, key: str, least: int = 1) -> int:
     text = table.head.get(key, [""])[0].strip()
     if not (text.isdecimal() and len(text) < 7 and int(text) >= least):
-        what = f"has no line #%{key}=NUMBER, as layouts of chips have it"
+        shown = text if len(text) <= 20 else f"{text[:20]}…"
+        what = f"its line #%{key}={shown} is no whole number from {least} to 999999"
+        what = what if text else f"has no line #%{key}=NUMBER, as layouts of chips have it"
         raise refuse(table.where, f"{what}; {AGAIN}, from the chip's library files")
     return int(text)

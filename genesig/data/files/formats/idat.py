@@ -30,6 +30,8 @@ COLOURS = ("Grn", "Red")
 COUNT, IDS, MEANS, SLIDE, PLACE = 1000, 102, 104, 402, 404
 FIELD = np.dtype([("code", "<u2"), ("place", "<i8")])
 NEEDED = ("AddressA_ID", "AddressB_ID", "Infinium_Design_Type", "Color_Channel")
+LARGEST = 2**31 - 1
+"""Address: arrays have them in 32 bits."""
 AGAIN = "copy or download it again"
 
 
@@ -242,11 +244,13 @@ def _addresses(first: str, second: str, design: str, colour: str) -> tuple[int, 
     ValueError
         They do not fit.
     """
-    if design == "II":
-        return int(first), int(first), -1
-    if design != "I":
+    if design not in {"I", "II"}:
         raise ValueError
-    return int(first), int(second), COLOURS.index(colour)
+    one = int(first)
+    other, at = (one, -1) if design == "II" else (int(second), COLOURS.index(colour))
+    if not 0 <= min(one, other) <= max(one, other) <= LARGEST:
+        raise ValueError
+    return one, other, at
 
 
 def _one_colour(content: bytes, where: str, part: str | None) -> NoReturn:
