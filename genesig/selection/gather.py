@@ -107,7 +107,7 @@ def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame
     """Return evidence.tsv: the genes that any half of the samples lists, the most frequent first.
 
     ``half_frequency`` is the share of the lists that hold the gene, ``chance`` what permuted
-    labels make of it in the mean, ``p`` and ``q`` as in `evidence`; ``named`` says whether q is at
+    labels make of it in the mean, ``p`` and ``q`` as in `frequency`; ``named`` says whether q is at
     most `fdr`, where the number of such genes is more than chance gives (see `frequency.gate`).
     Without permutations enough nothing is named; empty where no evidence is looked for.
     """

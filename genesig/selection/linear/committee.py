@@ -30,7 +30,7 @@ def firsts(order: Array) -> tuple[Array, ...]:
 
 
 def by_halves(times: Array, strength: Array) -> tuple[Array, ...]:
-    """Return lists of the genes that halves list most often; see `evidence.ranked`."""
+    """Return lists of the genes that halves list most often; see `frequency.ranked`."""
     return firsts(ranked(times, strength))
 
 

@@ -77,9 +77,13 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
     spoilt = dataset.X.copy()
     test, one = dataset.rows(split.test), replace(splits, outer=(split,))
     spoilt[test] = np.random.default_rng(9).normal(40, 9, (len(test), 60))
+    obs = dataset.obs.copy()
+    obs.iloc[test] = np.roll(obs.iloc[test].to_numpy(), 1, axis=0)
+    changed = replace(dataset, X=spoilt, obs=obs)
+    assert (changed.response()[test] != dataset.response()[test]).any()
     own, other = (
         double_loop(each, one, chance, labels="observed", **STUDY, **linear)
-        for each in (dataset, replace(dataset, X=spoilt))
+        for each in (dataset, changed)
     )  # fmt: skip
     np.testing.assert_array_equal(own.answer_indices, other.answer_indices)
     np.testing.assert_allclose(own.answer_values, other.answer_values, rtol=1e-9)
