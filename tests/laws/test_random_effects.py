@@ -100,6 +100,41 @@ def test_the_interval_of_the_next_study_holds_that_of_known_spread():
     assert high == pytest.approx(y.mean() + 1.96 * y.std(ddof=1), abs=0.15)
 
 
+@pytest.mark.parametrize("k", [3, 5])
+def test_a_further_study_is_never_surer_than_the_mean(k):
+    rng = np.random.default_rng(k)
+    for _ in range(100):
+        v = rng.uniform(0.02, 0.2, k)
+        y = rng.normal(0, np.sqrt(v))
+        found, (low, high) = one(y, v), next_study(y, v)
+        assert low <= found.low[0]
+        assert high >= found.high[0]
+
+
+@pytest.mark.parametrize("k", [3, 6])
+def test_the_grid_is_as_wide_as_draws_of_the_formula(k):
+    """Nagashima, Noma and Furukawa (2019), by chance: tau from a chi-square, then Z and T."""
+    rng, draws = np.random.default_rng(k), 40_000
+    y, v = rng.normal(0, 1.0, k), rng.uniform(0.02, 0.2, k)
+
+    def spread(tau2):
+        w = 1 / (v[:, None] + tau2)
+        mean = (w * y[:, None]).sum(axis=0) / w.sum(axis=0)
+        return mean, (w * (y[:, None] - mean) ** 2).sum(axis=0), w.sum(axis=0)
+
+    low, high = np.zeros(draws), np.full(draws, 1e4)
+    u = rng.chisquare(k - 1, draws)
+    for _ in range(80):  # bisection: the spread falls as tau2 grows
+        middle = (low + high) / 2
+        above = spread(middle)[1] > u
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    mean, left, total = spread(low)
+    drawn = mean + np.sqrt(low) * rng.standard_normal(draws)
+    drawn += np.sqrt(left / (k - 1) / total) * rng.standard_t(k - 1, draws)
+    expected = np.diff(np.quantile(drawn, [0.025, 0.975]))[0]
+    assert np.diff(next_study(y, v))[0] == pytest.approx(expected, rel=0.05)
+
+
 def test_hedges_g_is_the_unbiased_difference_and_has_its_variance():
     rng, n, m, delta, draws = np.random.default_rng(1), 8, 12, 0.8, 20000
     y = np.repeat([1.0, -1.0], [n, m])

@@ -131,7 +131,7 @@ EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = {
 STEPS = 100
 """Newton steps for tau², of which some ten are taken: Q falls and is convex in it."""
 CLOSE = 1e-10
-GRID = (60, 40, 40)
+GRID = (200, 20, 160)
 """Quantiles of u, of Z and of T that stand for their distributions."""
 
 
@@ -203,6 +203,8 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
     :math:`\tau_u^2` from its confidence distribution: :math:`\sum w_i (y_i - \bar y)^2`, which at
     the true :math:`\tau^2` is :math:`\chi^2_{k-1}`, is a draw u of that; :math:`s_u^2 = u / ((k -
     1) \sum w_i)` (Nagashima, Noma and Furukawa 2019), over a grid of quantiles and not by chance.
+    It is never narrower than the interval of the mean (see `together`): a further study varies as
+    the mean does, and more.
 
     With 3, 5 and 8 studies and :math:`\tau` of 0 to 1, variances of .02 to .2, it covered in .93 to
     .97 of 1000 draws each; :math:`\bar y \pm t_{k-2} \sqrt{\tau^2 + s^2}` (Higgins, Thompson and
@@ -228,7 +230,8 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
     drawn = (mean[:, None, None] + np.sqrt(tau2)[:, None, None] * ndtri(share[1])[:, None]
              + error[:, None, None] * stdtrit(len(y) - 1, share[2]))  # fmt: skip
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    whole = together(y[:, None], v[:, None])
+    return min(float(low), float(whole.low[0])), max(float(high), float(whole.high[0]))
 
 
 def weighed(y: Array, v: Array, known: Array, tau2: Array) -> tuple[Array, Array, Array]:
