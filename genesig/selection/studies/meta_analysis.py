@@ -206,9 +206,10 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
     It is never narrower than the interval of the mean (see `together`): a further study varies as
     the mean does, and more.
 
-    With 3, 5 and 8 studies and :math:`\tau` of 0 to 1, variances of .02 to .2, it covered in .93 to
-    .97 of 1000 draws each; :math:`\bar y \pm t_{k-2} \sqrt{\tau^2 + s^2}` (Higgins, Thompson and
-    Spiegelhalter 2009), which takes :math:`\tau^2` as known, in .87 to 1.
+    With 3, 5 and 8 studies and :math:`\tau` of .3 to 1, variances of .02 to .2, it covered in .925
+    to .99 of 1000 draws each, with :math:`\tau = 0` in all but two of a thousand; :math:`\bar y \pm
+    t_{k-2} \sqrt{\tau^2 + s^2}` (Higgins, Thompson and Spiegelhalter 2009), which takes
+    :math:`\tau^2` as known, in .87 to 1.
 
     Parameters
     ----------
