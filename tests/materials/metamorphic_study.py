@@ -171,7 +171,7 @@ def found(files: Files) -> Found:
     """Run a study in this process."""
     dataset, splits = divided(files)
     linear = {"folds": MOMENTS, **of_kind(dataset.design.kind)}
-    linear |= {"list": "best", "mu": [1e-6, 1e-3, 1e-1]}
+    linear |= {"list": "best", "mu": [1e-6, 1e-3, 1e-1], "model": "committee"}
     chance = chance_study(dataset, splits, permutations=8, **linear)
     batches = [f"{k + 1}of{files.jobs}" for k in range(files.jobs)]
     numbers = np.array_split(np.arange(1, PERMUTATIONS + 1), files.jobs)
