@@ -1,11 +1,16 @@
 """How often genes are named in noise, how many of the named ones are false, how many true ones.
 
     python tests/benchmarks/named_genes.py noise [--sets 40] [--out FILE]
+    python tests/benchmarks/named_genes.py odd [--sets 30] [--worlds NAME ...] [--out FILE]
     python tests/benchmarks/named_genes.py truth [--sets 10] [--samples 40 80 160] [--out FILE]
 
 ``noise``: data sets without any signal, of the four kinds of response in turn, every second one
 with patients of two samples, every third one with a covariate that goes with the response. Printed:
 the share in which any gene is named.
+
+``odd``: the same for noise that fits no assumption: classes of unlike size and spread, tails
+without a variance, genes that are mostly 0, one large block, twelve samples, a skew response, few
+events, a batch that goes with the class, two samples of each patient.
 
 ``truth``: ten genes of 1000 differ between two classes, each in a block of ten genes that correlate
 (r .7); three effects (standard deviations), 40, 80 and 160 samples, three shapes: equal variances,
@@ -23,8 +28,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +74,111 @@ def noise(number: int) -> tuple[Dataset, str, str]:
         )
         what.append("covariate")
     return replace(dataset, obs=obs, design=design), kind, " and ".join(what) or "plain"
+
+
+ODD_GENES, ODD_SAMPLES = 300, 48
+"""Of a data set of ``odd``."""
+Odd = tuple[Dataset, str]
+
+
+def _odd(X: Array, state: Sequence[str], task: str = "classification", **more: Any) -> Odd:
+    """Return a data set; what is no field of `Design` is a column of the sample table."""
+    known = {key: more.pop(key) for key in list(more) if key in Design.__annotations__}
+    samples, genes = ([f"{w}{k:04d}" for k in range(n)] for w, n in zip("Sg", X.shape, strict=True))
+    classes = ("well", "ill") if task == "classification" else None
+    design = Design(**{"label": "state", "task": task, "classes": classes, "group": None,
+                       "pair": None} | known)  # fmt: skip
+    obs = pd.DataFrame({"state": state, **more}, index=samples)
+    return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), task
+
+
+def _words(ill: Array) -> list[str]:
+    return ["ill" if each else "well" for each in ill]
+
+
+def unlike(rng: np.random.Generator, ill: int, n: int = ODD_SAMPLES, spread: float = 1.0,
+           rest: float = 1.0) -> Odd:  # fmt: skip
+    """So many of the samples are ill, whose genes have this spread, and those of the rest that."""
+    y = np.arange(n) < ill
+    return _odd(rng.normal(size=(n, ODD_GENES)) * np.where(y, spread, rest)[:, None], _words(y))
+
+
+def of_values(values: Callable[[np.random.Generator], Array]) -> Callable[..., Odd]:
+    """Return a world of two classes of one size, whose values are drawn so."""
+    return lambda rng: _odd(values(rng), _words(np.arange(ODD_SAMPLES) % 2))
+
+
+def _mostly_zero(rng: np.random.Generator) -> Array:
+    X = rng.normal(5, 1, size=SHAPE)
+    return X * (rng.random(SHAPE) < rng.uniform(0.05, 0.5, ODD_GENES))
+
+
+def _one_block(rng: np.random.Generator) -> Array:
+    X = rng.normal(size=SHAPE)
+    X[:, :250] = np.sqrt(0.1) * X[:, :250] + np.sqrt(0.9) * rng.normal(size=(ODD_SAMPLES, 1))
+    return X
+
+
+def twice(rng: np.random.Generator, *, known: bool) -> Odd:
+    """Draw two samples of each of 24 patients, and say which are whose, or not."""
+    X = np.repeat(rng.normal(size=(24, ODD_GENES)), 2, axis=0) + 0.2 * rng.normal(size=SHAPE)
+    group = {"patient": [f"p{k // 2}" for k in range(ODD_SAMPLES)], "group": "patient"}
+    return _odd(X, _words(np.repeat(np.arange(24) % 2, 2)), **(group if known else {}))
+
+
+def skew(rng: np.random.Generator) -> Odd:
+    """Draw a number with a long tail."""
+    y = np.exp(2 * rng.normal(size=ODD_SAMPLES))
+    return _odd(rng.normal(size=SHAPE), [f"{v:.4f}" for v in y], "regression")
+
+
+def censored(rng: np.random.Generator) -> Odd:
+    """Lose four of five patients before the event."""
+    time, lost = rng.exponential(size=60), rng.exponential(0.25, size=60)
+    seen = np.minimum(time, lost)
+    return _odd(rng.normal(size=(60, ODD_GENES)), [f"{v:.4f}" for v in seen], "survival",
+                dead=[f"{int(each)}" for each in time < lost], event="dead", occurred="1",
+                horizon=float(np.median(seen)), ties="efron")  # fmt: skip
+
+
+def in_batches(rng: np.random.Generator, *, held: bool) -> Odd:
+    """Let the class go with a batch that moves all genes, held fixed or not."""
+    batch = np.arange(ODD_SAMPLES) % 2
+    y = np.where(rng.random(ODD_SAMPLES) < 0.8, batch, 1 - batch)
+    X = rng.normal(size=SHAPE) + batch[:, None] * rng.normal(size=ODD_GENES)
+    fixed = {"covariates": (Covariate("chip", ("one", "two")),)} if held else {}
+    return _odd(X, _words(y), chip=[("one", "two")[each] for each in batch], **fixed)
+
+
+SHAPE = (ODD_SAMPLES, ODD_GENES)
+WORLDS: dict[str, Callable[[np.random.Generator], Odd]] = {
+    "24 and 24": partial(unlike, ill=24),
+    "8 and 40": partial(unlike, ill=8),
+    "8 and 40, the 8 twice as wide": partial(unlike, ill=8, spread=2.0),
+    "8 and 40, the 40 twice as wide": partial(unlike, ill=8, rest=2.0),
+    "24 and 24, one class twice as wide": partial(unlike, ill=24, spread=2.0),
+    "6 and 6": partial(unlike, ill=6, n=12),
+    "tails of t, 1.5 degrees of freedom": of_values(lambda rng: rng.standard_t(1.5, size=SHAPE)),
+    "genes that are mostly 0": of_values(_mostly_zero),
+    "250 of 300 genes in one block, r .9": of_values(_one_block),
+    "a number with a long tail": skew,
+    "survival, four of five lost": censored,
+    "batch that goes with the class, held fixed": partial(in_batches, held=True),
+    "two samples of each patient, as groups": partial(twice, known=True),
+    "two samples of each patient, not said": partial(twice, known=False),
+}
+"""Name of a world without any signal -> how it is drawn."""
+
+
+def run_odd(sets: int, worlds: Sequence[str]) -> pd.DataFrame:
+    """Name genes in noise of every odd kind."""
+    rows = []
+    for name in worlds:
+        found = [named(*WORLDS[name](np.random.default_rng((77, seed))), seed)["named"].sum()
+                 for seed in range(sets)]  # fmt: skip
+        rows.append((name, sets, float(np.mean(np.array(found) > 0)), float(np.mean(found))))
+        print("| {} | {} | {:.2f} | {:.1f} |".format(*rows[-1]), flush=True)
+    return pd.DataFrame(rows, columns=["world", "sets", "any_named", "genes_named"])
 
 
 def truth(effect: float, n: int, shape: str, seed: int) -> Dataset:
@@ -174,13 +285,16 @@ def main() -> None:
     asks = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    asks.add_argument("what", choices=["noise", "truth"])
+    asks.add_argument("what", choices=["noise", "odd", "truth"])
     asks.add_argument("--sets", type=int, default=None)
     asks.add_argument("--samples", type=int, nargs="+", choices=SAMPLES, default=SAMPLES)
+    asks.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
     asks.add_argument("--out", type=Path)
     asked = asks.parse_args()
     if asked.what == "noise":
         table = run_noise(asked.sets or 40)
+    elif asked.what == "odd":
+        table = run_odd(asked.sets or 30, asked.worlds)
     else:
         table = run_truth(asked.sets or 10, asked.samples)
     if asked.out:
