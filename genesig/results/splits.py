@@ -113,6 +113,8 @@ class GeneSets:
         return cls(**load_arrays(path))
 
 
+DRAWS = 5
+"""Of the inner folds of all samples, by which the final model chooses; every other has one."""
 TRAINING, FINAL, FOLDS = 6, 25, 3
 """Pairs of halves of a training set (or of half the samples), of all samples, and of what trains an
 inner fold where lists of folds have a say in which list predicts; otherwise there is one."""

@@ -13,6 +13,7 @@ from genesig.data.splits.folds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, Sample
 from genesig.data.splits.given import Listed, inner_faults, outer_faults, read_split_file, too_many
 from genesig.errors import GenesigError, InvalidInput, Problem, pick
 from genesig.results import Dataset, Split, Splits
+from genesig.results.splits import DRAWS
 from genesig.words import listing
 
 
@@ -87,6 +88,25 @@ def draw_splits(
     return splits
 
 
+def redrawn(dataset: Dataset, splits: Splits) -> list[Split]:
+    """Return the final split with its inner folds drawn anew, to make `DRAWS`, where they differ.
+
+    None where chance has no part in them, or where a file brought them.
+    """
+    samples, final = Samples.of(dataset), splits.final
+    inner = _Inner(samples, splits.seed, splits.inner_scheme, len(final.inner))
+    found = [final]
+    if inner.fill(replace(final, inner=())).inner != final.inner:
+        return []
+    for draw in range(1, DRAWS):
+        key = spawn_key(INNER_FOLD, fold=draw)
+        again = inner.divided(final, f"draw {draw} of splits.inner_folds", inner.folds, key)
+        alone = replace(splits, outer=(), final=again, subsamples=())
+        if again not in found and not any(inner_faults(samples, alone)):
+            found.append(again)
+    return found[1:]
+
+
 def _refuse(problems: Iterable[Problem]) -> None:
     found = list(problems)
     if found:
@@ -95,7 +115,7 @@ def _refuse(problems: Iterable[Problem]) -> None:
 
 @dataclass(frozen=True)
 class _Inner:
-    """How the inner folds of a split are drawn."""
+    """How the inner folds of a split are drawn; those of all samples have split 0 in their key."""
 
     samples: Samples
     seed: int
@@ -107,7 +127,7 @@ class _Inner:
         if split.inner:
             return split
         key = spawn_key(INNER_FOLD, split=split.repeat, fold=split.fold)
-        return self._divided(split, f"split {split.name}, splits.inner_folds", self.folds, key)
+        return self.divided(split, f"split {split.name}, splits.inner_folds", self.folds, key)
 
     def fill_half(self, half: Split) -> Split:
         """Return the half with its inner folds: fewer, where it has too few samples for them."""
@@ -115,9 +135,10 @@ class _Inner:
             return half
         folds = self.samples.most_parts(self.samples.rows(half.train), self.folds)
         key = spawn_key(SUBSAMPLE, split=half.repeat, fold=half.fold)
-        return self._divided(half, f"subsample {half.name}, splits.subsamples", folds, key)
+        return self.divided(half, f"subsample {half.name}, splits.subsamples", folds, key)
 
-    def _divided(self, split: Split, where: str, folds: int, key: tuple[int, ...]) -> Split:
+    def divided(self, split: Split, where: str, folds: int, key: tuple[int, ...]) -> Split:
+        """Return the split with so many inner folds, drawn by this key."""
         divide = pick("splits.inner_scheme", INNER_SCHEMES, self.scheme)
         rows = self.samples.rows(split.train)
         parts = divide(where, self.samples, rows, folds, self.seed, key)

@@ -17,7 +17,7 @@ from genesig.data.study.labels.known import LABELS
 from genesig.errors import Problem
 from genesig.response.design import SEVERAL, Design
 from genesig.results import Splits
-from genesig.results.splits import FINAL, FOLDS, TRAINING
+from genesig.results.splits import DRAWS, FINAL, FOLDS, TRAINING
 
 START, OWN = 1.0, 5.0
 """Seconds of one processor in which a job imports and reads, and those of Snakemake itself."""
@@ -148,7 +148,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     costs = {
         "fit": Cost(START + repeats * share * fit, wide, jobs * START + fits * fit, jobs, repeats),
         "chance": _alone(_chance(config, size), wide),
-        "fit_final": _alone(fit, ONE + held),
+        "fit_final": _alone(DRAWS * fit, ONE + held),
         "fit_subsamples": _alone(halves, wide),
         "baselines": _alone(forest, FORESTS + GROWN * matrix),
         "others": Cost(START, 160 + 4 * matrix + READ * _members(size), 15 * START + OWN),

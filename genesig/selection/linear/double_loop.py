@@ -12,13 +12,20 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.splits.draw import redrawn
 from genesig.data.steps.normalise import Reference, learned_steps
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import covariate_part
 from genesig.results.splits import FINAL, TRAINING, Chance
 from genesig.selection.linear.answers import Expected, Trained, answer
-from genesig.selection.linear.grid import RULES, Surface, class_lines, stage_one
+from genesig.selection.linear.grid import (
+    RULES,
+    Surface,
+    class_lines,
+    stage_one,
+    stage_one_averaged,
+)
 from genesig.selection.linear.halves import pairs_of, pairs_of_halves, rival_lists
 from genesig.selection.linear.kinds.known import FITTED, Steps, outer_sets
 from genesig.selection.linear.kinds.record import Sets
@@ -75,11 +82,16 @@ def double_loop(
 def fit_final(
     dataset: Dataset, splits: Splits, chance: Chance | None = None, *, folds: Steps, **linear: Any
 ) -> Fits:
-    """Run both stages on all samples: the model to be used, whose error the double loop tells."""
+    """Run both stages on all samples: the model to be used, whose error the double loop tells.
+
+    Its settings are chosen by several draws of the inner folds (see `redrawn`), those of the double
+    loop by one: so many splits and permutations would take as many times as long, and err as much.
+    """
     protocol, known = Protocol(**linear), Expected.of(chance, "final")
     pairs = pairs_of(FINAL, protocol) if chance else NO_PAIRS
     todo = tasks(dataset, splits, [splits.final], [0], pairs=pairs)
-    return _fit(dataset, todo, folds, protocol, known)
+    again = tasks(dataset, splits, redrawn(dataset, splits), [0])
+    return _fit(dataset, todo, folds, protocol, known, choose=partial(stage_one_averaged, again))
 
 
 def fit_subsamples(

@@ -27,7 +27,7 @@ from genesig.errors import pick
 from genesig.optim.class_line import fitted_line
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
-from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.kinds.known import FITTED, inner_sets
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.tasks import Protocol, Task
 
@@ -137,6 +137,45 @@ class Searched:
         return agreement([self.lists.coef(fold, tau)[0] for fold in self.columns], d)
 
 
+@dataclass(frozen=True)
+class Averaged:
+    """What several draws of the inner folds say of one mu, in the mean: attributes as `Searched`.
+
+    The standard error is that of one draw: draws share their samples, and more of them leave it.
+    """
+
+    draws: Sequence[Searched]
+
+    @property
+    def error(self) -> Array:
+        """Mean validation error, NaN where a path of any draw had ended."""
+        return _mean([draw.error for draw in self.draws])
+
+    @property
+    def standard_error(self) -> Array:
+        """Mean of those of the draws."""
+        return _mean([draw.standard_error for draw in self.draws])
+
+    @property
+    def cut(self) -> Array:
+        """Mean of where the scores of each are cut."""
+        return _mean([draw.cut for draw in self.draws])
+
+    @property
+    def size(self) -> Array:
+        """Mean number of selected genes."""
+        return _mean([draw.size for draw in self.draws])
+
+    def agreement(self, tau: int, d: int) -> float:
+        """Return how alike the lists of the folds of a draw are, in the mean."""
+        return float(np.mean([draw.agreement(tau, d) for draw in self.draws]))
+
+
+def _mean(values: Sequence[Array]) -> Array:
+    return np.asarray(np.mean(values, axis=0))
+
+
+Said = Searched | Averaged
 Choice = tuple[int, int, int]
 """Numbers of tau, of lam, and of mu among those searched."""
 
@@ -156,15 +195,18 @@ class Rule:
         was asked for, (n_mu, n_tau).
     listed : callable
         (protocol, number of mu among those searched) to the place of the list in ``linear.mu``.
+    averaged : bool
+        Whether the final model chooses by several draws of its inner folds.
     """
 
     mu: Callable[[Protocol], Array]
     longest: Callable[[Protocol], int | None]
-    choose: Callable[[list[Searched], Protocol, int], tuple[Choice, Array]]
+    choose: Callable[[Sequence[Said], Protocol, int], tuple[Choice, Array]]
     listed: Callable[[Protocol, int], int]
+    averaged: bool = False
 
 
-def choose_minimal(searched: list[Searched], protocol: Protocol, d: int) -> tuple[Choice, Array]:
+def choose_minimal(searched: Sequence[Said], protocol: Protocol, d: int) -> tuple[Choice, Array]:
     """Choose by the error at the first mu alone, as Mosci 2009, section 4.4.
 
     The smallest error wins; ties go to the largest tau, then to the largest lam. With
@@ -181,7 +223,7 @@ def choose_minimal(searched: list[Searched], protocol: Protocol, d: int) -> tupl
     return (tau, _best_lam(error[tau]), 0), np.full((1, len(error)), np.nan)
 
 
-def choose_stable(searched: list[Searched], protocol: Protocol, d: int) -> tuple[Choice, Array]:
+def choose_stable(searched: Sequence[Said], protocol: Protocol, d: int) -> tuple[Choice, Array]:
     """Choose by error first, then by the agreement of the lists of the inner folds.
 
     With E(mu, tau) the validation error at its best lam and E* ± SE* the smallest of all:
@@ -201,7 +243,7 @@ def choose_stable(searched: list[Searched], protocol: Protocol, d: int) -> tuple
     if np.isnan(error).all():  # the first list of every path is too long
         return (0, error.shape[2] - 1, 0), agreed
     at = np.unravel_index(np.nanargmin(error), error.shape)
-    bound = (error[at] + searched[at[0]].standard_error[at[1:]]).round(12)
+    bound = (error[at] + searched[int(at[0])].standard_error[at[1:]]).round(12)
     good = (error <= bound).any(axis=2)
     fitting = good & (size >= 1) & (size <= protocol.most)
     for mu, tau in np.argwhere(fitting):
@@ -229,6 +271,7 @@ STABLE = Rule(
     longest=lambda protocol: int(2 * protocol.most),
     choose=choose_stable,
     listed=lambda protocol, at: list(protocol.mu).index(protocol.searched_mu()[at]),
+    averaged=True,
 )
 
 
@@ -305,6 +348,38 @@ def stage_one(
         What trains their inner folds, one after the other.
     protocol : Protocol
     """
+    rule, d = pick("linear.list", RULES, protocol.list), outer.X.shape[1]
+    found = _by_task(todo, outer, inner, protocol)
+    return [_surface(t, each, each, rule, protocol, d)
+            for t, each in zip(todo, found, strict=True)]  # fmt: skip
+
+
+def stage_one_averaged(
+    redrawn: Sequence[Task], todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
+) -> list[Surface]:  # fmt: skip
+    """Search the grid for one task by several draws of its inner folds, see `Averaged`.
+
+    One draw decides which of lists that are as good is chosen; another seed would choose another.
+
+    Parameters
+    ----------
+    redrawn : list of Task
+        The task with other inner folds.
+    todo, outer, inner, protocol
+        As `stage_one` takes them, of this one task.
+    """
+    rule, d = pick("linear.list", RULES, protocol.list), outer.X.shape[1]
+    draws = _by_task(todo, outer, inner, protocol)
+    for again in redrawn if rule.averaged else ():
+        draws += _by_task([again], outer, inner_sets([again], outer), protocol)
+    said = [Averaged(each) for each in zip(*draws, strict=True)]
+    return [_surface(todo[0], draws[0], said, rule, protocol, d)]
+
+
+def _by_task(
+    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
+) -> list[list[Searched]]:  # fmt: skip
+    """Return what the inner folds of each task say of each mu."""
     rule = pick("linear.list", RULES, protocol.list)
     folds = np.array([len(task.inner) for task in todo])
     left = np.hstack([task.left_rows() for task in todo])
@@ -312,9 +387,7 @@ def stage_one(
     found = [_search(inner, tau, mu, left, protocol, rule) for mu in rule.mu(protocol)]
     ends = np.cumsum(folds).tolist()
     columns = [range(end - len(task.inner), end) for task, end in zip(todo, ends, strict=True)]
-    searched = map(partial(_searched, found, protocol), todo, columns)
-    d = outer.X.shape[1]
-    return [_surface(t, each, rule, protocol, d) for t, each in zip(todo, searched, strict=True)]
+    return list(map(partial(_searched, found, protocol), todo, columns))
 
 
 def _search(
@@ -346,21 +419,23 @@ def _searched(
 
 
 def _surface(
-    task: Task, searched: list[Searched], rule: Rule, protocol: Protocol, d: int
+    task: Task, searched: list[Searched], said: Sequence[Said], rule: Rule, protocol: Protocol,
+    d: int,
 ) -> Surface:  # fmt: skip
-    (tau, lam, mu), agreement = rule.choose(searched, protocol, d)
-    size = np.stack([found.size for found in searched])
+    """Choose by what is said; unseen scores are those of `searched`, of the task's own folds."""
+    (tau, lam, mu), agreement = rule.choose(said, protocol, d)
+    size = np.stack([found.size for found in said])
     return Surface(
-        error=np.stack([found.error for found in searched]),
-        standard_error=np.stack([found.standard_error for found in searched]),
+        error=np.stack([found.error for found in said]),
+        standard_error=np.stack([found.standard_error for found in said]),
         size=size,
         agreement=agreement,
         choice=(tau, lam, rule.listed(protocol, mu)),
-        threshold=searched[mu].cut[tau, lam],
+        threshold=said[mu].cut[tau, lam],
         unseen=unseen(task, partial(_by_others, searched, rule, protocol, d)),
-        lowest=float(searched[mu].error[tau, lam]),
+        lowest=float(said[mu].error[tau, lam]),
         length=float(size[mu, tau]),
-        again=lambda most: _surface(task, searched, rule, replace(protocol, most=most), d),
+        again=lambda most: _surface(task, searched, said, rule, replace(protocol, most=most), d),
     )
 
 

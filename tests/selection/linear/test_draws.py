@@ -1,0 +1,85 @@
+"""The final model chooses by several draws of its inner folds, in their mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from kinds_study import COLUMNS, study_of
+from linear_settings import of_kind
+from settings import MOMENTS, SPLITS
+
+from genesig.data.splits.draw import draw_splits, redrawn
+from genesig.results.splits import DRAWS
+from genesig.selection.linear import double_loop
+from genesig.selection.linear.double_loop import fit_final
+
+FEW = {"folds": 3, "subsamples": 0}
+
+
+def drawn(dataset, seed=0, **changes):
+    return draw_splits(dataset, seed=seed, **{**SPLITS, **FEW, **changes})
+
+
+def settings(kind):
+    return of_kind(kind) | {"list": "stable", "mu": [1e-3], "folds": MOMENTS}
+
+
+def test_further_draws_divide_all_samples_anew_and_are_always_the_same():
+    dataset = study_of("classification", 1)
+    splits = drawn(dataset)
+    found = redrawn(dataset, splits)
+    assert len(found) == DRAWS - 1
+    every = [splits.final, *found]
+    assert all(one.inner != other.inner for one, other in combinations(every, 2))
+    for split in found:
+        assert replace(split, inner=()) == replace(splits.final, inner=())
+        assert sorted(name for fold in split.inner for name in fold) == sorted(dataset.samples)
+    assert redrawn(dataset, splits) == found
+
+
+def test_where_nothing_is_drawn_nothing_is_drawn_again():
+    dataset = study_of("classification", 1)
+    assert redrawn(dataset, drawn(dataset, inner_scheme="leave_one_out")) == []
+    splits = drawn(dataset)
+    given = replace(splits.final, inner=splits.final.inner[::-1])
+    assert redrawn(dataset, replace(splits, final=given)) == []
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_draws_that_are_alike_choose_as_one(kind, monkeypatch):
+    dataset = study_of(kind, 2, signal=1.0)
+    splits = drawn(dataset)
+    monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
+    one = fit_final(dataset, splits, **settings(kind))
+    monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [splits.final] * 2)
+    three = fit_final(dataset, splits, **settings(kind))
+    for name in ("choice", "indices", "cv_size"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(three, name))
+    for name in ("values", "cv_error", "cv_se", "threshold"):
+        np.testing.assert_allclose(getattr(one, name), getattr(three, name), 1e-12)
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_errors_are_the_mean_of_those_of_each_draw(kind, monkeypatch):
+    dataset = study_of(kind, 2, signal=1.0)
+    splits = drawn(dataset)
+    every = [splits.final, *redrawn(dataset, splits)]
+    found = fit_final(dataset, splits, **settings(kind))
+    monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
+    each = [fit_final(dataset, replace(splits, final=one), **settings(kind)) for one in every]
+    for name in ("cv_error", "cv_se", "cv_size"):
+        mean = np.mean([getattr(one, name) for one in each], axis=0)
+        np.testing.assert_allclose(getattr(found, name), mean, 1e-9)
+
+
+def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
+    """As published: the rule `minimal` is that of Mosci 2009."""
+    dataset = study_of("classification", 2, signal=1.0)
+    linear = settings("classification") | {"list": "minimal"}
+    splits = drawn(dataset)
+    found = fit_final(dataset, splits, **linear)
+    monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
+    np.testing.assert_array_equal(found.cv_error, fit_final(dataset, splits, **linear).cv_error)
