@@ -279,6 +279,23 @@ def test_the_page_keeps_its_size_and_hides_nothing_behind_a_pointer(tried):
     assert found["hover"] == 0
 
 
+@pytest.mark.parametrize("width", [520, 640, 760, 780])
+def test_the_words_of_a_card_have_room_between_a_phone_and_a_screen(undrawn, tmp_path, width):
+    if BROWSER is None:
+        pytest.skip("neither Chromium nor Chrome is installed")
+    data = json.loads(json.dumps(collect(**arguments(Study(permutations=19)))))
+    page = tmp_path / "report.html"
+    render(data, page, tmp_path / "figures", title="t", top_genes=1, table_rows=5)
+    script = """
+      document.querySelectorAll("details").forEach((one) => { one.open = true; });
+      const cell = document.querySelector(".card dd").getBoundingClientRect();
+      const found = [cell.width, cell.right, document.documentElement.clientWidth];
+    """
+    room, right, window = found_by(script, page.read_text(encoding="utf-8"), tmp_path, width=width)
+    assert room > 150
+    assert right <= window
+
+
 @pytest.mark.slow
 def test_the_page_of_a_large_study_with_ten_cohorts_keeps_its_bounds(tmp_path):
     if BROWSER is None:
