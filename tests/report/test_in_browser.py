@@ -137,6 +137,11 @@ ACT = """
   await type(document.querySelector(".everywhere input"), "SYM0");
   found.hits = Array.from(document.querySelectorAll(".hits a"), (a) => a.getAttribute("href"));
   found.marked = Array.from(document.querySelectorAll("text.hit"), (t) => t.textContent);
+  const of = box.querySelector("tbody tr").cells[0].textContent;
+  await type(document.querySelector(".everywhere input"), of.toUpperCase());
+  const answer = document.querySelector(".everywhere .shown");
+  await wait(() => answer.textContent.includes("alone: rank"));
+  found.answer = [of, answer.textContent];
   Array.from(box.querySelectorAll(".tools button")).at(-1).click();
   await wait(() => saved.length > 0); found.tsv = await saved.at(-1).text();
   const tools = document.querySelectorAll("#figure-forest .tools button");
@@ -182,6 +187,9 @@ def test_search_and_sorting_cover_all_rows(tried):
 @pytest.mark.slow
 def test_the_search_over_all_leads_to_tables_and_figures(tried):
     _, _, found = tried
+    name, answer = found["answer"]
+    assert name != name.upper()
+    assert answer.startswith(f"{name}: ")
     assert "#table-signature" in found["hits"]
     assert "#table-univariate" in found["hits"]
     assert any(hit.startswith("#figure-") for hit in found["hits"])
