@@ -100,6 +100,9 @@ def draw_subgroups(rows: Sequence[Row], shown: Measure) -> Figure:
     label = f"{shown.name} on held-out samples ({shown.better} is better)"
     figure, ax = charts.forest(lines, label, at=rows[0]["value"])
     ax.axvline(shown.chance, color=MUTED, lw=0.9, dashes=(1, 2), zorder=0.5)
+    low, high = ax.get_xlim()
+    room = 0.03 * (high - low)
+    ax.set_xlim(min(low, shown.chance - room), max(high, shown.chance + room))
     for y, row in enumerate(rows):
         ax.text(1.02, y, decimal(row["value"]), transform=ax.get_yaxis_transform(), va="center",
                 fontsize=8)  # fmt: skip

@@ -248,7 +248,7 @@ def _often(data: Study, it: SetsRecord) -> str:
     of = f"Of {counted(it['known'], 'set')}"
     if not often:
         return f"{of}, none is in {share} of the training sets."
-    names = ", ".join(shorten(one["set"], 60) for one in often[:NAMED])
+    names = ", ".join(clean(one["set"]) for one in often[:NAMED])
     more = " and others" if it["often"] > NAMED else ""
     verb = "is" if it["often"] == 1 else "are"
     return f"{of}, {it['often']} {verb} in at least {share} of the training sets: {names}{more}."
@@ -355,7 +355,7 @@ def sets_sentences(data: Sets) -> list[str]:
         f" same splits by {how} under"
         " the latent group lasso with overlap (Jacob et al. 2009), each set weighed by"
         f" {WEIGHTS[it['weights']]}, plus μ times the squared norm of its coefficients"
-        f" (μ = {mu} ‖X'X‖/n).",
+        f" (μ = {mu} ‖XᵀX‖/n).",
         f"The inner folds chose among {counted(it['tau_count'], 'value')} of τ down to"
         f" {significant(it['tau_min'])} τ max by {chosen}{rule}; solutions are certified by"
         " their duality gap over all sets.",

@@ -256,8 +256,7 @@ def _words(data: Studies, it: StudiesRecord) -> list[str]:
     if it["next"][0] is not None:
         found.append(
             "The interval of the mean says how well these studies do together. That of the next"
-            " study is wider, since studies differ: a new one lies in it with a probability of"
-            " 95\u00a0%."
+            " study is never narrower: a new one lies in it with a probability of 95\u00a0%."
         )
     if it["i2"] is not None and it["i2"] >= HETEROGENEOUS:
         found.append(f"Studies differ by more than sampling explains (I² {percent(it['i2'])}).")

@@ -20,7 +20,6 @@ from genesig.report.page.words import (
     decimal,
     percent,
     short_symbol,
-    shorten,
     significant,
 )
 
@@ -106,7 +105,7 @@ def _genes(data: Writeup) -> str:
     if it["evidence"]:
         return _named(data, it["evidence"])
     ranked = sorted(it["chips"], key=lambda one: -one["frequency"])
-    names = [short_symbol(one["symbol"]) or shorten(one["symbol"], 30) for one in ranked[:NAMED]]
+    names = [short_symbol(one["symbol"]) or clean(one["symbol"]) for one in ranked[:NAMED]]
     more = f" and {it['size'] - len(names)} more" if it["size"] > len(names) else ""
     return (
         f"The final model, fitted on all samples, uses {counted(it['size'], 'gene')}, of which"
@@ -123,7 +122,7 @@ def _named(data: Writeup, it: Evidence) -> str:
         alone = ", none of them with evidence of its own" if it["model"] else ""
         return f"No gene was listed by halves of the samples beyond chance ({q}); {model}{alone}."
     genes = [one for one in data["answer"]["chips"] if one["named"]][:NAMED]
-    names = [short_symbol(one["symbol"]) or shorten(one["symbol"], 30) for one in genes]
+    names = [short_symbol(one["symbol"]) or clean(one["symbol"]) for one in genes]
     more = f" and {it['named'] - len(names)} more" if it["named"] > len(names) else ""
     verb = "was" if it["named"] == 1 else "were"
     said = both(it["named"] - it["indicators"][0], it["indicators"][0])

@@ -137,6 +137,11 @@ ACT = """
   await type(document.querySelector(".everywhere input"), "SYM0");
   found.hits = Array.from(document.querySelectorAll(".hits a"), (a) => a.getAttribute("href"));
   found.marked = Array.from(document.querySelectorAll("text.hit"), (t) => t.textContent);
+  const of = box.querySelector("tbody tr").cells[0].textContent;
+  await type(document.querySelector(".everywhere input"), of.toUpperCase());
+  const answer = document.querySelector(".everywhere .shown");
+  await wait(() => answer.textContent.includes("alone: rank"));
+  found.answer = [of, answer.textContent];
   Array.from(box.querySelectorAll(".tools button")).at(-1).click();
   await wait(() => saved.length > 0); found.tsv = await saved.at(-1).text();
   const tools = document.querySelectorAll("#figure-forest .tools button");
@@ -182,6 +187,9 @@ def test_search_and_sorting_cover_all_rows(tried):
 @pytest.mark.slow
 def test_the_search_over_all_leads_to_tables_and_figures(tried):
     _, _, found = tried
+    name, answer = found["answer"]
+    assert name != name.upper()
+    assert answer.startswith(f"{name}: ")
     assert "#table-signature" in found["hits"]
     assert "#table-univariate" in found["hits"]
     assert any(hit.startswith("#figure-") for hit in found["hits"])
@@ -277,6 +285,23 @@ def test_the_page_keeps_its_size_and_hides_nothing_behind_a_pointer(tried):
     assert found["words"] <= 1500
     assert found["everything"] <= WORDS_OPEN
     assert found["hover"] == 0
+
+
+@pytest.mark.parametrize("width", [520, 640, 760, 780])
+def test_the_words_of_a_card_have_room_between_a_phone_and_a_screen(undrawn, tmp_path, width):
+    if BROWSER is None:
+        pytest.skip("neither Chromium nor Chrome is installed")
+    data = json.loads(json.dumps(collect(**arguments(Study(permutations=19)))))
+    page = tmp_path / "report.html"
+    render(data, page, tmp_path / "figures", title="t", top_genes=1, table_rows=5)
+    script = """
+      document.querySelectorAll("details").forEach((one) => { one.open = true; });
+      const cell = document.querySelector(".card dd").getBoundingClientRect();
+      const found = [cell.width, cell.right, document.documentElement.clientWidth];
+    """
+    room, right, window = found_by(script, page.read_text(encoding="utf-8"), tmp_path, width=width)
+    assert room > 150
+    assert right <= window
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def gene_chips(data: Study) -> list[GeneChip]:
 def _words(one: Chip) -> str:
     if one["named"] is None:
         return percent(one["frequency"]) + " · core" * bool(one["core"])
-    often, q = percent(one["half_frequency"]), significant(one["q"], 2)
+    often, q = percent(one["half_frequency"]), significant(one["q"])
     listed = f"{often} of lists of halves, q\u00a0{q}"
     return f"{listed} · {'named' if one['named'] else 'not named'}"
 

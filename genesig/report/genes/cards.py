@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -285,7 +287,7 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
         ("Selected", _selected(one, row)),
         *([("Evidence", standing(row))] if "named" in row else []),
         (alone(data).title.format(about(data, one)), _separation(data, one)),
-        (_effect_name(data, one), _limits(one["effect"], lambda v: significant(v, 3))),
+        (_effect_name(data, one), with_interval(one["effect"])),
         *([("Missing", _missing(data, one["missing"]))] if one["missing"] else []),
         ("Often chosen instead", _replaced(one)),
     ]
@@ -322,6 +324,15 @@ def _effect_name(data: Genes, one: Gene) -> str:
     if test == "anova":
         name = f"{scale_name(data)}, {clean(one['of'])} less the others"
     return f"{name[0].upper()}{name[1:]}"
+
+
+def with_interval(it: Limited) -> str:
+    """Write a number and its limits with as many decimals of each: three digits of the middle."""
+    sizes = sorted(abs(v) for v in (it["value"], it["low"], it["high"]) if v is not None)
+    size = sizes[len(sizes) // 2] if sizes else 0.0
+    if not 0.01 <= size < 1000:
+        return _limits(it, significant)
+    return _limits(it, partial(decimal, digits=2 - math.floor(math.log10(size))))
 
 
 def _limits(it: Limited, write: Callable[[float | None], str]) -> str:

@@ -130,8 +130,10 @@ def volcano(data: Genes) -> Figure:
         edge = -np.log10(max(data["univariate"]["bound"], 1e-300))
         rule(ax, y=edge)
         fdr = percent(data["config"]["controls"]["fdr"])
-        note(ax, 0.01, edge, f"FDR {fdr} ↑", va="bottom",
-             transform=ax.get_yaxis_transform())  # fmt: skip
+        near = x[np.abs(y - edge) < 0.08 * y.max()]
+        left = not near.size or near.min() > x.min() + 0.12 * np.ptp(x)
+        note(ax, 0.01 if left else 0.99, edge, f"FDR {fdr} ↑", va="bottom",
+             ha="left" if left else "right", transform=ax.get_yaxis_transform())  # fmt: skip
     rule(ax, x=0)
     first = sorted(np.flatnonzero(mine), key=lambda k: -y[k])[:NAMED_POINTS]
     names = {int(k): short_symbol(it["symbols"][k]) or shorten(it["symbols"][k], 18) for k in first}

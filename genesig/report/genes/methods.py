@@ -115,7 +115,7 @@ def standing(row: Row) -> str:
     """Say what evidence a gene has."""
     said = (
         f"in {percent(row['half_frequency'])} of the lists of halves"
-        f" (chance {percent(row['chance'])}), q\u00a0{significant(row['q'], 2)}"
+        f" (chance {percent(row['chance'])}), q\u00a0{significant(row['q'])}"
     )
     return f"named: {said}" if row["named"] else f"none of its own: {said}"
 

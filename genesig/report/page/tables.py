@@ -168,6 +168,11 @@ class Table:
     shown: bool = False
     most: int = 15
 
+    @property
+    def meanings(self) -> list[tuple[str, str]]:
+        """Return headings and what they mean, each once: a table may have several intervals."""
+        return list(dict.fromkeys((one.label, one.help) for one in self.columns if one.help))
+
 
 LOWER, UPPER = "Lower limit of the 95 % CI", "Upper limit of the 95 % CI"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
@@ -224,7 +229,7 @@ COLUMNS: dict[str, Column] = {
     "p_value": Column("p", "p"),
     "prototype": Column("Prototype", "name", "Gene of the minimal list that leads the block"),
     "prototype_symbol": Column("Its symbol", "text"),
-    "q": Column("q", "p", "Share of genes listed so often that chance is expected to give"),
+    "q": Column("q", "count", "Share of genes listed so often that chance is expected to give"),
     "q_value": Column("q", "p", "p after Benjamini and Hochberg"),
     "r": Column("r with prototype", "signed", "Pearson's correlation"),
     "measure": Column("Measure", "text"),

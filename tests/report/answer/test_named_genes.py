@@ -16,6 +16,7 @@ from genesig.report.answer.collect import evidence
 from genesig.report.answer.section import chips_title, gene_chips, lines_of, tiles
 from genesig.report.answer.sentences import PRICE, sentences
 from genesig.report.collect import collect
+from genesig.report.genes.methods import standing
 from genesig.report.genes.section import signature
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
@@ -59,6 +60,15 @@ def test_the_expected_number_is_the_largest_q_times_the_named_genes(named):
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_a_q_just_above_the_bound_is_not_written_as_the_bound():
+    data = collected(Study(permutations=19))
+    one = data["answer"]["chips"][0]
+    one.update(q=0.105, named=False)
+    assert "q\u00a00.105 · not named" in gene_chips(data)[0].words
+    row = {"half_frequency": 0.6, "chance": 0.1, "q": 0.105, "named": False}
+    assert standing(row).endswith("q\u00a00.105")
+
+
 def test_indicators_of_missing_values_are_counted_apart_from_genes():
     data = deepcopy(collected(Study(named=5)))
     for name in ("signature", "evidence"):

@@ -14,7 +14,15 @@ from scipy.stats import pearsonr, ttest_ind, ttest_rel
 from sklearn.metrics import roc_auc_score
 
 from genesig.report.collect import collect
-from genesig.report.genes.cards import ALONE, RADIUS, alone, in_short, separation, values_of
+from genesig.report.genes.cards import (
+    ALONE,
+    RADIUS,
+    alone,
+    in_short,
+    separation,
+    values_of,
+    with_interval,
+)
 from genesig.report.genes.collect import MEASURES, replaced, selected
 from genesig.report.page.section import Limits
 from genesig.report.page.words import gene_anchor, percent
@@ -195,3 +203,16 @@ def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
     share = percent(own["missing"][0])
     assert lacking["Missing"] == f"{share} of {negative}; 0\u00a0% of {positive}"
     assert "Missing" not in whole
+
+
+@pytest.mark.parametrize(("value", "low", "high", "said"), [
+    (1.06, 0.712, 1.4, "1.06 (95\u00a0% CI 0.71 to 1.40)"),
+    (-0.0034, -0.5, 0.52, "−0.003 (95\u00a0% CI −0.500 to 0.520)"),
+    (12.3, 1.05, 2400, "12.3 (95\u00a0% CI 1.1 to 2400.0)"),
+    (1234.5, 12, 5000, "1234 (95\u00a0% CI 12 to 5000)"),
+    (0.00021, 0.0001, 0.0003, "0.00021 (95\u00a0% CI 0.0001 to 0.0003)"),
+    (-1.5, None, None, "−1.50"), (None, None, None, "–"),
+])  # fmt: skip
+def test_a_number_and_its_limits_have_as_many_decimals(value, low, high, said):
+    it = {"value": value, "low": low, "high": high}
+    assert with_interval(it) == said

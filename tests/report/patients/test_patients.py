@@ -11,9 +11,17 @@ from report_kinds import kind_arguments
 
 from genesig.report.collect import collect
 from genesig.report.methods import methods, references
+from genesig.report.page.measure import measure
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade
-from genesig.report.patients import MOST_GROUPS, next_study, score_effect, studied, subgroups
+from genesig.report.patients import (
+    MOST_GROUPS,
+    draw_subgroups,
+    next_study,
+    score_effect,
+    studied,
+    subgroups,
+)
 from genesig.selection.assess.patients.tables import patient_tables
 
 LIMITS = Limits(12, 15)
@@ -120,6 +128,16 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
     assert ("subgroups by sex and age" in " ".join(subgroups(data, LIMITS).words)) == (
         grade(data) is not Grade.NONE
     )
+
+
+@pytest.mark.parametrize("value", [0.05, 0.95])
+def test_the_line_of_no_information_that_the_caption_tells_of_is_inside_the_figure(value):
+    shown = measure(told("classification"))
+    row = {"name": "all samples", "samples": 20, "value": value, "low": value - 0.05,
+           "high": value + 0.05}  # fmt: skip
+    low, high = draw_subgroups([row], shown).axes[0].get_xlim()
+    assert low < shown.chance < high
+    assert low < row["low"] < row["high"] < high
 
 
 @pytest.mark.parametrize(("low", "high", "error", "said"), [

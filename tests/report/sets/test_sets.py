@@ -51,6 +51,13 @@ def test_one_sentence_says_what_the_numbers_say(name):
     assert not any(words in text for words in others)
 
 
+def test_a_long_name_of_a_set_is_whole_in_a_sentence():
+    data = made()
+    one = next(one for one in data["sets"]["sets"] if one["in_list"])
+    one["set"] = "REACTOME_REGULATION_OF_EXPRESSION_OF_SLITS_AND_ROBOS_BY_" + 3 * "SOMETHING_"
+    assert one["set"] in " ".join(sets(data, Limits(3, 15)).words)
+
+
 def test_chance_is_called_chance():
     given = arguments(Study(sets=True))
     controls = given["tables"]["controls"]

@@ -34,6 +34,16 @@ def test_the_paragraph_has_the_numbers_of_the_page():
         assert words.lower() in text.lower(), words
 
 
+def test_names_of_genes_are_whole_in_the_paragraph_that_readers_copy():
+    data = collected(Study(permutations=99))
+    long = "HLA-DRB1///HLA-DRB3///HLA-DRB4///HLA-DRB5///and_a_contig_without_any_break_0001"
+    for one in data["answer"]["chips"]:
+        one["symbol"] = long
+    (text,) = results(data)
+    assert f" {long}" in text
+    assert "…" not in text
+
+
 def test_many_cohorts_have_one_sentence_of_those_without_training_samples():
     given = arguments(Study(permutations=9))
     others = [make_about(given["dataset"], f"c{k}", n=20 + k) for k in range(5)]

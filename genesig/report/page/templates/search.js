@@ -19,9 +19,11 @@ async function answerTo(query) {
     said.push(halves < 0 ? "in no half of the samples" : `${named ? "named: " : ""}in `
       + `${text("evidence", "half_frequency", halves)} of lists of halves, q ${text("evidence", "q", halves)}`);
   }
+  const name = ["symbol", "gene"].map((key) => `${column("univariate", key)?.values[alone] ?? ""}`)
+    .flatMap((one) => [one, one.split(" ")[0]]).find((one) => one.toLowerCase() === query);
   const q = text("univariate", "q_value", alone);
   said.push(`alone: rank ${alone + 1} of ${column("univariate", "gene").values.length}${q ? `, q ${q}` : ""}`);
-  return `${query.toUpperCase()}: ${said.join("; ")}.`;
+  return `${name}: ${said.join("; ")}.`;
 }
 
 // One search over all tables; names in figures are marked.
