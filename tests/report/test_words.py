@@ -209,7 +209,8 @@ def test_one_repeat_is_not_repeats(regression):
 @pytest.mark.parametrize(
     ("both", "size", "words"),
     [(1, 1, "the one gene of the signature is among"), (0, 1, "is not among"),
-     (1, 5, "1 of the 5 genes of the signature is among"), (3, 5, "are among")],
+     (1, 5, "1 of the 5 genes of the signature is among"), (3, 5, "are among"),
+     (5, 5, "all 5 genes of the signature are among")],
 )  # fmt: skip
 def test_one_gene_is(both, size, words):
     data = collected(Study())
@@ -275,6 +276,7 @@ def test_samples_wrong_in_most_repeats_are_named():
     text = wrong_words([3, 2, 4, 1], tested=4)
     assert "2 of 30 samples were misclassified in most repeats" in text
     assert "1 of them in every one" in text
+    assert "misclassified in every repeat" in wrong_words([2, 2], tested=2)
     text = wrong_words([2, 1], tested=4)
     assert text.startswith("No sample was misclassified in most of its repeats")
     text = wrong_words([0, 1], tested=1)
