@@ -210,7 +210,7 @@ def test_one_repeat_is_not_repeats(regression):
     ("both", "size", "words"),
     [(1, 1, "the one gene of the signature is among"), (0, 1, "is not among"),
      (1, 5, "1 of the 5 genes of the signature is among"), (3, 5, "are among"),
-     (5, 5, "all 5 genes of the signature are among")],
+     (2, 2, "both genes of the signature are among"), (5, 5, "all 5 genes of the signature are among")],
 )  # fmt: skip
 def test_one_gene_is(both, size, words):
     data = collected(Study())
