@@ -127,6 +127,12 @@ def test_interval_and_p_do_not_contradict_each_other(name):
     assert said.startswith(words)
 
 
+@pytest.mark.parametrize("name", APART)
+def test_ridge_is_explained_where_it_is_told(name):
+    first, *rest = covariates(collected(name), Limits(3, 9)).words
+    assert ("ridge" in first) == ("Ridge uses all genes" in " ".join(rest))
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_the_gain_over_covariates_is_no_weight():
     section = controls(collected("adds"), Limits(3, 9))
