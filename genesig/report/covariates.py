@@ -255,12 +255,14 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     )
     verb = "is" if len(it["columns"]) == 1 else "are"
     tested = "" if it["p_whole"] is None else "; its p is that of the global test of all genes"
+    first = added_value(data)
+    ridge = f" Ridge uses all genes, so that what it adds is no matter of one list{tested}."
     words = [
-        *added_value(data),
+        *first,
         f"Held fixed: {names}, which {verb} in every model without a penalty. Genes are selected"
         f" for what they add; a gene that only follows {names} adds nothing.{_curved(it)}{filled}"
         " The comparison uses the same splits, and its interval the differences of samples and of"
-        f" repeats. Ridge uses all genes, so that what it adds is no matter of one list{tested}.",
+        f" repeats.{ridge if any('ridge' in one for one in first) else ''}",
     ]
     rows = [
         [one["name"], one["reference"], one["weight"], one["per_sd"], one["mean"], one["low"],

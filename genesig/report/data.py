@@ -28,7 +28,16 @@ from genesig.report.page.record import (
 )
 from genesig.report.page.section import Facts, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
-from genesig.report.page.words import both, by_kind, clean, counted, decimal, percent, significant
+from genesig.report.page.words import (
+    both,
+    by_kind,
+    clean,
+    counted,
+    decimal,
+    percent,
+    scheme_words,
+    significant,
+)
 
 if TYPE_CHECKING:
     from genesig.results import Dataset, Splits
@@ -399,7 +408,7 @@ def _step(step: Any) -> str:
 
 def _outer(design: Division) -> str:
     train, test = (_range(design[side]) for side in ("train", "test"))
-    scheme = clean(design["scheme"]).replace("_", " ")
+    scheme = scheme_words(design["scheme"])
     repeats = f" in {counted(design['repeats'], 'repeat')}" if design["repeats"] > 1 else ""
     return (
         f"{counted(design['outer'], 'split')}{repeats} ({scheme}; {train} training and {test} test"
@@ -408,7 +417,7 @@ def _outer(design: Division) -> str:
 
 
 def _inner(design: Division) -> str:
-    return f"{_range(design['inner'])} ({clean(design['inner_scheme']).replace('_', ' ')})"
+    return f"{_range(design['inner'])} ({scheme_words(design['inner_scheme'])})"
 
 
 def _range(ends: list[int]) -> str:

@@ -117,13 +117,12 @@ FLOW = (Column("Step", "text"), Column("Samples", "integer"), Column("Genes", "i
 NEEDS = (Column("Measure", "text"), Column("If it is", "text"), Column("Its value", "number"),
          Column("Patients", "integer"), Column("Events, or rarer class", "integer"))  # fmt: skip
 OF_CLASSES = (
-    "Whether probabilities are right takes more: at least 100 samples of each class are usually"
-    " advised."
+    "Whether probabilities are right: at least 100 samples of each class are usually advised."
 )
 CALIBRATION = {
     "classification": OF_CLASSES,
     SEVERAL: OF_CLASSES,
-    "survival": "Whether risks are right takes more: at least 100 events are usually advised.",
+    "survival": "Whether risks are right: at least 100 events are usually advised.",
     "regression": "With fewer than 234 patients the standard deviation of the response is not known"
     " to within 10\u00a0%.",
 }

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from genesig.data.steps.normalise import AS_LOW, FILLERS
-from genesig.report.page.measure import Measure, measure, model_name, picked, two, where
+from genesig.report.page.measure import Measure, held, measure, model_name, picked, two, where
 from genesig.report.page.record import CohortError, Evidence, Measured, Price, Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Column, filled_table, records
@@ -19,6 +19,7 @@ from genesig.report.page.words import (
     counted,
     decimal,
     percent,
+    scheme_words,
     short_symbol,
     significant,
 )
@@ -252,8 +253,8 @@ def _missing(data: Writeup) -> str:
 
 def _division(data: Writeup) -> str:
     it = data["design"]
-    scheme = clean(it["scheme"]).replace("_", " ")
-    return f"{scheme}, {counted(it['outer'], 'split')}, selection and tuning inside each"
+    splits = f"{scheme_words(it['scheme'])}, {counted(it['outer'], 'split')}"
+    return f"{splits}, selection and tuning inside each"
 
 
 def _clusters(data: Writeup) -> str:
@@ -405,13 +406,14 @@ def limits_words(data: Writeup) -> str:
     """Return the limits of the study: of its error, of its batches, and its warnings."""
     cohorts = data["answer"]["cohorts"]
     said = [
-        "The error is that of the procedure; the signature itself was tested only in other cohorts."
+        "The error is the procedure's; the signature itself was tested only in other cohorts."
         if cohorts["tested"]
-        else "The error is that of the procedure; the signature itself has not been tested in an"
+        else "The error is the procedure's; the signature itself has not been tested in an"
         " independent cohort."
     ]
-    if data["batch"] is None:
-        said.append("No batches were named, so their influence was not assessed.")
+    lacking = ["batches"] * (data["batch"] is None) + ["covariates"] * (not held(data))
+    if lacking:
+        said.append(f"No {' or '.join(lacking)} were named, so their influence was not assessed.")
     warned = (one if one.endswith(".") else f"{one}." for one in data["warnings"])
     return " ".join([*said, *warned])
 

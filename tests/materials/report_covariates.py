@@ -32,11 +32,11 @@ def held_arguments(study: Study, name: str, column: str = "age") -> dict[str, An
     own = controls[(controls["model"] == "genesig") & controls["mu"].isna()].iloc[0]
     apart = dict(zip(("difference", "difference_low", "difference_high"), APART[name], strict=True))
     alone = {**own, "model": "covariates", "error": own["error"] + APART[name][0], **apart}
-    ridge = {**alone, "model": "covariates and ridge", "added_low": -0.1, "added_high": 0.1,
-             "p_value": 0.4}  # fmt: skip
+    ridge = {**alone, "model": "covariates and ridge", "added": 0.0, "added_low": -0.1,
+             "added_high": 0.1, "p_value": 0.4}  # fmt: skip
     table = pd.concat([controls, pd.DataFrame([alone, ridge])], ignore_index=True)
     answer = (table["model"] == "genesig") & table["mu"].isna()
-    table.loc[answer, ["added_low", "added_high"]] = APART[name][1:]
+    table.loc[answer, ["added", "added_low", "added_high"]] = APART[name]
     table.loc[answer, "p_value"] = 0.01 if name == "adds" else 0.4
     given["tables"]["controls"] = table
     for key in ("observed", "final"):

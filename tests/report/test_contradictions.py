@@ -14,6 +14,7 @@ from report_external import make_about
 from report_kinds import kind_arguments
 from report_study import Study, arguments
 
+from genesig.report.answer.collect import stability_warnings
 from genesig.report.answer.section import gene_chips, tiles
 from genesig.report.answer.sentences import State, lights, sentences
 from genesig.report.collect import collect
@@ -183,6 +184,7 @@ def check(data):
     chance, lasso = "not agree clearly more than by chance", "lasso, as long, agree better"
     unstable = chance in warned or lasso in warned
     assert unstable == (stable.state is State.PROBLEM)
+    assert ("predicts as well" in warned + limits) <= (here(data) is not Grade.NONE)
     # An empty signature has no genes anywhere.
     assert (it["size"] == 0) <= ("selected no gene" in paper)
     assert (not gene_chips(data)) == (it["size"] == 0 or graded is Grade.NONE)
@@ -228,6 +230,17 @@ def test_no_report_of_another_kind_contradicts_itself(kind, cohorts, p, tmp_path
 
 def test_an_empty_study_does_not_contradict_itself():
     check(told("small", 0.3, "none", False, regression=False, empty=True, named=0))
+
+
+def test_a_list_that_predicts_nothing_is_not_said_to_predict():
+    data = told("large", 0.6, "none", False, regression=False, named=0)
+    data["answer"]["stability"]["than_chance"] = "alike"
+    assert here(data) is Grade.NONE
+    (said,) = stability_warnings(data)
+    assert said.endswith("other patients would probably give another list.")
+    found = told("small", 0.3, "none", False, regression=False, named=0)
+    found["answer"]["stability"]["than_chance"] = "alike"
+    assert "even if it predicts as well" in stability_warnings(found)[0]
 
 
 def test_the_check_sees_a_contradiction():

@@ -16,6 +16,7 @@ from genesig.report.answer.sentences import lights, sentences
 from genesig.report.collect import collect
 from genesig.report.data import STEPS, reproducibility
 from genesig.report.data import study as study_section
+from genesig.report.genes.methods import evidence_words
 from genesig.report.genes.section import single_genes
 from genesig.report.methods import methods
 from genesig.report.page.section import Limits, each
@@ -209,7 +210,9 @@ def test_one_repeat_is_not_repeats(regression):
 @pytest.mark.parametrize(
     ("both", "size", "words"),
     [(1, 1, "the one gene of the signature is among"), (0, 1, "is not among"),
-     (1, 5, "1 of the 5 genes of the signature is among"), (3, 5, "are among")],
+     (1, 5, "1 of the 5 genes of the signature is among"), (3, 5, "are among"),
+     (2, 2, "both genes of the signature are among"),
+     (5, 5, "all 5 genes of the signature are among")],
 )  # fmt: skip
 def test_one_gene_is(both, size, words):
     data = collected(Study())
@@ -275,6 +278,7 @@ def test_samples_wrong_in_most_repeats_are_named():
     text = wrong_words([3, 2, 4, 1], tested=4)
     assert "2 of 30 samples were misclassified in most repeats" in text
     assert "1 of them in every one" in text
+    assert "misclassified in every repeat" in wrong_words([2, 2], tested=2)
     text = wrong_words([2, 1], tested=4)
     assert text.startswith("No sample was misclassified in most of its repeats")
     text = wrong_words([0, 1], tested=1)
@@ -337,3 +341,25 @@ def test_a_band_that_is_not_drawn_is_not_explained(count):
     (image,) = [item for item in controls(data, Limits(12, 500)).items if hasattr(item, "svg")]
     assert ("Grey: 95 %" in image.caption) == (count >= 10)
     assert ("labels shuffled" in image.svg) == (count >= 10)
+
+
+@pytest.mark.parametrize("task", [{"regression": True}, {}])
+def test_the_first_number_says_in_how_many_samples(task):
+    assert "30 held-out samples" in sentences(collected(Study(**task)))[0]
+
+
+def test_only_genes_that_are_there_are_explained():
+    data = collected(Study(named=2))
+    table = data["tables"]["signature"]
+    named, coef = (table["columns"].index(name) for name in ("named", "coef"))
+    for row in table["rows"]:
+        row[named], row[coef] = True, 0.5
+    data["answer"]["evidence"]["named"] = data["answer"]["size"]
+    said = " ".join(evidence_words(data, data["answer"]["evidence"]))
+    assert "other genes" not in said
+    assert "weight 0" not in said
+    table["rows"][0][coef] = 0.0
+    data["answer"]["evidence"]["named"] -= 1
+    said = " ".join(evidence_words(data, data["answer"]["evidence"]))
+    assert "The other genes of the predictive model have no evidence of their own" in said
+    assert said.endswith("weight 0 marks a named gene that the model does without.")

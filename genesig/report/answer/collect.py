@@ -34,7 +34,7 @@ from genesig.report.page.record import (
     rounded,
 )
 from genesig.report.page.tables import Row, of_chosen, own_rows, records
-from genesig.report.page.verdict import LEVEL, Analysis, judge
+from genesig.report.page.verdict import LEVEL, Analysis, Grade, here, judge
 from genesig.report.page.words import clean, counted, decimal, in_words, percent, rate
 from genesig.response.design import SEVERAL
 from genesig.selection.assess.controls import NAMED
@@ -408,11 +408,12 @@ def stability_warnings(data: Study) -> list[str]:
     if stability is None or stability["source"] == "outer_splits":
         return []
     value = decimal(stability["value"])
+    predicts = "" if here(data) is Grade.NONE else ", even if it predicts as well"
     if stability["than_chance"] not in (None, "more"):
         return [
             "Lists of disjoint halves of the samples do not agree clearly more than by chance"
-            f" (stability {value}): other patients would probably give another list, even if it"
-            f" predicts as well.{_agreed(data)}"
+            f" (stability {value}): other patients would probably give another list"
+            f"{predicts}.{_agreed(data)}"
         ]
     if stability["than_lasso"] == "less" and stability["lasso"] is not None:
         return [

@@ -156,8 +156,8 @@ def note(data: Study) -> list[str]:
     classes = two(data["study"])
     positive = f" A positive score means {clean(classes[1])}." if classes else ""
     return [
-        "Errors of cross-validation and their intervals are for the procedure: what models chosen"
-        f" in this way reach on average in others.{positive}"
+        "Cross-validated errors and their intervals are for the procedure: what models chosen in"
+        f" this way reach on average in other samples.{positive}"
     ]
 
 

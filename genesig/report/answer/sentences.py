@@ -160,7 +160,9 @@ def _error_words(data: Study, value: float) -> str:
         shown = measure(data)
         interval = between(*shown.interval(error), decimal)
         reached = f"{shown.name} {decimal(shown.value(value))}"
-        return f"On held-out samples the models reached {reached}{interval}; {_nothing(data)}."
+        tested = sum(bool(one["tested"]) for one in data["held_out"]["samples"])
+        on = counted(tested, "held-out sample")
+        return f"On {on} the models reached {reached}{interval}; {_nothing(data)}."
     limits = (error["low"], error["high"])
     interval = "" if None in limits else f", 95\u00a0% CI {' to '.join(map(rate, limits))}"
     auc = next((one for one in data["answer"]["measures"] if one["name"] == "auc"), None)

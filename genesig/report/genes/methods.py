@@ -5,7 +5,7 @@ from __future__ import annotations
 from genesig.report.genes.record import Genes
 from genesig.report.page.measure import speaks_for
 from genesig.report.page.record import Evidence
-from genesig.report.page.tables import Row
+from genesig.report.page.tables import Row, records
 from genesig.report.page.words import (
     clean,
     counted,
@@ -95,20 +95,25 @@ def evidence_words(data: Genes, it: Evidence) -> list[str]:
         " least as often as this one, the share that chance is expected to give, by permuted"
         " labels; it says how many genes are false, not which. A gene is named where q is at most"
         f" {fdr} and there are more such genes than permuted labels give.",
-        f"{_others(it)} no evidence of their own: each may stand in for a correlated gene, or be"
-        " there by chance: look for them in another study first."
-        f" {speaks_for(data)}{_without(it)}.",
+        f"{_others(data, it)}{speaks_for(data)}{_without(data)}.",
     ]
 
 
-def _without(it: Evidence) -> str:
-    return "; weight 0 marks a named gene that the model does without" if it["named"] else ""
+def _without(data: Genes) -> str:
+    """Explain weight 0, where a named gene has it."""
+    idle = any(row["named"] and not row["coef"] for row in records(data["tables"]["signature"]))
+    return "; weight 0 marks a named gene that the model does without" if idle else ""
 
 
-def _others(it: Evidence) -> str:
-    if it["named"]:
-        return "Named genes stand first. The other genes of the predictive model have"
-    return "The genes of the predictive model have"
+def _others(data: Genes, it: Evidence) -> str:
+    """Say what genes without evidence are, where there are any."""
+    if it["named"] == data["answer"]["size"]:
+        return ""
+    who = "Named genes stand first. The other genes" if it["named"] else "The genes"
+    return (
+        f"{who} of the predictive model have no evidence of their own: each may stand in for a"
+        " correlated gene, or be there by chance: look for them in another study first. "
+    )
 
 
 def standing(row: Row) -> str:

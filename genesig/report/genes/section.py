@@ -203,7 +203,9 @@ def _both(both: int, size: int) -> str:
     if size == 1:
         return f"the one gene of the signature is {'' if both else 'not '}among them"
     verb = "is" if both == 1 else "are"
-    return f"{both} of the {size} genes of the signature {verb} among them"
+    every = "both" if size == 2 else f"all {size}"
+    many = every if both == size else f"{both} of the {size}"
+    return f"{many} genes of the signature {verb} among them"
 
 
 def single_genes(data: Genes, limits: Limits) -> Section:

@@ -179,6 +179,9 @@ FREQUENCY_HELP = "Share of the outer splits that selected the gene"
 HALVES_HELP = "Share of the lists of halves that hold the gene; each half makes two"
 NAMED = Column("Named", "flag", "q small enough, and more such genes than permuted labels give")
 COLUMNS: dict[str, Column] = {
+    "added": Column("Gain", "number", "Error of the covariates alone, less its own"),
+    "added_high": Column("to", "number", "Upper limit of its 95 % CI"),
+    "added_low": Column("from", "number", "Lower limit of its 95 % CI"),
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
     "auc_high": Column("AUC to", "number", UPPER),
     "auc_low": Column("AUC from", "number", LOWER),

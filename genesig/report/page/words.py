@@ -139,6 +139,11 @@ def clean(name: object) -> str:
     return _CONTROL.sub(" ", str(name)).strip()
 
 
+def scheme_words(scheme: object) -> str:
+    """Return ``"stratified k-fold"``, the scheme of splits without the spelling of its key."""
+    return clean(scheme).replace("_", " ").replace("kfold", "k-fold")
+
+
 def shorten(name: object, most: int) -> str:
     """Cut a long name, after a word where there is one; an ellipsis says so."""
     text = clean(name)

@@ -336,12 +336,11 @@ def sample_words(data: Prediction) -> str:
     if not mostly:
         most = " in most of its repeats" * (data["design"]["repeats"] > 1)
         return f"No sample was misclassified{most} while it was held out."
-    every = (
-        f", {always} of them in every one" if always and wrong["mostly"][0]["tested"] > 1 else ""
-    )
+    most = f" in {'every repeat' if mostly == always else 'most repeats'}"
+    every = f", {always} of them in every one" if 0 < always < mostly else ""
     return (
         f"{mostly} of {counted(wrong['samples'], 'sample')} {'was' if mostly == 1 else 'were'}"
-        f" misclassified{' in most repeats' * (data['design']['repeats'] > 1)} while held out"
+        f" misclassified{most * (data['design']['repeats'] > 1)} while held out"
         f"{every}. Check {'it' if mostly == 1 else 'them'} for mislabelling, an unusual subtype or"
         " low sample quality."
     )

@@ -15,6 +15,7 @@ from genesig.report.covariates import added_value, covariates
 from genesig.report.methods import methods
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import headline, judge
+from genesig.report.prediction.section import controls
 from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import FIRST_SCREEN
@@ -124,6 +125,22 @@ def test_interval_and_p_do_not_contradict_each_other(name):
     data["verdict"] = judge(data["answer"], data["covariates"], None)
     (said,) = added_value(data)
     assert said.startswith(words)
+
+
+@pytest.mark.parametrize("name", APART)
+def test_ridge_is_explained_where_it_is_told(name):
+    first, *rest = covariates(collected(name), Limits(3, 9)).words
+    assert ("ridge" in first) == ("Ridge uses all genes" in " ".join(rest))
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_gain_over_covariates_is_no_weight():
+    section = controls(collected("adds"), Limits(3, 9))
+    table = next(one for one in section.items if hasattr(one, "columns"))
+    heads = [column.label for column in table.columns]
+    assert "Gain" in heads
+    assert heads[heads.index("Gain") + 1 :] == ["from", "to"]
+    assert not any("Weight" in head or "_" in head for head in heads)
 
 
 @pytest.mark.usefixtures("undrawn")

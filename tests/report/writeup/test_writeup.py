@@ -9,6 +9,7 @@ from report_study import HOSTILE, Study, arguments, collected
 
 from genesig.report.card import card
 from genesig.report.collect import collect
+from genesig.report.data import study
 from genesig.report.page.section import Limits
 from genesig.report.page.words import decimal, percent, rate
 from genesig.report.writeup import ITEMS, OPEN, checklist, limits_words, results, tripod
@@ -94,12 +95,23 @@ def test_the_section_counts_what_is_open():
     assert table.total == len(ITEMS)
 
 
+def test_splits_are_spoken_of_without_their_key():
+    data = collected(Study())
+    said = " ".join(row[-1] for row in checklist(data)) + str(study(data, Limits(3, 15)).items)
+    assert "k-fold, " in said
+    assert "stratified k-fold;" in said
+    assert "kfold" not in said
+
+
 def test_limits_hold_every_warning():
     data = collected(Study(permutations=0))
     text = limits_words(data)
     assert data["warnings"]
     assert all(one in text for one in data["warnings"])
-    assert "No batches were named" in text
+    assert "No batches or covariates were named" in text
+    named = {**data["config"], "data": {**data["config"]["data"], "covariates": ["age"]}}
+    assert "No batches were named" in limits_words({**data, "config": named})
+    assert "No covariates were named" in limits_words({**data, "batch": {"column": "day"}})
 
 
 def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
