@@ -123,6 +123,23 @@ def test_the_same_response_twice_selects_what_it_selects_alone():
     np.testing.assert_allclose(both.values, np.repeat(alone.values, 2, axis=1), atol=1e-5)
 
 
+def test_sets_whose_responses_differ_in_rank_are_solved_together_as_each_alone():
+    """A half may lack what tells two columns apart, as where covariates take it away."""
+    made = problem(5)
+    X, rows, width = made.sets.X, made.sets.rows, made.sets.rows.shape[1]
+    Y = np.random.default_rng(5).normal(size=(len(X), width, 3)) + X[:, 3:4, None]
+    Y[:, 1] = Y[:, 1, :1] * [1.0, -2.0, 0.5]  # rank 1 in the second set
+    scales = {"centre": True, "unit_variance": True}
+    both = joint_sets(X, Y, rows, **scales)
+    tau = both.tau_max[:, None] * np.geomspace(0.9, 0.1, 6)
+    found = joint_path(both, tau, 1e-3, tolerance=1e-9)
+    for k in range(width):
+        alone = joint_sets(X, Y[:, [k]], rows[:, [k]], **scales, norm=both.norm[[k]])
+        own = joint_path(alone, tau[[k]], 1e-3, tolerance=1e-9)
+        for m in range(tau.shape[1]):
+            np.testing.assert_allclose(dense(both, found, k, m), dense(alone, own, 0, m), atol=1e-6)
+
+
 @pytest.mark.parametrize("mu", [1e-6, 1e-2])
 def test_responses_that_follow_from_others_have_the_coefficients_that_follow(mu):
     """As the columns of T classes do, whose sum, weighed by the shares, is the same everywhere."""

@@ -245,9 +245,16 @@ def solve_together(walks: list[Walk]) -> None:
             return
         for walk in walks:
             walk.descend()
-        alphas, which = np.stack([walk.alpha for walk in walks]), [walk.s for walk in walks]
-        q = np.sqrt(walks[0].design.squares(alphas, which))
+        q = np.sqrt(walks[0].design.squares(_stacked(walks), [walk.s for walk in walks]))
         walks = [walk for walk, norms in zip(walks, q, strict=True) if not walk.certified(norms)]
+
+
+def _stacked(walks: list[Walk]) -> Array:
+    """Return the duals of all walks, (P, n, T); 0 in columns that one of lower rank lacks."""
+    alphas = np.zeros((len(walks), len(walks[0].alpha), max(w.alpha.shape[1] for w in walks)))
+    for p, walk in enumerate(walks):
+        alphas[p, :, : walk.alpha.shape[1]] = walk.alpha
+    return alphas
 
 
 def _responses(Y: Array) -> Array:
