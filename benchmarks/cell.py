@@ -18,6 +18,7 @@ import numpy as np
 from answers_data import Plan, Study, divided_study
 from answers_runs import Record, of_rival, run_together
 from answers_table import agreement, decided
+from by_glmnet import installed
 from questions import question
 from rivals import GROUPS, NOT_ODDS, RIVALS
 from scipy.special import expit, softmax
@@ -36,6 +37,9 @@ def records(group: str, study: Study) -> dict[str, Record]:
     kind = study.dataset.design.kind
     if group == "genesig":
         return run_together(GROUPS[group], study)
+    if group == "glmnet" and not installed():
+        print("R with the package glmnet is not here: its methods are left out", file=sys.stderr)
+        return {}
     return {
         name: of_rival(RIVALS[kind][name], study) for name in GROUPS[group] if name in RIVALS[kind]
     }

@@ -18,8 +18,9 @@ import pandas as pd
 
 SIMULATED = "simulated_"
 ORDER = [
-    "genesig", "named genes", "l1", "elastic net", "shrunken centroids", "t-test + LDA", "SVM-RFE",
-    "random forest, elimination", "boosting", "stability selection", "Stabl", "knockoffs",
+    "genesig", "named genes", "l1", "elastic net", "l1 (glmnet)", "elastic net (glmnet)",
+    "shrunken centroids", "t-test + LDA", "SVM-RFE", "random forest, elimination", "boosting",
+    "stability selection", "Stabl", "knockoffs",
 ]  # fmt: skip
 MEANS = ["error", "auc", "brier", "slope", "false_genes", "true_genes", "stability", "seconds"]
 

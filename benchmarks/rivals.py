@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from answers_rivals import Array, Folds, Found, Rival, l1_logistic, shrunken_centroids, t_test_lda
+from by_glmnet import by_glmnet
 from selections import knockoffs, stability_selection, stabl
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
@@ -267,11 +268,14 @@ RIVALS: dict[str, dict[str, Rival]] = {
     TIMES: {"l1": cox_net(1.0), "elastic net": cox_net(0.5), **ALL_KINDS, **SELECTED},
 }  # fmt: skip
 NOT_ODDS = ("SVM-RFE",)
+for kind, known in RIVALS.items():
+    known |= {"l1 (glmnet)": by_glmnet(kind, 1.0), "elastic net (glmnet)": by_glmnet(kind, 0.5)}
 
 GROUPS = {
     "genesig": ("genesig", "named genes"),
     "penalties": ("l1", "elastic net", "shrunken centroids", "t-test + LDA", "SVM-RFE"),
     "trees": tuple(ALL_KINDS),
     "selections": tuple(OF_GENES),
+    "glmnet": ("l1 (glmnet)", "elastic net (glmnet)"),
 }
 """What one job runs: methods that take about as long as each other."""

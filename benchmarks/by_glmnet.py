@@ -1,0 +1,64 @@
+"""glmnet (Friedman, Hastie and Tibshirani 2010), run in R, as a rival: see `answers_rivals`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from answers_rivals import Array, Folds, Found, Rival
+
+SCRIPT = Path(__file__).with_name("by_glmnet.R")
+FAMILIES = {
+    "classification": "binomial", "several_classes": "multinomial", "regression": "gaussian",
+    "survival": "cox",
+}  # fmt: skip
+"""glmnet's word for each kind of response."""
+LEAST = 3
+"""Folds that cv.glmnet asks for."""
+
+
+@cache
+def installed() -> bool:
+    """Tell whether R and the package are there."""
+    command = ["Rscript", "-e", "library(glmnet)"]
+    return (
+        bool(shutil.which("Rscript"))
+        and not subprocess.run(command, capture_output=True, check=False).returncode
+    )
+
+
+def by_glmnet(kind: str, alpha: float) -> Rival:
+    """Return cv.glmnet with l1 ratio `alpha`: its own path, the penalty of the least deviance.
+
+    Classes weigh the same. Of several classes a gene has weights in all or in none.
+    """
+
+    def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+        fold, classes = np.zeros(len(y)), FAMILIES[kind].endswith("nomial")
+        for number, (_, left_out) in enumerate(inner, 1):
+            fold[left_out] = number
+        if len(inner) < LEAST:
+            fold += len(inner) * (np.cumsum(fold == 1) % 2 * (fold == 1))  # the first one in two
+        values = np.column_stack([y["time"], y["event"]]) if y.dtype.names else y
+        given = {"z": Z, "test": Z_test, "y": values, "fold": fold,
+                 "weights": _balanced(y) if classes else np.ones(len(y))}  # fmt: skip
+        with tempfile.TemporaryDirectory() as name:
+            for part, numbers in given.items():
+                np.asfortranarray(numbers, dtype="<f8").T.tofile(Path(name) / f"{part}.bin")
+            command = ["Rscript", SCRIPT, name, len(y), len(Z_test), Z.shape[1], FAMILIES[kind],
+                       alpha]  # fmt: skip
+            subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
+            score = np.fromfile(Path(name) / "score.bin").reshape(-1, len(Z_test)).T
+            genes = np.fromfile(Path(name) / "genes.bin").astype(np.int64)
+        return score[:, 0] if score.shape[1] == 1 else score, genes
+
+    return fit
+
+
+def _balanced(y: Array) -> Array:
+    _, number, size = np.unique(y, return_inverse=True, return_counts=True)
+    return np.asarray(len(y) / len(size) / size[number])
