@@ -179,35 +179,45 @@ COLUMNS = (
 
 
 def added_value(data: Covariates) -> list[str]:
-    """Return one sentence for the first screen: what expression adds; nothing without covariates.
+    """Say for the first screen what expression adds; nothing without covariates.
 
     Whether expression adds is for the grade to say: this sentence has the numbers.
     """
     if "covariates" not in data:
         return []
-    it = data["covariates"]
-    d, whole, names = it["alone"], it["whole"], enumerated(it["columns"])
+    d, names = data["covariates"]["alone"], enumerated(data["covariates"]["columns"])
     if d["error"] is None or d["linear"] is None or d["low"] is None or d["high"] is None:
         return [f"What expression adds to {names} could not be measured."]
+    found = [_added(data, names)]
+    if d["error"] > data["answer"]["error"]["chance"]:
+        found.append(f"By {names} alone the predictions were worse than guessing: so much of the"
+                     " difference is no merit of expression.")  # fmt: skip
+    return found
+
+
+def _added(data: Covariates, names: str) -> str:
+    """Write what was reached with expression and without, as the grade goes."""
+    it = data["covariates"]
+    d, whole = it["alone"], it["whole"]
     listed = f"{_both(data, d, names)} ({_apart(data, d)}{_p(it['p'])})"
     ridge = f"ridge on all genes beside {names} reached {_reached(data, whole, it['p_whole'])}"
     alone = here(data)
     if alone is Grade.HERE and data["verdict"]["by"] == "all genes":
-        return [f"All genes together add to {names}, while the selected ones alone do not show it:"
-                f" {ridge}; {listed}."]  # fmt: skip
+        return (f"All genes together add to {names}, while the selected ones alone do not show it:"
+                f" {ridge}; {listed}.")  # fmt: skip
     if alone is Grade.HERE:
-        return [f"Expression adds to {names}: {listed}."]
+        return f"Expression adds to {names}: {listed}."
     if data["verdict"]["excludes"]:
         known = data["verdict"]["small"] is not None
         why = "permutations did as well too often" if known else "chance is not ruled out"
-        return [f"Better with expression than with {names} alone, but {why}: {listed}."]
+        return f"Better with expression than with {names} alone, but {why}: {listed}."
     if alone is Grade.WEAK:
-        return [f"Expression goes with what {names} leave open, but no better prediction was"
-                f" shown: {listed}; {ridge}."]  # fmt: skip
-    if d["high"] < 0:
-        return [f"{names[0].upper()}{names[1:]} alone predicted better than with the selected"
-                f" genes: {listed}; {ridge}."]  # fmt: skip
-    return [f"No benefit of the selected genes over {names} was shown: {listed}; {ridge}."]
+        return (f"Expression goes with what {names} leave open, but no better prediction was"
+                f" shown: {listed}; {ridge}.")  # fmt: skip
+    if (d["high"] or 0) < 0:
+        return (f"{names[0].upper()}{names[1:]} alone predicted better than with the selected"
+                f" genes: {listed}; {ridge}.")  # fmt: skip
+    return f"No benefit of the selected genes over {names} was shown: {listed}; {ridge}."
 
 
 def _p(p: float | None) -> str:

@@ -372,6 +372,8 @@ def sentences(data: Patients) -> list[str]:
     """Say how follow-up, effect, subgroups and the size of a validation were computed."""
     task, tables = data["study"]["task"], data["tables"]
     found = [FOLLOWED.get(task, "")]
+    if grade(data) is Grade.NONE:  # the page has none of the others
+        return found
     if effect := _effect(data):
         covariates = data["config"]["data"]["covariates"]
         held = ", alone and adjusted for the covariates," if covariates else ""

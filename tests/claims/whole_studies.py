@@ -25,10 +25,10 @@ MISSING = [{"step": "knn_impute"}, {"step": "centre"}, {"step": "unit_variance"}
 DESIGNS = ("plain", "groups", "batch", "covariates", "missing values", "sets")
 
 
-def noise(kind: str, design: str, seed: int) -> Tables:
-    """Return the files of a study of a kind without any signal, and with one thing more."""
+def drawn(kind: str, design: str, seed: int, signal: float = 0.0) -> Tables:
+    """Return the files of a study of a kind, by default of noise, and with one thing more."""
     rng = np.random.default_rng((seed, 77))
-    made = study_of(kind, seed, n=N, d=GENES)
+    made = study_of(kind, seed, n=N, d=GENES, signal=signal)
     shared = np.repeat(rng.standard_normal((N, GENES // 10)), 10, axis=1)
     X = pd.DataFrame(8 + shared + made.X, made.obs.index, made.var.index)
     data: dict[str, Any] = {"task": task_of(kind)}
@@ -118,7 +118,7 @@ WITH_LABEL = ("batch", "covariates")  # go with the response: an error below cha
 def of_noise(seed: int, model: str = "two_stage") -> Mapping[str, float]:
     """Run a study of one of the kinds and designs in turn; one that is refused claims nothing."""
     kind, design = list(COLUMNS)[seed % 4], DESIGNS[seed // 4 % len(DESIGNS)]
-    files = noise(kind, design, seed)
+    files = drawn(kind, design, seed)
     try:
         came = said(run(replace(files, sections={**files.sections, "linear": {"model": model}}),
                         seed).report)  # fmt: skip

@@ -12,6 +12,7 @@ from report_kinds import kind_arguments
 from report_study import HOSTILE, Study, arguments, collected
 
 from genesig.report.collect import collect
+from genesig.report.methods import methods
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.render import render
 
@@ -68,6 +69,16 @@ def test_no_page_contradicts_its_record(name, tmp_path):
     data = made()
     assert wanted in (None, grade(data))
     assert contradictions(data, page_of(data, tmp_path)) == []
+
+
+def test_a_page_of_noise_speaks_of_no_effect_and_no_accurate_list():
+    given = arguments(Study(permutations=99, named=0))
+    given["run"]["config"]["signature"]["most"] = 1
+    for p, noise in ((0.6, True), (0.01, False)):
+        data = changed(given, p_value=p, error=0.52 if noise else 0.1, high=0.64 if noise else 0.2)
+        text = " ".join([*methods(data), *data["warnings"]])
+        assert ("No list of 1 genes or fewer was as accurate" in text) != noise
+        assert ("per standard deviation of the held-out score" in text) != noise
 
 
 @pytest.mark.parametrize(

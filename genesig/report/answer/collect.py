@@ -34,7 +34,7 @@ from genesig.report.page.record import (
     rounded,
 )
 from genesig.report.page.tables import Row, of_chosen, own_rows, records
-from genesig.report.page.verdict import LEVEL, Analysis, Grade, here, judge
+from genesig.report.page.verdict import LEVEL, Analysis, Grade, grade, here, judge
 from genesig.report.page.words import clean, counted, decimal, in_words, percent, rate
 from genesig.response.design import SEVERAL
 from genesig.selection.assess.controls import NAMED
@@ -304,6 +304,8 @@ def signature_warnings(data: Study) -> list[str]:
     if not it["size"]:
         return ["The final model selected no gene, so the signature is empty."]
     found = _unlike_the_others(data) if it["evidence"] else _few_core(data)
+    if grade(data) is Grade.NONE:  # then no list is accurate, of whatever length
+        return found
     if data["config"]["linear"]["list"] == "stable" and it["size"] > wanted["most"]:
         found.append(
             f"No list of {wanted['most']} genes or fewer was as accurate, so the signature has"

@@ -73,8 +73,9 @@ MOST_NAMED = 12
 class GeneChip:
     """A gene of the signature as the first screen shows it.
 
-    ``direction`` is the class for which it weighs most, where there are more than two; ``kind`` is
-    "named" where it has evidence of its own, "core" where none was looked for, or empty.
+    ``direction`` is ``for`` the class for which it weighs most, where there are more than two;
+    ``kind`` is "named" where it has evidence of its own, "core" where none was looked for, or
+    empty.
     """
 
     name: str
@@ -109,7 +110,7 @@ def gene_chips(data: Study) -> list[GeneChip]:
         GeneChip(
             short_symbol(one["symbol"]) or shorten(one["symbol"], 18),
             clean(one["gene"]),
-            _direction(data, one["up"]) or shorten(own.get(one["gene"]) or "", 18),
+            _direction(data, one["up"]) or _spoken_for(own.get(one["gene"])),
             _words(one),
             "named" if one["named"] else "core" if one["core"] else "",
             gene_anchor(one["gene"]),
@@ -134,6 +135,11 @@ def _direction(data: Study, up: bool | None) -> str:
         way = measure(data).words.ways[not up]
         return way.format(shorten(data["study"]["label"], 18))
     return f"{'↑' if up else '↓'} in {shorten(classes[1], 18)}"
+
+
+def _spoken_for(name: str | None) -> str:
+    """Return the class that a gene's weight is for; its values may be higher in another."""
+    return f"for {shorten(name, 18)}" if name else ""
 
 
 MOST_TILES = 2

@@ -258,8 +258,9 @@ def cards(data: Genes, limits: Limits) -> Section:
         return Section("cards", "Gene by gene", part="signature")
     words = [
         "What a gene does alone is measured on the samples on which it was selected: that flatters"
-        " it, and the 95\u00a0% CIs do not allow for the selection. Often chosen instead:"
-        " genes selected more often when this one was not. Descriptive only."
+        " it, and the 95\u00a0% CIs do not allow for the selection. Often chosen instead: genes"
+        " that the lists of training sets and halves hold more often when they lack this one."
+        " Descriptive only."
         f"{first_of(len(found), total, 'gene')}"
     ]
     if data["cards"]["events"]:
@@ -284,7 +285,7 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
     if data["cards"]["events"]:
         against = "against time; filled dots: with the event, open: censored"
     pairs = [
-        ("Selected", _selected(one, row)),
+        ("Selected", _selected(row)),
         *([("Evidence", standing(row))] if "named" in row else []),
         (alone(data).title.format(about(data, one)), _separation(data, one)),
         (_effect_name(data, one), with_interval(one["effect"])),
@@ -297,13 +298,10 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
     return Card(gene_anchor(one["gene"]), name, beside, svg, marks, pairs, links)
 
 
-def _selected(one: Gene, row: Row) -> str:
-    inside, lists = one["lists"]
+def _selected(row: Row) -> str:
     weight = f"weight {significant(row['coef'], 3)}" if row["coef"] else "not in the final model"
-    return (
-        f"in {percent(row['frequency'])} of the training sets; with the halves in {inside} of"
-        f" {counted(lists, 'list')}{', core' if row.get('core') else ''}; {weight}"
-    )
+    core = ", core" if row.get("core") else ""
+    return f"in {percent(row['frequency'])} of the training sets{core}; {weight}"
 
 
 def _missing(data: Genes, shares: list[float]) -> str:

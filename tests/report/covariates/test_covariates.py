@@ -44,6 +44,14 @@ def test_the_first_screen_says_what_expression_adds(name):
     assert added_value in FIRST_SCREEN
 
 
+@pytest.mark.parametrize(("error", "worse"), [(0.45, False), (0.55, True)])
+def test_covariates_that_predict_worse_than_guessing_are_no_measure_of_expression(error, worse):
+    data = collected("adds", permutations=99)
+    data["covariates"]["alone"]["error"] = error
+    _, *more = added_value(data)
+    assert ["worse than guessing" in said for said in more] == [True] * worse
+
+
 def test_a_number_is_told_as_r2():
     (said,) = added_value(collected("adds", regression=True, permutations=99))
     assert said.startswith("Expression adds to age and sex: R² ")

@@ -1,0 +1,74 @@
+"""The pages of whole studies that no one looked at before, each held against its own record.
+
+    python tests/benchmarks/page_studies.py [--number 36] [--seed 0] [--out FOLDER]
+
+Every kind of response with every design (plain, groups, a batch, a covariate, missing values, gene
+sets), a third of them noise, a third with a weak and a third with a strong signal: run from their
+files, written as a page, and read by `page_claims`. A line for each study: its grade, its words,
+and what its page says against its record or against itself. FOLDER keeps the pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import re
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "materials"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "claims"))
+
+from kinds_study import COLUMNS
+from page_claims import contradictions
+from whole_studies import DESIGNS, drawn
+from whole_study import run
+
+from genesig.report.page.verdict import grade
+from genesig.report.render import render
+
+SIGNALS = (0.0, 0.3, 1.0)
+
+
+def study(number: int) -> tuple[str, str, float]:
+    """Return kind, design and signal: all pairs of the first two come before one comes again."""
+    kind, design = number % len(COLUMNS), number // len(COLUMNS)
+    return list(COLUMNS)[kind], DESIGNS[design % len(DESIGNS)], SIGNALS[(kind + design) % 3]
+
+
+def words(page: str) -> int:
+    """Count what is to be read on a page with everything open, tables and figures left out."""
+    page = re.sub(r"(?s)<(script|style|svg|table)\b.*?</\1>", " ", page)
+    return len(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def main() -> int:
+    """Run, write and read each; end with 1 where a page contradicts itself."""
+    asks = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asks.add_argument("--number", type=int, default=36)
+    asks.add_argument("--seed", type=int, default=0)
+    asks.add_argument("--out", type=Path)
+    asked, wrong, grades = asks.parse_args(), 0, Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(asked.number):
+            kind, design, signal = study(number)
+            seed = 1000 * asked.seed + number
+            data = run(drawn(kind, design, seed, signal), seed).report
+            page = (asked.out or Path(folder)) / f"{number:02d}.html"
+            page.parent.mkdir(parents=True, exist_ok=True)
+            render(data, page, page.with_suffix(""), title="", top_genes=20, table_rows=100)
+            text = page.read_text(encoding="utf-8")
+            found = contradictions(data, text)
+            wrong += bool(found)
+            grades[grade(data).value] += 1
+            print(f"{number:02d} {kind}, {design}, signal {signal}: {grade(data).value},"
+                  f" {words(text)} words; {'; '.join(found) or 'no contradiction'}",
+                  flush=True)  # fmt: skip
+    print(f"{wrong} of {asked.number} pages contradict themselves; grades {dict(grades)}")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
