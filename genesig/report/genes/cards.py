@@ -33,7 +33,6 @@ from genesig.report.page.tables import (
 )
 from genesig.report.page.words import (
     clean,
-    counted,
     decimal,
     first_of,
     gene_anchor,
@@ -278,41 +277,32 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
     symbol = str(row["symbol"] or one["gene"])
     name = short_symbol(symbol) or shorten(symbol, 40)
     words = [shorten(one["gene"], 40)] if name != one["gene"] else []
-    beside = " · ".join([*words, in_short(data, one), f"selected {percent(row['frequency'])}"])
+    selected = f"selected {percent(row['frequency'])}{', core' if row.get('core') else ''}"
+    beside = " · ".join([*words, in_short(data, one), selected])
     against = "against the response"
     if data["study"]["classes"]:
         against = f"by {clean(data['study']['label'])}, boxes of the middle half"
     if data["cards"]["events"]:
         against = "against time; filled dots: with the event, open: censored"
     pairs = [
-        ("Selected", _selected(row)),
+        ("Weight", significant(row["coef"], 3) if row["coef"] else "not in the final model"),
         *([("Evidence", standing(row))] if "named" in row else []),
-        (alone(data).title.format(about(data, one)), _separation(data, one)),
+        (alone(data).title.format(about(data, one)),
+         _limits(separation(data, one), alone(data).write)),
         (_effect_name(data, one), with_interval(one["effect"])),
         *([("Missing", _missing(data, one["missing"]))] if one["missing"] else []),
-        ("Often chosen instead", _replaced(one)),
-    ]
+        *([("Often chosen instead", _replaced(one))] if one["replaced"] else []),
+    ]  # fmt: skip
     said = f"Values of {name} {against}."
     svg, marks = values_of(values, data["study"], data["cards"]["events"], said)
     links = gene_links(one["gene"], symbol)
     return Card(gene_anchor(one["gene"]), name, beside, svg, marks, pairs, links)
 
 
-def _selected(row: Row) -> str:
-    weight = f"weight {significant(row['coef'], 3)}" if row["coef"] else "not in the final model"
-    core = ", core" if row.get("core") else ""
-    return f"in {percent(row['frequency'])} of the training sets{core}; {weight}"
-
-
 def _missing(data: Genes, shares: list[float]) -> str:
     classes = data["study"]["classes"] or ["the samples"]
     each = zip(shares, classes, strict=True)
     return "; ".join(f"{percent(share)} of {clean(name)}" for share, name in each)
-
-
-def _separation(data: Genes, one: Gene) -> str:
-    said = _limits(separation(data, one), alone(data).write)
-    return "; ".join(filter(None, (said, direction(data, one))))
 
 
 def _effect_name(data: Genes, one: Gene) -> str:
@@ -340,14 +330,7 @@ def _limits(it: Limited, write: Callable[[float | None], str]) -> str:
 
 
 def _replaced(one: Gene) -> str:
-    inside, lists = one["lists"]
-    if inside == lists:
-        return "nothing: every list holds it"
-    if one["replaced"]:
-        return "; ".join(map(_replacement, one["replaced"]))
-    if inside > 0 and lists - inside < 3:
-        return f"not known: only {counted(lists - inside, 'list')} without it"
-    return "no gene in particular"
+    return "; ".join(map(_replacement, one["replaced"]))
 
 
 def _replacement(one: Replacement) -> str:
