@@ -184,7 +184,8 @@ def _table_one(rows: Sequence[Row]) -> Table:
             missing = {group: each[group]["missing"] for group in groups}
         if any(missing.values()):
             lines.append([f"{clean(column)}, missing", *map(str, missing.values())])
-    caption = "Numbers: median (smallest to largest). Words: count (share of those with a value)."
+    caption = ("Who was studied: median (smallest to largest) of numbers, count (share of those"
+               " with a value) of words.")  # fmt: skip
     return filled_table("patients", caption, [Column("Characteristic", "text"), *heads], lines,
                         MOST_ROWS, shown=True,
                         file="patients.tsv")  # fmt: skip

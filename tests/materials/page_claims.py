@@ -31,6 +31,8 @@ def _grade(data: Any, page: str, text: str) -> Iterator[str]:
     said = re.findall(r'<p class="grade \w+">([^<]+)</p>', page)
     if said != [grade(data).value]:
         yield f"graded {grade(data).value}, the page says {said}"
+    if f'<body class="{grade(data).name.lower()}">' not in page:
+        yield "the colours of the figures are not those of the grade"
     if " ".join(headline(data).split()) not in text:
         yield "the first sentence is not that of the grade"
     supported = grade(data) in (Grade.HERE, Grade.ELSEWHERE, Grade.AGAINST)
