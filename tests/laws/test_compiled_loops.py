@@ -1,0 +1,169 @@
+"""Loops of small decisions, called from Python: what the slow way of writing them finds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from genesig.compiled.active_set import choose_entering, first_turn
+from genesig.compiled.algebra import factor, forward, places_of, row_dot, substitute
+from genesig.compiled.coordinate import descend, sweep
+from genesig.compiled.dual import factor_by_samples, shrink
+from genesig.compiled.steps import denoise, fuse, join, steepest
+
+SEEDS = range(6)
+STARTS = np.array([0, 7, 12])
+
+
+def lines(d):
+    return pairwise([*STARTS, d])
+
+
+def test_a_dependent_column_is_left_out_of_a_solution():
+    Z = np.random.default_rng(0).normal(size=(5, 9))
+    Z[3] = Z[0] - 2 * Z[1]
+    H, kept = Z @ Z.T, [0, 1, 2, 4]
+    L, b = H.copy(), np.arange(1.0, 6)
+    factor(L)
+    assert np.isinf(L[3, 3])
+    substitute(L, b)
+    assert b[3] == 0
+    expected = np.linalg.solve(H[np.ix_(kept, kept)], np.array([1.0, 2, 3, 5]))
+    np.testing.assert_allclose(b[kept], expected, rtol=1e-9)
+
+
+def test_rows_are_solved_and_multiplied_as_numpy_does():
+    rng = np.random.default_rng(1)
+    L, X, value = np.tril(rng.normal(size=(6, 6))) + 4 * np.eye(6), rng.normal(size=(3, 6)), 0.0
+    found = X.copy()
+    forward(L, found)
+    np.testing.assert_allclose(found @ L.T, X, rtol=1e-12)
+    value = row_dot(X, 1, L, 4, 5)
+    np.testing.assert_allclose(value, X[1, :5] @ L[4, :5], rtol=1e-12)
+    signs = np.array([1.0, 0.0, -2.0, 3.0])
+    assert (places_of(signs, True).tolist(), places_of(signs, False).tolist()) == ([0, 3], [1, 2])
+
+
+def test_the_factor_by_samples_is_that_of_the_damped_gram_matrix():
+    Z, K = np.random.default_rng(2).normal(size=(4, 6)), np.zeros((6, 6))
+    factor_by_samples(Z.T @ Z, 0.7, K)
+    expected = np.linalg.cholesky(np.eye(6) + Z.T @ Z / 0.7)
+    np.testing.assert_allclose(np.tril(K), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_first_turn_is_the_smallest_share_at_which_a_sign_would_change(seed):
+    rng = np.random.default_rng(seed)
+    b, target, active = rng.normal(size=9), rng.normal(size=5), rng.permutation(9)[:5]
+    sign = np.sign(b) * (rng.random(9) < 0.8)
+    share, out = first_turn(active, 5, b, sign, target)
+    turns = {a: b[p] / (b[p] - target[a]) for a, p in enumerate(active)
+             if sign[p] * target[a] < 0}  # fmt: skip
+    assert (share, out) == (min((v, a) for a, v in turns.items()) if turns else (1.0, -1))
+
+
+@pytest.mark.parametrize("limit", [1, 3, 50])
+def test_the_largest_violations_enter_and_no_more_than_there_is_room_for(limit):
+    excess = np.random.default_rng(0).normal(size=40)
+    excess[5] = 0.0
+    way = excess.copy()
+    choose_entering(way, np.abs(excess).max(), limit)
+    chosen = ~np.isnan(way)
+    assert 1 <= chosen.sum() <= limit
+    assert np.argmax(np.abs(excess)) in np.flatnonzero(chosen)
+    assert np.array_equal(way[chosen], np.sign(excess[chosen]))
+    if limit == 50:
+        assert np.array_equal(chosen, np.abs(excess) >= 0.6 * np.abs(excess).max())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sweeps_end_where_every_subgradient_holds_zero(seed):
+    rng = np.random.default_rng(seed)
+    Z, y, cut, ridge = rng.normal(size=(12, 8)), rng.normal(size=8), np.full(12, 1.5), 0.4
+    Z[4] = 0.0
+    r, b = y.copy(), np.zeros(12)
+    sweep(Z, cut, ridge, r, b, 4000)
+    np.testing.assert_allclose(r, y - Z.T @ b, atol=1e-10)
+    slope = Z @ r - ridge * b
+    assert b[4] == 0.0
+    np.testing.assert_allclose(slope[b != 0], cut[b != 0] * np.sign(b[b != 0]), atol=1e-8)
+    assert (np.abs(slope[b == 0]) <= cut[b == 0] + 1e-8).all()
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_descent_on_a_kernel_ends_at_its_optimum(nonnegative):
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(5, 9))
+    K, k_y, b, half = A @ A.T, rng.normal(size=5) * 3, np.zeros(5), 0.8
+    descend(K, k_y, np.diag(K).copy(), b, half, nonnegative, 1e-13)
+    slope, inside = k_y - K @ b, b != 0
+    assert inside.any()
+    np.testing.assert_allclose(slope[inside], half * np.sign(b[inside]), atol=1e-9)
+    outside = slope[~inside] if nonnegative else np.abs(slope[~inside])
+    assert (outside <= half + 1e-9).all()
+    assert not nonnegative or (b >= 0).all()
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.3, 2.0, 50.0])
+def test_a_denoised_line_has_a_dual_that_proves_it(tau):
+    """The sums z of f - y stay within ±tau, end at 0, and are ±tau where f jumps."""
+    y, f = np.random.default_rng(4).normal(size=30).cumsum(), np.empty(30)
+    denoise(y, tau, f)
+    z, jump = np.cumsum(f - y), np.diff(f)
+    assert np.abs(z).max() <= tau + 1e-9
+    assert abs(z[-1]) < 1e-9
+    np.testing.assert_allclose((z[:-1] * np.sign(jump))[jump != 0], tau, atol=1e-9)
+
+
+def fused_cost(y, f, level, jump):
+    bare = sum(np.abs(np.diff(np.r_[0, f[a:b], 0])).sum() for a, b in lines(len(y)))
+    return 0.5 * np.sum((f - y) ** 2) + level * (np.abs(f).sum() + jump * bare)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_change_of_a_fused_line_costs_less(seed):
+    rng = np.random.default_rng(seed)
+    y, f = rng.normal(size=20).cumsum(), np.empty(20)
+    fuse(y, STARTS, 0.4, 1.3, f)
+    least = fused_cost(y, f, 0.4, 1.3)
+    for _ in range(300):
+        first, last = np.sort(rng.choice(21, 2, replace=False))
+        other = f.copy()
+        other[first:last] += rng.normal() * 10.0 ** rng.uniform(-6, 0)
+        assert fused_cost(y, other, 0.4, 1.3) >= least - 1e-10
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_steepest_stretch_is_the_best_of_all(seed):
+    g = np.random.default_rng(seed).normal(size=20)
+    best = max(abs(g[i:k].sum()) / (k - i + 2 * 0.7)
+               for a, b in lines(20) for i in range(a, b) for k in range(i + 1, b + 1))  # fmt: skip
+    assert steepest(g, STARTS, 0.7) == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_joins_are_those_of_the_least_cost_each_time(seed):
+    rng = np.random.default_rng(seed)
+    values, opens = [np.array([v]) for v in rng.normal(size=9)], np.zeros(9, bool)
+    opens[[0, 4]] = True
+    gone, cost = np.zeros(9, np.int64), np.zeros(9)
+    count = join(np.concatenate(values), np.ones(9), opens.copy(), gone, cost)
+    assert count == 7  # two lines are left
+
+    def apart(both):
+        return np.sum((both - both.mean()) ** 2)
+
+    at = dict(enumerate(values))
+    for k in range(count):
+        pairs = [(apart(np.r_[at[i], at[j]]) - apart(at[i]) - apart(at[j]), i, j)
+                 for i, j in pairwise(at) if not opens[j]]  # fmt: skip
+        least, i, j = min(pairs)
+        assert gone[k] == j
+        assert cost[k] == pytest.approx(least, rel=1e-9, abs=1e-12)
+        at[i] = np.r_[at[i], at.pop(j)]
+
+
+def test_a_shrunken_value_keeps_its_sign_or_is_zero():
+    assert [shrink(v, 1.0) for v in (-3.0, -0.5, 0.0, 1.0, 1.5)] == [-2.0, 0.0, 0.0, 0.0, 0.5]
