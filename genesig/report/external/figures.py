@@ -30,6 +30,7 @@ from genesig.report.page.style import (
 )
 from genesig.report.page.svg import SAMPLE, Picture, name_points, picture
 from genesig.report.page.tables import columns_of, transposed
+from genesig.report.page.verdict import Grade, here
 from genesig.report.page.words import (
     clean,
     counted,
@@ -190,13 +191,15 @@ def forest(data: External) -> Picture:
     """Show the measure that stands first of every cohort, beside the study's own."""
     (key, name, chance), shown = measure(data).elsewhere, data["external"][:MOST_LINES]
     value, *ends = _own(data, key)
-    lines = [charts.Line("cross-validation, this study", value, (ends[0], ends[1]))]
+    own = OWN if here(data) is Grade.HERE else INK  # as on the first screen
+    lines = [charts.Line("cross-validation, this study", value, (ends[0], ends[1]), own)]
     for one in shown:
         row = one["scores"].get(key) or {"value": None, "low": None, "high": None}
         seen = ", seen in training" if one["seen_before"] else ""
         label = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
         limits = (row["low"], row["high"])
-        lines.append(charts.Line(label, row["value"], limits, OWN, "D"))
+        colour = MUTED if one["seen_before"] else INK
+        lines.append(charts.Line(label, row["value"], limits, colour, "D"))
     rows = [(line.name, line.value, *line.limits) for line in lines]
     axis = f"{name} (larger is better; dashed: chance)"
     named = "; ".join(f"{line.name} {decimal(line.value)}" for line in lines)
