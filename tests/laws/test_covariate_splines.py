@@ -17,6 +17,7 @@ from settings import MOMENTS, SPLITS
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
+from genesig.models.baselines import ridge_beside
 from genesig.response.covariates import Covariate, knots_at, knots_for, splined
 from genesig.results import Dataset, Design
 from genesig.selection.assess.held import (
@@ -177,3 +178,11 @@ def test_ridge_beside_is_the_minimum_of_its_penalised_squares() -> None:
     f = covariates_and_ridge(dataset, split, dataset.X[train], dataset.X[test], inner)
     y, alone = dataset.response()[test], covariates_alone(dataset, split)
     assert np.mean((y - f) ** 2) < 0.8 * np.mean((y - alone) ** 2)
+
+
+def test_ridge_beside_shrinks_next_to_nothing_where_there_is_no_noise() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6)) * 1000
+    y, inner = X @ np.arange(1.0, 7), [np.arange(k, 60, 5) for k in range(5)]
+    f = ridge_beside(1)["regression"](X[:60], y[:60], X[60:], inner, 0)
+    assert np.abs(f - y[60:]).max() < 2e-3 * y.std()

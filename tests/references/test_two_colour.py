@@ -73,3 +73,10 @@ def test_too_few_spots_have_no_trend_of_their_own():
     red, green = np.array([[8.0, 4, 0, np.nan]]), np.array([[2.0, 8, 1, 1]])
     done = loess_ratios(red, green, span=0.3, iterations=4)
     np.testing.assert_array_equal(done, [[0, 0, np.nan, np.nan]])
+
+
+def test_every_intensity_above_zero_has_a_ratio():
+    red, green = np.random.default_rng(0).uniform(0.05, 0.95, (2, 1, 60))
+    red[0, 3], green[0, 5] = 0.0, -0.1
+    done = loess_ratios(red, green, span=0.3, iterations=4)
+    assert np.flatnonzero(np.isnan(done[0])).tolist() == [3, 5]

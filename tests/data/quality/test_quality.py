@@ -11,7 +11,7 @@ from quality_study import faultless
 from settings import MOMENTS
 
 from genesig.data.quality.overview import quality
-from genesig.data.quality.samples import row_quantiles
+from genesig.data.quality.samples import row_quantiles, scaling_factors
 from genesig.data.steps.median_polish import Quantile
 from genesig.data.steps.normalise import normalise_samples
 
@@ -222,3 +222,10 @@ def alike(a, b):
     if isinstance(a, list):
         return len(a) == len(b) and all(map(alike, a, b))
     return a == b or a == pytest.approx(b, rel=1e-3, abs=1e-5)
+
+
+def test_a_scaling_factor_leaves_out_the_two_percent_at_either_end():
+    X = np.random.default_rng(0).uniform(90, 110, (5, 100))
+    before = scaling_factors(X)
+    X[3, np.argsort(X[3])[-2:]] = 1e9
+    np.testing.assert_allclose(scaling_factors(X), before, rtol=1e-12)

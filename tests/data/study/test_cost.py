@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,18 @@ from places import ROOT
 
 from genesig.cli import main
 from genesig.data.files.readers import load_schema
-from genesig.data.study.cost import Cost, Size, announced, check_cost, requests, study_costs
+from genesig.data.study.cost import (
+    LEARNED,
+    Cost,
+    Size,
+    announced,
+    check_cost,
+    requests,
+    study_costs,
+)
 from genesig.data.study.gene_sets import check_sets
 from genesig.data.validate import resolve_config
+from genesig.selection.linear.omics import RATIOS
 
 
 def said(folder: Path, n: int, capsys: pytest.CaptureFixture[str], **nonlinear: object) -> str:
@@ -190,3 +200,8 @@ def test_the_sets_of_the_file_are_counted(tmp_path: Path) -> None:
     assert problems == []
     assert held == {"structured_sets": 40, "structured_members": 480, "published_sets": 40,
                     "published_members": 480}  # fmt: skip
+
+
+def test_as_many_factors_are_counted_as_two_omics_try() -> None:
+    tried = [pair for pair in product(RATIOS, repeat=2) if min(pair) == 1]
+    assert len(tried) == LEARNED
