@@ -30,6 +30,7 @@ from answers_table import HEADLINE, agreement, apart, decided
 from by_glmnet import installed
 from cell import brier
 from kinds_study import study_of as kind_study
+from leave_one_out import left_out, right
 from named_nested import config_of, draw, nested_chance
 from questions import REAL, SIMULATED
 from results_figures import critical_difference, front, joined
@@ -229,6 +230,18 @@ def test_lists_that_are_always_empty_agree_on_nothing():
     rows = pd.DataFrame({"method": ["a", "a", "svm"], "stability": [0.5, np.nan, np.nan]})
     assert agreed(rows)["stability"].tolist()[:2] == [0.5, 0]
     assert np.isnan(agreed(rows)["stability"].iloc[2])
+
+
+def test_each_sample_is_left_out_once_and_called_by_the_sign_of_its_score(monkeypatch):
+    dataset = kind_study("classification", 0, n=12, d=8, signal=1.0)
+    study, signs = left_out(dataset), dataset.response() * np.where(np.arange(12) < 9, 1, -1)
+    assert [one.test for one in study.splits.outer] == [(name,) for name in dataset.samples]
+
+    def nine_right(rival, dataset, split, seed):
+        return signs[dataset.rows(split.test)], [0]
+
+    monkeypatch.setattr("answers_runs.on_split", nine_right)
+    assert right(study, ("ridge",)) == {"ridge": 9}
 
 
 def test_an_unknown_data_set_is_one_line():
