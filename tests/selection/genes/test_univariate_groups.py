@@ -38,3 +38,15 @@ def test_a_gene_without_spread_inside_the_classes_has_the_p_of_a_permutation_tes
     assert table.loc["a missing", "p_value"] == pytest.approx(2 / comb(12, 4))
     assert table.loc["a missing", "statistic"] == pytest.approx(norm.ppf(1 / comb(12, 4)))
     assert np.isfinite(table["statistic"]).all()
+
+
+def test_ties_of_times_are_treated_as_the_study_says():
+    dataset = study_of("survival", 1, n=40, signal=0.5)
+    obs = dataset.obs.assign(
+        state=[f"{np.ceil(3 * float(t)) / 3:.3f}" for t in dataset.obs["state"]]
+    )
+    tables = [
+        univariate_table(replace(dataset, obs=obs, design=replace(dataset.design, ties=ties)))
+        for ties in ("efron", "breslow")
+    ]
+    assert not np.allclose(tables[0]["p_value"], tables[1]["p_value"], rtol=1e-4)
