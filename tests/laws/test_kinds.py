@@ -113,6 +113,16 @@ def test_test_samples_have_no_part_in_their_model(kind):
         np.testing.assert_allclose(before.threshold[fit], after.threshold[fit], 0, 1e-9)
 
 
+def test_a_kind_like_another_is_fitted_and_assessed_as_that_is(monkeypatch):
+    dataset, settings = study_of("regression", 4, signal=0.7), of_kind("regression")
+    splits = splits_of(dataset)
+    expected = errors(dataset, splits, fitted(dataset, splits))
+    monkeypatch.setitem(RESPONSES, "twin", replace(RESPONSES["regression"], like="regression"))
+    twin = replace(dataset, design=replace(dataset.design, task="twin"))
+    found = double_loop(twin, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings)
+    np.testing.assert_array_equal(errors(twin, splits, found), expected)
+
+
 @KINDS
 def test_batches_change_nothing(kind):
     dataset = study_of(kind, 5, signal=0.7)
