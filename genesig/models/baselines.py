@@ -27,6 +27,7 @@ from genesig.optim.cox.training import ease
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 
 Folds = Sequence[Array]
 Baseline = Callable[..., Array]
@@ -379,8 +380,10 @@ def ridge_beside(q: int) -> Mapping[str, Baseline]:
     def times(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
         return _cox_beside(q, X, y, X_test, inner)
 
-    return {"classification": classes, SEVERAL: one_against_rest(classes), "regression": numbers,
-            "survival": times}  # fmt: skip
+    return ByKind({
+        "classification": classes, SEVERAL: one_against_rest(classes), "regression": numbers,
+        "survival": times,
+    })  # fmt: skip
 
 
 def _least_squares(

@@ -36,6 +36,7 @@ from genesig.report.page.words import (
     significant,
 )
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -119,13 +120,13 @@ NEEDS = (Column("Measure", "text"), Column("If it is", "text"), Column("Its valu
 OF_CLASSES = (
     "Whether probabilities are right: at least 100 samples of each class are usually advised."
 )
-CALIBRATION = {
+CALIBRATION = ByKind({
     "classification": OF_CLASSES,
     SEVERAL: OF_CLASSES,
     "survival": "Whether risks are right: at least 100 events are usually advised.",
     "regression": "With fewer than 234 patients the standard deviation of the response is not known"
     " to within 10\u00a0%.",
-}
+})  # fmt: skip
 
 NOT_YET = (
     "No number is given: as long as chance is not ruled out here, more samples of this kind come"
@@ -360,12 +361,16 @@ def _forest(rows: list[Row], shown: Measure) -> Picture:
 
 
 FIRTH = ", with a penalty against bias (Firth 1993)"
-OF_BIAS = {"classification": FIRTH, SEVERAL: FIRTH, "survival": FIRTH}
+OF_BIAS = ByKind({"classification": FIRTH, SEVERAL: FIRTH, "survival": FIRTH})
 """What is said of pairs of which only the order counts."""
-FOLLOWED = {"survival": "Follow-up was described by the reversed Kaplan-Meier curve (Schemper and"
-            " Smith 1996)."}  # fmt: skip
-NEXT = {"classification": "Riley et al. 2021", SEVERAL: "Riley et al. 2021",
-        "survival": "Jinks et al. 2015", "regression": "Archer et al. 2021"}  # fmt: skip
+FOLLOWED = ByKind({
+    "survival": "Follow-up was described by the reversed Kaplan-Meier curve (Schemper and Smith"
+    " 1996).",
+})  # fmt: skip
+NEXT = ByKind({
+    "classification": "Riley et al. 2021", SEVERAL: "Riley et al. 2021",
+    "survival": "Jinks et al. 2015", "regression": "Archer et al. 2021",
+})  # fmt: skip
 """How the size of a validation is cited."""
 
 

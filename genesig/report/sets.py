@@ -23,6 +23,7 @@ from genesig.report.page.tables import (
 )
 from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -329,7 +330,7 @@ WEIGHTS = {
 }
 
 
-PROBLEMS = {
+PROBLEMS = ByKind({
     "classification": ("least squares", "squared error"),
     "regression": ("least squares", "squared error"),
     SEVERAL: ("least squares on a column for each class", "squared error"),
@@ -337,7 +338,7 @@ PROBLEMS = {
         "Cox's partial likelihood", "the partial likelihood that left-out samples add to that of"
         " the others",
     ),
-}  # fmt: skip
+})  # fmt: skip
 """What is minimised beside the penalty, and what the inner folds go by, of each kind."""
 
 

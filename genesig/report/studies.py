@@ -22,6 +22,7 @@ from genesig.report.page.words import (
     shorten,
     signed,
 )
+from genesig.response.known import ByKind
 from genesig.selection.studies.meta_analysis import EFFECTS
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def draw_genes(
 
 TITLE = "Studies"
 CHANCE = {"AUC": 0.5, "C": 0.5, "correlation": 0.0}
-EFFECT = {kind: name for kind, (name, _) in EFFECTS.items()}
+EFFECT = ByKind({kind: name for kind, (name, _) in EFFECTS.items()})
 HETEROGENEOUS = 0.5
 """I² from which on studies are said to differ: about half of what is seen between them is more than
 sampling."""

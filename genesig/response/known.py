@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 from genesig.response.classification import CLASSIFICATION
 from genesig.response.design import SEVERAL
 from genesig.response.record import Response
@@ -9,9 +11,36 @@ from genesig.response.regression import REGRESSION
 from genesig.response.several_classes import SEVERAL_CLASSES
 from genesig.response.survival import SURVIVAL
 
+T = TypeVar("T")
+
 RESPONSES: dict[str, Response] = {
     "classification": CLASSIFICATION,
     SEVERAL: SEVERAL_CLASSES,
     "regression": REGRESSION,
     "survival": SURVIVAL,
 }
+
+
+class ByKind(dict[str, T]):
+    """A table by kinds of response: one that is like another may have no line of its own."""
+
+    def __contains__(self, kind: object) -> bool:
+        like = _like(kind)
+        return super().__contains__(kind) or (like is not None and like in self)
+
+    def __missing__(self, kind: str) -> T:
+        """Return the line of the kind that this one is like."""
+        if (like := _like(kind)) is None:
+            raise KeyError(kind)
+        return self[like]
+
+    def get(self, kind: str, default: Any = None) -> Any:
+        """Return the line of a kind, or of the one that it is like."""
+        try:
+            return self[kind]
+        except KeyError:
+            return default
+
+
+def _like(kind: object) -> str | None:
+    return RESPONSES[kind].like if isinstance(kind, str) and kind in RESPONSES else None

@@ -42,6 +42,8 @@ class Response:
     boundless : callable
         y of all training samples that share a word of a covariate to whether its weight, which has
         no penalty, has no finite value.
+    like : str or None
+        The kind whose lines count in every table that has none for this one, see `known.ByKind`.
     """
 
     read: Callable[[pd.DataFrame, Design], Array]
@@ -53,6 +55,7 @@ class Response:
     untold: Callable[[Array, Classes], str | None]
     counted: Callable[[Array, Classes], str]
     boundless: Callable[[Array], bool] = lambda y: False
+    like: str | None = None
 
 
 def label_words(obs: pd.DataFrame, design: Design) -> Array:

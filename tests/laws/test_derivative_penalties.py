@@ -12,13 +12,14 @@ from genesig.optim.nonlinear.penalties import PENALTIES, row_squares
 N, D = 5, 6
 BLOCK = np.array([0, 1, 0, 2, 2, 1])
 WEIGHTS = np.array([1.0, 2.0, 0.5])
+TAU, MU = 1.3, 0.4
 
 member = pytest.mark.parametrize("name", PENALTIES)
 law = settings(deadline=None, max_examples=40)
 
 
-def penalty(name, tau=1.3):
-    return PENALTIES[name](tau, N, BLOCK, WEIGHTS, 0.4)
+def penalty(name, tau=TAU):
+    return PENALTIES[name](tau, N, BLOCK, WEIGHTS, MU)
 
 
 def arrays(seed, size):
@@ -26,20 +27,22 @@ def arrays(seed, size):
     return [size * rng.normal(size=(D, N)) for _ in range(2)]
 
 
-def by_hand(name, phi, tau=1.3):
-    lengths = np.linalg.norm(phi, axis=1)
-    if name == "group":
-        lengths = np.array([np.linalg.norm(phi[g == BLOCK]) for g in range(3)])
-        return tau / np.sqrt(N) * WEIGHTS @ lengths
-    if name == "lasso":
-        return tau / np.sqrt(N) * lengths.sum()
-    return tau * 0.4 / np.sqrt(N) * lengths.sum() + tau * 0.6 / N * (lengths**2).sum()
+# From the lengths of the rows of φ and of its blocks, at tau 1.
+FORMULAS = {
+    "lasso": lambda rows, blocks: rows.sum() / np.sqrt(N),
+    "group": lambda rows, blocks: WEIGHTS @ blocks / np.sqrt(N),
+    "elastic": lambda rows, blocks: MU / np.sqrt(N) * rows.sum() + (1 - MU) / N * (rows**2).sum(),
+}
 
 
 @member
 def test_value_is_the_published_formula(name):
+    assert name in FORMULAS, f"FORMULAS above: no line for {name}"
     phi, _ = arrays(0, 1.0)
-    assert penalty(name).value(row_squares(phi)) == pytest.approx(by_hand(name, phi), rel=1e-14)
+    rows = np.linalg.norm(phi, axis=1)
+    blocks = np.array([np.linalg.norm(phi[block == BLOCK]) for block in range(3)])
+    expected = TAU * FORMULAS[name](rows, blocks)
+    assert penalty(name).value(row_squares(phi)) == pytest.approx(expected, rel=1e-14)
 
 
 @member

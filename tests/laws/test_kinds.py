@@ -12,14 +12,16 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.data.splits.permute import permutation
 from genesig.response.design import Design
-from genesig.response.known import RESPONSES
+from genesig.response.known import RESPONSES, ByKind
 from genesig.results import Fits
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import double_loop
 
-CHANCE = {"classification": 0.5, "several_classes": 2 / 3, "regression": 1.0, "survival": 0.5}
+CHANCE = ByKind(
+    {"classification": 0.5, "several_classes": 2 / 3, "regression": 1.0, "survival": 0.5}
+)
 KINDS = pytest.mark.parametrize("kind", RESPONSES)
 
 
@@ -39,7 +41,10 @@ def errors(dataset, splits, fits):
 
 
 def test_there_is_a_study_of_every_kind():
-    assert list(COLUMNS) == list(CHANCE) == list(RESPONSES)
+    missing = [kind for kind in RESPONSES if kind not in COLUMNS]
+    assert not missing, f"tests/materials/kinds_study.py, COLUMNS: no line for {missing}"
+    missing = [kind for kind in RESPONSES if kind not in CHANCE]
+    assert not missing, f"CHANCE above: no line for {missing}"
 
 
 @KINDS
@@ -106,6 +111,16 @@ def test_test_samples_have_no_part_in_their_model(kind):
             np.testing.assert_array_equal(genes, others)
             np.testing.assert_allclose(values, expected, 0, 1e-9)
         np.testing.assert_allclose(before.threshold[fit], after.threshold[fit], 0, 1e-9)
+
+
+def test_a_kind_like_another_is_fitted_and_assessed_as_that_is(monkeypatch):
+    dataset, settings = study_of("regression", 4, signal=0.7), of_kind("regression")
+    splits = splits_of(dataset)
+    expected = errors(dataset, splits, fitted(dataset, splits))
+    monkeypatch.setitem(RESPONSES, "twin", replace(RESPONSES["regression"], like="regression"))
+    twin = replace(dataset, design=replace(dataset.design, task="twin"))
+    found = double_loop(twin, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings)
+    np.testing.assert_array_equal(errors(twin, splits, found), expected)
 
 
 @KINDS

@@ -16,6 +16,7 @@ from genesig.data.study.matrix_check import check_samples
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, in_order
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
 
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Problems = list[Problem]
-TRANSLATED = {
+TRANSLATED = ByKind({
     "classification": of_classes,
     SEVERAL: of_classes,
     "regression": of_numbers,
     "survival": of_times,
-}
+})  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

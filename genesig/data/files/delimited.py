@@ -284,8 +284,8 @@ def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1, *,
            alone: bool = False) -> _Lines:  # fmt: skip
     """Find out what the lines of a text are; `alone` allows a single column."""
     above, lines = above_header(_filled(text, suffix, begin), DELIMITERS[suffix], where)
-    first, header = next(lines, (0, ""))
-    if not first:
+    first, header = next(lines, (begin, ""))
+    if not header:
         raise refuse(where, "is empty; it needs a header line and at least one row")
     delimiter = _delimiter(header, suffix, f"{where}, line {first}", alone=alone)
     kept = list(lines) if _is_short(text, delimiter) else None

@@ -37,6 +37,7 @@ from genesig.report.page.tables import Row, of_chosen, own_rows, records
 from genesig.report.page.verdict import LEVEL, Analysis, Grade, grade, here, judge
 from genesig.report.page.words import clean, counted, decimal, in_words, percent, rate
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 from genesig.selection.assess.controls import NAMED
 from genesig.selection.assess.intervals import Detectable, detectable, wilson
 
@@ -182,8 +183,10 @@ def core(tables: Mapping[str, PackedTable]) -> int | None:
 LEAST_CORE = 0.2
 
 # What the column ``error`` of controls.tsv is, and its value without any signal.
-ERROR = {"classification": ("balanced error", 0.5), SEVERAL: ("balanced error", 0.5),
-         "regression": ("1 − R²", 1.0), "survival": ("1 − C", 0.5)}  # fmt: skip
+ERROR = ByKind({
+    "classification": ("balanced error", 0.5), SEVERAL: ("balanced error", 0.5),
+    "regression": ("1 − R²", 1.0), "survival": ("1 − C", 0.5),
+})  # fmt: skip
 
 
 def answer(
@@ -241,7 +244,7 @@ def verdict(
 
 def _detectable(study: StudyFacts, null: Null) -> Detectable:
     """Say what could have been found: of survival and of several classes, by permutations alone."""
-    units: dict[str, list[int]] = {"survival": []}  # neither of classes nor of a number
+    units: ByKind[list[int]] = ByKind({"survival": []})  # neither of classes nor of a number
     of = units.get(study["task"], study["units"])
     every = study["samples"] if study["groups"] is None else study["groups"]
     found = detectable(null["errors"], of, every, study["genes"])

@@ -304,10 +304,11 @@ KERNELS = {
     "linear": "a linear kernel",
 }
 PENALTIES = {
-    "lasso": "the norm of its partial derivative by each gene over the training samples",
-    "group": "the norm of its partial derivatives by each {groups}",
-    "elastic": "the norm of its partial derivative by each gene and the norm squared (elastic"
-    " penalty, share {mu})",
+    "lasso": "a penalty on the norm of its partial derivative by each gene over the training"
+    " samples",
+    "group": "a penalty on the norm of its partial derivatives by each {groups}",
+    "elastic": "a penalty on the norm of its partial derivative by each gene and the norm squared"
+    " (elastic penalty, share {mu})",
 }
 
 
@@ -322,11 +323,11 @@ def nonlinear_sentences(data: Nonlinear) -> list[str]:
 def _model(it: Settings) -> str:
     width = " or ".join(map(significant, it["width"])) + " times"
     groups = "group of genes of a table" if it["groups"] else "block of correlated genes"
-    kernel = KERNELS.get(it["kernel"], clean(it["kernel"]))
-    penalty = PENALTIES.get(it["penalty"], clean(it["penalty"]))
+    kernel = KERNELS.get(it["kernel"], f"the kernel {clean(it['kernel'])}")
+    penalty = PENALTIES.get(it["penalty"], f"the penalty {clean(it['penalty'])}")
     return (
         "For nonlinear selection on the same splits, the squared error of a function with"
-        f" {kernel.format(width=width, degree=it['degree'])} was minimised under a penalty on"
+        f" {kernel.format(width=width, degree=it['degree'])} was minimised under"
         f" {penalty.format(groups=groups, mu=significant(it['mu']))} (Rosasco et al. 2010;"
         " Gregorova et al. 2018), plus ν times its squared norm; a gene is selected unless"
         " this derivative is zero at every training sample."

@@ -9,6 +9,7 @@ from typing import Any
 from genesig.report.page.record import Study, StudyFacts
 from genesig.report.page.words import clean, decimal, enumerated, percent, rate, shorten
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 from genesig.selection.assess.controls import NAMED
 
 
@@ -145,7 +146,7 @@ class Measure:
         return [error if self.better == "smaller" else 1 - error for error in errors]
 
 
-MEASURES = {
+MEASURES = ByKind({
     "classification": Measure("balanced error", 0.5, "smaller"),
     SEVERAL: Measure("balanced error", 0.5, "smaller"),
     "regression": Measure(
@@ -165,7 +166,7 @@ MEASURES = {
         full="Concordance (C)",
         elsewhere=("concordance", "C", 0.5),
     ),
-}
+})  # fmt: skip
 
 
 def subject(data: Study) -> str:

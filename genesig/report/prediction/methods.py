@@ -7,6 +7,7 @@ from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import clean, counted, percent, power, significant
 from genesig.report.prediction.collect import Prediction
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 
 SCHEMES = {
     "stratified_kfold": "stratified {folds}-fold cross-validation{repeated}",
@@ -32,10 +33,10 @@ CRITERIA = {
     "partial_likelihood": "the partial likelihood that left-out samples add",
 }
 SQUARED = "(1/n)‖y − Xβ‖²"
-LOSSES = {
+LOSSES = ByKind({
     "classification": SQUARED, SEVERAL: SQUARED, "regression": SQUARED,
     "survival": "−(2/n) log L(Xβ), L Cox's partial likelihood,",
-}  # fmt: skip
+})  # fmt: skip
 AREA = (
     " The area under the ROC curve (AUC) is over pairs of samples of one test set (where one lacks"
     " a class, of a repeat), which one model scored; its interval adds the variances between splits"

@@ -22,6 +22,7 @@ from genesig.data.steps.normalise import (
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES
 from genesig.plugins import answering, check_answer
+from genesig.response.known import ByKind
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.held import NAME as COVARIATES
 from genesig.selection.assess.held import (
@@ -114,9 +115,10 @@ def _of_split(
     if beside is not None:
         yield WITH_ALL, test, beside
     for name in baselines:
-        score = pick("controls.baselines", BASELINES, name).get(task)
+        score = ByKind(pick("controls.baselines", BASELINES, name)).get(task)
         if score is not None:
-            score, y = score if varies else BASELINES["dummy"][task], dataset.response()[train]
+            score = score if varies else ByKind(BASELINES["dummy"])[task]
+            y = dataset.response()[train]
             asks = "genes" in signature(score).parameters
             named = {"genes": dataset.var.iloc[fitted.genes]} if asks else {}
             with answering("baselines", name):

@@ -14,6 +14,7 @@ from genesig.optim.classes import coded, shares
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import BALANCED, SEVERAL
+from genesig.response.known import ByKind
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.survival import SURVIVAL
@@ -270,5 +271,7 @@ def _of_times(fixed: Adjustment, y: Array) -> Array:
     return R
 
 
-LEFT = {"regression": _of_numbers, "classification": _of_numbers, SEVERAL: _of_classes,
-        "survival": _of_times}  # fmt: skip
+LEFT = ByKind({
+    "regression": _of_numbers, "classification": _of_numbers, SEVERAL: _of_classes,
+    "survival": _of_times,
+})  # fmt: skip

@@ -12,6 +12,7 @@ from genesig.data.quality.missingness import q_values
 from genesig.optim.cox.risk_sets import USUAL
 from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 from genesig.results import Dataset
 from genesig.selection.genes.statistics import class_test, score_test, slope_test
 
@@ -22,12 +23,12 @@ LINEAR = "linear"
 """Name of the test that has covariates in it."""
 
 
-TESTS = {
+TESTS = ByKind({
     "classification": "welch",
     SEVERAL: "anova",
     "regression": "correlation",
     "survival": "score",
-}
+})  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.errors import GenesigError, refuse
+from genesig.response.known import RESPONSES
 from genesig.results import Fits
 from genesig.results.fits import ANSWERS
 from genesig.selection.genes.frequency import mu_number
@@ -199,7 +200,7 @@ SCHEMA: Node = {
         digest={"type": "string", "pattern": "^sha256:[0-9a-f]{64}$",
                 "description": "SHA-256 of everything else, as docs/model.md says"},
         rule=TEXT,
-        task={"enum": ["classification", "several_classes", "regression", "survival"]},
+        task={"enum": list(RESPONSES)},
         label=TEXT,
         classes={
             "description": "null where there are none; a list where there are more than two",

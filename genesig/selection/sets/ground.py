@@ -19,6 +19,7 @@ from genesig.optim.structured.solution import BlockPath
 from genesig.optim.structured.weights import permuted_weights
 from genesig.optim.training import training_sets
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 from genesig.results.splits import GeneSets
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import Task
@@ -55,12 +56,12 @@ def gradient(task: Task, rows: Array) -> Told:
     return Told(Y, np.zeros(1), risk)
 
 
-TOLD: dict[str, Callable[[Task, Array], Told]] = {
+TOLD: dict[str, Callable[[Task, Array], Told]] = ByKind({
     "classification": numbers,
     SEVERAL: columns,
     "regression": numbers,
     "survival": gradient,
-}
+})  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.response.known import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.intervals import LEVEL, Z, delong, hull, newcombe
 from genesig.selection.assess.kinds.known import ASSESSED
@@ -170,11 +171,11 @@ def _share(at: float) -> float:
 Scale = Callable[[Reached], tuple[float, float]]
 Measured = tuple[str, Callable[[Array, Array], Reached], Scale, Callable[[float], float]]
 
-MEASURED: dict[str, Measured] = {
+MEASURED: dict[str, Measured] = ByKind({
     "classification": ("AUC", _area, _logit, _share),
     "several_classes": ("AUC", _areas, _logit, _share),
     "survival": ("C", _concordance, _logit, _share),
     "regression": ("correlation", _correlation, _atanh, lambda at: float(np.tanh(at))),
-}
+})  # fmt: skip
 """Kind of response -> the measure, how it is found in a study, on which scale studies are summed
 up, and back from there."""

@@ -16,6 +16,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.quality.missingness import q_values
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 from genesig.results import Dataset
 from genesig.selection.assess.intervals import LEVEL
 
@@ -119,12 +120,12 @@ def _none(X: Array) -> Effect:
     return Effect(np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan))
 
 
-EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = {
+EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = ByKind({
     "classification": ("Hedges' g", hedges),
     SEVERAL: ("Hedges' g of a class against the rest", hedges),
     "regression": ("Fisher's z", fisher),
     "survival": ("log hazard ratio", hazard),
-}
+})  # fmt: skip
 """Kind of response -> what the effect is called and how it is found."""
 
 

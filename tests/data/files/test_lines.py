@@ -55,3 +55,9 @@ def test_only_the_mark_of_a_text_is_an_empty_file(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf")
     with pytest.raises(InvalidInput, match="is empty"):
         read_matrix(path)
+
+
+def test_a_header_may_be_made_where_the_file_has_none() -> None:
+    """Its line is then the 0th, so that messages count the others as the file does."""
+    found = delimited.parse_matrix("gene\ts1\nb\t1\na\t2", ".tsv", "e", first=0)
+    assert (found.rows, found.lines) == (("b", "a"), (1, 2))

@@ -216,11 +216,8 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "step unknown": (
         {"normalise": {"samples": [{"step": "log"}]}},
-        "config, normalise.samples, item 1, step: found the text 'log', needs one of log2, "
-        "standardise_samples, rank_samples, log_cpm, missing_indicators, rma_background, "
-        "segment, knn_impute, mean_impute, left_censored, half_minimum, size_factors, vst, "
-        "quantile, median_polish, collapse, detection_filter, variance_filter, fold_filter, "
-        "range_filter, combat, centre, unit_variance; did you mean 'log2'?",
+        "config, normalise.samples, item 1, step: found the text 'log', needs one of "
+        f"{', '.join(STEPS)}; did you mean 'log2'?",
     ),
     "step as a word": (
         {"normalise": {"samples": ["log2"]}},

@@ -201,8 +201,7 @@ def test_the_rotation_to_the_row_space_does_not_change_the_support_vector_machin
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["ridge", "lasso", "pcr", "kernel_pcr", "linear_svm", "random_forest", "nearest_centroid"],
+    "name", [name for name, task in MEMBERS if task == "classification" and name != "dummy"]
 )
 def test_a_rare_class_is_not_given_away(name):
     """One in ten is rare; cut at 0, all but the centroids call nearly every sample frequent."""

@@ -29,7 +29,8 @@ class Format:
         As in "is a GEO series matrix".
     matrix : function (content, where, part) -> Matrix
         `content` is text, or bytes where `binary`; `where` is the file's name in messages;
-        `part` is ``data.part`` of the config.
+        `part` is ``data.part`` of the config. ``delimited.parse_matrix`` makes it of lines with a
+        header, and tells what is no number by its line; ``text.number_matrix`` of numbers.
     samples, genes : function (content, where, part) -> DataFrame of strings, or None
         Tables that the same file holds: index = sample names or gene ids.
     suffixes : tuple of str

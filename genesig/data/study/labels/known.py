@@ -8,13 +8,14 @@ from genesig.data.study.labels.regression import REGRESSION
 from genesig.data.study.labels.several_classes import SEVERAL_CLASSES
 from genesig.data.study.labels.survival import SURVIVAL
 from genesig.response.design import SEVERAL, label_columns
+from genesig.response.known import ByKind
 
-LABELS: dict[str, Labels] = {
+LABELS: dict[str, Labels] = ByKind({
     "classification": CLASSIFICATION,
     SEVERAL: SEVERAL_CLASSES,
     "regression": REGRESSION,
     "survival": SURVIVAL,
-}
+})  # fmt: skip
 
 
 def kind_settings(config: Config) -> Found:

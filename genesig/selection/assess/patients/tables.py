@@ -11,6 +11,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.response.covariates import Covariate, splined
 from genesig.response.design import Design
+from genesig.response.known import ByKind
 from genesig.response.survival import TIMES
 from genesig.results import Dataset, Splits
 from genesig.selection.assess.assessment import assess
@@ -270,11 +271,11 @@ def _measured(found: HeldOut, headline: Headline) -> tuple[Any, ...]:
     return len(y), int(y["event"].sum()) if y.dtype == TIMES else None, own.error, own.low, own.high
 
 
-MEASURES: dict[str, tuple[str, Callable[[Array], Array]]] = {
+MEASURES: dict[str, tuple[str, Callable[[Array], Array]]] = ByKind({
     "classification": ("odds ratio", np.exp),
     "survival": ("hazard ratio", np.exp),
     "regression": ("slope", np.asarray),
-}
+})  # fmt: skip
 """What b of `pairs.effect` is called, and how it is told."""
 
 

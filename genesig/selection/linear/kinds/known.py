@@ -13,6 +13,7 @@ from genesig.errors import GenesigError
 from genesig.genome.order import Genome
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 from genesig.results import Dataset
 from genesig.selection.linear.kinds.classification import CLASSIFICATION
 from genesig.selection.linear.kinds.record import Fitting, Ground, Sets
@@ -21,12 +22,12 @@ from genesig.selection.linear.kinds.several_classes import SEVERAL_CLASSES
 from genesig.selection.linear.kinds.survival import SURVIVAL
 from genesig.selection.linear.tasks import Protocol, Task
 
-FITTED: dict[str, Fitting] = {
+FITTED: dict[str, Fitting] = ByKind({
     "classification": CLASSIFICATION,
     SEVERAL: SEVERAL_CLASSES,
     "regression": REGRESSION,
     "survival": SURVIVAL,
-}
+})  # fmt: skip
 
 
 Steps = Sequence[dict[str, Any]]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 from genesig.selection.model.kinds.classification import CLASSIFICATION
 from genesig.selection.model.kinds.record import Modelled
 from genesig.selection.model.kinds.regression import REGRESSION
 from genesig.selection.model.kinds.several_classes import SEVERAL_CLASSES
 from genesig.selection.model.kinds.survival import SURVIVAL
 
-MODELLED: dict[str, Modelled] = {
+MODELLED: dict[str, Modelled] = ByKind({
     "classification": CLASSIFICATION,
     SEVERAL: SEVERAL_CLASSES,
     "regression": REGRESSION,
     "survival": SURVIVAL,
-}
+})  # fmt: skip
