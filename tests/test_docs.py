@@ -19,7 +19,7 @@ PICTURE = ROOT / "docs/pictures/first_screen.png"
 TEST_LINE = "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && .venv/bin/pytest"
 # What commands name and the reader has or makes.
 READERS_OWN = re.compile(
-    r"(\.venv|build/.*|mystudy\.yaml|new\.tsv|predictions\.tsv|hgnc_complete_set\.txt|data/.*|results/.*|dist|genesig-\*\.whl|\.\./shared/.*)"
+    r"(\.venv|build/.*|mystudy\.yaml|new\.tsv|predictions\.tsv|hgnc_complete_set\.txt|data/.*|(\.test/)?results/.*|dist|genesig-\*\.whl|\.\./shared/.*)"
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
