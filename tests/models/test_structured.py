@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from genesig.errors import GenesigError
 from genesig.models.gene_sets import GeneSetClassifier, GeneSetRegressor
 from genesig.models.multiple_kernel import MultipleKernelClassifier, MultipleKernelRegressor
-from genesig.models.structured import GroupLassoClassifier, GroupLassoRegressor
+from genesig.models.structured import GroupLassoClassifier, GroupLassoRegressor, Scale
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 ALL = [
@@ -176,3 +176,11 @@ def test_a_loose_fit_is_warned_of(monkeypatch):
     monkeypatch.setattr("genesig.optim.structured.path.ROUNDS", 1)
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         GroupLassoRegressor(tau=0.01).fit(frame, y)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 1e6 + 0.3])
+def test_what_is_constant_where_weights_are_has_the_scale_one(value):
+    rng = np.random.default_rng(0)
+    X, weights = np.full((12, 1), value), np.r_[rng.random(9), np.zeros(3)]
+    X[9:] = rng.normal(size=(3, 1))
+    assert Scale.of(X, unit_variance=True, weights=12 * weights / weights.sum()).scale == 1

@@ -13,7 +13,7 @@ from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.calibration import rejection_table
 from genesig.selection.assess.controls import null_study, p_value
-from genesig.selection.assess.held_out import held_out, predictions_table, scores_table
+from genesig.selection.assess.held_out import arrange, held_out, predictions_table, scores_table
 from genesig.selection.assess.intervals import mean_of_shares
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.scores import balanced_error, relative_squared_error
@@ -310,3 +310,14 @@ def test_the_chosen_list_is_refused_by_its_own_scores():
         chosen.drop(columns="mu").reset_index(drop=True),
         of_mu.drop(columns="mu").reset_index(drop=True),
     )
+
+
+def test_scores_know_the_group_of_their_sample():
+    dataset, splits, *_ = make_study()
+    names = np.array(["c", "a", "b"])[np.arange(len(dataset.samples)) % 3]
+    grouped = replace(dataset, obs=dataset.obs.assign(who=names),
+                      design=replace(dataset.design, group="who"))  # fmt: skip
+    row = np.array([5, 0, 1, 2])
+    found = arrange(grouped, splits, row, np.zeros(4, int), np.zeros((4, 1)), np.zeros(4, int))
+    assert np.array(["a", "b", "c"])[found.group].tolist() == names[row].tolist()
+    assert arrange(dataset, splits, row, row * 0, row[:, None] * 0.0, row * 0).group is None

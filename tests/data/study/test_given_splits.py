@@ -1,0 +1,30 @@
+"""Halves that cannot be used are each said once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.folds import Samples
+from genesig.data.splits.given import inner_faults
+from tests.materials.kinds_study import study_of
+from tests.materials.settings import SPLITS
+
+
+def test_a_half_of_one_class_is_one_problem_and_so_is_a_fold_of_another() -> None:
+    dataset = study_of("classification", 0)
+    splits = draw_splits(dataset, seed=0, **{**SPLITS, "subsamples": 4})
+    ill = tuple(name for name, state in dataset.obs["state"].items() if state == "ill")
+    first, second, *rest = splits.subsamples
+    well = tuple(name for name in second.train if name not in ill)
+    halves = (
+        replace(first, train=ill, inner=((),)),
+        replace(second, inner=(well,)),
+        *rest,
+    )
+    found = list(inner_faults(Samples.of(dataset), replace(splits, subsamples=halves)))
+    own = [one for one in found if " and " not in one.where]
+    assert [one.where for one in own] == [
+        f"subsample {first.name}", f"subsample {second.name}, inner fold 1",
+    ]  # fmt: skip
+    assert all("training samples" in one.what for one in own)
