@@ -19,8 +19,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 OPTIONS: dict[str, Any] = {
     "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"},
+    "no_cfunc_wrapper": True,
 }  # fmt: skip
-"""Sums may be taken in any order, which is what vectors of a processor need."""
+"""Sums may be taken in any order, which is what vectors of a processor need. No function is passed
+as a value, so none needs a copy that C may call, which would be compiled as well."""
 CACHE = folder()
 
 

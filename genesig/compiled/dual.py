@@ -14,13 +14,12 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.compiled import compiled, inner
-from genesig.compiled.algebra import cholesky, dot, solve_lower, solve_upper
+from genesig.compiled.algebra import add, cholesky, dot, places_of, solve_lower, solve_upper
 from genesig.compiled.column import (
     Column,
-    clear_active,
     column_of,
+    project,
     settle_residual,
-    standardise_rows,
     summed,
 )
 from genesig.compiled.working_sets import (
@@ -34,7 +33,6 @@ from genesig.compiled.working_sets import (
     finish_column,
     mark_support,
     record,
-    unmark_support,
 )
 
 
@@ -69,13 +67,6 @@ def shrink(v: float, cut: float) -> float:
 
 
 @inner
-def add(scale: float, a: Array, out: Array) -> None:
-    """Add ``scale a`` to out."""
-    for i in range(len(out)):
-        out[i] += scale * a[i]
-
-
-@inner
 def objective(work: Working, line: Line, alpha: float) -> float:
     """Return the dual objective at u + alpha d."""
     total, square = 0.0, 0.0
@@ -89,12 +80,26 @@ def objective(work: Working, line: Line, alpha: float) -> float:
 
 
 @inner
+def standardise_all(col: Column, W: Array, rows: Array) -> Array:
+    """Return z_j of the features W on the training rows alone, (len(W), len(rows))."""
+    n, Z, basis = len(rows), np.empty((len(W), len(rows))), np.empty((len(col.basis), len(rows)))
+    for k in range(len(basis)):
+        for i in range(n):
+            basis[k, i] = col.basis[k, rows[i]]
+    for w in range(len(W)):
+        j = W[w]
+        for i in range(n):
+            Z[w, i] = col.mask[rows[i]] * (col.inverse[j] * (col.F[j, rows[i]] - col.mean[j]))
+        project(basis, Z[w])
+    return Z
+
+
+@inner
 def gather(col: Column, W: Array, rows: Array) -> Working:
     """Gather the features W on the training rows."""
-    (cut, ridge), n = summed(col), len(rows)
-    Z, y, cuts = np.empty((len(W), n)), np.empty(n), np.empty(len(W))
+    (cut, ridge), n = summed(col.at, col.number[0]), len(rows)
+    Z, y, cuts = standardise_all(col, W, rows), np.empty(n), np.empty(len(W))
     for w in range(len(W)):
-        standardise_rows(col, W[w], rows, Z[w])
         cuts[w] = cut * col.weights[W[w]]
     for i in range(n):
         y[i] = col.y[rows[i]]
@@ -159,20 +164,9 @@ def point_uphill(work: Working, line: Line, a: Array, sign: Array) -> None:
 
 
 @inner
-def training_rows(mask: Array) -> Array:
-    """Return the places of the training rows."""
-    rows, n = np.empty(len(mask), np.int64), 0
-    for i in range(len(mask)):
-        if mask[i] != 0.0:
-            rows[n] = i
-            n += 1
-    return rows[:n]
-
-
-@inner
 def solve_dual(col: Column, W: Array, sign: Array, steps: Array) -> None:
     """Minimise over the features W, starting at the residual; fills it and the signs (len(W),)."""
-    rows = training_rows(col.mask)
+    rows = places_of(col.mask, True)
     work, n, K = gather(col, W, rows), len(rows), np.empty((len(rows), len(rows)))
     a, gradient = np.empty(len(W)), np.empty(n)
     line = Line(np.empty(n), np.empty(len(W)), np.empty(n), np.empty(len(W)))
@@ -227,11 +221,10 @@ def polish_dual(col: Column, A: Array, sign: Array, b: Array) -> None:
 
     ``(I + Z_A Z_A'/ridge) u = y + Z_A (cut s)/ridge``, ``b = (Z_A'u - cut s)/ridge``.
     """
-    rows, (cut, ridge) = training_rows(col.mask), summed(col)
-    n, signed = len(rows), np.empty(len(A))
-    Z, gram, K = np.empty((len(A), n)), np.zeros((n, n)), np.empty((n, n))
+    rows, (cut, ridge) = places_of(col.mask, True), summed(col.at, col.number[0])
+    n, signed, Z = len(rows), np.empty(len(A)), standardise_all(col, A, rows)
+    gram, K = np.zeros((n, n)), np.empty((n, n))
     for a in range(len(A)):
-        standardise_rows(col, A[a], rows, Z[a])
         signed[a] = cut * col.weights[A[a]] * sign[a]
         b[a] = -signed[a] / ridge
     add_outer_products(Z, np.arange(len(A)), np.ones(len(A)), gram)
@@ -273,8 +266,6 @@ def solve_duals(many: Column, sets: Sets, progress: Progress) -> None:
             continue
         col, W, m = column_of(many, q), sets.working[q, : sets.n_working[q]], 0
         mark, value, support, sign = sets.mark[q], sets.value[q], sets.support[q], np.zeros(len(W))
-        unmark_support(sets, q)
-        clear_active(col)
         solve_dual(col, W, sign, progress.steps[q])
         for w in range(len(W)):
             value[W[w]] = sign[w]

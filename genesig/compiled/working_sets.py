@@ -18,8 +18,11 @@ from genesig.compiled.algebra import dot
 from genesig.compiled.column import (
     ACTIVE,
     Column,
+    Known,
+    clear_active,
     column_of,
     gradient,
+    known_of,
     residual_of_active,
 )
 
@@ -73,22 +76,25 @@ class Found(NamedTuple):
 
 
 @compiled
-def solve_columns(many: Column, sets: Sets, progress: Progress) -> bool:
+def solve_columns(many: Column, known: Known, sets: Sets, progress: Progress) -> bool:
     """Minimise columns on their working sets; False where one lacks room, to be called again.
 
     Those whose point is `dual` are left to `dual.solve_duals`, and so become those with more active
     features than is good for this form.
     """
     for q in range(len(progress.state)):
-        if progress.state[q] != SOLVE or many.at.dual[q]:
+        if progress.state[q] != SOLVE:
             continue
-        col, W = column_of(many, q), sets.working[q, : sets.n_working[q]]
+        col, own, W = column_of(many, q), known_of(known, q), sets.working[q, : sets.n_working[q]]
         unmark_support(sets, q)
-        status = solve_working_set(col, W, sets.mark[q], progress.steps[q])
+        status = LONG
+        if not many.at.dual[q]:
+            status = solve_working_set(col, own, W, sets.mark[q], progress.steps[q])
         if status == LONG:
             many.at.dual[q] = True
+            clear_active(own)
             continue
-        copy_active(col, sets, q, status)
+        copy_active(col, own, sets, q, status)
         mark_support(sets, q)
         if status == NO_ROOM:
             return False
@@ -146,15 +152,15 @@ def unmark_support(sets: Sets, q: int) -> None:
 
 
 @inner
-def copy_active(col: Column, sets: Sets, q: int, status: int) -> None:
+def copy_active(col: Column, known: Known, sets: Sets, q: int, status: int) -> None:
     """Copy the support out of the column."""
     if status != SOLVED:
-        sort_active(col)
-        residual_of_active(col)
-    m, sign = col.size[ACTIVE], col.spare
+        sort_active(known)
+        residual_of_active(col, known)
+    m, sign = known.size[ACTIVE], known.spare
     for a in range(m):
-        p = col.active[a]
-        sets.support[q, a], sets.value[q, a], sign[a] = col.feature[p], col.b[p], col.sign[p]
+        p = known.active[a]
+        sets.support[q, a], sets.value[q, a], sign[a] = known.feature[p], known.b[p], known.sign[p]
     record(sets, q, sign, m)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.column import Column, Point
+from genesig.compiled.column import Column, Known, Point
 from genesig.compiled.dual import polish_duals, solve_duals
 from genesig.compiled.working_sets import (
     DONE,
@@ -109,8 +109,11 @@ class _Chunk:
             longest=np.full(q, np.inf), floor=FLOOR * self.tau_max * sets.weights.max(),
         )  # fmt: skip
         self.many = Column(
-            at, sets.matrix.F, sets.weights, **rows._asdict(), r=rows.y.copy(),
-            pull=rows.mask * rows.y, mean=mean, inverse=inverse,
+            at, sets.matrix.F, sets.weights, rows.mask, rows.y, r=rows.y.copy(),
+            pull=rows.mask * rows.y, mean=mean, inverse=inverse, number=rows.number,
+            basis=rows.mask[:, None] * rows.basis,
+        )  # fmt: skip
+        self.known = Known(
             slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
             size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
@@ -160,7 +163,7 @@ class _Chunk:
         progress.state[:] = np.where(on, FIRST if m == 0 else SOLVE, DONE)
         progress.steps[:] = 0
         while (progress.state != DONE).any():
-            while not solve_columns(self.many, self.sets, progress):
+            while not solve_columns(self.many, self.known, self.sets, progress):
                 self._grow()
             if at.dual.any():
                 solve_duals(self.many, self.sets, progress)
@@ -186,7 +189,7 @@ class _Chunk:
 
     def _grow(self) -> None:
         """Double the room for known features; a row is an odd number of cache lines."""
-        old = self.many
+        old = self.known
         q, room = old.feature.shape
         room = 2 * room + 8
         if q > 1 and 16 * q * room**2 > CROWDED:
@@ -195,12 +198,13 @@ class _Chunk:
         for name, array in new.items():
             had = getattr(old, name)
             array[tuple(map(slice, had.shape))] = had
-        self.many = old._replace(**new)
+        self.known = old._replace(**new)
 
 
 def _room(q: int, room: int, width: int) -> dict[str, Any]:
     return dict(
-        feature=np.zeros((q, room), dtype=np.int64), Z=np.zeros((q, room, width)),
+        feature=np.zeros((q, room), dtype=np.int64), weight=np.zeros((q, room)),
+        Z=np.zeros((q, room, width)),
         gram=np.zeros((q, room, room)), c=np.zeros((q, room)), b=np.zeros((q, room)),
         sign=np.zeros((q, room)), inside=np.zeros((q, room), dtype=bool),
         active=np.zeros((q, room), dtype=np.int64), L=np.zeros((q, room, room)),
