@@ -13,7 +13,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.compiled.column import Column, Known, Point
-from genesig.compiled.dual import polish_duals, solve_duals
+from genesig.compiled.dual import solve_duals
 from genesig.compiled.working_sets import (
     DONE,
     FIRST,
@@ -117,7 +117,7 @@ class _Chunk:
             slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
             size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
-        self.progress = Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 2), int))
+        self.progress = Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 1), int))
         self.sets = Sets(
             working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
             support=np.empty((q, d), dtype=np.int32), value=np.empty((q, d)),
@@ -166,12 +166,13 @@ class _Chunk:
             while not solve_columns(self.many, self.known, self.sets, progress):
                 self._grow()
             if at.dual.any():
-                solve_duals(self.many, self.sets, progress)
+                solve_duals(self.many, self.sets, progress, False)
             todo = np.flatnonzero(progress.state != DONE)
             found = scan(self.many, self.screen, todo, way.strong[:, m])
             check_columns(self.many, self.sets, progress, found)
             if at.dual.any():
-                polish_duals(self.many, self.sets, progress, found)
+                solve_duals(self.many, self.sets, progress, True)
+                check_columns(self.many, self.sets, progress, found)
 
     def _way(self, tau: Array, mu: Array) -> _Way:
         """Return the path after a point at which only a first working set is found."""
