@@ -49,6 +49,14 @@ def inner(function: F) -> F:
     return made
 
 
+def part(function: F) -> F:
+    """Compile a function into the one place that calls it, as if it stood there.
+
+    What is `inner` is optimised once by itself and once more in each function above it.
+    """
+    return cast(F, numba.njit(inline="always", **OPTIONS)(function))
+
+
 def made_here(function: F) -> F:
     """Compile a function that is made around others; what calls it is kept, with all of it."""
     return cast(F, numba.njit(**OPTIONS)(function))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import inner
+from genesig.compiled import inner, part
 from genesig.compiled.algebra import cholesky, dot, drop_row, solve_lower, solve_upper
 from genesig.compiled.column import (
     ACTIVE,
@@ -164,7 +164,7 @@ def factor_active(known: Known, ridge: float) -> bool:
     return cholesky(known.L, m)
 
 
-@inner
+@part
 def polish(col: Column, known: Known, cut: float, ridge: float) -> bool:
     """Solve for the found support from the start, in the order of the features, and refine once."""
     if not factor_active(known, ridge):
@@ -237,18 +237,13 @@ def unknown(slot: Array, W: Array, way: Array) -> int:
 
 
 @inner
-def learn_all(col: Column, known: Known, W: Array, way: Array) -> bool:
-    """Make the features known that are to enter; False without room."""
-    count, room = unknown(known.slot, W, way), len(known.feature)
-    if known.size[KNOWN] + count > room:
-        forget(known)
-        count = unknown(known.slot, W, way)
-        if 2 * (known.size[KNOWN] + count) > room:
-            return False
-    for w in range(len(W)):
-        if not np.isnan(way[w]) and known.slot[W[w]] < 0:
-            learn(col, known, W[w])
-    return True
+def make_room(known: Known, W: Array, way: Array) -> bool:
+    """Forget features where those that are to enter find no room; False where they still do not."""
+    room = len(known.feature)
+    if known.size[KNOWN] + unknown(known.slot, W, way) <= room:
+        return True
+    forget(known)
+    return 2 * (known.size[KNOWN] + unknown(known.slot, W, way)) <= room
 
 
 @inner
@@ -258,7 +253,7 @@ def enter(col: Column, known: Known, W: Array, way: Array, ridge: float, mark: A
     A dependent one comes in only alone: along its null direction the objective falls where all
     others are at their optimum.
     """
-    if not learn_all(col, known, W, way):
+    if not make_room(known, W, way):
         return False
     before = known.size[ACTIVE]
     for w in range(len(W)):
@@ -267,6 +262,8 @@ def enter(col: Column, known: Known, W: Array, way: Array, ridge: float, mark: A
             continue
         if known.size[ACTIVE] + 1 >= len(known.feature):
             return False
+        if known.slot[W[w]] < 0:
+            learn(col, known, W[w])
         p = known.slot[W[w]]
         if append(known, p, sign, ridge) or (sign != 0.0 and known.size[ACTIVE] > before):
             continue
@@ -276,7 +273,7 @@ def enter(col: Column, known: Known, W: Array, way: Array, ridge: float, mark: A
     return True
 
 
-@inner
+@part
 def solve_working_set(col: Column, known: Known, W: Array, mark: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the column's state; steps[0] counts.
 
@@ -293,11 +290,13 @@ def solve_working_set(col: Column, known: Known, W: Array, mark: Array, steps: A
         mark[j] &= 255 - BLOCKED
         free, p = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, known.slot[j]
         way[w] = 0.0 if free and not (p >= 0 and known.inside[p]) else np.nan
-    if not enter(col, known, W, way, ridge, mark):
-        return NO_ROOM
+    entering = True
     for _ in range(1000 + 20 * len(W)):
+        if entering and not enter(col, known, W, way, ridge, mark):
+            return NO_ROOM
         steps[0] += 1
-        if not newton_step(known, cut):
+        entering = newton_step(known, cut)
+        if not entering:
             continue
         residual_of_active(col, known)
         if known.size[ACTIVE] > col.at.longest:
@@ -306,6 +305,4 @@ def solve_working_set(col: Column, known: Known, W: Array, mark: Array, steps: A
         if most == 0.0:
             return SOLVED if polish(col, known, cut, ridge) else STUCK
         choose_entering(way, most, len(col.r))
-        if not enter(col, known, W, way, ridge, mark):
-            return NO_ROOM
     return STUCK

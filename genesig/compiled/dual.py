@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, inner
+from genesig.compiled import compiled, inner, part
 from genesig.compiled.algebra import add, cholesky, dot, places_of, solve_lower, solve_upper
 from genesig.compiled.column import (
     Column,
@@ -94,10 +94,10 @@ def standardise_all(col: Column, W: Array, rows: Array) -> Array:
 
 
 @inner
-def gather(col: Column, W: Array, rows: Array) -> Working:
+def gather(col: Column, W: Array, rows: Array, cut: float, ridge: float) -> Working:
     """Gather the features W on the training rows."""
-    (cut, ridge), n = summed(col.at, col.number[0]), len(rows)
-    Z, y, cuts = standardise_all(col, W, rows), np.empty(n), np.empty(len(W))
+    n, Z, cuts = len(rows), standardise_all(col, W, rows), np.empty(len(W))
+    y = np.empty(n)
     for w in range(len(W)):
         cuts[w] = cut * col.weights[W[w]]
     for i in range(n):
@@ -182,7 +182,7 @@ def start_line(col: Column, W: Array, rows: Array, fixed: bool) -> Line:
     return line
 
 
-@inner
+@part
 def solve_dual(
     col: Column, W: Array, sign: Array, value: Array, steps: Array, fixed: bool
 ) -> None:  # fmt: skip
@@ -190,8 +190,9 @@ def solve_dual(
 
     Where signs are fixed, one step is exact, and a second one refines it.
     """
-    rows = places_of(col.mask, True)
-    work, line, n = gather(col, W, rows), start_line(col, W, rows, fixed), len(rows)
+    rows, (cut, ridge) = places_of(col.mask, True), summed(col.at, col.number[0])
+    work, line = gather(col, W, rows, cut, ridge), start_line(col, W, rows, fixed)
+    n = len(rows)
     K, gradient, small = np.empty((n, n)), np.empty(n), 1e-28 * dot(col.y, col.y)
     for step in range(200):
         steps[0] += not fixed
@@ -207,15 +208,12 @@ def solve_dual(
         for w in range(len(W)):
             line.move[w] = dot(work.Z[w], line.d)
         alpha = 1.0 if fixed else search_line(work, line, dot(gradient, line.d))
-        add(alpha, line.d, line.u)
-        add(alpha, line.move, line.v)
-        if alpha == 1.0 and not fixed and changes(work, line, sign) == 0:
+        changed = go(work, line, alpha, sign)
+        if alpha == 1.0 and changed == 0 and not fixed:
             break
-    for i in range(n):
-        col.r[rows[i]] = line.u[i] + line.d[i] if fixed else line.u[i]
     for w in range(len(W)):
         value[w] /= work.ridge
-    settle_residual(col)
+    set_residual(col, rows, line, fixed)
 
 
 @inner
@@ -231,12 +229,22 @@ def search_line(work: Working, line: Line, slope: float) -> float:
 
 
 @inner
-def changes(work: Working, line: Line, sign: Array) -> int:
-    """Return how many signs have changed."""
+def go(work: Working, line: Line, alpha: float, sign: Array) -> int:
+    """Go along d, and return how many signs change."""
     count = 0
+    add(alpha, line.d, line.u)
+    add(alpha, line.move, line.v)
     for w in range(len(sign)):
         count += np.sign(shrink(line.v[w], work.cut[w])) != sign[w]
     return count
+
+
+@inner
+def set_residual(col: Column, rows: Array, line: Line, fixed: bool) -> None:
+    """Set r = u; where signs are fixed it is what these coefficients leave of y, u + d."""
+    for i in range(len(rows)):
+        col.r[rows[i]] = line.u[i] + line.d[i] if fixed else line.u[i]
+    settle_residual(col)
 
 
 @compiled
@@ -249,13 +257,13 @@ def solve_duals(many: Column, sets: Sets, progress: Progress, fixed: bool) -> No
     for q in range(len(progress.state)):
         if not many.at.dual[q] or progress.state[q] != (POLISH if fixed else SOLVE):
             continue
-        col, value, m = column_of(many, q), sets.value[q], sets.n_support[q]
+        col, m = column_of(many, q), sets.n_support[q]
         W = sets.support[q, :m] if fixed else sets.working[q, : sets.n_working[q]]
-        sign = value[:m].copy() if fixed else np.zeros(len(W))
-        b = value[:m] if fixed else np.empty(len(W))
-        solve_dual(col, W, sign, b, progress.steps[q], fixed)
+        sign = sets.value[q, :m].copy() if fixed else np.zeros(len(W))
+        value = np.empty(len(W))
+        solve_dual(col, W, sign, value, progress.steps[q], fixed)
         if fixed:
-            record(sets, q, sign, m)
+            keep_values(sets, q, value, sign)
             progress.state[q] = POLISHED
         else:
             keep_signs(sets, q, sign)
@@ -274,3 +282,11 @@ def keep_signs(sets: Sets, q: int, sign: Array) -> None:
             mark[j] |= SELECTED
             m += 1
     sets.n_support[q] = m
+
+
+@inner
+def keep_values(sets: Sets, q: int, value: Array, sign: Array) -> None:
+    """Put coefficients in the place of the signs."""
+    sets.n_support[q] = 0
+    for a in range(len(value)):
+        record(sets, q, sets.support[q, a], value[a], sign[a])

@@ -94,8 +94,9 @@ def solve_columns(many: Column, known: Known, sets: Sets, progress: Progress) ->
             many.at.dual[q] = True
             clear_active(own)
             continue
-        copy_active(col, own, sets, q, status)
-        record(sets, q, own.spare, own.size[ACTIVE])
+        if status != SOLVED:
+            residual_of_active(col, own)
+        copy_active(own, sets, q, status)
         if status == NO_ROOM:
             return False
         progress.state[q] = CHECK
@@ -132,28 +133,23 @@ def unmark_support(sets: Sets, q: int) -> None:
 
 
 @inner
-def copy_active(col: Column, known: Known, sets: Sets, q: int, status: int) -> None:
+def copy_active(known: Known, sets: Sets, q: int, status: int) -> None:
     """Copy the support out of the column."""
     if status != SOLVED:
         sort_active(known)
-        residual_of_active(col, known)
-    m, sign = known.size[ACTIVE], known.spare
-    for a in range(m):
+    sets.n_support[q] = 0
+    for a in range(known.size[ACTIVE]):
         p = known.active[a]
-        sets.support[q, a], sets.value[q, a], sign[a] = known.feature[p], known.b[p], known.sign[p]
+        record(sets, q, known.feature[p], known.b[p], known.sign[p])
 
 
 @inner
-def record(sets: Sets, q: int, sign: Array, m: int) -> None:
-    """Keep the coefficients that rounding has left on their side of 0, and mark the support."""
-    kept = 0
-    for a in range(m):
-        b, j = sets.value[q, a], sets.support[q, a]
-        if b != 0.0 and b * sign[a] >= 0.0:
-            sets.support[q, kept], sets.value[q, kept] = j, b
-            sets.mark[q, j] |= SELECTED
-            kept += 1
-    sets.n_support[q] = kept
+def record(sets: Sets, q: int, j: int, b: float, sign: float) -> None:
+    """Add feature j to the support, unless rounding has not left its b on its side of 0."""
+    if b != 0.0 and b * sign >= 0.0:
+        m = sets.n_support[q]
+        sets.support[q, m], sets.value[q, m], sets.n_support[q] = j, b, m + 1
+        sets.mark[q, j] |= SELECTED
 
 
 @inner

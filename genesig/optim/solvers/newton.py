@@ -204,7 +204,7 @@ class _Chunk:
 
 def _room(q: int, room: int, width: int) -> dict[str, Any]:
     return dict(
-        feature=np.zeros((q, room), dtype=np.int64), weight=np.zeros((q, room)),
+        feature=np.zeros((q, room), dtype=np.int32), weight=np.zeros((q, room)),
         Z=np.zeros((q, room, width)),
         gram=np.zeros((q, room, room)), c=np.zeros((q, room)), b=np.zeros((q, room)),
         sign=np.zeros((q, room)), inside=np.zeros((q, room), dtype=bool),
