@@ -243,7 +243,8 @@ def make_room(known: Known, W: Array, way: Array) -> bool:
     if known.size[KNOWN] + unknown(known.slot, W, way) <= room:
         return True
     forget(known)
-    return 2 * (known.size[KNOWN] + unknown(known.slot, W, way)) <= room
+    enough: bool = 2 * (known.size[KNOWN] + unknown(known.slot, W, way)) <= room
+    return enough
 
 
 @inner

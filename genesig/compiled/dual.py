@@ -102,7 +102,7 @@ def gather(col: Column, W: Array, rows: Array, cut: float, ridge: float) -> Work
         cuts[w] = cut * col.weights[W[w]]
     for i in range(n):
         y[i] = col.y[rows[i]]
-    return Working(Z, y, cuts, ridge, np.zeros(len(W), np.uint8), np.zeros((n, n)))
+    return Working(Z, y, cuts, ridge, np.zeros(len(W)), np.zeros((n, n)))
 
 
 @inner
