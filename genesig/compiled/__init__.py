@@ -19,8 +19,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 OPTIONS: dict[str, Any] = {
     "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"},
+    "no_cfunc_wrapper": True,
 }  # fmt: skip
-"""Sums may be taken in any order, which is what vectors of a processor need."""
+"""Sums may be taken in any order, which is what vectors of a processor need. No function is passed
+as a value, so none needs a copy that C may call, which would be compiled as well."""
 CACHE = folder()
 
 
@@ -45,6 +47,14 @@ def inner(function: F) -> F:
     """Leave a function as it is for Python; what is compiled and calls it is compiled with it."""
     made: F = register_jitable(**OPTIONS)(function)
     return made
+
+
+def part(function: F) -> F:
+    """Compile a function into the one place that calls it, as if it stood there.
+
+    What is `inner` is optimised once by itself and once more in each function above it.
+    """
+    return cast(F, numba.njit(inline="always", **OPTIONS)(function))
 
 
 def made_here(function: F) -> F:

@@ -11,12 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import inner
+from genesig.compiled import inner, part
 from genesig.compiled.algebra import cholesky, dot, drop_row, solve_lower, solve_upper
 from genesig.compiled.column import (
     ACTIVE,
     KNOWN,
     Column,
+    Known,
     clear_active,
     forget,
     gradient,
@@ -33,55 +34,55 @@ BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
 
 
 @inner
-def remove(col: Column, a: int) -> None:
+def remove(known: Known, a: int) -> None:
     """Take the a-th active feature out."""
-    m, p = col.size[ACTIVE], col.active[a]
-    col.b[p] = col.sign[p] = 0.0
-    col.inside[p] = False
-    drop_row(col.L, m, a)
+    m, p = known.size[ACTIVE], known.active[a]
+    known.b[p] = known.sign[p] = 0.0
+    known.inside[p] = False
+    drop_row(known.L, m, a)
     for i in range(a, m - 1):
-        col.active[i] = col.active[i + 1]
-    col.size[ACTIVE] = m - 1
+        known.active[i] = known.active[i + 1]
+    known.size[ACTIVE] = m - 1
 
 
 @inner
-def append(col: Column, p: int, sign: float, ridge: float) -> bool:
+def append(known: Known, p: int, sign: float, ridge: float) -> bool:
     """Let known feature p enter with coefficient 0; False if it depends on the active ones."""
-    m = col.size[ACTIVE]
-    row = col.L[m]
+    m = known.size[ACTIVE]
+    row = known.L[m]
     for a in range(m):
-        row[a] = col.gram[p, col.active[a]]
-    solve_lower(col.L, m, row)
-    left = col.gram[p, p] + ridge - dot(row[:m], row[:m])
-    if not left > DEPENDENT * col.gram[p, p]:
+        row[a] = known.gram[p, known.active[a]]
+    solve_lower(known.L, m, row)
+    left = known.gram[p, p] + ridge - dot(row[:m], row[:m])
+    if not left > DEPENDENT * known.gram[p, p]:
         return False
     row[m] = np.sqrt(left)
-    col.active[m] = p
-    col.sign[p], col.b[p], col.inside[p] = sign, 0.0, True
-    col.size[ACTIVE] = m + 1
+    known.active[m] = p
+    known.sign[p], known.b[p], known.inside[p] = sign, 0.0, True
+    known.size[ACTIVE] = m + 1
     return True
 
 
 @inner
-def exchange(col: Column, p: int, sign: float, ridge: float) -> bool:
+def exchange(known: Known, p: int, sign: float, ridge: float) -> bool:
     """Let a dependent feature in: move along the null direction until an active one is 0."""
-    m, move = col.size[ACTIVE], col.spare
+    m, move = known.size[ACTIVE], known.spare
     for a in range(m):
-        move[a] = -sign * col.L[m, a]
-    solve_upper(col.L, m, move)
+        move[a] = -sign * known.L[m, a]
+    solve_upper(known.L, m, move)
     step, out = np.inf, -1
     for a in range(m):
-        q = col.active[a]
-        if col.sign[q] != 0.0 and move[a] * col.sign[q] < 0.0 and -col.b[q] / move[a] < step:
-            step, out = -col.b[q] / move[a], a
+        q = known.active[a]
+        if known.sign[q] != 0.0 and move[a] * known.sign[q] < 0.0 and -known.b[q] / move[a] < step:
+            step, out = -known.b[q] / move[a], a
     if out < 0:
         return False
     for a in range(m):
-        col.b[col.active[a]] += step * move[a]
-    remove(col, out)
-    if not append(col, p, sign, ridge):
+        known.b[known.active[a]] += step * move[a]
+    remove(known, out)
+    if not append(known, p, sign, ridge):
         return False
-    col.b[p] = sign * step
+    known.b[p] = sign * step
     return True
 
 
@@ -105,89 +106,89 @@ def first_turn(
 
 
 @inner
-def newton_step(col: Column, cut: float) -> bool:
+def newton_step(known: Known, cut: float) -> bool:
     """Go to the fixed point of the sign pattern (True), or to the first sign change (False)."""
-    m, target = col.size[ACTIVE], col.spare
+    m, target = known.size[ACTIVE], known.spare
     for a in range(m):
-        p = col.active[a]
-        target[a] = col.c[p] - cut * col.weights[col.feature[p]] * col.sign[p]
-    solve_lower(col.L, m, target)
-    solve_upper(col.L, m, target)
-    step, out = first_turn(col.active, m, col.b, col.sign, target)
+        p = known.active[a]
+        target[a] = known.c[p] - cut * known.weight[p] * known.sign[p]
+    solve_lower(known.L, m, target)
+    solve_upper(known.L, m, target)
+    step, out = first_turn(known.active, m, known.b, known.sign, target)
     if out >= 0 and step == 0.0:
-        turn_back(col, target)
+        turn_back(known, target)
         return False
     for a in range(m):
-        p = col.active[a]
-        col.b[p] = target[a] if out < 0 else col.b[p] + step * (target[a] - col.b[p])
+        p = known.active[a]
+        known.b[p] = target[a] if out < 0 else known.b[p] + step * (target[a] - known.b[p])
     if out >= 0:
-        remove(col, out)
+        remove(known, out)
     return out < 0
 
 
 @inner
-def turn_back(col: Column, target: Array) -> None:
+def turn_back(known: Known, target: Array) -> None:
     """Take out all features at 0 that would go against their sign.
 
     Of those that entered together one at least goes its way: the objective falls along the step.
     """
-    for a in range(col.size[ACTIVE] - 1, -1, -1):
-        p = col.active[a]
-        if col.sign[p] != 0.0 and col.b[p] == 0.0 and target[a] * col.sign[p] <= 0.0:
-            remove(col, a)
+    for a in range(known.size[ACTIVE] - 1, -1, -1):
+        p = known.active[a]
+        if known.sign[p] != 0.0 and known.b[p] == 0.0 and target[a] * known.sign[p] <= 0.0:
+            remove(known, a)
 
 
 @inner
-def sort_active(col: Column) -> None:
+def sort_active(known: Known) -> None:
     """Put the active features in ascending order; the factor no longer belongs to them."""
-    col.ridge[0] = -1.0
-    for a in range(1, col.size[ACTIVE]):
-        p, e = col.active[a], a
-        while e > 0 and col.feature[col.active[e - 1]] > col.feature[p]:
-            col.active[e] = col.active[e - 1]
+    known.ridge[0] = -1.0
+    for a in range(1, known.size[ACTIVE]):
+        p, e = known.active[a], a
+        while e > 0 and known.feature[known.active[e - 1]] > known.feature[p]:
+            known.active[e] = known.active[e - 1]
             e -= 1
-        col.active[e] = p
+        known.active[e] = p
 
 
 @inner
-def factor_active(col: Column, ridge: float) -> bool:
+def factor_active(known: Known, ridge: float) -> bool:
     """Sort the active features and factor their matrix afresh."""
-    m = col.size[ACTIVE]
-    sort_active(col)
+    m = known.size[ACTIVE]
+    sort_active(known)
     for a in range(m):
-        row, gram = col.L[a], col.gram[col.active[a]]
+        row, gram = known.L[a], known.gram[known.active[a]]
         for e in range(a + 1):
-            row[e] = gram[col.active[e]]
+            row[e] = gram[known.active[e]]
         row[a] += ridge
-    col.ridge[0] = ridge
-    return cholesky(col.L, m)
+    known.ridge[0] = ridge
+    return cholesky(known.L, m)
 
 
-@inner
-def polish(col: Column, cut: float, ridge: float) -> bool:
+@part
+def polish(col: Column, known: Known, cut: float, ridge: float) -> bool:
     """Solve for the found support from the start, in the order of the features, and refine once."""
-    if not factor_active(col, ridge):
+    if not factor_active(known, ridge):
         return False
-    m, change = col.size[ACTIVE], col.spare
+    m, change = known.size[ACTIVE], known.spare
     for again in range(2):
         for a in range(m):
-            p = col.active[a]
-            change[a] = -cut * col.weights[col.feature[p]] * col.sign[p]
+            p = known.active[a]
+            change[a] = -cut * known.weight[p] * known.sign[p]
             if again:
-                change[a] += dot(col.Z[p], col.r) - ridge * col.b[p]
+                change[a] += dot(known.Z[p], col.r) - ridge * known.b[p]
             else:
-                change[a] += col.c[p]
-        solve_lower(col.L, m, change)
-        solve_upper(col.L, m, change)
+                change[a] += known.c[p]
+        solve_lower(known.L, m, change)
+        solve_upper(known.L, m, change)
         for a in range(m):
-            p = col.active[a]
-            col.b[p] = col.b[p] + change[a] if again else change[a]
-        residual_of_active(col)
+            p = known.active[a]
+            known.b[p] = known.b[p] + change[a] if again else change[a]
+        residual_of_active(col, known)
     return True
 
 
 @inner
-def violations(col: Column, W: Array, mark: Array, excess: Array) -> float:
+def violations(col: Column, known: Known, W: Array, mark: Array, excess: Array) -> float:
     """Fill excess (len(W),) with how far each feature outside violates optimality, by its sign.
 
     Returns the largest size, 0 where nothing is violated.
@@ -195,8 +196,8 @@ def violations(col: Column, W: Array, mark: Array, excess: Array) -> float:
     most = 0.0
     for w in range(len(W)):
         j = W[w]
-        p, excess[w] = col.slot[j], 0.0
-        if mark[j] & BLOCKED or (p >= 0 and col.inside[p]) or col.inverse[j] == 0.0:
+        p, excess[w] = known.slot[j], 0.0
+        if mark[j] & BLOCKED or (p >= 0 and known.inside[p]) or col.inverse[j] == 0.0:
             continue
         g = gradient(col, j)
         beyond = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
@@ -227,84 +228,82 @@ def choose_entering(way: Array, most: float, limit: int) -> None:
 
 
 @inner
-def unknown(col: Column, W: Array, way: Array) -> int:
+def unknown(slot: Array, W: Array, way: Array) -> int:
     """Return how many features are to enter that are not known."""
     count = 0
     for w in range(len(W)):
-        count += not np.isnan(way[w]) and col.slot[W[w]] < 0
+        count += not np.isnan(way[w]) and slot[W[w]] < 0
     return count
 
 
 @inner
-def learn_all(col: Column, W: Array, way: Array) -> bool:
-    """Make the features known that are to enter; False without room."""
-    count, room = unknown(col, W, way), len(col.feature)
-    if col.size[KNOWN] + count > room:
-        forget(col)
-        count = unknown(col, W, way)
-        if 2 * (col.size[KNOWN] + count) > room:
-            return False
-    for w in range(len(W)):
-        if not np.isnan(way[w]) and col.slot[W[w]] < 0:
-            learn(col, W[w])
-    return True
+def make_room(known: Known, W: Array, way: Array) -> bool:
+    """Forget features where those that are to enter find no room; False where they still do not."""
+    room = len(known.feature)
+    if known.size[KNOWN] + unknown(known.slot, W, way) <= room:
+        return True
+    forget(known)
+    enough: bool = 2 * (known.size[KNOWN] + unknown(known.slot, W, way)) <= room
+    return enough
 
 
 @inner
-def enter(col: Column, W: Array, way: Array, ridge: float, mark: Array) -> bool:
+def enter(col: Column, known: Known, W: Array, way: Array, ridge: float, mark: Array) -> bool:
     """Let features enter, each with the sign in `way`, unless that is NaN; False without room.
 
     A dependent one comes in only alone: along its null direction the objective falls where all
     others are at their optimum.
     """
-    if not learn_all(col, W, way):
+    if not make_room(known, W, way):
         return False
-    before = col.size[ACTIVE]
+    before = known.size[ACTIVE]
     for w in range(len(W)):
         sign = way[w]
         if np.isnan(sign):
             continue
-        if col.size[ACTIVE] + 1 >= len(col.feature):
+        if known.size[ACTIVE] + 1 >= len(known.feature):
             return False
-        p = col.slot[W[w]]
-        if append(col, p, sign, ridge) or (sign != 0.0 and col.size[ACTIVE] > before):
+        if known.slot[W[w]] < 0:
+            learn(col, known, W[w])
+        p = known.slot[W[w]]
+        if append(known, p, sign, ridge) or (sign != 0.0 and known.size[ACTIVE] > before):
             continue
-        if sign != 0.0 and exchange(col, p, sign, ridge):
+        if sign != 0.0 and exchange(known, p, sign, ridge):
             break
         mark[W[w]] |= BLOCKED
     return True
 
 
-@inner
-def solve_working_set(col: Column, W: Array, mark: Array, steps: Array) -> int:
+@part
+def solve_working_set(col: Column, known: Known, W: Array, mark: Array, steps: Array) -> int:
     """Minimise over the features W, starting at the column's state; steps[0] counts.
 
     LONG as soon as more features are active than is good for this form. A feature that was entered
     once and thrown out at once would come back for ever: it is BLOCKED in `mark` (d,), one try per
     call; the certificate tells whether that was right.
     """
-    (cut, ridge), way = summed(col), np.zeros(len(W))
-    if col.ridge[0] != ridge and not factor_active(col, ridge):
-        clear_active(col)
-        col.ridge[0] = ridge
+    (cut, ridge), way = summed(col.at, col.number[0]), np.zeros(len(W))
+    if known.ridge[0] != ridge and not factor_active(known, ridge):
+        clear_active(known)
+        known.ridge[0] = ridge
     for w in range(len(W)):
         j = W[w]
         mark[j] &= 255 - BLOCKED
-        free, p = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, col.slot[j]
-        way[w] = 0.0 if free and not (p >= 0 and col.inside[p]) else np.nan
-    if not enter(col, W, way, ridge, mark):
-        return NO_ROOM
+        free, p = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, known.slot[j]
+        way[w] = 0.0 if free and not (p >= 0 and known.inside[p]) else np.nan
+    entering = True
     for _ in range(1000 + 20 * len(W)):
-        steps[0] += 1
-        if not newton_step(col, cut):
-            continue
-        residual_of_active(col)
-        if col.size[ACTIVE] > col.at.longest:
-            return LONG
-        most = violations(col, W, mark, way)
-        if most == 0.0:
-            return SOLVED if polish(col, cut, ridge) else STUCK
-        choose_entering(way, most, len(col.r))
-        if not enter(col, W, way, ridge, mark):
+        if entering and not enter(col, known, W, way, ridge, mark):
             return NO_ROOM
+        steps[0] += 1
+        entering = newton_step(known, cut)
+        if not entering:
+            continue
+        residual_of_active(col, known)
+        if known.size[ACTIVE] > col.at.longest:
+            return LONG
+        most = violations(col, known, W, mark, way)
+        if most == 0.0:
+            return SOLVED if polish(col, known, cut, ridge) else STUCK
+        choose_entering(way, most, len(col.r))
     return STUCK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled
+from genesig.compiled import compiled, inner
 
 DEPENDENT = 1e-13
 """Share of its square length below which what is new in a row is rounding."""
@@ -18,6 +18,13 @@ def dot(a: Array, b: Array) -> float:
     for i in range(len(a)):
         total += a[i] * b[i]
     return total
+
+
+@inner
+def add(scale: float, a: Array, out: Array) -> None:
+    """Add ``scale a`` to out."""
+    for i in range(len(out)):
+        out[i] += scale * a[i]
 
 
 @compiled

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from genesig.arrays import Array
 from genesig.compiled import inner
-from genesig.compiled.algebra import dot, products
+from genesig.compiled.algebra import add, dot, products
 
 KNOWN, ACTIVE = 0, 1  # places in `size`
 
@@ -28,12 +28,8 @@ class Point(NamedTuple):
 class Column(NamedTuple):
     """One training set (or, with one axis more, many) at a point of its path.
 
-    F (d, n) features, shared; weights (d,); mask, y, number, basis as in `Rows`; r (n,) residual,
-    times √v as y is, pull (n,) = √v r; mean, inverse (d,) standardise. Known features, those that
-    were ever active: feature (E,), Z (E, n), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,)
-    bool, slot (d,) place among the known or -1. active (E,) places of the active ones in the order
-    of the Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are
-    scratch.
+    F (d, n) features, shared; weights (d,); mask, y, number as in `Rows`; basis (R, n) as there,
+    times mask; r (n,) residual, times √v as y is, pull (n,) = √v r; mean, inverse (d,) standardise.
     """
 
     at: Point
@@ -47,7 +43,18 @@ class Column(NamedTuple):
     inverse: Array
     number: Array
     basis: Array
+
+
+class Known(NamedTuple):
+    """The features of a column (or, with one axis more, of many) that were ever active.
+
+    feature, weight (E,), Z (E, n), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,) bool, slot
+    (d,) place among the known or -1. active (E,) places of the active ones in the order of the
+    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are scratch.
+    """
+
     feature: Array
+    weight: Array
     Z: Array
     gram: Array
     c: Array
@@ -69,26 +76,30 @@ def column_of(s: Column, q: int) -> Column:
     at = Point(s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.longest[q], s.at.floor[q])
     return Column(
         at, s.F, s.weights, s.mask[q], s.y[q], s.r[q], s.pull[q], s.mean[q], s.inverse[q],
-        s.number[q], s.basis[q], s.feature[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q],
-        s.inside[q], s.slot[q], s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q],
+        s.number[q], s.basis[q],
     )  # fmt: skip
 
 
 @inner
-def summed(col: Column) -> tuple[float, float]:
-    """Return ``n tau/2`` and ``n mu``: what cuts and what damps where squares are summed."""
-    return 0.5 * col.number[0] * col.at.tau, col.number[0] * col.at.mu
+def known_of(s: Known, q: int) -> Known:
+    """Return the known features of column q of many."""
+    return Known(
+        s.feature[q], s.weight[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q],
+        s.slot[q], s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q],
+    )  # fmt: skip
 
 
 @inner
-def project(col: Column, x: Array) -> None:
+def summed(at: Point, n: float) -> tuple[float, float]:
+    """Return ``n tau/2`` and ``n mu``: what cuts and what damps where squares are summed."""
+    return 0.5 * n * at.tau, n * at.mu
+
+
+@inner
+def project(basis: Array, x: Array) -> None:
     """Take the covariates out of x (n,), which is times √v."""
-    for k in range(len(col.basis)):
-        total = 0.0
-        for i in range(len(x)):
-            total += col.mask[i] * col.basis[k, i] * x[i]
-        for i in range(len(x)):
-            x[i] -= total * (col.mask[i] * col.basis[k, i])
+    for k in range(len(basis)):
+        add(-dot(basis[k], x), basis[k], x)
 
 
 @inner
@@ -97,21 +108,7 @@ def standardise(col: Column, j: int, out: Array) -> None:
     mean, inverse = col.mean[j], col.inverse[j]
     for i in range(len(out)):
         out[i] = col.mask[i] * (inverse * (col.F[j, i] - mean))
-    project(col, out)
-
-
-@inner
-def standardise_rows(col: Column, j: int, rows: Array, out: Array) -> None:
-    """Write z_j on the training rows alone, out (len(rows),)."""
-    mean, inverse, n = col.mean[j], col.inverse[j], len(rows)
-    for i in range(n):
-        out[i] = col.mask[rows[i]] * (inverse * (col.F[j, rows[i]] - mean))
-    for k in range(len(col.basis)):
-        total = 0.0
-        for i in range(n):
-            total += col.mask[rows[i]] * col.basis[k, rows[i]] * out[i]
-        for i in range(n):
-            out[i] -= total * (col.mask[rows[i]] * col.basis[k, rows[i]])
+    project(col.basis, out)
 
 
 @inner
@@ -121,42 +118,42 @@ def gradient(col: Column, j: int) -> float:
 
 
 @inner
-def learn(col: Column, j: int) -> None:
+def learn(col: Column, known: Known, j: int) -> None:
     """Make feature j known, with its inner products."""
-    p = col.size[KNOWN]
-    col.size[KNOWN] = p + 1
-    col.feature[p], col.slot[j] = j, p
-    z, row = col.Z[p], col.gram[p]
+    p = known.size[KNOWN]
+    known.size[KNOWN] = p + 1
+    known.feature[p], known.weight[p], known.slot[j] = j, col.weights[j], p
+    z, row = known.Z[p], known.gram[p]
     standardise(col, j, z)
-    products(col.Z, z, p + 1, row)
+    products(known.Z, z, p + 1, row)
     for q in range(p):
-        col.gram[q, p] = row[q]
-    col.c[p] = dot(z, col.y)
-    col.b[p] = col.sign[p] = 0.0
-    col.inside[p] = False
+        known.gram[q, p] = row[q]
+    known.c[p] = dot(z, col.y)
+    known.b[p] = known.sign[p] = 0.0
+    known.inside[p] = False
 
 
 @inner
-def forget(col: Column) -> None:
+def forget(known: Known) -> None:
     """Keep only the active features among the known ones."""
-    kept, place = 0, col.place
-    for p in range(col.size[KNOWN]):
-        if not col.inside[p]:
-            col.slot[col.feature[p]] = place[p] = -1
+    kept, place = 0, known.place
+    for p in range(known.size[KNOWN]):
+        if not known.inside[p]:
+            known.slot[known.feature[p]] = place[p] = -1
             continue
         place[p] = kept
-        col.feature[kept], col.slot[col.feature[p]] = col.feature[p], kept
-        for i in range(len(col.r)):
-            col.Z[kept, i] = col.Z[p, i]
-        col.c[kept], col.b[kept] = col.c[p], col.b[p]
-        col.sign[kept], col.inside[kept] = col.sign[p], True
+        known.feature[kept], known.slot[known.feature[p]] = known.feature[p], kept
+        for i in range(known.Z.shape[1]):
+            known.Z[kept, i] = known.Z[p, i]
+        known.weight[kept], known.c[kept], known.b[kept] = known.weight[p], known.c[p], known.b[p]
+        known.sign[kept], known.inside[kept] = known.sign[p], True
         for q in range(p + 1):
             if place[q] >= 0:
-                col.gram[kept, place[q]] = col.gram[place[q], kept] = col.gram[p, q]
+                known.gram[kept, place[q]] = known.gram[place[q], kept] = known.gram[p, q]
         kept += 1
-    for a in range(col.size[ACTIVE]):
-        col.active[a] = place[col.active[a]]
-    col.size[KNOWN] = kept
+    for a in range(known.size[ACTIVE]):
+        known.active[a] = place[known.active[a]]
+    known.size[KNOWN] = kept
 
 
 @inner
@@ -166,33 +163,30 @@ def settle_residual(col: Column) -> None:
     A mean that is left would be multiplied by those of the features.
     """
     r, mask = col.r, col.mask
-    mean = dot(mask, r) / col.number[0] if col.number[1] != 0 else 0.0
-    for i in range(len(r)):
-        r[i] -= mask[i] * mean
-    project(col, r)
+    if col.number[1] != 0:
+        add(-dot(mask, r) / col.number[0], mask, r)
+    project(col.basis, r)
     for i in range(len(r)):
         col.pull[i] = mask[i] * r[i]
 
 
 @inner
-def residual_of_active(col: Column) -> None:
+def residual_of_active(col: Column, known: Known) -> None:
     """Set ``r = y - Z_A b_A``."""
     for i in range(len(col.r)):
         col.r[i] = col.y[i]
-    for a in range(col.size[ACTIVE]):
-        p = col.active[a]
-        weight, z = col.b[p], col.Z[p]
-        for i in range(len(col.r)):
-            col.r[i] -= weight * z[i]
+    for a in range(known.size[ACTIVE]):
+        p = known.active[a]
+        add(-known.b[p], known.Z[p], col.r)
     settle_residual(col)
 
 
 @inner
-def clear_active(col: Column) -> None:
+def clear_active(known: Known) -> None:
     """Start again from b = 0; the residual stays."""
-    for a in range(col.size[ACTIVE]):
-        p = col.active[a]
-        col.b[p] = col.sign[p] = 0.0
-        col.inside[p] = False
-    col.size[ACTIVE] = 0
-    col.ridge[0] = -1.0
+    for a in range(known.size[ACTIVE]):
+        p = known.active[a]
+        known.b[p] = known.sign[p] = 0.0
+        known.inside[p] = False
+    known.size[ACTIVE] = 0
+    known.ridge[0] = -1.0

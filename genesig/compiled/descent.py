@@ -19,8 +19,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.compiled import compiled, inner
-from genesig.compiled.algebra import cholesky, dot, solve_lower, solve_upper
-from genesig.compiled.dual import add
+from genesig.compiled.algebra import add, cholesky, dot, solve_lower, solve_upper
 
 WINDOW = 10
 """Steps that are combined."""

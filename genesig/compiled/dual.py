@@ -13,28 +13,25 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, inner
-from genesig.compiled.algebra import cholesky, dot, solve_lower, solve_upper
+from genesig.compiled import compiled, inner, part
+from genesig.compiled.algebra import add, cholesky, dot, places_of, solve_lower, solve_upper
 from genesig.compiled.column import (
     Column,
-    clear_active,
     column_of,
+    project,
     settle_residual,
-    standardise_rows,
     summed,
 )
 from genesig.compiled.working_sets import (
     CHECK,
     POLISH,
+    POLISHED,
+    SELECTED,
     SOLVE,
     WORKING,
-    Found,
     Progress,
     Sets,
-    finish_column,
-    mark_support,
     record,
-    unmark_support,
 )
 
 
@@ -69,13 +66,6 @@ def shrink(v: float, cut: float) -> float:
 
 
 @inner
-def add(scale: float, a: Array, out: Array) -> None:
-    """Add ``scale a`` to out."""
-    for i in range(len(out)):
-        out[i] += scale * a[i]
-
-
-@inner
 def objective(work: Working, line: Line, alpha: float) -> float:
     """Return the dual objective at u + alpha d."""
     total, square = 0.0, 0.0
@@ -89,16 +79,30 @@ def objective(work: Working, line: Line, alpha: float) -> float:
 
 
 @inner
-def gather(col: Column, W: Array, rows: Array) -> Working:
-    """Gather the features W on the training rows."""
-    (cut, ridge), n = summed(col), len(rows)
-    Z, y, cuts = np.empty((len(W), n)), np.empty(n), np.empty(len(W))
+def standardise_all(col: Column, W: Array, rows: Array) -> Array:
+    """Return z_j of the features W on the training rows alone, (len(W), len(rows))."""
+    n, Z, basis = len(rows), np.empty((len(W), len(rows))), np.empty((len(col.basis), len(rows)))
+    for k in range(len(basis)):
+        for i in range(n):
+            basis[k, i] = col.basis[k, rows[i]]
     for w in range(len(W)):
-        standardise_rows(col, W[w], rows, Z[w])
+        j = W[w]
+        for i in range(n):
+            Z[w, i] = col.mask[rows[i]] * (col.inverse[j] * (col.F[j, rows[i]] - col.mean[j]))
+        project(basis, Z[w])
+    return Z
+
+
+@inner
+def gather(col: Column, W: Array, rows: Array, cut: float, ridge: float) -> Working:
+    """Gather the features W on the training rows."""
+    n, Z, cuts = len(rows), standardise_all(col, W, rows), np.empty(len(W))
+    y = np.empty(n)
+    for w in range(len(W)):
         cuts[w] = cut * col.weights[W[w]]
     for i in range(n):
         y[i] = col.y[rows[i]]
-    return Working(Z, y, cuts, ridge, np.zeros(len(W), np.uint8), np.zeros((n, n)))
+    return Working(Z, y, cuts, ridge, np.zeros(len(W)), np.zeros((n, n)))
 
 
 @inner
@@ -122,16 +126,17 @@ def add_outer_products(Z: Array, which: Array, sign: Array, gram: Array) -> None
 
 
 @inner
-def update_gram(work: Working, a: Array) -> None:
-    """Bring Z_A Z_A' up to date for the support A of a."""
-    which, sign, count = np.empty(len(a), np.int64), np.empty(len(a)), 0
-    for w in range(len(a)):
-        coming = a[w] != 0.0
+def update_gram(work: Working, sign: Array) -> bool:
+    """Bring Z_A Z_A' up to date for the support A of the signs; False if it was."""
+    which, side, count = np.empty(len(sign), np.int64), np.empty(len(sign)), 0
+    for w in range(len(sign)):
+        coming = sign[w] != 0.0
         if coming != (work.counted[w] != 0):
             work.counted[w] = coming
-            which[count], sign[count] = w, 1.0 if coming else -1.0
+            which[count], side[count] = w, 1.0 if coming else -1.0
             count += 1
-    add_outer_products(work.Z, which[:count], sign, work.gram)
+    add_outer_products(work.Z, which[:count], side, work.gram)
+    return count > 0
 
 
 @inner
@@ -145,13 +150,19 @@ def factor_by_samples(gram: Array, ridge: float, K: Array) -> None:
 
 
 @inner
-def point_uphill(work: Working, line: Line, a: Array, sign: Array) -> None:
-    """Set d to minus the gradient, ``y - u - Z'a / ridge``; fill ``a = S(v)`` and its signs."""
+def point_uphill(work: Working, line: Line, a: Array, sign: Array, fixed: bool) -> None:
+    """Set d to minus the gradient, ``y - u - Z'a / ridge``; fill ``a = S(v)`` and its signs.
+
+    Where the signs are fixed, a is what it is as long as v keeps them.
+    """
     for i in range(len(line.d)):
         line.d[i] = 0.0
     for w in range(len(a)):
-        a[w] = shrink(line.v[w], work.cut[w])
-        sign[w] = np.sign(a[w])
+        if fixed:
+            a[w] = line.v[w] - work.cut[w] * sign[w]
+        else:
+            a[w] = shrink(line.v[w], work.cut[w])
+            sign[w] = np.sign(a[w])
         if a[w] != 0.0:
             add(a[w], work.Z[w], line.d)
     for i in range(len(line.d)):
@@ -159,142 +170,123 @@ def point_uphill(work: Working, line: Line, a: Array, sign: Array) -> None:
 
 
 @inner
-def training_rows(mask: Array) -> Array:
-    """Return the places of the training rows."""
-    rows, n = np.empty(len(mask), np.int64), 0
-    for i in range(len(mask)):
-        if mask[i] != 0.0:
-            rows[n] = i
-            n += 1
-    return rows[:n]
+def start_line(col: Column, W: Array, rows: Array, fixed: bool) -> Line:
+    """Start at the residual, or, for what is not to depend on the way there, at 0."""
+    line = Line(np.zeros(len(rows)), np.zeros(len(W)), np.empty(len(rows)), np.empty(len(W)))
+    if not fixed:
+        for i in range(len(rows)):
+            line.u[i] = col.r[rows[i]]
+        for w in range(len(W)):
+            # as the check of all features has it
+            line.v[w] = col.inverse[W[w]] * dot(col.F[W[w]], col.pull)
+    return line
 
 
-@inner
-def solve_dual(col: Column, W: Array, sign: Array, steps: Array) -> None:
-    """Minimise over the features W, starting at the residual; fills it and the signs (len(W),)."""
-    rows = training_rows(col.mask)
-    work, n, K = gather(col, W, rows), len(rows), np.empty((len(rows), len(rows)))
-    a, gradient = np.empty(len(W)), np.empty(n)
-    line = Line(np.empty(n), np.empty(len(W)), np.empty(n), np.empty(len(W)))
-    small = 1e-28 * dot(col.y, col.y)
-    for i in range(n):
-        line.u[i] = col.r[rows[i]]
-    for w in range(len(W)):
-        # as the check of all features has it
-        line.v[w] = col.inverse[W[w]] * dot(col.F[W[w]], col.pull)
-    for _ in range(200):
-        steps[0] += 1
-        point_uphill(work, line, a, sign)
-        if dot(line.d, line.d) <= small:
+@part
+def solve_dual(
+    col: Column, W: Array, sign: Array, value: Array, steps: Array, fixed: bool
+) -> None:  # fmt: skip
+    """Minimise over the features W; fills signs and coefficients (len(W),) and the residual.
+
+    Where signs are fixed, one step is exact, and a second one refines it.
+    """
+    rows, (cut, ridge) = places_of(col.mask, True), summed(col.at, col.number[0])
+    work, line = gather(col, W, rows, cut, ridge), start_line(col, W, rows, fixed)
+    n = len(rows)
+    K, gradient, small = np.empty((n, n)), np.empty(n), 1e-28 * dot(col.y, col.y)
+    for step in range(200):
+        steps[0] += not fixed
+        point_uphill(work, line, value, sign, fixed)
+        if (fixed and step == 2) or dot(line.d, line.d) <= small:
             break
-        update_gram(work, a)
-        factor_by_samples(work.gram, work.ridge, K)
+        if update_gram(work, sign) or step == 0:
+            factor_by_samples(work.gram, work.ridge, K)
         for i in range(n):
             gradient[i] = line.d[i]
         solve_lower(K, n, line.d)
         solve_upper(K, n, line.d)
         for w in range(len(W)):
             line.move[w] = dot(work.Z[w], line.d)
-        if search_line(work, line, dot(gradient, line.d), sign):
+        alpha = 1.0 if fixed else search_line(work, line, dot(gradient, line.d))
+        changed = go(work, line, alpha, sign)
+        if alpha == 1.0 and changed == 0 and not fixed:
             break
-    for i in range(n):
-        col.r[rows[i]] = line.u[i]
-    settle_residual(col)
+    for w in range(len(W)):
+        value[w] /= work.ridge
+    set_residual(col, rows, line, fixed)
 
 
 @inner
-def search_line(work: Working, line: Line, slope: float, sign: Array) -> bool:
-    """Step along d, halved until the objective falls; True if a whole step changes no sign."""
+def search_line(work: Working, line: Line, slope: float) -> float:
+    """Return how far to go along d: 1, halved until the objective falls."""
     now, alpha = objective(work, line, 0.0), 1.0
     while alpha > 1e-12:
         after = objective(work, line, alpha)
         if after <= now - 1e-4 * alpha * slope + 1e-14 * abs(now):
             break
         alpha *= 0.5
+    return alpha
+
+
+@inner
+def go(work: Working, line: Line, alpha: float, sign: Array) -> int:
+    """Go along d, and return how many signs change."""
+    count = 0
     add(alpha, line.d, line.u)
     add(alpha, line.move, line.v)
-    if alpha < 1.0:
-        return False
-    changed = 0
     for w in range(len(sign)):
-        changed += np.sign(shrink(line.v[w], work.cut[w])) != sign[w]
-    return changed == 0
+        count += np.sign(shrink(line.v[w], work.cut[w])) != sign[w]
+    return count
 
 
 @inner
-def polish_dual(col: Column, A: Array, sign: Array, b: Array) -> None:
-    """Solve for a known support A (sorted) from the start, refine once; fills b and the residual.
-
-    ``(I + Z_A Z_A'/ridge) u = y + Z_A (cut s)/ridge``, ``b = (Z_A'u - cut s)/ridge``.
-    """
-    rows, (cut, ridge) = training_rows(col.mask), summed(col)
-    n, signed = len(rows), np.empty(len(A))
-    Z, gram, K = np.empty((len(A), n)), np.zeros((n, n)), np.empty((n, n))
-    for a in range(len(A)):
-        standardise_rows(col, A[a], rows, Z[a])
-        signed[a] = cut * col.weights[A[a]] * sign[a]
-        b[a] = -signed[a] / ridge
-    add_outer_products(Z, np.arange(len(A)), np.ones(len(A)), gram)
-    factor_by_samples(gram, ridge, K)
-    u, change = np.zeros(n), np.empty(n)
-    subtract_fit(col, Z, b, rows)
-    for _ in range(2):
-        for i in range(n):
-            change[i] = col.r[rows[i]] - u[i]
-        solve_lower(K, n, change)
-        solve_upper(K, n, change)
-        add(1.0, change, u)
-        for a in range(len(A)):
-            b[a] = (dot(u, Z[a]) - signed[a]) / ridge
-        subtract_fit(col, Z, b, rows)
-
-
-@inner
-def subtract_fit(col: Column, Z: Array, b: Array, rows: Array) -> None:
-    """Set ``r = y - Z_A b``, for Z_A on the training rows."""
-    left = np.empty(len(rows))
+def set_residual(col: Column, rows: Array, line: Line, fixed: bool) -> None:
+    """Set r = u; where signs are fixed it is what these coefficients leave of y, u + d."""
     for i in range(len(rows)):
-        left[i] = col.y[rows[i]]
-    for a in range(len(b)):
-        add(-b[a], Z[a], left)
-    for i in range(len(rows)):
-        col.r[rows[i]] = left[i]
+        col.r[rows[i]] = line.u[i] + line.d[i] if fixed else line.u[i]
     settle_residual(col)
 
 
 @compiled
-def solve_duals(many: Column, sets: Sets, progress: Progress) -> None:
+def solve_duals(many: Column, sets: Sets, progress: Progress, fixed: bool) -> None:
     """Find supports and their signs, and residuals, of the columns left to the dual.
 
-    The signs stand in the place of the coefficients until `polish_duals`.
+    The signs stand in the place of the coefficients until the check has found no violator. Then
+    they are `fixed`, and the column is polished: solved for its support from the start.
     """
     for q in range(len(progress.state)):
-        if progress.state[q] != SOLVE or not many.at.dual[q]:
+        if not many.at.dual[q] or progress.state[q] != (POLISH if fixed else SOLVE):
             continue
-        col, W, m = column_of(many, q), sets.working[q, : sets.n_working[q]], 0
-        mark, value, support, sign = sets.mark[q], sets.value[q], sets.support[q], np.zeros(len(W))
-        unmark_support(sets, q)
-        clear_active(col)
-        solve_dual(col, W, sign, progress.steps[q])
-        for w in range(len(W)):
-            value[W[w]] = sign[w]
-        for j in range(len(mark)):
-            if mark[j] & WORKING and value[j] != 0.0:
-                support[m], value[m] = j, value[j]
-                m += 1
-        sets.n_support[q] = m
-        mark_support(sets, q)
-        progress.state[q] = CHECK
+        col, m = column_of(many, q), sets.n_support[q]
+        W = sets.support[q, :m] if fixed else sets.working[q, : sets.n_working[q]]
+        sign = sets.value[q, :m].copy() if fixed else np.zeros(len(W))
+        value = np.empty(len(W))
+        solve_dual(col, W, sign, value, progress.steps[q], fixed)
+        if fixed:
+            keep_values(sets, q, value, sign)
+            progress.state[q] = POLISHED
+        else:
+            keep_signs(sets, q, sign)
+            progress.state[q] = CHECK
 
 
-@compiled
-def polish_duals(many: Column, sets: Sets, progress: Progress, found: Found) -> None:
-    """Put coefficients in the place of the signs, and finish these columns."""
-    for t in range(len(found.todo)):
-        q = found.todo[t]
-        if progress.state[q] == POLISH:
-            col, m = column_of(many, q), sets.n_support[q]
-            sign = sets.value[q, :m].copy()
-            polish_dual(col, sets.support[q, :m], sign, sets.value[q, :m])
-            record(sets, q, sign, m)
-            finish_column(col, sets, q, progress, found, t)
+@inner
+def keep_signs(sets: Sets, q: int, sign: Array) -> None:
+    """Make the support what has a sign, in ascending order, with the signs as its coefficients."""
+    mark, value, m = sets.mark[q], sets.value[q], 0
+    for w in range(len(sign)):
+        value[sets.working[q, w]] = sign[w]
+    for j in range(len(mark)):
+        if mark[j] & WORKING and value[j] != 0.0:
+            sets.support[q, m], value[m] = j, value[j]
+            mark[j] |= SELECTED
+            m += 1
+    sets.n_support[q] = m
+
+
+@inner
+def keep_values(sets: Sets, q: int, value: Array, sign: Array) -> None:
+    """Put coefficients in the place of the signs."""
+    sets.n_support[q] = 0
+    for a in range(len(value)):
+        record(sets, q, sets.support[q, a], value[a], sign[a])

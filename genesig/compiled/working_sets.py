@@ -18,14 +18,17 @@ from genesig.compiled.algebra import dot
 from genesig.compiled.column import (
     ACTIVE,
     Column,
+    Known,
+    clear_active,
     column_of,
     gradient,
+    known_of,
     residual_of_active,
 )
 
 WORKING, SELECTED = 1, 2  # bits of `mark`
 # States of a column; the first scan finds a working set.
-SOLVE, CHECK, POLISH, DONE, FIRST = 0, 1, 2, 3, 4
+SOLVE, CHECK, POLISH, POLISHED, DONE, FIRST = 0, 1, 2, 3, 4, 5
 MOST = 1e38  # in single precision
 
 
@@ -47,7 +50,7 @@ class Progress(NamedTuple):
     """How far each of q columns is at a point.
 
     state (q,) of the columns; gap (q,) its duality gap, relative to ||y||²/n;
-    steps (q, 2) counts Newton steps and scans.
+    steps (q, 1) counts Newton steps.
     """
 
     state: Array
@@ -73,23 +76,27 @@ class Found(NamedTuple):
 
 
 @compiled
-def solve_columns(many: Column, sets: Sets, progress: Progress) -> bool:
+def solve_columns(many: Column, known: Known, sets: Sets, progress: Progress) -> bool:
     """Minimise columns on their working sets; False where one lacks room, to be called again.
 
     Those whose point is `dual` are left to `dual.solve_duals`, and so become those with more active
     features than is good for this form.
     """
     for q in range(len(progress.state)):
-        if progress.state[q] != SOLVE or many.at.dual[q]:
+        if progress.state[q] != SOLVE:
             continue
-        col, W = column_of(many, q), sets.working[q, : sets.n_working[q]]
+        col, own, W = column_of(many, q), known_of(known, q), sets.working[q, : sets.n_working[q]]
         unmark_support(sets, q)
-        status = solve_working_set(col, W, sets.mark[q], progress.steps[q])
+        status = LONG
+        if not many.at.dual[q]:
+            status = solve_working_set(col, own, W, sets.mark[q], progress.steps[q])
         if status == LONG:
             many.at.dual[q] = True
+            clear_active(own)
             continue
-        copy_active(col, sets, q, status)
-        mark_support(sets, q)
+        if status != SOLVED:
+            residual_of_active(col, own)
+        copy_active(own, sets, q, status)
         if status == NO_ROOM:
             return False
         progress.state[q] = CHECK
@@ -100,42 +107,22 @@ def solve_columns(many: Column, sets: Sets, progress: Progress) -> bool:
 def check_columns(many: Column, sets: Sets, progress: Progress, found: Found) -> None:
     """Hold the scanned columns against the optimality conditions; sort out what is done.
 
-    Violators join the working set. Without any a column is done, but for those that are `dual`,
-    whose coefficients `dual.polish_duals` finds.
+    Violators join the working set. Without any a column is done, but for those that are `dual`:
+    they are to be polished, and come here once more for their gap.
     """
     for t in range(len(found.todo)):
         q = found.todo[t]
-        progress.steps[q, 1] += 1
-        if progress.state[q] == FIRST:
-            progress.state[q] = DONE
+        state, col = progress.state[q], column_of(many, q)
+        if state == CHECK and join_violators(col, sets, q, found, t):
+            state = SOLVE
+        elif state == CHECK:
+            state = POLISH if many.at.dual[q] else POLISHED
+        if state == POLISHED:
+            progress.gap[q] = duality_gap(col, sets, q, found.ratio[t], found.beyond[t])
+        if state in (POLISHED, FIRST):
             renew(sets, q, found, t)
-            continue
-        col = column_of(many, q)
-        if join_violators(col, sets, q, found, t):
-            progress.state[q] = SOLVE
-        elif many.at.dual[q]:
-            progress.state[q] = POLISH
-        else:
-            finish_column(col, sets, q, progress, found, t)
-
-
-@inner
-def finish_column(
-    col: Column, sets: Sets, q: int, progress: Progress, found: Found, t: int
-) -> None:  # fmt: skip
-    """Fill the gap of a column that meets the conditions, and make its next working set."""
-    m = sets.n_support[q]
-    A, b = sets.support[q, :m], sets.value[q, :m]
-    progress.gap[q] = duality_gap(col, A, b, found.ratio[t], found.beyond[t])
-    progress.state[q] = DONE
-    renew(sets, q, found, t)
-
-
-@inner
-def mark_support(sets: Sets, q: int) -> None:
-    """Mark the features of the support."""
-    for a in range(sets.n_support[q]):
-        sets.mark[q, sets.support[q, a]] |= SELECTED
+            state = DONE
+        progress.state[q] = state
 
 
 @inner
@@ -146,28 +133,23 @@ def unmark_support(sets: Sets, q: int) -> None:
 
 
 @inner
-def copy_active(col: Column, sets: Sets, q: int, status: int) -> None:
+def copy_active(known: Known, sets: Sets, q: int, status: int) -> None:
     """Copy the support out of the column."""
     if status != SOLVED:
-        sort_active(col)
-        residual_of_active(col)
-    m, sign = col.size[ACTIVE], col.spare
-    for a in range(m):
-        p = col.active[a]
-        sets.support[q, a], sets.value[q, a], sign[a] = col.feature[p], col.b[p], col.sign[p]
-    record(sets, q, sign, m)
+        sort_active(known)
+    sets.n_support[q] = 0
+    for a in range(known.size[ACTIVE]):
+        p = known.active[a]
+        record(sets, q, known.feature[p], known.b[p], known.sign[p])
 
 
 @inner
-def record(sets: Sets, q: int, sign: Array, m: int) -> None:
-    """Keep the coefficients that rounding has left on their side of 0."""
-    kept = 0
-    for a in range(m):
-        b = sets.value[q, a]
-        if b != 0.0 and b * sign[a] >= 0.0:
-            sets.support[q, kept], sets.value[q, kept] = sets.support[q, a], b
-            kept += 1
-    sets.n_support[q] = kept
+def record(sets: Sets, q: int, j: int, b: float, sign: float) -> None:
+    """Add feature j to the support, unless rounding has not left its b on its side of 0."""
+    if b != 0.0 and b * sign >= 0.0:
+        m = sets.n_support[q]
+        sets.support[q, m], sets.value[q, m], sets.n_support[q] = j, b, m + 1
+        sets.mark[q, j] |= SELECTED
 
 
 @inner
@@ -217,22 +199,23 @@ def renew(sets: Sets, q: int, found: Found, t: int) -> None:
 
 
 @inner
-def duality_gap(col: Column, A: Array, b: Array, ratio: float, beyond: float) -> float:
+def duality_gap(col: Column, sets: Sets, q: int, ratio: float, beyond: float) -> float:
     """Return the duality gap relative to ||y||²/n (see `solution.duality_gap`).
 
     Features of weight 0 are left out of the scaling; what their gradient lacks of 0 is added.
     """
     n, mu = col.number[0], col.at.mu
     total, square = 0.0, 0.0
-    for a in range(len(A)):
-        limit = col.at.tau * col.weights[A[a]]
-        g = gradient(col, A[a]) - 2.0 * mu * b[a]
-        square += b[a] * b[a]
+    for a in range(sets.n_support[q]):
+        j, b = sets.support[q, a], sets.value[q, a]
+        limit = col.at.tau * col.weights[j]
+        g = gradient(col, j) - 2.0 * mu * b
+        square += b * b
         if limit > 0.0:
-            total += limit * abs(b[a]) - b[a] * g
+            total += limit * abs(b) - b * g
             ratio = max(ratio, abs(g) / limit)
         else:
-            total += abs(b[a] * g)
+            total += abs(b * g)
             beyond += g * g
     energy = dot(col.y, col.y) / n
     if energy == 0.0:
@@ -240,6 +223,6 @@ def duality_gap(col: Column, A: Array, b: Array, ratio: float, beyond: float) ->
     if col.at.tau == 0.0 and mu > 0.0:
         return float(beyond / (4.0 * mu) / energy)
     s = 1.0 / ratio
-    q = dot(col.r, col.r) + n * mu * square
-    total += (1.0 - s) / n * (2.0 * dot(col.y, col.r) - (1.0 + s) * q)
+    both = dot(col.r, col.r) + n * mu * square
+    total += (1.0 - s) / n * (2.0 * dot(col.y, col.r) - (1.0 + s) * both)
     return float(max(total, 0.0) / energy)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.column import Column, Point
-from genesig.compiled.dual import polish_duals, solve_duals
+from genesig.compiled.column import Column, Known, Point
+from genesig.compiled.dual import solve_duals
 from genesig.compiled.working_sets import (
     DONE,
     FIRST,
@@ -109,12 +109,15 @@ class _Chunk:
             longest=np.full(q, np.inf), floor=FLOOR * self.tau_max * sets.weights.max(),
         )  # fmt: skip
         self.many = Column(
-            at, sets.matrix.F, sets.weights, **rows._asdict(), r=rows.y.copy(),
-            pull=rows.mask * rows.y, mean=mean, inverse=inverse,
+            at, sets.matrix.F, sets.weights, rows.mask, rows.y, r=rows.y.copy(),
+            pull=rows.mask * rows.y, mean=mean, inverse=inverse, number=rows.number,
+            basis=rows.mask[:, None] * rows.basis,
+        )  # fmt: skip
+        self.known = Known(
             slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
             size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
-        self.progress = Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 2), int))
+        self.progress = Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 1), int))
         self.sets = Sets(
             working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
             support=np.empty((q, d), dtype=np.int32), value=np.empty((q, d)),
@@ -160,15 +163,16 @@ class _Chunk:
         progress.state[:] = np.where(on, FIRST if m == 0 else SOLVE, DONE)
         progress.steps[:] = 0
         while (progress.state != DONE).any():
-            while not solve_columns(self.many, self.sets, progress):
+            while not solve_columns(self.many, self.known, self.sets, progress):
                 self._grow()
             if at.dual.any():
-                solve_duals(self.many, self.sets, progress)
+                solve_duals(self.many, self.sets, progress, False)
             todo = np.flatnonzero(progress.state != DONE)
             found = scan(self.many, self.screen, todo, way.strong[:, m])
             check_columns(self.many, self.sets, progress, found)
             if at.dual.any():
-                polish_duals(self.many, self.sets, progress, found)
+                solve_duals(self.many, self.sets, progress, True)
+                check_columns(self.many, self.sets, progress, found)
 
     def _way(self, tau: Array, mu: Array) -> _Way:
         """Return the path after a point at which only a first working set is found."""
@@ -186,7 +190,7 @@ class _Chunk:
 
     def _grow(self) -> None:
         """Double the room for known features; a row is an odd number of cache lines."""
-        old = self.many
+        old = self.known
         q, room = old.feature.shape
         room = 2 * room + 8
         if q > 1 and 16 * q * room**2 > CROWDED:
@@ -195,12 +199,13 @@ class _Chunk:
         for name, array in new.items():
             had = getattr(old, name)
             array[tuple(map(slice, had.shape))] = had
-        self.many = old._replace(**new)
+        self.known = old._replace(**new)
 
 
 def _room(q: int, room: int, width: int) -> dict[str, Any]:
     return dict(
-        feature=np.zeros((q, room), dtype=np.int64), Z=np.zeros((q, room, width)),
+        feature=np.zeros((q, room), dtype=np.int32), weight=np.zeros((q, room)),
+        Z=np.zeros((q, room, width)),
         gram=np.zeros((q, room, room)), c=np.zeros((q, room)), b=np.zeros((q, room)),
         sign=np.zeros((q, room)), inside=np.zeros((q, room), dtype=bool),
         active=np.zeros((q, room), dtype=np.int64), L=np.zeros((q, room, room)),
