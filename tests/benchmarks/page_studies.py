@@ -73,9 +73,8 @@ def main() -> int:
             print(f"{number:02d} {kind}, {design}, signal {signal}: {grade(data).value},"
                   f" {words(text)} words; {'; '.join(found) or 'no contradiction'}",
                   flush=True)  # fmt: skip
-    print(
-        f"{wrong} of {grades.total() - grades['refused']} pages contradict themselves; grades {dict(grades)}"
-    )
+    made = grades.total() - grades["refused"]
+    print(f"{wrong} of {made} pages contradict themselves; grades {dict(grades)}")
     return int(wrong > 0)
 
 
