@@ -60,7 +60,7 @@ def by_halves(
               for k, task in enumerate(todo)}  # fmt: skip
 
     def choose(searched: list[Searched], protocol: Protocol, d: int) -> tuple[Any, Array]:
-        known = halves[searched[0].columns.start]
+        known = halves[max(k for k in halves if k <= searched[0].columns[0])]
         each = [ByHalves(**vars(s), halves=h) for s, h in zip(searched, known, strict=True)]
         return stable.choose([*each], protocol, d)
 
