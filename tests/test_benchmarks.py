@@ -28,7 +28,7 @@ from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
 from answers_runs import VARIANTS, answered, asked, run, run_together, together
 from answers_seeds import final_lists, jaccard
 from answers_table import HEADLINE, agreement, apart, decided
-from by_glmnet import installed
+from by_glmnet import installed, numbered
 from cell import brier
 from kinds_study import study_of as kind_study
 from leave_one_out import left_out, right
@@ -329,6 +329,13 @@ def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
     assert told.loc["l1", ["best", "sets", "genes"]].tolist() == [1, 2, 4]
 
 
+def test_seconds_of_both_answers_are_counted_once():
+    """They come of the same fits, and each has the seconds of these."""
+    rows = pd.DataFrame({"method": ["genesig", "named genes", "l1"], "seconds": [3600.0] * 3})
+    rows = rows.assign(data="golub", repeat=0, folds=5, pairs=1)
+    assert results_tables.said(rows).endswith(" 3 methods, 2.0 h of processor in outer splits")
+
+
 def test_every_kind_has_rivals_that_predict_and_choose(monkeypatch):
     monkeypatch.setattr(rivals, "TREES", 20)
     monkeypatch.setattr(rivals, "BOOSTS", 2)
@@ -400,6 +407,15 @@ def test_each_class_against_all_others_gives_the_probabilities_of_all():
     found, genes = log_odds(one_vs_rest(exact))(None, np.arange(4), None, [], 0)
     np.testing.assert_allclose(expit(found), np.exp(share))
     assert genes.tolist() == [0, 1, 2, 3]
+
+
+def test_two_folds_become_three_that_hold_what_the_first_one_held():
+    y = np.where(np.arange(40) % 2, 1.0, -1.0)
+    fold = numbered([(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))], y)
+    assert [sorted(set(y[fold == k])) for k in np.unique(fold)] == [[-1, 1]] * 3
+    assert np.bincount(fold.astype(int)).tolist() == [0, 10, 20, 10]
+    three = [(np.setdiff1d(np.arange(9), part), part) for part in np.arange(9).reshape(3, 3)]
+    assert numbered(three, np.ones(9)).tolist() == [1, 1, 1, 2, 2, 2, 3, 3, 3]
 
 
 def test_stabl_finds_what_is_true_and_little_else():
