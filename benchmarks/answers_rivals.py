@@ -115,14 +115,17 @@ def random_forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) ->
 
 
 def shrunken_centroids(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
-    """Tibshirani et al. 2002: 30 thresholds from none to the largest deviation, uniform priors."""
+    """Tibshirani et al. 2002: 30 thresholds from none to the largest deviation, uniform priors.
+
+    scikit-learn's score is that of their equation for the discriminant, twice the log odds.
+    """
     most = float(np.abs(NearestCentroid().fit(Z, y).deviations_).max())
     grid = [*np.linspace(most, 0, 30, endpoint=False)[1:], None]
     model = GridSearchCV(
         NearestCentroid(), {"shrink_threshold": grid}, scoring=right, cv=inner, error_score="raise"
     ).fit(Z, y)
     kept = np.abs(model.best_estimator_.deviations_).max(axis=0) > 0
-    return model.decision_function(Z_test), np.flatnonzero(kept)
+    return model.decision_function(Z_test) / 2, np.flatnonzero(kept)
 
 
 def stability_selection(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:

@@ -38,13 +38,9 @@ def by_glmnet(kind: str, alpha: float) -> Rival:
     """
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
-        fold, classes = np.zeros(len(y)), FAMILIES[kind].endswith("nomial")
-        for number, (_, left_out) in enumerate(inner, 1):
-            fold[left_out] = number
-        if len(inner) < LEAST:
-            fold += len(inner) * (np.cumsum(fold == 1) % 2 * (fold == 1))  # the first one in two
+        classes = FAMILIES[kind].endswith("nomial")
         values = np.column_stack([y["time"], y["event"]]) if y.dtype.names else y
-        given = {"z": Z, "test": Z_test, "y": values, "fold": fold,
+        given = {"z": Z, "test": Z_test, "y": values, "fold": numbered(inner, y),
                  "weights": _balanced(y) if classes else np.ones(len(y))}  # fmt: skip
         with tempfile.TemporaryDirectory() as name:
             for part, numbers in given.items():
@@ -57,6 +53,20 @@ def by_glmnet(kind: str, alpha: float) -> Rival:
         return score[:, 0] if score.shape[1] == 1 else score, genes
 
     return fit
+
+
+def numbered(inner: Folds, y: Array) -> Array:
+    """Return the fold of each row, from 1 on; where there are two, the first is cut in two.
+
+    In the order of the response, whatever that of the rows, so that each class is in both parts.
+    """
+    fold = np.zeros(len(y))
+    for number, (_, left_out) in enumerate(inner, 1):
+        fold[left_out] = number
+    if len(inner) < LEAST:
+        first = np.flatnonzero(fold == 1)
+        fold[first[np.argsort(y[first], kind="stable")][::2]] = len(inner) + 1
+    return fold
 
 
 def _balanced(y: Array) -> Array:

@@ -21,7 +21,7 @@ from answers_table import agreement, decided
 from by_glmnet import installed
 from questions import question
 from rivals import GROUPS, NOT_ODDS, RIVALS
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets
@@ -59,10 +59,7 @@ def calibrated(method: str, study: Study, record: Record) -> dict[str, float]:
         return {"slope": _cox_slope(y, f) if y.dtype.names else calibration_line(y, f).slope}
     if method in NOT_ODDS:
         return {}
-    if record.told is not None:
-        told = np.array(record.told)
-    else:
-        told = expit(f) if f.ndim == 1 else softmax(f, axis=1)
+    told = expit(f) if record.told is None else np.array(record.told)
     return {"brier": brier(y, told if told.ndim > 1 else np.column_stack([1 - told, told]))}
 
 

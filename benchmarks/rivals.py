@@ -1,9 +1,9 @@
 """The rivals of each kind of response, as whole procedures: see `answers_rivals` for what they get.
 
 y is that of the data set: ±1, numbers of classes, numbers, or times and events. Scores of classes
-are log odds, all classes being as frequent, with a column for each of more than two; those of times
-are log hazards. `NOT_ODDS` names whose scores only decide. What chooses among lengths of a list
-halves it from step to step.
+are log odds, all classes being as frequent, with a column for each of more than two, against all
+others; those of times are log hazards. `NOT_ODDS` names whose scores only decide. What chooses
+among lengths of a list halves it from step to step.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from answers_rivals import Array, Folds, Found, Rival, l1_logistic, shrunken_centroids, t_test_lda
 from by_glmnet import by_glmnet
+from scipy.special import log_expit, logsumexp
 from selections import knockoffs, stability_selection, stabl
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
@@ -54,14 +55,34 @@ def numbers(y: Array) -> Array:
 
 
 def one_vs_rest(rival: Rival) -> Rival:
-    """Return a rival of two classes as one of several: each class against all others."""
+    """Return a rival of two classes as one of several: each class against all others.
+
+    Either side counted as a half; where each of T classes counts as 1/T, the odds of one of them
+    are 1/(T - 1) of that. Scores are the logarithms of these shares.
+    """
 
     def several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
         found = [rival(Z, np.where(y == c, 1.0, -1.0), Z_test, inner, seed) for c in np.unique(y)]
         genes = np.unique(np.concatenate([own for _, own in found if own is not None]))
-        return np.column_stack([scores for scores, _ in found]), genes.astype(np.int64)
+        scores = np.column_stack([scores for scores, _ in found])
+        return log_expit(scores - np.log(scores.shape[1] - 1)), genes.astype(np.int64)
 
     return several
+
+
+def log_odds(rival: Rival) -> Rival:
+    """Return a rival whose columns are log odds, of one whose scores are logarithms of shares.
+
+    So what a sample adds to all its columns, as its own length does to those of centroids, orders
+    no samples.
+    """
+
+    def against_others(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
+        f, genes = rival(Z, y, Z_test, inner, seed)
+        others = [logsumexp(np.delete(f, c, axis=1), axis=1) for c in range(f.shape[1])]
+        return f - np.column_stack(others), genes
+
+    return against_others
 
 
 def elastic_net(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
@@ -124,7 +145,7 @@ def centroids_several(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
     search = GridSearchCV(NearestCentroid(), {"shrink_threshold": grid}, cv=inner, **BALANCED)
     model = search.fit(Z, y).best_estimator_
     kept = np.abs(model.deviations_).max(axis=0) > 0
-    return model.decision_function(Z_test), np.flatnonzero(kept)
+    return model.decision_function(Z_test) / 2, np.flatnonzero(kept)
 
 
 def f_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
@@ -270,6 +291,9 @@ RIVALS: dict[str, dict[str, Rival]] = {
 NOT_ODDS = ("SVM-RFE",)
 for kind, known in RIVALS.items():
     known |= {"l1 (glmnet)": by_glmnet(kind, 1.0), "elastic net (glmnet)": by_glmnet(kind, 0.5)}
+RIVALS[SEVERAL] = {
+    name: rival if name in NOT_ODDS else log_odds(rival) for name, rival in RIVALS[SEVERAL].items()
+}
 
 GROUPS = {
     "genesig": ("genesig", "named genes"),

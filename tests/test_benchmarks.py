@@ -18,6 +18,7 @@ from places import ROOT, SHARED, TESTS
 sys.path.insert(0, str(TESTS / "benchmarks"))
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import answers_rivals
 import results_tables
 import rivals
 import selections
@@ -27,18 +28,20 @@ from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
 from answers_runs import VARIANTS, answered, asked, run, run_together, together
 from answers_seeds import final_lists, jaccard
 from answers_table import HEADLINE, agreement, apart, decided
-from by_glmnet import installed
+from by_glmnet import installed, numbered
 from cell import brier
 from kinds_study import study_of as kind_study
 from leave_one_out import left_out, right
 from named_nested import config_of, draw, nested_chance
 from questions import REAL, SIMULATED
 from results_figures import critical_difference, front, joined
-from rivals import OF_GENES
+from rivals import NOT_ODDS, OF_GENES, log_odds, one_vs_rest
 from rivals import RIVALS as KINDS
+from scipy.special import expit, log_softmax, softmax
 from selections import HALVES, at_levels, gaussian_copies, knockoffs, shrinkage, stabl
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.linear_model import Lasso, LogisticRegression, lars_path
+from sklearn.neighbors import NearestCentroid
 from study import splits_of
 
 from genesig.selection.assess.assessment import difference
@@ -326,6 +329,13 @@ def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
     assert told.loc["l1", ["best", "sets", "genes"]].tolist() == [1, 2, 4]
 
 
+def test_seconds_of_both_answers_are_counted_once():
+    """They come of the same fits, and each has the seconds of these."""
+    rows = pd.DataFrame({"method": ["genesig", "named genes", "l1"], "seconds": [3600.0] * 3})
+    rows = rows.assign(data="golub", repeat=0, folds=5, pairs=1)
+    assert results_tables.said(rows).endswith(" 3 methods, 2.0 h of processor in outer splits")
+
+
 def test_every_kind_has_rivals_that_predict_and_choose(monkeypatch):
     monkeypatch.setattr(rivals, "TREES", 20)
     monkeypatch.setattr(rivals, "BOOSTS", 2)
@@ -341,6 +351,71 @@ def test_every_kind_has_rivals_that_predict_and_choose(monkeypatch):
             assert scores.shape == ((20, T) if T > 2 else (20,)), (kind, name)
             assert np.isfinite(scores).all()
             assert (genes is None) == (name == "boosting")
+
+
+def unshrunk(*_, **__):
+    """Return centroids in the place of a search among thresholds."""
+    model = NearestCentroid()
+    model.best_estimator_ = model
+    return model
+
+
+def test_scores_of_classes_are_log_odds(monkeypatch):
+    """Normal classes of known log odds: the sum of z of two, and of three around `axes`."""
+    rng, inner = np.random.default_rng(0), [(np.arange(2000), np.arange(2000, 4000))]
+    y, number = np.where(np.arange(4000) % 2, 1.0, -1.0), np.arange(4000) % 3
+    Z = rng.standard_normal((4000, 5)) + 0.5 * y[:, None]
+    A = rng.standard_normal((4000, 5)) + np.eye(3, 5)[number]
+    two, several = KINDS["classification"], KINDS["several_classes"]
+    for name in ("l1", "t-test + LDA", "shrunken centroids"):
+        if name == "shrunken centroids":
+            for module in (answers_rivals, rivals):
+                monkeypatch.setattr(module, "GridSearchCV", unshrunk)
+        slope = np.polyfit(Z.sum(axis=1), two[name](Z, y, Z, inner, 0)[0], 1)[0]
+        assert slope == pytest.approx(1, abs=0.1), name
+        told = expit(several[name](A, number, A, inner, 0)[0])
+        assert np.abs(told - softmax(A[:, :3], axis=1)).mean() < 0.04, name
+
+
+def test_log_odds_of_several_classes_are_of_one_law():
+    """What a sample adds to all its columns says nothing, and probabilities add up to 1."""
+    rng = np.random.default_rng(0)
+    f = rng.standard_normal((30, 4))
+    told = [
+        log_odds(lambda *_, own=f + more: (own, None))(*[None] * 5)[0]
+        for more in (0, 9 * rng.standard_normal((30, 1)))
+    ]
+    np.testing.assert_allclose(told[0], told[1])
+    np.testing.assert_allclose(expit(told[0]), softmax(f, axis=1))
+    inner = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(2)]
+    dataset = kind_study("several_classes", 0, n=60, d=16, signal=1.0)
+    Z, y = standardised(dataset.X), dataset.response()
+    for name, rival in KINDS["several_classes"].items():
+        if name not in NOT_ODDS and (installed() or "glmnet" not in name):
+            scores, _ = rival(Z[:40], y[:40], Z[40:], inner, 0)
+            np.testing.assert_allclose(expit(scores).sum(axis=1), 1, err_msg=name)
+
+
+def test_each_class_against_all_others_gives_the_probabilities_of_all():
+    share = log_softmax(np.random.default_rng(0).standard_normal((30, 4)), axis=1)
+
+    def exact(Z, y, Z_test, inner, seed):
+        c = int(np.flatnonzero(y > 0)[0])
+        others = np.log(np.delete(np.exp(share), c, axis=1).mean(axis=1))
+        return share[:, c] - others, np.array([c])
+
+    found, genes = log_odds(one_vs_rest(exact))(None, np.arange(4), None, [], 0)
+    np.testing.assert_allclose(expit(found), np.exp(share))
+    assert genes.tolist() == [0, 1, 2, 3]
+
+
+def test_two_folds_become_three_that_hold_what_the_first_one_held():
+    y = np.where(np.arange(40) % 2, 1.0, -1.0)
+    fold = numbered([(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))], y)
+    assert [sorted(set(y[fold == k])) for k in np.unique(fold)] == [[-1, 1]] * 3
+    assert np.bincount(fold.astype(int)).tolist() == [0, 10, 20, 10]
+    three = [(np.setdiff1d(np.arange(9), part), part) for part in np.arange(9).reshape(3, 3)]
+    assert numbered(three, np.ones(9)).tolist() == [1, 1, 1, 2, 2, 2, 3, 3, 3]
 
 
 def test_stabl_finds_what_is_true_and_little_else():
