@@ -39,7 +39,7 @@ def by_glmnet(kind: str, alpha: float) -> Rival:
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
         classes = FAMILIES[kind].endswith("nomial")
-        values = np.column_stack([y["time"], y["event"]]) if y.dtype.names else y
+        values = times(y) if y.dtype.names else y
         given = {"z": Z, "test": Z_test, "y": values, "fold": numbered(inner, y),
                  "weights": _balanced(y) if classes else np.ones(len(y))}  # fmt: skip
         with tempfile.TemporaryDirectory() as name:
@@ -67,6 +67,12 @@ def numbered(inner: Folds, y: Array) -> Array:
         first = np.flatnonzero(fold == 1)
         fold[first[np.argsort(y[first], kind="stable")][::2]] = len(inner) + 1
     return fold
+
+
+def times(y: Array) -> Array:
+    """Return times and events (n, 2); glmnet refuses a time of 0, which comes before all others."""
+    time = np.asarray(y["time"], dtype=float)
+    return np.column_stack([np.maximum(time, time[time > 0].min() / 2), y["event"]])
 
 
 def _balanced(y: Array) -> Array:

@@ -28,7 +28,7 @@ from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
 from answers_runs import VARIANTS, answered, asked, run, run_together, together
 from answers_seeds import final_lists, jaccard
 from answers_table import HEADLINE, agreement, apart, decided
-from by_glmnet import installed, numbered
+from by_glmnet import installed, numbered, times
 from cell import brier
 from kinds_study import study_of as kind_study
 from leave_one_out import left_out, right
@@ -245,6 +245,11 @@ def test_each_sample_is_left_out_once_and_called_by_the_sign_of_its_score(monkey
 
     monkeypatch.setattr("answers_runs.on_split", nine_right)
     assert right(study, ("ridge",)) == {"ridge": 9}
+
+
+def test_times_of_zero_keep_their_place_for_glmnet():
+    y = np.array([(0.0, 1), (2.0, 0), (0.0, 0), (0.5, 1)], [("time", float), ("event", float)])
+    assert times(y).tolist() == [[0.25, 1], [2, 0], [0.25, 0], [0.5, 1]]
 
 
 def test_an_unknown_data_set_is_one_line():
