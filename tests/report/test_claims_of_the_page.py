@@ -81,6 +81,19 @@ def test_a_page_of_noise_speaks_of_no_effect_and_no_accurate_list():
         assert ("per standard deviation of the held-out score" in text) != noise
 
 
+def test_a_page_of_noise_shows_a_batch_that_is_independent_without_green(tmp_path):
+    data = STUDIES["noise"][1]()
+    names = ["north", "south"]
+    data["batch"] = {
+        "column": "centre", "names": names, "sizes": [15, 15], "counts": [[7, 8], [8, 7]],
+        "mean": None, "sd": None, "association": 0.1, "wrong": [0.5, 0.5], "combat": False,
+        "shown": False, "held_out": 30, "too_few": 0, "splits": 0,
+    }  # fmt: skip
+    page = page_of(data, tmp_path)
+    assert 'Independent of batch: <span class="state">supported' in page
+    assert contradictions(data, page) == []
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
