@@ -62,6 +62,14 @@ def first_gene(Z: Array, y: Array) -> float:
     return float(2 / np.abs((weight * y) @ Z).max())
 
 
+def even_odds(y: Array, n: int) -> Array:
+    """Return what a model without genes says of n samples: even odds, the more frequent class.
+
+    Its own score would be 0, which is wrong whatever the class.
+    """
+    return np.full(n, 1e-9 * (np.sign(y.sum()) or -1.0))
+
+
 def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
     """Lasso-penalised logistic regression as in glmnet: path to .01 lambda_max, by log loss."""
     path = {name: value for name, value in EXACT.items() if name != "l1_ratio"}
@@ -69,7 +77,7 @@ def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> F
         Cs=first_gene(Z, y) * np.geomspace(1, 100, 20), l1_ratios=(1.0,), cv=inner, scoring=likely,
         random_state=seed, use_legacy_attributes=False, **path, **BALANCED_L1,
     ).fit(Z, y)  # fmt: skip
-    return model.decision_function(Z_test), np.flatnonzero(model.coef_)
+    return _of_l1(model, y, Z_test)
 
 
 def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
@@ -81,7 +89,13 @@ def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
         l1_ratios=(1.0,), solver="liblinear", class_weight="balanced", cv=inner, scoring=right,
         random_state=seed, use_legacy_attributes=False,
     ).fit(Z, y)  # fmt: skip
-    return model.decision_function(Z_test), np.flatnonzero(model.coef_)
+    return _of_l1(model, y, Z_test)
+
+
+def _of_l1(model: LogisticRegressionCV, y: Array, Z_test: Array) -> Found:
+    genes = np.flatnonzero(model.coef_)
+    scores = model.decision_function(Z_test) if len(genes) else even_odds(y, len(Z_test))
+    return scores, genes
 
 
 def linear_svm(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:

@@ -4,6 +4,7 @@
 
 critical_difference.png: mean ranks of the error over real data sets, by those of two classes and by
 all kinds together; methods that a bar joins do not differ by Nemenyi's test at 5 % (Demšar 2006).
+It takes questions as independent; several are of one data set, so that the bars are too short.
 pareto.png: mean error against number of genes on the real data sets of two classes; no method of
 the line is beaten in both.
 """
@@ -97,7 +98,7 @@ def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
     axes.set_xlim(0.8, 5 * genes.max())
     axes.set_ylim(0, 1.1 * error.max())
     axes.set(xscale="log", xlabel="genes + 1, median over data sets", ylabel="mean balanced error",
-             title=f"{rows['data'].nunique()} data sets of two classes")  # fmt: skip
+             title=f"{rows['data'].nunique()} questions of two classes")  # fmt: skip
     axes.title.set_fontsize(9)
     points = {name: (genes[name], error[name]) for name in error.index}
     for name, at in points.items():
@@ -134,7 +135,7 @@ def main(answers: Path, folder: Path) -> None:
         axes, ("classification", None), ("two classes", "all kinds"), strict=True
     ):
         table = errors(rows, kind)
-        draw_ranks(place, table, f"{title}, {len(table)} data sets")
+        draw_ranks(place, table, f"{title}, {len(table)} questions")
     figure.tight_layout()
     figure.savefig(folder / "critical_difference.png", dpi=150)
     figure, one = plt.subplots(figsize=(7, 4.5))

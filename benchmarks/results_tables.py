@@ -82,7 +82,8 @@ def page(table: pd.DataFrame, first: str) -> str:
     """Return the means as a page: a table for each kind, real and simulated."""
     lines = ["# Results of the benchmark", "", first.removeprefix("# ") + ".", "",
              "What the columns mean: [the benchmark](../README.md). Best: on how many data sets the"
-             " error is the least. A method with fewer sets than others was not run on all of them,"
+             " error is the least among methods that were run on all of a table, equal ones each"
+             " counted. A method with fewer sets than others was not run on all of them,"
              " so that its means are not those of the others.", ""]  # fmt: skip
     for (kind, data), part in table.groupby(["kind", "data"], sort=False):
         names = [name for name in SHOWN if part[name].notna().any()]

@@ -13,7 +13,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from answers_rivals import Array, Folds, Found, Rival, l1_logistic, shrunken_centroids, t_test_lda
+from answers_rivals import (
+    Array,
+    Folds,
+    Found,
+    Rival,
+    even_odds,
+    l1_logistic,
+    shrunken_centroids,
+    t_test_lda,
+)
 from by_glmnet import by_glmnet
 from scipy.special import log_expit, logsumexp
 from selections import knockoffs, stability_selection, stabl
@@ -74,11 +83,13 @@ def log_odds(rival: Rival) -> Rival:
     """Return a rival whose columns are log odds, of one whose scores are logarithms of shares.
 
     So what a sample adds to all its columns, as its own length does to those of centroids, orders
-    no samples.
+    no samples. Where a model without genes says the same of all classes, it is the most frequent.
     """
 
     def against_others(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
         f, genes = rival(Z, y, Z_test, inner, seed)
+        size = np.unique(y, return_counts=True)[1]
+        f = f + 1e-9 * np.argsort(np.argsort(size, kind="stable"), kind="stable")
         others = [logsumexp(np.delete(f, c, axis=1), axis=1) for c in range(f.shape[1])]
         return f - np.column_stack(others), genes
 
@@ -261,8 +272,8 @@ def of_selected(select: Callable[[Array, Array, int], Array]) -> Rival:
         elif len(kept):
             model = LogisticRegression(class_weight="balanced").fit(A, y)
             found = model.decision_function(A_test)
-        else:  # the more frequent class, with even odds but for that
-            found = np.full(len(A_test), 1e-9 * (np.sign(y.sum()) or -1.0))
+        else:
+            found = even_odds(y, len(A_test))
         return np.asarray(found), kept
 
     return fit

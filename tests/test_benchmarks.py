@@ -46,6 +46,7 @@ from study import splits_of
 
 from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.held_out import predictions_table
+from genesig.selection.assess.several import predicted
 from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.tasks import Protocol, keywords
 
@@ -387,11 +388,11 @@ def test_log_odds_of_several_classes_are_of_one_law():
     rng = np.random.default_rng(0)
     f = rng.standard_normal((30, 4))
     told = [
-        log_odds(lambda *_, own=f + more: (own, None))(*[None] * 5)[0]
+        log_odds(lambda *_, own=f + more: (own, None))(None, np.arange(4), None, [], 0)[0]
         for more in (0, 9 * rng.standard_normal((30, 1)))
     ]
-    np.testing.assert_allclose(told[0], told[1])
-    np.testing.assert_allclose(expit(told[0]), softmax(f, axis=1))
+    np.testing.assert_allclose(told[0], told[1], rtol=1e-6)
+    np.testing.assert_allclose(expit(told[0]), softmax(f, axis=1), rtol=1e-6)
     inner = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(2)]
     dataset = kind_study("several_classes", 0, n=60, d=16, signal=1.0)
     Z, y = standardised(dataset.X), dataset.response()
@@ -410,8 +411,28 @@ def test_each_class_against_all_others_gives_the_probabilities_of_all():
         return share[:, c] - others, np.array([c])
 
     found, genes = log_odds(one_vs_rest(exact))(None, np.arange(4), None, [], 0)
-    np.testing.assert_allclose(expit(found), np.exp(share))
+    np.testing.assert_allclose(expit(found), np.exp(share), rtol=1e-6)
     assert genes.tolist() == [0, 1, 2, 3]
+
+
+def test_a_rival_without_genes_calls_the_more_frequent_class():
+    """A score of 0 is wrong for either class: as if chance erred always, not half the time."""
+    inner = [(np.arange(20), np.arange(20, 30))]  # where what the gene says is turned around
+    for side in (1.0, -1.0):
+        y = side * np.where(np.arange(30) % 3, 1.0, -1.0)
+        Z = (y * np.where(np.arange(30) < 20, 1.0, -1.0))[:, None]
+        scores, genes = RIVALS["l1 logistic"](Z, y, Z[:4], inner, 0)
+        assert len(genes) == 0
+        assert np.sign(scores).tolist() == [side] * 4
+        assert expit(scores) == pytest.approx(0.5)
+
+    def nothing(Z, y, Z_test, inner, seed):
+        return np.zeros(len(Z_test)), np.zeros(0, dtype=np.int64)
+
+    scores, genes = log_odds(one_vs_rest(nothing))(Z, np.arange(30) % 7 // 3, Z[:4], inner, 0)
+    assert len(genes) == 0
+    assert predicted(scores).tolist() == [0] * 4
+    np.testing.assert_allclose(expit(scores), 1 / 3, rtol=1e-6)
 
 
 def test_two_folds_become_three_that_hold_what_the_first_one_held():
