@@ -53,7 +53,7 @@ from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import cox_sets
 from genesig.response.survival import martingale
 
-TREES, BOOSTS = 100, 50
+TREES, BOOSTS = 101, 50
 TWO, SEVERAL, NUMBERS, TIMES = "classification", "several_classes", "regression", "survival"
 BALANCED = {"scoring": "balanced_accuracy", "error_score": "raise"}
 
@@ -172,7 +172,7 @@ def f_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Fo
 
 
 def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
-    """Random forest of 100 trees with elimination (Diaz-Uriarte and Alvarez de Andres 2006).
+    """Random forest of 101 trees, so that two classes do not tie, with elimination (Diaz-Uriarte and Alvarez de Andres 2006).
 
     Importances are those of the first forest. The list is the shortest whose error of trees that
     have not seen a sample is within one standard error of the least one's.
