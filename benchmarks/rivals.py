@@ -172,8 +172,9 @@ def f_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Fo
 
 
 def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
-    """Random forest of 101 trees, so that two classes do not tie, with elimination (Diaz-Uriarte and Alvarez de Andres 2006).
+    """Random forest with elimination (Diaz-Uriarte and Alvarez de Andres 2006).
 
+    101 trees, an odd number, so that votes on two classes do not tie.
     Importances are those of the first forest. The list is the shortest whose error of trees that
     have not seen a sample is within one standard error of the least one's.
     """
