@@ -128,9 +128,13 @@ def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 
 
 def lasso_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
-    """Logistic regression with an l1 penalty, as glmnet's, tau by the inner log loss."""
+    """Logistic regression with an l1 penalty, as glmnet's, tau by the inner log loss.
+
+    Where it has no feature and the odds are even, the score of `majority`, next to 0.
+    """
     f, left_out = logistic_lasso(X, y, X_test, inner)
-    return f - midpoint(y, left_out)
+    f = f - midpoint(y, left_out)
+    return f if f.any() else 1e-9 * majority(X, y, X_test, inner, random_state)
 
 
 def lasso_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:

@@ -138,6 +138,16 @@ def test_the_l1_logistic_model_is_scikit_learns_at_the_tau_of_the_smallest_inner
     np.testing.assert_allclose(f, expected - midpoint(y, left_out[best]), atol=5e-3)
 
 
+@pytest.mark.parametrize("first", [1.0, -1.0])
+def test_the_lasso_without_a_feature_calls_one_class_where_the_odds_are_even(first):
+    """A score of 0 would be wrong for either class, an error of 1 where chance is a half."""
+    y, inner = first * np.tile([1.0, -1.0], 16), np.arange(32).reshape(4, 8)
+    X = np.where(np.arange(32) < 8, 1.0, -1.0)[:, None] * y[:, None]  # misleads when left out
+    f = BASELINES["lasso"]["classification"](X, y, X[:5], list(inner[:1]), 1)
+    assert np.sign(f).tolist() == [first] * 5
+    assert np.abs(f).max() < 1e-6
+
+
 def test_the_lasso_is_scikit_learns_at_the_tau_of_the_smallest_inner_error():
     X, y, X_test, inner, _ = problem("regression", signal=0.5)
 
