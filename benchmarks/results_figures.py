@@ -23,7 +23,6 @@ from scipy.stats import friedmanchisquare, studentized_range
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
-from matplotlib.transforms import Bbox
 
 OURS, THEIRS = "#0b6e4f", "#444444"
 
@@ -66,12 +65,19 @@ def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
     for at, (name, rank) in enumerate(ranks.items()):
         colour = OURS if name in ("genesig", "named genes") else THEIRS
         axes.plot(rank, at, "o", color=colour)
-        axes.text(rank + 0.25, at, f"{name}  {rank:.1f}", va="center", color=colour, fontsize=8)
+        axes.text(
+            rank + 0.03 * np.ptp(ranks),
+            at,
+            f"{name}  {rank:.1f}",
+            va="center",
+            color=colour,
+            fontsize=8,
+        )
     for at, (low, high) in enumerate(joined(ranks.tolist(), apart)):
         axes.plot([low, high], [len(ranks) + 0.5 * at] * 2, color="#999999", lw=3)
     axes.set(title=f"{title}: p = {p:.2g}, critical difference {apart:.1f}", yticks=[],
              xlabel="mean rank of the error (1: least)")  # fmt: skip
-    axes.set_xlim(min(ranks) - 0.5, max(ranks) + 3.5)
+    axes.set_xlim(min(ranks) - 0.5, max(ranks) + 0.45 * np.ptp(ranks) + 1)
     axes.invert_yaxis()
     axes.title.set_fontsize(9)
 
@@ -95,36 +101,32 @@ def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
     genes = own["genes"].fillna(own["all_genes"]).groupby("method").median()[error.index] + 1
     kept = front(genes, error)
     axes.step(genes[kept], error[kept], where="post", color="#bbbbbb")
-    axes.set_xlim(0.8, 5 * genes.max())
-    axes.set_ylim(0, 1.1 * error.max())
+    near = error[error < MOST * error.min()].sort_values(ascending=False)
+    axes.set_xlim(0.8, 2 * genes[near.index].max())
+    axes.set_ylim(0.9 * near.min(), 1.05 * near.max())
     axes.set(xscale="log", xlabel="genes + 1, median over data sets", ylabel="mean balanced error",
-             title=f"{rows['data'].nunique()} questions of two classes")  # fmt: skip
+             title=f"{rows['data'].nunique()} questions{_beyond(error, near)}")  # fmt: skip
     axes.title.set_fontsize(9)
-    points = {name: (genes[name], error[name]) for name in error.index}
-    for name, at in points.items():
-        axes.plot(*at, "o", color=_colour(name))
-    taken = [Bbox([at - 4, at + 4]) for at in axes.transData.transform([*points.values()])]
-    for name, at in points.items():
-        taken.append(_named(axes, name, at, taken))
+    for name, place in zip(near.index, np.linspace(0.98, 0.02, len(near)), strict=True):
+        axes.plot(genes[name], error[name], "o", color=_colour(name))
+        axes.annotate(
+            f"{name} {error[name]:.3f}", (genes[name], error[name]), xytext=(1.03, place),
+            textcoords="axes fraction", va="center", fontsize=8, color=_colour(name),
+            arrowprops={"arrowstyle": "-", "color": "#cccccc", "lw": 0.6},
+        )  # fmt: skip
+
+
+MOST = 2.0
+"""Methods whose error is this many times the least are told in the title alone."""
+
+
+def _beyond(error: pd.Series, near: pd.Series) -> str:
+    far = [f"{name} {value:.3f}" for name, value in error.items() if name not in near.index]
+    return f" of two classes; not shown: {', '.join(far)}" if far else " of two classes"
 
 
 def _colour(name: str) -> str:
     return OURS if name in ("genesig", "named genes") else THEIRS
-
-
-def _named(axes: Any, name: str, at: tuple[float, float], taken: list[Bbox]) -> Bbox:
-    """Write a name beside its point, at the first place that nothing has taken."""
-    for side, shift in (("left", (5, 5)), ("left", (5, -13)), ("right", (-5, 5)),
-                        ("right", (-5, -13))):  # fmt: skip
-        text = axes.annotate(name, at, xytext=shift, ha=side, color=_colour(name), fontsize=8,
-                             textcoords="offset points")  # fmt: skip
-        box = text.get_window_extent()
-        if not box.count_overlaps(taken):
-            break
-        text.remove()
-    else:
-        axes.add_artist(text)
-    return box
 
 
 def main(answers: Path, folder: Path) -> None:
@@ -138,7 +140,7 @@ def main(answers: Path, folder: Path) -> None:
         draw_ranks(place, table, f"{title}, {len(table)} questions")
     figure.tight_layout()
     figure.savefig(folder / "critical_difference.png", dpi=150)
-    figure, one = plt.subplots(figsize=(7, 4.5))
+    figure, one = plt.subplots(figsize=(8, 4.5))
     draw_pareto(one, rows)
     figure.tight_layout()
     figure.savefig(folder / "pareto.png", dpi=150)
