@@ -188,7 +188,7 @@ def test_a_named_gene_that_the_model_does_without_is_told():
     assert it["size"] == it["evidence"]["model"] + 1
     assert "2 of them named" in sentences(data)[1]
     card = SECTIONS["cards"](data, SMALL).items[0]
-    assert "not in the final model" in dict(card.pairs)["Selected"]
+    assert "not in the final model" in dict(card.pairs)["Weight"]
     assert dict(card.pairs)["Evidence"].startswith("named: ")
 
 
