@@ -33,7 +33,8 @@ def misclassification(y: Array, f: Array) -> float:
 def balanced_error(y: Array, f: Array) -> float:
     """(e₋ + e₊)/2, where e± is the share of misclassified samples of each class.
 
-    It is 1 - balanced accuracy, and 1/2 for any constant prediction. NaN without both classes.
+    It is 1 - balanced accuracy, and 1/2 for any constant prediction but 0, which calls no class and
+    is wrong for both. NaN without both classes.
     """
     return float(np.mean([misclassification(y[y == c], f[y == c]) for c in (-1.0, 1.0)]))
 
