@@ -51,7 +51,8 @@ def _log_cost() -> None:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, KiB on Linux
     seconds = sum(each.ru_utime + each.ru_stime for each in used)
-    peak = sum(each.ru_maxrss for each in used) / unit
+    # The larger one: a child starts with the pages of its parent, which would count twice.
+    peak = max(each.ru_maxrss for each in used) / unit
     logging.getLogger(__name__).info("took %.1f s of processor time, %.0f MB", seconds, peak)
 
 

@@ -1,11 +1,13 @@
 """Processor time and peak memory of every job of a study, beside what the study announces.
 
     python tests/benchmarks/study_cost.py SAMPLES GENES [PERMUTATIONS] [SECTION.KEY=VALUE ...]
+        [-- OPTIONS OF SNAKEMAKE]
 
 Simulated chips: 30 factors carry half of the variance of every gene, so that genes are correlated
 as those of tissues are; the label follows one factor. Memory is held against 3 × X + 400 MB.
 `studies=6` cuts the samples into that many studies, each with a location and spread of every gene.
-The study runs on one core, niced, as processor time is what counts.
+The study runs on one core, niced, as processor time is what counts; other options of Snakemake,
+such as `-- --workflow-profile profiles/slurm`, run it elsewhere.
 """
 
 import os
@@ -70,7 +72,9 @@ def costs(folder: Path) -> list[tuple[str, float, int]]:
     return found
 
 
-def main(n: int, d: int, permutations: int, number: int, changes: list[str]) -> None:
+def main(
+    n: int, d: int, permutations: int, number: int, changes: list[str], options: list[str]
+) -> None:
     """Run one study and print its jobs."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -78,21 +82,24 @@ def main(n: int, d: int, permutations: int, number: int, changes: list[str]) -> 
         simulate(folder, n, d, number)
         configure(folder, permutations, number, changes)
         own = {**os.environ, "PYTHONPATH": name, "OPENBLAS_NUM_THREADS": "1"}
-        run = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all"]
+        run = [sys.executable, "-m", "snakemake", "all", *(options or ["--cores", "1"])]
         subprocess.run(run, cwd=folder, check=True, env=own, preexec_fn=lambda: os.nice(5))
         bound = 3 * n * d * 8e-6 + 400
         print(f"{n} x {d}, {permutations} permutations; 3 X + 400 MB = {bound:.0f} MB")
-        for job, seconds, peak in costs(folder):
-            print(f"{job:40} {seconds:8.1f} s {peak:6} MB{'  over' * (peak > bound)}")
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    minutes = (used.ru_utime + used.ru_stime) / 60
-    print(
-        f"in all, with Snakemake: {minutes:.1f} processor minutes, {used.ru_maxrss / 1024:.0f} MB"
-    )
+        jobs = costs(folder)
+    for job, seconds, peak in jobs:
+        print(f"{job:40} {seconds:8.1f} s {peak:6} MB{'  over' * (peak > bound)}")
+    minutes = sum(seconds for _, seconds, _ in jobs) / 60
+    print(f"in all: {minutes:.1f} processor minutes of jobs, {max(peak for *_, peak in jobs)} MB")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # of a cluster, without its jobs
+    print(f"with Snakemake: {(used.ru_utime + used.ru_stime) / 60:.1f} processor minutes here")
 
 
 if __name__ == "__main__":
-    n, d, permutations = map(int, [*(a for a in sys.argv[1:] if "=" not in a), 100][:3])
-    given = [change for change in sys.argv[1:] if "=" in change]
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    own, options = sys.argv[1:end], sys.argv[end + 1 :]
+    n, d, permutations = map(int, [*(a for a in own if "=" not in a), 100][:3])
+    given = [change for change in own if "=" in change]
     known = [int(each.split("=")[1]) for each in given if each.startswith("studies=")]
-    main(n, d, permutations, *known or [0], [c for c in given if not c.startswith("studies=")])
+    changes = [change for change in given if not change.startswith("studies=")]
+    main(n, d, permutations, *known or [0], changes, options)

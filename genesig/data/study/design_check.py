@@ -250,9 +250,17 @@ def _kind(X: Array, y: Array, chance: float, classes: Sequence[Array]) -> Array:
         sizes = np.array([known[inside].sum(axis=0) for inside in classes])
         ways = gammaln(known.sum(axis=0) + 1) - gammaln(sizes + 1).sum(axis=0)
         rare = gammaln(len(classes) + 1) - ways <= np.log(chance)
-        apart = (sizes > 0).all(axis=0) & (_concordance(X, classes) == 1)
-        kind[(kind == NOTHING) & rare & apart] = SEPARATES
+        kind[(kind == NOTHING) & rare & (sizes > 0).all(axis=0) & _apart(X, classes)] = SEPARATES
     return np.where(r >= 1 - ROUNDING, EQUAL, kind)
+
+
+def _apart(X: Array, classes: Sequence[Array]) -> Array:
+    """Tell of each gene whether any two classes have no value in common nor between, (d,)."""
+    known = np.isfinite(X)
+    low = [np.where(known, X, np.inf)[c].min(axis=0, initial=np.inf) for c in classes]
+    high = [np.where(known, X, -np.inf)[c].max(axis=0, initial=-np.inf) for c in classes]
+    each = [(high[k] < low[m]) | (high[m] < low[k]) for k, m in combinations(range(len(low)), 2)]
+    return np.asarray(np.all(each, axis=0))
 
 
 def _concordance(X: Array, classes: Sequence[Array]) -> Array:
@@ -263,13 +271,18 @@ def _concordance(X: Array, classes: Sequence[Array]) -> Array:
     """
     known, (right, pairs) = np.isfinite(X), np.zeros((2, X.shape[1]), dtype=np.int64)
     for one, other in combinations(classes, 2):
-        up, down = np.zeros((2, X.shape[1]), dtype=np.int64)
-        for x in X[other]:
-            up += (x > X[one]).sum(axis=0)
-            down += (x < X[one]).sum(axis=0)
-        right += np.maximum(up, down)
+        right += np.maximum(_below(X[one], X[other]), _below(X[other], X[one]))
         pairs += known[one].sum(axis=0) * known[other].sum(axis=0)
     return np.asarray(right / np.maximum(pairs, 1))
+
+
+def _below(low: Array, high: Array) -> Array:
+    """Count the pairs of two classes of which the first has the smaller value of a gene, (d,)."""
+    X = np.vstack([high, low])  # sorted stably, so that of equal values those of `high` are first
+    order = np.argsort(X, axis=0, kind="stable")
+    first = order >= len(high)
+    counted = ~first & np.isfinite(np.take_along_axis(X, order, axis=0))
+    return np.asarray((np.cumsum(first, axis=0) * counted).sum(axis=0))
 
 
 def _multiple(X: Array, member: Array) -> Array:
