@@ -235,10 +235,21 @@ def _environment() -> Environment:
     environment.filters["anchor"] = anchor
     environment.filters["rows"] = rows
     environment.filters["rowcount"] = lambda count: f"({counted(count, 'row')})"
+    environment.filters["broken"] = broken
     # Pictures come from matplotlib, whose text is escaped where it is written.
     environment.filters["drawn"] = lambda image: Markup(image.svg)
     environment.filters["column"] = lambda image: Markup(image.column)
     return environment
+
+
+LONG = 16
+"""Letters of a name that may go on in the next line after each of its underscores."""
+
+
+def broken(text: str) -> Markup:
+    """Escape a cell; names of gene sets break where their words end. Also tables.js."""
+    parts = text.split("_") if len(text) > LONG else [text]
+    return Markup("_<wbr>").join(parts)
 
 
 def _kind(item: object) -> str:

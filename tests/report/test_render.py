@@ -10,6 +10,7 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +23,7 @@ from genesig.report.collect import collect
 from genesig.report.page.section import PARTS, Limits
 from genesig.report.page.tables import records
 from genesig.report.page.words import clean, decimal, shorten
-from genesig.report.render import render
+from genesig.report.render import broken, render
 from genesig.report.sections import SECTIONS
 
 STUDIES = {
@@ -65,7 +66,7 @@ class Page(HTMLParser):
         self.open: list[str] = []
         self.text: list[str] = []
         self.unbalanced: list[str] = []
-        self.feed(text)
+        self.feed(text.replace("<wbr>", ""))  # a word stays one
 
     def handle_starttag(self, tag, attrs):
         self.elements.append((tag, {key: value or "" for key, value in attrs}))
@@ -178,6 +179,14 @@ def test_names_stay_text(made):
         assert "$\\alpha$ {{ 7*7 }} {% raw %}" in shown
         for gene in HOSTILE:
             assert shorten(gene, 80) in shown
+
+
+def test_long_names_break_after_underscores_and_stay_text():
+    name = "HALLMARK_<b>_PHOSPHORYLATION"
+    shown = broken(name)
+    assert shown.count("_<wbr>") == 2
+    assert shown.replace("<wbr>", "") == escape(name)
+    assert broken("1000_s_at") == "1000_s_at"  # short ids stay in one piece
 
 
 def test_every_section_has_its_heading_and_the_answer_comes_first(made, undrawn):

@@ -95,7 +95,7 @@ def chips_title(data: Study) -> str:
         return "Genes of the predictive model: none has evidence of its own"
     more = ", then other genes of the predictive model" if it["named"] < MOST_NAMED else ""
     other = data["answer"]["size"] > it["named"]
-    return f"Named genes, the most often listed first{more if other else ''}"
+    return f"Named genes, each with its share of the lists of halves{more if other else ''}"
 
 
 def gene_chips(data: Study) -> list[GeneChip]:
@@ -123,8 +123,7 @@ def _words(one: Chip) -> str:
     if one["named"] is None:
         return percent(one["frequency"]) + " · core" * bool(one["core"])
     often, q = percent(one["half_frequency"]), significant(one["q"])
-    listed = f"{often} of lists of halves, q\u00a0{q}"
-    return f"{listed} · {'named' if one['named'] else 'not named'}"
+    return f"{often}, q\u00a0{q}{'' if one['named'] else ' · not named'}"
 
 
 def _direction(data: Study, up: bool | None) -> str:

@@ -91,7 +91,7 @@ def test_the_direction_of_a_gene_is_that_of_its_values(regression):
     assert all(chip.direction.endswith(word) for chip in shown)
     assert len(shown) == min(len(data["answer"]["chips"]), MOST_NAMED)
     often = [one["half_frequency"] for one in data["answer"]["chips"]]
-    assert shown[0].words.startswith(f"{100 * max(often):.0f}\u00a0% of lists of halves")
+    assert shown[0].words.startswith(f"{100 * max(often):.0f}\u00a0%, q")
 
 
 @pytest.mark.parametrize("regression", [False, True])

@@ -41,6 +41,12 @@ function sorted(column, down) {
   return [...(down ? column.rising.slice().reverse() : column.rising), ...column.empty];
 }
 
+// Long names may go on in the next line after each underscore, as in render.py.
+function broken(text) {
+  const parts = text.length > 16 ? text.split(/(?<=_)/) : [text];
+  return parts.flatMap((part, k) => (k ? [make("wbr", {}), part] : [part]));
+}
+
 function draw(state) {
   const rows = found(state, state.query);
   const last = Math.max(0, Math.ceil(rows.length / state.most) - 1);
@@ -48,7 +54,7 @@ function draw(state) {
   const start = state.at * state.most;
   state.body.replaceChildren(...rows.slice(start, start + state.most).map(function (row) {
     return make("tr", {}, ...state.columns.map((column, place) =>
-      make("td", { className: state.looks[place], textContent: textOf(column, row) })));
+      make("td", { className: state.looks[place] }, ...broken(textOf(column, row)))));
   }));
   const total = state.columns[0].values.length;
   const end = Math.min(start + state.most, rows.length);
