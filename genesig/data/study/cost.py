@@ -22,6 +22,9 @@ from genesig.results.splits import DRAWS, FINAL, FOLDS, TRAINING
 START, OWN = 1.0, 5.0
 """Seconds of one processor in which a job imports and reads, and those of Snakemake itself."""
 
+LOOK = 5e-7
+"""Seconds of the largest job that only looks at the matrix, for one number; all take 2.5 times."""
+
 FIT, PRODUCT, STEP = 0.0075, 3.8e-10, 3e-11
 """Seconds of one outer training set: a part of its own; for each inner fold and step of a path, so
 much for one number of the training matrix, and for the cube of its samples."""
@@ -144,6 +147,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     own = ALIGNED if config["studies"] and config["across"]["align"] == "auto" else 0
     held = (2 + own) * matrix + GENE * size.genes
     wide = MANY + held + SAMPLE * size.samples
+    look = LOOK * size.samples * size.genes
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
         "fit": Cost(START + repeats * share * fit, wide, jobs * START + fits * fit, jobs, repeats),
@@ -151,7 +155,8 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         "fit_final": _alone(DRAWS * fit, ONE + held),
         "fit_subsamples": _alone(halves, wide),
         "baselines": _alone(forest, FORESTS + GROWN * matrix),
-        "others": Cost(START, 160 + 4 * matrix + READ * _members(size), 15 * START + OWN),
+        "others": Cost(START + look, 160 + 5 * matrix + READ * _members(size),
+                       15 * START + OWN + 2.5 * look),
     }  # fmt: skip
     if k := config["quality"]["modules"]:
         costs["modules"] = _alone(MODULE * k * size.samples * size.genes, 250 + 6 * matrix)
