@@ -145,7 +145,7 @@ def test_a_wrong_signature_is_refused_before_anything_runs(installed, group):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("NO_SYMBOL", r"failed \(ValueError: 'TP53' is not in list\); mend the package"),
+        ("NO_SYMBOL", r"failed \(ValueError: .* not in list\); mend the package"),
         ("FEW", r"gives an array of shape \(1,\), where \(\d+,\) is needed"),
         ("BLANK", "gives a score that is no finite number"),
     ],

@@ -189,16 +189,16 @@ class Plots:
 
     def heat(self, ax: Axes | None = None, top: int = 60) -> Axes:
         """Draw the standardised values of the signature's genes, samples by their response."""
-        ax, data = _axes(ax), self._results.signature[:, :top]
+        ax, data = _axes(ax), self._results.signature
         y = self._response(data.obs)
         order = np.argsort(y, kind="stable")
-        X = dense(data.X, "signature.h5ad")
+        X, var = dense(data.X, "signature.h5ad")[:, :top], data.var.iloc[:top]
         spread = X.std(axis=0)
         z = ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1))[order].T
         image = ax.imshow(z, cmap=diverging(), vmin=-3, vmax=3, aspect="auto", interpolation="none")
         ax.figure.colorbar(image, ax=ax, label="standard deviations from the gene's mean")
-        names = zip(data.var_names, data.var["symbol"], strict=True)
-        ax.set_yticks(np.arange(data.n_vars), [gene_label(*pair, 24) for pair in names], fontsize=7)
+        names = zip(var.index, var["symbol"], strict=True)
+        ax.set_yticks(np.arange(len(var)), [gene_label(*pair, 24) for pair in names], fontsize=7)
         for edge in np.flatnonzero(np.diff(y[order])) if self._results.model["classes"] else ():
             ax.axvline(edge + 0.5, color=INK, lw=1.6)
         ax.set_xlabel(f"{data.n_obs} samples by {shorten(self._label(), 24)}")
@@ -210,7 +210,7 @@ class Plots:
         if name not in data.var_names:
             raise refuse("gene", f"'{name}' is not in the signature of {data.n_vars} genes")
         ax, y = _axes(ax), self._response(data.obs)
-        values = dense(data[:, [name]].X, "signature.h5ad")[:, 0]
+        values = dense(data.X, "signature.h5ad")[:, data.var_names.get_loc(name)]
         ax.set_ylabel(gene_label(name, str(data.var["symbol"][name]), 32))
         if self._results.model["classes"] is None:
             ax.scatter(y, values, s=14, color=OWN, lw=0)

@@ -57,6 +57,8 @@ def _tried(url: str, once: Callable[[], T], tries: int = 1) -> T:
     try:
         return once()
     except (OSError, HTTPException, ValueError) as error:
+        if isinstance(error, HTTPError):
+            error.close()
         if tries > len(WAITS) or not _may_pass(error):
             raise _refuse(url, error) from None
     sleep(WAITS[tries - 1])
@@ -99,6 +101,7 @@ def _go_on(url: str, part: Path) -> None:
     except HTTPError as error:
         if error.code != 416 or not have:
             raise
+        error.close()
         part.unlink()  # more is there than the server has: of another version
         return _go_on(url, part)
     with answer, part.open("ab" if answer.status == 206 else "wb") as stream:
