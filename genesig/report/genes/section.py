@@ -281,10 +281,10 @@ def brevity(data: Genes, limits: Limits) -> Section:
         description="; ".join(
             f"{one.genes:.0f} genes: {write(one.value)}" for one in found
         ),
-        caption=f"Above: {shown.name} with 95\u00a0% CI by the mean length of a list. Filled: the"
-        " chosen lists, whose error is reported; open: nested lists; to choose the best here would"
-        " bias its estimate. Below: agreement of lists of disjoint halves of the samples (1:"
-        " identical, 0: as by chance).",
+        caption=f"Above: {shown.name} with 95\u00a0% CI by mean length of list. Filled: the chosen"
+        " lists, whose error is reported; open: nested lists; choosing the best here would bias its"
+        " estimate. Below: agreement of lists of disjoint halves of the samples (1: identical, 0:"
+        " as by chance).",
     )  # fmt: skip
     files = ["lists.tsv", "nested_lists.tsv", "stability.tsv"]
     return Section("brevity", TITLE, words, [image], part="stability", files=files)

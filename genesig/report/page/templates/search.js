@@ -76,8 +76,8 @@ function makeSearch(states) {
   });
   document.querySelector("header").append(make("search", { className: "everywhere" },
     make("label", {}, "Find a gene or sample everywhere ", input), said, list,
-    make("span", { className: "hint", textContent: "In figures: point, tap or use the arrow keys for"
-      + " names; drag, click or press Enter to mark them in all figures as a list; Esc ends it." })));
+    make("span", { className: "hint", textContent: "In figures: point, tap or use arrow keys for"
+      + " names; drag, click or press Enter to mark them everywhere; Esc ends it." })));
 }
 
 const states = Array.from(document.querySelectorAll("table[data-name]"), makeTable);
