@@ -147,7 +147,6 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     own = ALIGNED if config["studies"] and config["across"]["align"] == "auto" else 0
     held = (2 + own) * matrix + GENE * size.genes
     wide = MANY + held + SAMPLE * size.samples
-    look = LOOK * size.samples * size.genes
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
         "fit": Cost(START + repeats * share * fit, wide, jobs * START + fits * fit, jobs, repeats),
@@ -155,8 +154,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         "fit_final": _alone(DRAWS * fit, ONE + held),
         "fit_subsamples": _alone(halves, wide),
         "baselines": _alone(forest, FORESTS + GROWN * matrix),
-        "others": Cost(START + look, 160 + 5 * matrix + READ * _members(size),
-                       15 * START + OWN + 2.5 * look),
+        "others": _looked(size, matrix),
     }  # fmt: skip
     if k := config["quality"]["modules"]:
         costs["modules"] = _alone(MODULE * k * size.samples * size.genes, 250 + 6 * matrix)
@@ -176,6 +174,12 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     if config["structured"]["sets"] is not None:
         costs |= _of_sets(config, size, jobs)
     return costs
+
+
+def _looked(size: Size, matrix: float) -> Cost:
+    """Sum up the jobs that only look at a matrix of so many MB, or at what others made of it."""
+    look, room = LOOK * size.samples * size.genes, 160 + 5 * matrix + READ * _members(size)
+    return Cost(START + look, room, 15 * START + OWN + 2.5 * look)
 
 
 def _members(size: Size) -> int:
