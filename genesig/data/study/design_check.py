@@ -197,7 +197,7 @@ def check_label_genes(expression: Expression, sheet: Sheet, where: str) -> Itera
     kind = np.concatenate(kinds)
     if (kind == SEPARATES).any():
         others = (X[:, own == NOTHING] for X, own in zip(parts, kinds, strict=True))
-        if max(_concordance(X, classes).max(initial=0) for X in others) >= NEAR:
+        if max(concordance(X, classes).max(initial=0) for X in others) >= NEAR:
             kind[kind == SEPARATES] = NOTHING
     for which, words in _words(design).items():
         found = [expression.genes[k] for k in np.flatnonzero(kind == which)]
@@ -250,11 +250,11 @@ def _kind(X: Array, y: Array, chance: float, classes: Sequence[Array]) -> Array:
         sizes = np.array([known[inside].sum(axis=0) for inside in classes])
         ways = gammaln(known.sum(axis=0) + 1) - gammaln(sizes + 1).sum(axis=0)
         rare = gammaln(len(classes) + 1) - ways <= np.log(chance)
-        kind[(kind == NOTHING) & rare & (sizes > 0).all(axis=0) & _apart(X, classes)] = SEPARATES
+        kind[(kind == NOTHING) & rare & (sizes > 0).all(axis=0) & apart(X, classes)] = SEPARATES
     return np.where(r >= 1 - ROUNDING, EQUAL, kind)
 
 
-def _apart(X: Array, classes: Sequence[Array]) -> Array:
+def apart(X: Array, classes: Sequence[Array]) -> Array:
     """Tell of each gene whether any two classes have no value in common nor between, (d,)."""
     known = np.isfinite(X)
     low = [np.where(known, X, np.inf)[c].min(axis=0, initial=np.inf) for c in classes]
@@ -263,7 +263,7 @@ def _apart(X: Array, classes: Sequence[Array]) -> Array:
     return np.asarray(np.all(each, axis=0))
 
 
-def _concordance(X: Array, classes: Sequence[Array]) -> Array:
+def concordance(X: Array, classes: Sequence[Array]) -> Array:
     """Return the share of pairs of two classes that each gene orders as most of their pairs.
 
     With two classes the area under the ROC curve, of genes high or low in the positive class. Over

@@ -162,6 +162,23 @@ def test_the_page_on_large_studies_says_what_the_model_says() -> None:
         assert int(jobs) == round(cost.together / cost.seconds) or name in ("`fit`", "all others")
 
 
+def test_the_page_on_large_studies_says_how_its_hours_grow() -> None:
+    page = " ".join((ROOT / "docs/large.md").read_text(encoding="utf-8").split())
+    said = re.search(
+        r"samples by the power (\S+), with the genes by (\S+), with permutations by (\S+)\.", page
+    )
+    base = {"samples": 1000, "genes": 54675, "permutations": 1000}
+
+    def hours(samples: int, genes: int, permutations: int) -> float:
+        size = Size(samples=samples, genes=genes, splits=20, training=samples * 4 // 5)
+        chosen = {"controls": {"permutations": permutations, "permutations_per_job": 10}}
+        return total(size, splits={"batches": 1}, nonlinear={"enabled": False}, **chosen)
+
+    powers = [np.log2(hours(**base | {name: 2 * base[name]}) / hours(**base)) for name in base]
+    assert said is not None
+    assert [float(each) for each in said.groups()] == pytest.approx(powers, abs=0.05)
+
+
 SETS = {
     # what the config names -> the sizes of its file
     "structured": ({"structured": {"sets": "s.gmt"}}, "structured"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,13 @@ from broken_survival import STATUS, YEARS, survival
 from small_study import Study
 
 from genesig.cli import main
-from genesig.data.study.design_check import ROUNDING, check_label_genes, correlations
+from genesig.data.study.design_check import (
+    ROUNDING,
+    apart,
+    check_label_genes,
+    concordance,
+    correlations,
+)
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Design
@@ -235,3 +242,26 @@ def test_real_numbers_are_no_label() -> None:
     expected = [np.corrcoef(x, y)[0, 1] for x in X.T]
     np.testing.assert_allclose(correlations(X, y), expected, rtol=0, atol=1e-9)
     assert (np.abs(correlations(X, y)) >= 1 - ROUNDING).tolist() == [True] + [False] * 8
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_are_told_apart_as_by_all_pairs_of_samples(classes: int) -> None:
+    """With ties, missing values and genes that separate; each pair of samples is looked at."""
+    rng = np.random.default_rng(classes)
+    y = np.tile(np.arange(classes), 8)
+    X = rng.integers(0, 9, (len(y), 60)).astype(float)
+    X[:, :20] += 10 * y[:, None]
+    X[:, 10:20] *= -1
+    X[rng.random(X.shape) < 0.1] = np.nan
+    expected = []
+    for x in X.T:
+        right = pairs = 0
+        for one, other in combinations(range(classes), 2):
+            difference = x[y == one][:, None] - x[y == other]
+            right += max((difference > 0).sum(), (difference < 0).sum())
+            pairs += np.isfinite(difference).sum()
+        expected.append(right / pairs)
+    members = [y == number for number in range(classes)]
+    np.testing.assert_array_equal(concordance(X, members), expected)
+    np.testing.assert_array_equal(apart(X, members), np.equal(expected, 1))
+    assert 20 <= apart(X, members).sum() < 60
