@@ -252,6 +252,7 @@ def test_classes_are_told_apart_as_by_all_pairs_of_samples(classes: int) -> None
     X = rng.integers(0, 9, (len(y), 60)).astype(float)
     X[:, :20] += 10 * y[:, None]
     X[:, 10:20] *= -1
+    X[:, 20] = y + np.arange(len(y)) // classes % 2  # one class ends where the next one begins
     X[rng.random(X.shape) < 0.1] = np.nan
     expected = []
     for x in X.T:
