@@ -7,7 +7,7 @@ import numpy as np
 from genesig.report.page.measure import two
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.tables import Column, filled_table
+from genesig.report.page.tables import FROM, TO, Column, filled_table
 from genesig.report.page.words import clean, counted, percent
 from genesig.selection.assess.intervals import wilson
 
@@ -16,8 +16,8 @@ COLUMNS = (
     Column("Class", "text"),
     Column("Samples", "integer"),
     Column("Recognised", "share", "Sensitivity: share of its held-out samples that are called so"),
-    Column("from", "share", "Lower limit of the 95 % CI"),
-    Column("to", "share", "Upper limit of the 95 % CI"),
+    Column(FROM, "share"),
+    Column(TO, "share"),
     Column("Most often taken for", "text"),
 )
 

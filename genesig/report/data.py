@@ -440,7 +440,8 @@ def _names(one: Dropped) -> str:
 def reproducibility(data: Study, limits: Limits) -> Section:
     """List seed, versions, inputs and the resolved config."""
     pairs = [("Seed", clean(data["config"].get("seed", "")))]
-    pairs += [(f"Version of {clean(k)}", clean(v)) for k, v in data["run"]["versions"].items()]
+    versions = data["run"]["versions"].items()
+    pairs.append(("Software", ", ".join(f"{clean(k)} {clean(v)}" for k, v in versions)))
     pairs += [(f"sha256 of {clean(k)}", clean(v)) for k, v in data["study"]["inputs"].items()]
     words = [
         "The same inputs, settings and software versions give identical results on any number of"

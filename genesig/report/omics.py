@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.tables import Column, Row, filled_table, records
+from genesig.report.page.tables import FROM, TO, Column, Row, filled_table, records
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import clean, counted, decimal, enumerated, significant
 
@@ -27,20 +27,17 @@ def omics(data: Study, limits: Limits) -> Section:
         Column("Omic", "name"), Column("Genes", "count", "In the study"),
         Column("Selected", "count", "Of the list that predicts, mean over the splits"),
         Column("Factor", "count", "Of its l1 penalty, in the final model"),
-        Column("from", "count"), Column("to", "count"),
+        Column("over splits from", "count"), Column(TO, "count"),
         Column(f"{shown.title} without it", "number", "In the first row with all omics"),
-        Column("from", "number"), Column("to", "number"),
+        Column(FROM, "number"), Column(TO, "number"),
         Column("Adds", "signed", "Error without it less the error with all, on the same samples"),
-        Column("from", "signed"), Column("to", "signed"),
+        Column(FROM, "signed"), Column(TO, "signed"),
     )  # fmt: skip
     keys = ("genes", "listed", "factor", "factor_low", "factor_high")
     cells = [[ALL if row is rows[0] else row["name"], *(row[key] for key in keys),
               shown.value(row["error"]), *shown.interval(row), *_added(row)]
              for row in rows]  # fmt: skip
-    caption = (
-        "All omics, and the whole procedure again without each on the same splits; intervals are"
-        " 95\u00a0% CI, of factors the range over the splits."
-    )
+    caption = "All omics, and the whole procedure again without each on the same splits."
     table = filled_table(NAME, caption, columns, cells, limits.table_rows, file=f"{NAME}.tsv")
     return Section(NAME, TITLE, [_sentence(data, rows[1:])], [table], part="evidence")
 

@@ -15,8 +15,8 @@ from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import INK, MUTED, OWN
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import (
-    LOWER,
-    UPPER,
+    FROM,
+    TO,
     Column,
     Row,
     Table,
@@ -228,9 +228,9 @@ def next_study(data: Patients, limits: Limits) -> Section:
         f" {CALIBRATION[data['study']['task']]}"
     )
     table = filled_table("next-study", "Patients needed for an interval of ±0.05.", heads,
-                         [row[: len(heads)] for row in cells], limits.table_rows,
-                         file="next_study.tsv")  # fmt: skip
-    return Section("next-study", title, [words], [table], part="evidence", folded=True)
+                         [row[: len(heads)] for row in cells], limits.table_rows)  # fmt: skip
+    return Section("next-study", title, [words], [table] if len(rows) > 1 else [], part="evidence",
+                   folded=True, files=["next_study.tsv"])  # fmt: skip
 
 
 def _need(data: Patients, row: Row) -> str:
@@ -242,7 +242,7 @@ def _need(data: Patients, row: Row) -> str:
 
 
 RATIOS = (Column("Adjusted for", "text"), Column("Value", "number"),
-          Column("from", "number", LOWER), Column("to", "number", UPPER))  # fmt: skip
+          Column(FROM, "number"), Column(TO, "number"))  # fmt: skip
 PARTS = (Column("Subgroup", "text"), Column("Samples", "integer"), Column("Events", "integer"))
 
 
@@ -262,12 +262,12 @@ def score_effect(data: Patients, limits: Limits) -> Section:
     first = 0 if several else 1
     table = filled_table(
         "score-effect", caption, heads[first:], [row[first:] for row in cells], limits.table_rows,
-        shown=several, file="score_effect.tsv",
+        shown=several,
     )  # fmt: skip
     words += [] if several else _not_both(data, rows[0])
     words.append(_of_what(data))
-    return Section("score-effect", title, [" ".join(words)], [table], part="evidence",
-                   folded=True)  # fmt: skip
+    return Section("score-effect", title, [" ".join(words)], [table] if len(rows) > 1 else [],
+                   part="evidence", folded=True, files=["score_effect.tsv"])  # fmt: skip
 
 
 def _not_both(data: Patients, row: Row) -> list[str]:
@@ -328,8 +328,8 @@ def subgroups(data: Patients, limits: Limits) -> Section:
         " how many were looked at: a difference here is a question for the next study."
     )
     keys = ["name", "samples", "events", "value", "low", "high"]
-    heads = [*PARTS, Column(shown.title, "number"), Column("from", "number", LOWER),
-             Column("to", "number", UPPER)]  # fmt: skip
+    heads = [*PARTS, Column(shown.title, "number"), Column(FROM, "number"),
+             Column(TO, "number")]  # fmt: skip
     if rows[0]["events"] is None:
         del heads[2], keys[2]
     table = filled_table(

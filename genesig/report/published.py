@@ -13,7 +13,7 @@ from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import INK, OTHER, OWN, WIDE, rule, sheet
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import Column, Row, filled_table, records
+from genesig.report.page.tables import FROM, TO, Column, Row, filled_table, records
 from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def published(data: Study, limits: Limits) -> Section:
         )
     columns = (
         Column("Signature", "name"), Column("Genes", "count", "In the study"),
-        Column(shown.title, "number"), Column("from", "number"), Column("to", "number"),
+        Column(shown.title, "number"), Column(FROM, "number"), Column(TO, "number"),
         Column("Difference", "number", "Of the error to genesig, on the same samples"),
-        Column("from", "number"), Column("to", "number"),
+        Column(FROM, "number"), Column(TO, "number"),
         Column("Random lists", "share", "That are at least as good"),
     )  # fmt: skip
     ends = ("difference", "difference_low", "difference_high", "as_good")

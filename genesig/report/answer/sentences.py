@@ -28,7 +28,7 @@ from genesig.report.page.words import (
 from genesig.selection.assess.intervals import POWER, SOUGHT
 from genesig.selection.genes.frequency import FEWEST
 
-PRICE = "the price of proof, what keeping to named genes costs, is"
+PRICE = "the price of proof is"
 
 
 def naming(data: Study, it: Evidence) -> str:

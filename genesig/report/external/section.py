@@ -12,7 +12,7 @@ from genesig.report.external.collect import CohortRecord, External, Quantiles, S
 from genesig.report.page.measure import Measure, measure, two
 from genesig.report.page.record import Study
 from genesig.report.page.section import Facts, Group, Item, Limits, Section
-from genesig.report.page.tables import LOWER, UPPER, Column, Table, filled_table
+from genesig.report.page.tables import FROM, TO, Column, Table, filled_table
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import (
     between,
@@ -220,7 +220,7 @@ def _overview(data: External, limits: Limits) -> Table:
                Column("Seen in training", "integer", "Samples that trained the model")]  # fmt: skip
     for key in keys:
         columns += [Column(_name(key, data["external"][0]), _kind(key)),
-                    Column("from", _kind(key), LOWER), Column("to", _kind(key), UPPER)]  # fmt: skip
+                    Column(FROM, _kind(key)), Column(TO, _kind(key))]  # fmt: skip
     columns += [Column("Genes absent", "integer"), Column("Median shift", "number", SHIFT)]
     rows = [
         [one["name"], one["samples"], one["seen_before"],

@@ -22,8 +22,8 @@ from genesig.report.page.section import Card, Item, Limits, Section
 from genesig.report.page.style import CLASS_COLOURS, INK, MUTED, OWN, PAPER
 from genesig.report.page.svg import MOST, SAMPLE, SVG, Marks, circle, written
 from genesig.report.page.tables import (
-    LOWER,
-    UPPER,
+    FROM,
+    TO,
     Column,
     Row,
     Table,
@@ -257,9 +257,9 @@ def cards(data: Genes, limits: Limits) -> Section:
         return Section("cards", "Gene by gene", part="signature")
     words = [
         "What a gene does alone is measured on the samples on which it was selected: that flatters"
-        " it, and the 95\u00a0% CIs do not allow for the selection. Often chosen instead: genes"
-        " that the lists of training sets and halves hold more often when they lack this one."
-        " Descriptive only."
+        " it, and the 95\u00a0% CIs, in parentheses, do not allow for the selection. Effect:"
+        f" {_effects(data)}. Often chosen instead: genes that the lists of training sets and halves"
+        " hold more often when they lack this one. Descriptive only."
         f"{first_of(len(found), total, 'gene')}"
     ]
     if data["cards"]["events"]:
@@ -289,7 +289,7 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
         *([("Evidence", standing(row))] if "named" in row else []),
         (alone(data).title.format(about(data, one)),
          _limits(separation(data, one), alone(data).write)),
-        (_effect_name(data, one), with_interval(one["effect"])),
+        ("Effect", with_interval(one["effect"])),
         *([("Missing", _missing(data, one["missing"]))] if one["missing"] else []),
         *([("Often chosen instead", _replaced(one))] if one["replaced"] else []),
     ]  # fmt: skip
@@ -305,15 +305,6 @@ def _missing(data: Genes, shares: list[float]) -> str:
     return "; ".join(f"{percent(share)} of {clean(name)}" for share, name in each)
 
 
-def _effect_name(data: Genes, one: Gene) -> str:
-    test, name = data["cards"]["test"], effect_name(data)
-    if test == "score":
-        return "Hazard ratio of one standard deviation"
-    if test == "anova":
-        name = f"{scale_name(data)}, {clean(one['of'])} less the others"
-    return f"{name[0].upper()}{name[1:]}"
-
-
 def with_interval(it: Limited) -> str:
     """Write a number and its limits with as many decimals of each: three digits of the middle."""
     sizes = sorted(abs(v) for v in (it["value"], it["low"], it["high"]) if v is not None)
@@ -326,7 +317,7 @@ def with_interval(it: Limited) -> str:
 def _limits(it: Limited, write: Callable[[float | None], str]) -> str:
     if it["low"] is None or it["high"] is None:
         return write(it["value"])
-    return f"{write(it['value'])} (95\u00a0% CI {write(it['low'])} to {write(it['high'])})"
+    return f"{write(it['value'])} ({write(it['low'])} to {write(it['high'])})"
 
 
 def _replaced(one: Gene) -> str:
@@ -344,17 +335,17 @@ def _replacement(one: Replacement) -> str:
 
 def _table(data: Genes, rows: Mapping[str, Row], limits: Limits) -> Table:
     """Show the numbers of the cards as one table, each with its definition."""
-    it = alone(data)
+    it, effect = alone(data), _effects(data)
     columns = [
         Column("Gene id", "name", key="gene"),
-        Column("Symbol", "text", key="symbol"),
+        Column("Symbol", "symbol", key="symbol"),
         Column("Direction", "text", "Where its values are larger", key="direction"),
         Column(it.short, it.kind, it.help, key="separation"),
-        Column("from", it.kind, LOWER, key="low"),
-        Column("to", it.kind, UPPER, key="high"),
-        Column("Effect", "signed", _effects(data), key="effect"),
-        Column("from", "signed", LOWER, key="effect_low"),
-        Column("to", "signed", UPPER, key="effect_high"),
+        Column(FROM, it.kind, key="low"),
+        Column(TO, it.kind, key="high"),
+        Column("Effect", "signed", f"{effect[0].upper()}{effect[1:]}", key="effect"),
+        Column(FROM, "signed", key="effect_low"),
+        Column(TO, "signed", key="effect_high"),
     ]
     found = [
         [one["gene"], rows[one["gene"]]["symbol"], direction(data, one),
@@ -373,8 +364,9 @@ def _three(it: Limited) -> tuple[float | None, float | None, float | None]:
 
 
 def _effects(data: Genes) -> str:
-    first = data["cards"]["each"][0]
-    if first["of"]:
-        name = scale_name(data)
-        return f"{name[0].upper()}{name[1:]}, the class of the direction less the others"
-    return _effect_name(data, first)
+    """Say what the effect of a gene is."""
+    if data["cards"]["test"] == "score":
+        return "hazard ratio of one standard deviation"
+    if data["cards"]["each"][0]["of"]:
+        return f"{scale_name(data)}, the class of the direction less the others"
+    return effect_name(data)

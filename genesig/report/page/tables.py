@@ -17,6 +17,7 @@ from genesig.report.page.words import (
     decimal,
     percent,
     power,
+    short_symbol,
     shorten,
     significant,
 )
@@ -97,7 +98,7 @@ def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], place: in
     return all(row[place] in (row[other], None) for row in rows)
 
 
-_WORDS = ("text", "name", "model")
+_WORDS = ("text", "name", "model", "symbol")
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Column:
     @property
     def look(self) -> str:
         """Return the style class of its cells: number, name, or running words."""
-        return "n" if self.numeric else "w" if self.kind == "text" else "t"
+        return "n" if self.numeric else "w" if self.kind in ("text", "symbol") else "t"
 
 
 def unknown(name: str, rows: Sequence[Sequence[Any]], place: int) -> Column:
@@ -174,17 +175,17 @@ class Table:
         return list(dict.fromkeys((one.label, one.help) for one in self.columns if one.help))
 
 
-LOWER, UPPER = "Lower limit of the 95 % CI", "Upper limit of the 95 % CI"
+FROM, TO = "95 % CI from", "to"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
 HALVES_HELP = "Share of the lists of halves that hold the gene; each half makes two"
 NAMED = Column("Named", "flag", "q small enough, and more such genes than permuted labels give")
 COLUMNS: dict[str, Column] = {
     "added": Column("Gain", "number", "Error of the covariates alone, less its own"),
-    "added_high": Column("to", "number", "Upper limit of its 95 % CI"),
-    "added_low": Column("from", "number", "Lower limit of its 95 % CI"),
+    "added_high": Column(TO, "number"),
+    "added_low": Column(FROM, "number"),
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
-    "auc_high": Column("AUC to", "number", UPPER),
-    "auc_low": Column("AUC from", "number", LOWER),
+    "auc_high": Column(TO, "number"),
+    "auc_low": Column(FROM, "number"),
     "about": Column("Description", "text"),
     "block": Column("Block", "integer", "Blocks are numbered by falling score"),
     "class": Column("Class", "text", "For which its weight is largest"),
@@ -205,7 +206,7 @@ COLUMNS: dict[str, Column] = {
     "gene": Column("Gene id", "name"),
     "genes": Column("Genes", "integer", "Those of the set that were measured"),
     "half_frequency": Column("Half-frequency", "share", HALVES_HELP),
-    "high": Column("to", "number", UPPER),
+    "high": Column(TO, "number"),
     "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
     "in_signature": Column("In the signature", "flag"),
     "mean_share": Column("Mean share", "share", "Of the score, over the splits that selected it"),
@@ -218,20 +219,20 @@ COLUMNS: dict[str, Column] = {
     "leading": Column("Leading genes", "text", "On the side of the set, largest |t| first"),
     "linear_frequency": Column("Linear frequency", "share", "In the chosen lists"),
     "list": Column("List", "name"),
-    "low": Column("from", "number", LOWER),
+    "low": Column(FROM, "number"),
     "mean": Column("Mean score", "signed"),
     "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
     "difference": Column("Difference", "number", "Of the error to genesig, on the same samples"),
-    "difference_high": Column("to", "number", "Upper limit of its 95 % CI"),
-    "difference_low": Column("from", "number", "Lower limit of its 95 % CI"),
+    "difference_high": Column(TO, "number"),
+    "difference_low": Column(FROM, "number"),
     "model": Column("Predictor", "model"),
     "mu": Column("μ", "mu"),
     "order": Column("Order", "integer"),
     "p": Column("p of halves", "p", "Of a half-frequency so large under permuted labels"),
     "p_value": Column("p", "p"),
     "prototype": Column("Prototype", "name", "Gene of the minimal list that leads the block"),
-    "prototype_symbol": Column("Its symbol", "text"),
+    "prototype_symbol": Column("Its symbol", "symbol"),
     "q": Column("q", "count", "Share of genes listed so often that chance is expected to give"),
     "q_value": Column("q", "p", "p after Benjamini and Hochberg"),
     "r": Column("r with prototype", "signed", "Pearson's correlation"),
@@ -250,7 +251,7 @@ COLUMNS: dict[str, Column] = {
     "sign_consistency": Column("Same sign", "share", "Selecting splits with the majority sign"),
     "start": Column("Start", "integer", "Position of its first gene"),
     "statistic": Column("Statistic", "signed"),
-    "symbol": Column("Symbol", "text"),
+    "symbol": Column("Symbol", "symbol"),
     "tested": Column("Times held out", "integer"),
     "weight": Column("Weight in the set", "signed", "For one standard deviation of the gene"),
     "wrong": Column("Times wrong", "integer"),
@@ -277,6 +278,7 @@ _OF_TABLE = {
     },
     "signature": {
         "named": NAMED,
+        "symbol": Column("Symbol", "text"),
         "p_value": Column("p alone", "p", "Test of the gene by itself"),
         "q_value": Column("q alone", "p", "That p after Benjamini and Hochberg"),
     },
@@ -297,6 +299,7 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "p": lambda value: significant(value, 2),
     "share": percent,
     "signed": lambda value: significant(value, 3),
+    "symbol": lambda value: short_symbol(clean(value)) or shorten(value, 40),
     "text": lambda value: shorten(value, 120),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from math import inf
 
 from genesig.report.page.charts import (
     FEWEST_FOR_BAND,
@@ -18,12 +19,12 @@ from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import (
     Cell,
+    Row,
     Table,
     columns_of,
     control_rows,
     of_chosen,
     own_rows,
-    packed_table,
     records,
     shown_table,
     transposed,
@@ -269,19 +270,24 @@ def _band(data: Prediction) -> str:
 def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
     """Show controls.tsv; for regression its errors 1 - R² as R², like everything on the page."""
     table, shown = data["tables"]["controls"], measure(data)
-    if data["study"]["classes"]:
-        return _with_chosen(packed_table(data, "controls", caption, limits.table_rows))
-    rows = [
-        {**row, "error": shown.value(row["error"]),
-         **dict(zip(("low", "high"), shown.interval(row), strict=True))}
-        for row in records(table)
-    ]  # fmt: skip
-    columns = [shown.column if name == "error" else name for name in table["columns"]]
+    rows, columns = sorted(records(table), key=_place), table["columns"]
+    if not data["study"]["classes"]:
+        caption += f" The column error of controls.tsv is 1 − {shown.name}."
+        columns = [shown.column if name == "error" else name for name in columns]
+        rows = [{**row, "error": shown.value(row["error"]),
+                 **dict(zip(("low", "high"), shown.interval(row), strict=True))}
+                for row in rows]  # fmt: skip
     return _with_chosen(shown_table(
-        "controls", f"{caption} The column error of controls.tsv is 1 − {shown.name}.", columns,
-        [list(row.values()) for row in rows], limits.table_rows, total=table["total"],
-        file=table["file"],
+        "controls", caption, columns, [list(row.values()) for row in rows], limits.table_rows,
+        total=table["total"], file=table["file"],
     ))  # fmt: skip
+
+
+def _place(row: Row) -> tuple[int, float]:
+    """Put the chosen lists first, other methods by their error, the lists at each μ last."""
+    if row["model"] != "genesig":
+        return 1, inf if row["error"] is None else row["error"]
+    return (0, 0.0) if row["mu"] is None else (2, row["mu"])
 
 
 def _with_chosen(table: Table) -> Table:

@@ -147,7 +147,7 @@ def test_the_gain_over_covariates_is_no_weight():
     table = next(one for one in section.items if hasattr(one, "columns"))
     heads = [column.label for column in table.columns]
     assert "Gain" in heads
-    assert heads[heads.index("Gain") + 1 :] == ["from", "to"]
+    assert heads[heads.index("Gain") + 1 :] == ["95 % CI from", "to"]
     assert not any("Weight" in head or "_" in head for head in heads)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from genesig.report.page.tables import LOWER, UPPER, Column, Table
+from genesig.report.page.tables import COLUMNS, FROM, TO, Column, Table
 
 
 def test_what_several_columns_of_one_name_mean_is_said_once():
-    bounds = (Column("from", "number", LOWER), Column("to", "number", UPPER))
+    share = Column("Share", "share", "Of the samples")
     error = Column("Error", "number", "Mean of both classes")
-    other = Column("from", "number", "Of the difference")
-    table = Table("t", "c", [Column("AUC", "number"), *bounds, error, *bounds, other], [], 0)
+    other = Column("Share", "share", "Of the genes")
+    table = Table("t", "c", [Column("AUC", "number"), share, error, share, other], [], 0)
     assert table.meanings == [
-        ("from", LOWER), ("to", UPPER), ("Error", error.help), ("from", other.help),
+        ("Share", share.help), ("Error", error.help), ("Share", other.help),
     ]  # fmt: skip
+
+
+def test_the_limits_of_every_interval_have_one_name():
+    found = {one.label for key, one in COLUMNS.items() if key.endswith("low")}
+    assert found == {FROM}
+    assert {one.label for key, one in COLUMNS.items() if key.endswith("high")} == {TO}
