@@ -22,7 +22,7 @@ from genesig.arrays import Array
 from genesig.compiled import compiled
 from genesig.compiled.algebra import factor, row_dot
 from genesig.optim.cox.risk_sets import WIDEST, Terms
-from genesig.optim.likelihood.newton import Loss, Problem
+from genesig.optim.likelihood.newton import Loss, Problem, assign
 from genesig.optim.likelihood.path import (
     Ground,
     Levels,
@@ -199,7 +199,7 @@ def refit_each(
     for k in range(len(lam)):
         problem = Problem(D, np.zeros(len(D)), 2.0 * (ease + lam[k] * share))
         gap[k] = fit_one(terms, problem, here, eta, slack)
-        x[k] = here
+        assign(here, x[k])
 
 
 @compiled

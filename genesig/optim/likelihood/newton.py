@@ -11,12 +11,13 @@ Source: Friedman, Hastie and Tibshirani 2010; Lee, Sun and Saunders 2014.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, made_here
+from genesig.compiled import compiled, made_here, part
 from genesig.compiled.algebra import (
     dot,
     factor,
@@ -90,6 +91,13 @@ def predictor(D: Array, x: Array, eta: Array) -> None:
 
 
 @compiled
+def assign(source: Array, out: Array) -> None:
+    """Fill out (n,); ``out[:] = source`` would compile what puts its error into words."""
+    for i in range(len(out)):
+        out[i] = source[i]
+
+
+@compiled
 def moving(problem: Problem, places: Array, x: Array) -> Array:
     """Return those of the coordinates `places` that are not 0 or have no l1 term."""
     found, count = np.empty(len(places), np.int64), 0
@@ -119,7 +127,7 @@ def sweep(
                 x[j] = goal
 
 
-@compiled
+@part
 def find_signs(
     problem: Problem, places: Array, HD: Array, bend: Array, x: Array, r: Array
 ) -> None:  # fmt: skip
@@ -144,7 +152,7 @@ def rows_of(A: Array, places: Array) -> Array:
     return out
 
 
-@compiled
+@part
 def face_step(problem: Problem, active: Array, model: Model, x: Array, r: Array) -> Array:
     """Return the step of the coordinates `active` to the model's minimum at these signs."""
     h, ridge, held, D = np.empty(len(active)), np.empty(len(active)), 0, problem.D
@@ -177,7 +185,7 @@ def agrees(problem: Problem, places: Array, x: Array, r: Array) -> bool:
     return True
 
 
-@compiled
+@part
 def to_face_minimum(problem: Problem, places: Array, model: Model, x: Array, r: Array) -> bool:
     """Go to the model's minimum at these signs, or to the first that changes; tell if all is done.
 
@@ -199,7 +207,7 @@ def to_face_minimum(problem: Problem, places: Array, model: Model, x: Array, r: 
     return first < 0 and agrees(problem, places, x, r)
 
 
-@compiled
+@part
 def minimise_model(problem: Problem, places: Array, model: Model, x: Array) -> None:
     """Take x to the minimum of the quadratic model over the coordinates `places`."""
     r, bend = model.u.copy(), np.empty(len(x))
@@ -213,7 +221,7 @@ def minimise_model(problem: Problem, places: Array, model: Model, x: Array) -> N
             return
 
 
-@compiled
+@part
 def candidates(problem: Problem, x: Array, u: Array) -> Array:
     """Return the coordinates that are not 0, have no l1 term, or whose derivative is beyond it."""
     slope, count = np.empty(len(x)), 0
@@ -237,6 +245,7 @@ def go(
     predictor(problem.D, x, eta)
 
 
+@cache  # of one loss, whoever asks: each function made would be compiled
 def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], int]:
     """Return the compiled function that takes x (m,) and η = D'x (n,) to the minimum of a loss.
 
@@ -272,10 +281,12 @@ def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], in
                     promised = dot(here.u, goal) - dot(here.u, eta)
                     promised += penalty(problem, x) - penalty(problem, start)
             if share <= 1e-8:
-                x[:] = start
+                assign(start, x)
                 return step
             here, now = there, reached
-            eta[:], start[:], aim[:] = goal, x, x
+            assign(goal, eta)
+            assign(x, start)
+            assign(x, aim)
             if -promised <= slack:
                 return step
         return STEPS
@@ -283,6 +294,7 @@ def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], in
     return solve_working_set
 
 
+@cache
 def dual_points(loss: Loss) -> Callable[[Any, Problem, Array, Array, Array], None]:
     """Return the compiled function that fills z and u (n,) by η, both for the dual.
 
@@ -303,7 +315,8 @@ def dual_points(loss: Loss) -> Callable[[Any, Problem, Array, Array, Array], Non
             products(HC, C[j], j + 1, A[j])
         factor(A)
         substitute(A, zeta)
-        z[:], u[:] = 0.0, here.u
+        assign(here.u, u)
+        z[:] = 0.0
         for j in range(len(C)):
             for i in range(len(u)):
                 z[i] += C[j, i] * zeta[j]

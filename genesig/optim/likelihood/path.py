@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, made_here
+from genesig.compiled import compiled, part
 from genesig.compiled.algebra import dot
 from genesig.optim.likelihood.newton import Loss, Problem, dual_points, newton_steps, penalty
 from genesig.optim.solution import Path
@@ -139,7 +139,7 @@ def penalties(ground: Ground, state: State, t: int, tau: float, mu: float, s: fl
 def over_sets(
     loss: Loss, given_of: Callable[[Any, int, int], Any]
 ) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Return the compiled functions that fit training sets, and that judge the fits.
+    """Return the functions that fit training sets, and that judge the fits, each for one caller.
 
     ``given_of(response, t, n)`` is what the loss is given of training set t, of n samples.
     """
@@ -149,7 +149,7 @@ def over_sets(
 def _solving(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[..., None]:
     solve_working_set, dual_point = newton_steps(loss), dual_points(loss)
 
-    @made_here
+    @part
     def solve_each(
         ground: Ground, state: State, which: Array, levels: Levels, steps: Array
     ) -> None:  # fmt: skip
@@ -177,7 +177,7 @@ def _solving(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[.
 def _judging(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[..., None]:
     at, conjugate = loss.at, loss.conjugate
 
-    @made_here
+    @part
     def judge_each(
         ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
     ) -> None:  # fmt: skip
@@ -202,14 +202,14 @@ def _judging(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[.
 
 
 def fits_of_one(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], float]:
-    """Return the compiled function that fits one problem whose features have no l1 term.
+    """Return the function, for one caller, that fits one problem whose features have no l1 term.
 
     It fills x (m,) and η (n,), see `newton_steps`, and returns the duality gap, not relative.
     """
     at, conjugate = loss.at, loss.conjugate
     solve_working_set, dual_point = newton_steps(loss), dual_points(loss)
 
-    @made_here
+    @part
     def fit(given: Any, problem: Problem, x: Array, eta: Array, slack: float) -> float:
         solve_working_set(given, problem, x, eta, slack)
         z, u = np.empty_like(eta), np.empty_like(eta)
@@ -307,8 +307,8 @@ def likelihood_path(
     """
     tau, mu = grid(sets.sets, tau, mu)
     found = _Found.empty(tau.shape, sets.start.a.shape[1])
-    for part in _tiles(len(tau), sets.sets.X.shape[1], groups):
-        _Tile.of(sets, part).down(tau, mu, tolerance, longest, found, groups is not None)
+    for tile in _tiles(len(tau), sets.sets.X.shape[1], groups):
+        _Tile.of(sets, tile).down(tau, mu, tolerance, longest, found, groups is not None)
     path = found.path(tolerance).ended(longest)
     return path, np.where(path.iterations[..., None] < 0, np.nan, found.held)
 
