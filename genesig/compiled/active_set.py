@@ -112,7 +112,7 @@ def newton_step(known: Known, cut: float) -> bool:
         target[a] = f.c - cut * f.weight * f.sign
     solve_lower(known.L, m, target)
     solve_upper(known.L, m, target)
-    step, out = first_turn(known.active, m, known.features.b, known.features.sign, target)
+    step, out = first_turn(known.active, m, known.features["b"], known.features["sign"], target)
     if out >= 0 and step == 0.0:
         turn_back(known, target)
         return False
