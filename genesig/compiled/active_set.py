@@ -14,8 +14,6 @@ from genesig.arrays import Array
 from genesig.compiled import inner, part
 from genesig.compiled.algebra import cholesky, dot, drop_row, solve_lower, solve_upper
 from genesig.compiled.column import (
-    ACTIVE,
-    KNOWN,
     Column,
     Known,
     clear_active,
@@ -36,19 +34,19 @@ BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
 @inner
 def remove(known: Known, a: int) -> None:
     """Take the a-th active feature out."""
-    m, p = known.size[ACTIVE], known.active[a]
-    known.b[p] = known.sign[p] = 0.0
-    known.inside[p] = False
+    m, f = known.state.active, known.features[known.active[a]]
+    f.b = f.sign = 0.0
+    f.inside = False
     drop_row(known.L, m, a)
     for i in range(a, m - 1):
         known.active[i] = known.active[i + 1]
-    known.size[ACTIVE] = m - 1
+    known.state.active = m - 1
 
 
 @inner
 def append(known: Known, p: int, sign: float, ridge: float) -> bool:
     """Let known feature p enter with coefficient 0; False if it depends on the active ones."""
-    m = known.size[ACTIVE]
+    m, f = known.state.active, known.features[p]
     row = known.L[m]
     for a in range(m):
         row[a] = known.gram[p, known.active[a]]
@@ -58,31 +56,31 @@ def append(known: Known, p: int, sign: float, ridge: float) -> bool:
         return False
     row[m] = np.sqrt(left)
     known.active[m] = p
-    known.sign[p], known.b[p], known.inside[p] = sign, 0.0, True
-    known.size[ACTIVE] = m + 1
+    f.sign, f.b, f.inside = sign, 0.0, True
+    known.state.active = m + 1
     return True
 
 
-@inner
+@part
 def exchange(known: Known, p: int, sign: float, ridge: float) -> bool:
     """Let a dependent feature in: move along the null direction until an active one is 0."""
-    m, move = known.size[ACTIVE], known.spare
+    m, move = known.state.active, known.spare
     for a in range(m):
         move[a] = -sign * known.L[m, a]
     solve_upper(known.L, m, move)
     step, out = np.inf, -1
     for a in range(m):
-        q = known.active[a]
-        if known.sign[q] != 0.0 and move[a] * known.sign[q] < 0.0 and -known.b[q] / move[a] < step:
-            step, out = -known.b[q] / move[a], a
+        f = known.features[known.active[a]]
+        if f.sign != 0.0 and move[a] * f.sign < 0.0 and -f.b / move[a] < step:
+            step, out = -f.b / move[a], a
     if out < 0:
         return False
     for a in range(m):
-        known.b[known.active[a]] += step * move[a]
+        known.features[known.active[a]].b += step * move[a]
     remove(known, out)
     if not append(known, p, sign, ridge):
         return False
-    known.b[p] = sign * step
+    known.features[p].b = sign * step
     return True
 
 
@@ -105,46 +103,46 @@ def first_turn(
     return share, out
 
 
-@inner
+@part
 def newton_step(known: Known, cut: float) -> bool:
     """Go to the fixed point of the sign pattern (True), or to the first sign change (False)."""
-    m, target = known.size[ACTIVE], known.spare
+    m, target = known.state.active, known.spare
     for a in range(m):
-        p = known.active[a]
-        target[a] = known.c[p] - cut * known.weight[p] * known.sign[p]
+        f = known.features[known.active[a]]
+        target[a] = f.c - cut * f.weight * f.sign
     solve_lower(known.L, m, target)
     solve_upper(known.L, m, target)
-    step, out = first_turn(known.active, m, known.b, known.sign, target)
+    step, out = first_turn(known.active, m, known.features["b"], known.features["sign"], target)
     if out >= 0 and step == 0.0:
         turn_back(known, target)
         return False
     for a in range(m):
-        p = known.active[a]
-        known.b[p] = target[a] if out < 0 else known.b[p] + step * (target[a] - known.b[p])
+        f = known.features[known.active[a]]
+        f.b = target[a] if out < 0 else f.b + step * (target[a] - f.b)
     if out >= 0:
         remove(known, out)
     return out < 0
 
 
-@inner
+@part
 def turn_back(known: Known, target: Array) -> None:
     """Take out all features at 0 that would go against their sign.
 
     Of those that entered together one at least goes its way: the objective falls along the step.
     """
-    for a in range(known.size[ACTIVE] - 1, -1, -1):
-        p = known.active[a]
-        if known.sign[p] != 0.0 and known.b[p] == 0.0 and target[a] * known.sign[p] <= 0.0:
+    for a in range(known.state.active - 1, -1, -1):
+        f = known.features[known.active[a]]
+        if f.sign != 0.0 and f.b == 0.0 and target[a] * f.sign <= 0.0:
             remove(known, a)
 
 
 @inner
 def sort_active(known: Known) -> None:
     """Put the active features in ascending order; the factor no longer belongs to them."""
-    known.ridge[0] = -1.0
-    for a in range(1, known.size[ACTIVE]):
+    features, known.state.ridge = known.features, -1.0
+    for a in range(1, known.state.active):
         p, e = known.active[a], a
-        while e > 0 and known.feature[known.active[e - 1]] > known.feature[p]:
+        while e > 0 and features[known.active[e - 1]].j > features[p].j:
             known.active[e] = known.active[e - 1]
             e -= 1
         known.active[e] = p
@@ -153,14 +151,14 @@ def sort_active(known: Known) -> None:
 @inner
 def factor_active(known: Known, ridge: float) -> bool:
     """Sort the active features and factor their matrix afresh."""
-    m = known.size[ACTIVE]
+    m = known.state.active
     sort_active(known)
     for a in range(m):
         row, gram = known.L[a], known.gram[known.active[a]]
         for e in range(a + 1):
             row[e] = gram[known.active[e]]
         row[a] += ridge
-    known.ridge[0] = ridge
+    known.state.ridge = ridge
     return cholesky(known.L, m)
 
 
@@ -169,20 +167,20 @@ def polish(col: Column, known: Known, cut: float, ridge: float) -> bool:
     """Solve for the found support from the start, in the order of the features, and refine once."""
     if not factor_active(known, ridge):
         return False
-    m, change = known.size[ACTIVE], known.spare
+    m, change = known.state.active, known.spare
     for again in range(2):
         for a in range(m):
-            p = known.active[a]
-            change[a] = -cut * known.weight[p] * known.sign[p]
+            f = known.features[known.active[a]]
+            change[a] = -cut * f.weight * f.sign
             if again:
-                change[a] += dot(known.Z[p], col.r) - ridge * known.b[p]
+                change[a] += dot(known.Z[known.active[a]], col.r) - ridge * f.b
             else:
-                change[a] += known.c[p]
+                change[a] += f.c
         solve_lower(known.L, m, change)
         solve_upper(known.L, m, change)
         for a in range(m):
-            p = known.active[a]
-            known.b[p] = known.b[p] + change[a] if again else change[a]
+            f = known.features[known.active[a]]
+            f.b = f.b + change[a] if again else change[a]
         residual_of_active(col, known)
     return True
 
@@ -197,7 +195,7 @@ def violations(col: Column, known: Known, W: Array, mark: Array, excess: Array) 
     for w in range(len(W)):
         j = W[w]
         p, excess[w] = known.slot[j], 0.0
-        if mark[j] & BLOCKED or (p >= 0 and known.inside[p]) or col.inverse[j] == 0.0:
+        if mark[j] & BLOCKED or (p >= 0 and known.features[p].inside) or col.inverse[j] == 0.0:
             continue
         g = gradient(col, j)
         beyond = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
@@ -236,18 +234,18 @@ def unknown(slot: Array, W: Array, way: Array) -> int:
     return count
 
 
-@inner
+@part
 def make_room(known: Known, W: Array, way: Array) -> bool:
     """Forget features where those that are to enter find no room; False where they still do not."""
-    room = len(known.feature)
-    if known.size[KNOWN] + unknown(known.slot, W, way) <= room:
+    room = len(known.features)
+    if known.state.known + unknown(known.slot, W, way) <= room:
         return True
     forget(known)
-    enough: bool = 2 * (known.size[KNOWN] + unknown(known.slot, W, way)) <= room
+    enough: bool = 2 * (known.state.known + unknown(known.slot, W, way)) <= room
     return enough
 
 
-@inner
+@part
 def enter(col: Column, known: Known, W: Array, way: Array, ridge: float, mark: Array) -> bool:
     """Let features enter, each with the sign in `way`, unless that is NaN; False without room.
 
@@ -256,17 +254,17 @@ def enter(col: Column, known: Known, W: Array, way: Array, ridge: float, mark: A
     """
     if not make_room(known, W, way):
         return False
-    before = known.size[ACTIVE]
+    before = known.state.active
     for w in range(len(W)):
         sign = way[w]
         if np.isnan(sign):
             continue
-        if known.size[ACTIVE] + 1 >= len(known.feature):
+        if known.state.active + 1 >= len(known.features):
             return False
         if known.slot[W[w]] < 0:
             learn(col, known, W[w])
         p = known.slot[W[w]]
-        if append(known, p, sign, ridge) or (sign != 0.0 and known.size[ACTIVE] > before):
+        if append(known, p, sign, ridge) or (sign != 0.0 and known.state.active > before):
             continue
         if sign != 0.0 and exchange(known, p, sign, ridge):
             break
@@ -283,14 +281,14 @@ def solve_working_set(col: Column, known: Known, W: Array, mark: Array, steps: A
     call; the certificate tells whether that was right.
     """
     (cut, ridge), way = summed(col.at, col.number[0]), np.zeros(len(W))
-    if known.ridge[0] != ridge and not factor_active(known, ridge):
+    if known.state.ridge != ridge and not factor_active(known, ridge):
         clear_active(known)
-        known.ridge[0] = ridge
+        known.state.ridge = ridge
     for w in range(len(W)):
         j = W[w]
         mark[j] &= 255 - BLOCKED
         free, p = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, known.slot[j]
-        way[w] = 0.0 if free and not (p >= 0 and known.inside[p]) else np.nan
+        way[w] = 0.0 if free and not (p >= 0 and known.features[p].inside) else np.nan
     entering = True
     for _ in range(1000 + 20 * len(W)):
         if entering and not enter(col, known, W, way, ridge, mark):
@@ -300,7 +298,7 @@ def solve_working_set(col: Column, known: Known, W: Array, mark: Array, steps: A
         if not entering:
             continue
         residual_of_active(col, known)
-        if known.size[ACTIVE] > col.at.longest:
+        if known.state.active > col.at.longest:
             return LONG
         most = violations(col, known, W, mark, way)
         if most == 0.0:

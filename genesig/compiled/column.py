@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from genesig.arrays import Array
-from genesig.compiled import inner
+from genesig.compiled import inner, part
 from genesig.compiled.algebra import add, dot, products
 
-KNOWN, ACTIVE = 0, 1  # places in `size`
+FEATURE = np.dtype((np.record, np.dtype([
+    ("b", float), ("sign", float), ("weight", float), ("c", float), ("j", np.int32),
+    ("inside", bool),
+], align=True)))  # fmt: skip
+"""A known feature: its coefficient, sign, weight, ``c = z'y``, its number among all, and whether it
+is active."""
+STATE = np.dtype((np.record, [("known", int), ("active", int), ("ridge", float)]))
+"""How many features are known, and active; the ridge of their factor, or -1."""
 
 
 class Point(NamedTuple):
@@ -48,26 +57,19 @@ class Column(NamedTuple):
 class Known(NamedTuple):
     """The features of a column (or, with one axis more, of many) that were ever active.
 
-    feature, weight (E,), Z (E, n), gram (E, E), c = Z'y (E,), b, sign (E,), inside (E,) bool, slot
-    (d,) place among the known or -1. active (E,) places of the active ones in the order of the
-    Cholesky factor L (E, E), whose ridge is ridge[0]; size (2,). spare, place (E,) are scratch.
+    features (E,), of FEATURE; Z (E, n), gram (E, E); slot (d,) place among the known or -1.
+    active (E,) places of the active ones in the order of the Cholesky factor L (E, E); spare (E,)
+    is scratch; state, of STATE.
     """
 
-    feature: Array
-    weight: Array
+    features: Array
     Z: Array
     gram: Array
-    c: Array
-    b: Array
-    sign: Array
-    inside: Array
     slot: Array
     active: Array
     L: Array
-    ridge: Array
-    size: Array
     spare: Array
-    place: Array
+    state: Any
 
 
 @inner
@@ -80,12 +82,11 @@ def column_of(s: Column, q: int) -> Column:
     )  # fmt: skip
 
 
-@inner
+@part
 def known_of(s: Known, q: int) -> Known:
     """Return the known features of column q of many."""
     return Known(
-        s.feature[q], s.weight[q], s.Z[q], s.gram[q], s.c[q], s.b[q], s.sign[q], s.inside[q],
-        s.slot[q], s.active[q], s.L[q], s.ridge[q], s.size[q], s.spare[q], s.place[q],
+        s.features[q], s.Z[q], s.gram[q], s.slot[q], s.active[q], s.L[q], s.spare[q], s.state[q],
     )  # fmt: skip
 
 
@@ -117,43 +118,44 @@ def gradient(col: Column, j: int) -> float:
     return float(2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.pull))
 
 
-@inner
+@part
 def learn(col: Column, known: Known, j: int) -> None:
     """Make feature j known, with its inner products."""
-    p = known.size[KNOWN]
-    known.size[KNOWN] = p + 1
-    known.feature[p], known.weight[p], known.slot[j] = j, col.weights[j], p
+    p = known.state.known
+    known.state.known = p + 1
+    known.slot[j] = p
     z, row = known.Z[p], known.gram[p]
     standardise(col, j, z)
     products(known.Z, z, p + 1, row)
     for q in range(p):
         known.gram[q, p] = row[q]
-    known.c[p] = dot(z, col.y)
-    known.b[p] = known.sign[p] = 0.0
-    known.inside[p] = False
+    new = known.features[p]
+    new.j, new.weight, new.c, new.inside = j, col.weights[j], dot(z, col.y), False
+    new.b = new.sign = 0.0
 
 
 @inner
 def forget(known: Known) -> None:
     """Keep only the active features among the known ones."""
-    kept, place = 0, known.place
-    for p in range(known.size[KNOWN]):
-        if not known.inside[p]:
-            known.slot[known.feature[p]] = place[p] = -1
+    kept, features = 0, known.features
+    for p in range(known.state.known):
+        if not features[p].inside:
+            known.slot[features[p].j] = -1
             continue
-        place[p] = kept
-        known.feature[kept], known.slot[known.feature[p]] = known.feature[p], kept
+        known.slot[features[p].j], k = kept, 0
         for i in range(known.Z.shape[1]):
             known.Z[kept, i] = known.Z[p, i]
-        known.weight[kept], known.c[kept], known.b[kept] = known.weight[p], known.c[p], known.b[p]
-        known.sign[kept], known.inside[kept] = known.sign[p], True
         for q in range(p + 1):
-            if place[q] >= 0:
-                known.gram[kept, place[q]] = known.gram[place[q], kept] = known.gram[p, q]
+            if features[q].inside:
+                known.gram[kept, k] = known.gram[k, kept] = known.gram[p, q]
+                k += 1
         kept += 1
-    for a in range(known.size[ACTIVE]):
-        known.active[a] = place[known.active[a]]
-    known.size[KNOWN] = kept
+    for a in range(known.state.active):
+        known.active[a] = known.slot[features[known.active[a]].j]
+    for p in range(known.state.known):
+        if features[p].inside:
+            features[known.slot[features[p].j]] = features[p]
+    known.state.known = kept
 
 
 @inner
@@ -175,18 +177,17 @@ def residual_of_active(col: Column, known: Known) -> None:
     """Set ``r = y - Z_A b_A``."""
     for i in range(len(col.r)):
         col.r[i] = col.y[i]
-    for a in range(known.size[ACTIVE]):
+    for a in range(known.state.active):
         p = known.active[a]
-        add(-known.b[p], known.Z[p], col.r)
+        add(-known.features[p].b, known.Z[p], col.r)
     settle_residual(col)
 
 
 @inner
 def clear_active(known: Known) -> None:
     """Start again from b = 0; the residual stays."""
-    for a in range(known.size[ACTIVE]):
-        p = known.active[a]
-        known.b[p] = known.sign[p] = 0.0
-        known.inside[p] = False
-    known.size[ACTIVE] = 0
-    known.ridge[0] = -1.0
+    for a in range(known.state.active):
+        f = known.features[known.active[a]]
+        f.b = f.sign = 0.0
+        f.inside = False
+    known.state.active, known.state.ridge = 0, -1.0

@@ -78,7 +78,7 @@ def objective(work: Working, line: Line, alpha: float) -> float:
     return total / (2.0 * work.ridge) + square
 
 
-@inner
+@part
 def standardise_all(col: Column, W: Array, rows: Array) -> Array:
     """Return z_j of the features W on the training rows alone, (len(W), len(rows))."""
     n, Z, basis = len(rows), np.empty((len(W), len(rows))), np.empty((len(col.basis), len(rows)))
@@ -93,7 +93,7 @@ def standardise_all(col: Column, W: Array, rows: Array) -> Array:
     return Z
 
 
-@inner
+@part
 def gather(col: Column, W: Array, rows: Array, cut: float, ridge: float) -> Working:
     """Gather the features W on the training rows."""
     n, Z, cuts = len(rows), standardise_all(col, W, rows), np.empty(len(W))
@@ -125,7 +125,7 @@ def add_outer_products(Z: Array, which: Array, sign: Array, gram: Array) -> None
             add(sign[k] * a[i], a[: i + 1], gram[i, : i + 1])
 
 
-@inner
+@part
 def update_gram(work: Working, sign: Array) -> bool:
     """Bring Z_A Z_A' up to date for the support A of the signs; False if it was."""
     which, side, count = np.empty(len(sign), np.int64), np.empty(len(sign)), 0
@@ -169,7 +169,7 @@ def point_uphill(work: Working, line: Line, a: Array, sign: Array, fixed: bool) 
         line.d[i] = work.y[i] - line.u[i] - line.d[i] / work.ridge
 
 
-@inner
+@part
 def start_line(col: Column, W: Array, rows: Array, fixed: bool) -> Line:
     """Start at the residual, or, for what is not to depend on the way there, at 0."""
     line = Line(np.zeros(len(rows)), np.zeros(len(W)), np.empty(len(rows)), np.empty(len(W)))
@@ -216,7 +216,7 @@ def solve_dual(
     set_residual(col, rows, line, fixed)
 
 
-@inner
+@part
 def search_line(work: Working, line: Line, slope: float) -> float:
     """Return how far to go along d: 1, halved until the objective falls."""
     now, alpha = objective(work, line, 0.0), 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, inner
+from genesig.compiled import compiled, inner, part
 from genesig.compiled.active_set import (
     LONG,
     NO_ROOM,
@@ -16,7 +16,6 @@ from genesig.compiled.active_set import (
 )
 from genesig.compiled.algebra import dot
 from genesig.compiled.column import (
-    ACTIVE,
     Column,
     Known,
     clear_active,
@@ -125,22 +124,22 @@ def check_columns(many: Column, sets: Sets, progress: Progress, found: Found) ->
         progress.state[q] = state
 
 
-@inner
+@part
 def unmark_support(sets: Sets, q: int) -> None:
     """Take the mark from the features of the support."""
     for a in range(sets.n_support[q]):
         sets.mark[q, sets.support[q, a]] &= 255 - SELECTED
 
 
-@inner
+@part
 def copy_active(known: Known, sets: Sets, q: int, status: int) -> None:
     """Copy the support out of the column."""
     if status != SOLVED:
         sort_active(known)
     sets.n_support[q] = 0
-    for a in range(known.size[ACTIVE]):
-        p = known.active[a]
-        record(sets, q, known.feature[p], known.b[p], known.sign[p])
+    for a in range(known.state.active):
+        f = known.features[known.active[a]]
+        record(sets, q, f.j, f.b, f.sign)
 
 
 @inner

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.column import Column, Known, Point
+from genesig.compiled.column import FEATURE, STATE, Column, Known, Point
 from genesig.compiled.dual import solve_duals
 from genesig.compiled.working_sets import (
     DONE,
@@ -114,9 +114,10 @@ class _Chunk:
             basis=rows.mask[:, None] * rows.basis,
         )  # fmt: skip
         self.known = Known(
-            slot=np.full((q, d), -1, dtype=np.int32), ridge=np.full((q, 1), -1.0),
-            size=np.zeros((q, 2), dtype=np.int64), **_room(q, min(ROOM, d + 2), self.width),
+            slot=np.full((q, d), -1, dtype=np.int32), state=np.zeros(q, dtype=STATE),
+            **_room(q, min(ROOM, d + 2), self.width),
         )  # fmt: skip
+        self.known.state["ridge"] = -1.0
         self.progress = Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 1), int))
         self.sets = Sets(
             working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
@@ -191,7 +192,7 @@ class _Chunk:
     def _grow(self) -> None:
         """Double the room for known features; a row is an odd number of cache lines."""
         old = self.known
-        q, room = old.feature.shape
+        q, room = old.features.shape
         room = 2 * room + 8
         if q > 1 and 16 * q * room**2 > CROWDED:
             raise _Crowded
@@ -204,10 +205,7 @@ class _Chunk:
 
 def _room(q: int, room: int, width: int) -> dict[str, Any]:
     return dict(
-        feature=np.zeros((q, room), dtype=np.int32), weight=np.zeros((q, room)),
-        Z=np.zeros((q, room, width)),
-        gram=np.zeros((q, room, room)), c=np.zeros((q, room)), b=np.zeros((q, room)),
-        sign=np.zeros((q, room)), inside=np.zeros((q, room), dtype=bool),
-        active=np.zeros((q, room), dtype=np.int64), L=np.zeros((q, room, room)),
-        spare=np.zeros((q, room)), place=np.zeros((q, room), dtype=np.int64),
+        features=np.zeros((q, room), dtype=FEATURE).view(np.recarray), Z=np.zeros((q, room, width)),
+        gram=np.zeros((q, room, room)), active=np.zeros((q, room), dtype=np.int64),
+        L=np.zeros((q, room, room)), spare=np.zeros((q, room)),
     )  # fmt: skip
