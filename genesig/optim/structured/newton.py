@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled
+from genesig.compiled import compiled, part
 from genesig.compiled.algebra import (
     dot,
     factor,
@@ -75,7 +75,7 @@ class Point(NamedTuple):
     gap: float
 
 
-@compiled
+@part
 def add_grams(grams: Array, e: Array, M: Array) -> None:
     """Add ``sum_k e_k G_k`` to the lower triangle of M; two at a time, of those that are not 0."""
     chosen = places_of(e, True)
@@ -104,7 +104,7 @@ def times_gram(gram: Array, x: Array, out: Array) -> float:
     return square
 
 
-@compiled
+@part
 def fill_matrix(p: Problem, e: Array, M: Array) -> None:
     """Fill the lower triangle of M."""
     if len(p.grams) > 0:
@@ -148,7 +148,7 @@ def evaluate(p: Problem, rho: Array) -> Point:
     return Point(rho, e, q, M, alpha, reached, along + value, gap_among(p, e, q, alpha, along))
 
 
-@compiled
+@part
 def gap_among(p: Problem, e: Array, q: Array, alpha: Array, along: float) -> float:
     """Return the gap of `solution.block_gap`; along is ``<Y, alpha>``."""
     total, largest, ridge, square, response = 0.0, p.tau, 0.0, p.rest, p.rest
@@ -191,7 +191,7 @@ def fill_half(p: Problem, here: Point, free: Array, slope: Array, U: Array) -> N
                 U[a, t * n + i] = own * half[a, i]
 
 
-@compiled
+@part
 def fill_hessian(p: Problem, here: Point, free: Array, slope: Array, H: Array) -> None:
     """Fill the lower triangle of ``2 e'_k e'_l tr(alpha'G_k M^-1 G_l alpha)``, slope being e'."""
     if len(p.grams) > 0:
@@ -209,7 +209,7 @@ def fill_hessian(p: Problem, here: Point, free: Array, slope: Array, H: Array) -
             H[a, b] *= row_dot(R, a, R, b, len(p.Y))
 
 
-@compiled
+@part
 def damped_step(U: Array, H: Array, D: Array, damping: float, h: Array) -> None:
     """Overwrite h (W',) by ``(H + D + damping diag(H + D))^-1 h``; H is UU' where it is empty."""
     ridge, A = np.empty(len(D)), H.copy()
@@ -225,7 +225,7 @@ def damped_step(U: Array, H: Array, D: Array, damping: float, h: Array) -> None:
     substitute(A, h)
 
 
-@compiled
+@part
 def free_blocks(p: Problem, here: Point, gradient: Array, slope: Array) -> Array:
     """Fill the gradient and e' (W,); return the blocks that are not held at 0, or put there."""
     free, count, top = np.empty(len(slope), np.int64), 0, 0.0
@@ -241,7 +241,7 @@ def free_blocks(p: Problem, here: Point, gradient: Array, slope: Array) -> Array
     return free[:count]
 
 
-@compiled
+@part
 def moved(here: Point, free: Array, h: Array, share: float) -> Array:
     """Return rho a share of the step from where it is, held at 0; what is not free is 0."""
     rho = np.zeros(len(here.rho))
@@ -250,7 +250,7 @@ def moved(here: Point, free: Array, h: Array, share: float) -> Array:
     return rho
 
 
-@compiled
+@part
 def first_to_end(here: Point, free: Array, h: Array) -> float:
     """Return the share of the step at which the first block gets to 0, or more than 1."""
     share = 2.0
@@ -260,7 +260,7 @@ def first_to_end(here: Point, free: Array, h: Array) -> float:
     return share
 
 
-@compiled
+@part
 def newton_step(p: Problem, here: Point, damping: float) -> tuple[Point, float]:
     """Return the point after a step and the next damping, above MOST where none goes down.
 
