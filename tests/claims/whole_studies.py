@@ -25,14 +25,14 @@ MISSING = [{"step": "knn_impute"}, {"step": "centre"}, {"step": "unit_variance"}
 DESIGNS = ("plain", "groups", "batch", "covariates", "missing values", "sets")
 
 
-def drawn(kind: str, design: str, seed: int, signal: float = 0.0) -> Tables:
+def drawn(kind: str, design: str, seed: int, signal: float = 0.0, n: int = N) -> Tables:
     """Return the files of a study of a kind, by default of noise, and with one thing more.
 
     Each ten genes share noise; a third of it where there is a signal, which would drown.
     """
     rng = np.random.default_rng((seed, 77))
-    made = study_of(kind, seed, n=N, d=GENES, signal=signal)
-    shared = np.repeat(rng.standard_normal((N, GENES // 10)), 10, axis=1)
+    made = study_of(kind, seed, n=n, d=GENES, signal=signal)
+    shared = np.repeat(rng.standard_normal((n, GENES // 10)), 10, axis=1)
     shared *= 0.3 if signal else 1.0
     X = pd.DataFrame(8 + shared + made.X, made.obs.index, made.var.index)
     data: dict[str, Any] = {"task": task_of(kind)}
@@ -85,6 +85,14 @@ def _sets(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Table
     genes = list(X.columns)
     sets = {f"set {k}": genes[5 * k : 5 * k + 15] for k in range(GENES // 5 - 2)}
     return Tables(X, obs, sets=sets)
+
+
+def with_cohort(kind: str, seed: int, signal: float, *, turned: bool) -> Tables:
+    """Return the files of a study, and samples of another one; `turned` where all is opposite."""
+    both = drawn(kind, "plain", seed, signal, n=2 * N)
+    here, there = both.X.iloc[:N], both.X.iloc[N:]
+    cohort = 16 - there if turned else there, both.samples.iloc[N:]
+    return replace(both, X=here, samples=both.samples.iloc[:N], cohort=cohort)
 
 
 MORE = {

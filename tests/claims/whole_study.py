@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,8 @@ from genesig.selection.gather import gather
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.tasks import keywords
+from genesig.selection.model.external import score_cohort
+from genesig.selection.model.final import final_model
 
 SMALL: dict[str, dict[str, Any]] = {
     "splits": {"repeats": 2, "subsamples": 4},
@@ -52,6 +55,8 @@ class Tables:
         What the config sets of each section.
     sets : mapping of str to list of str
         Gene sets for the enrichment; none are held against it where it is empty.
+    cohort : (DataFrame, DataFrame), optional
+        Expression and samples of another study, for which the final model is tested on them.
     """
 
     X: pd.DataFrame
@@ -59,6 +64,7 @@ class Tables:
     label: Any = "state"
     sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sets: Mapping[str, list[str]] = field(default_factory=dict)
+    cohort: tuple[pd.DataFrame, pd.DataFrame] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,15 +90,30 @@ def run(files: Tables, seed: int = 0) -> Whole:
 
 def _written(files: Tables, folder: Path, seed: int) -> dict[str, Any]:
     """Write the files of a study; return its resolved config."""
-    files.X.T.to_csv(folder / "e.tsv", sep="\t", index_label="gene")
-    files.samples.to_csv(folder / "s.tsv", sep="\t", index_label="sample")
+    names = _saved(folder, "study", files.X, files.samples)
+    other = {} if files.cohort is None else _saved(folder, "other", *files.cohort)
+    external = [{"name": "other", **other}] if other else []
     lines = ["\t".join([name, "", *genes]) for name, genes in files.sets.items()]
     (folder / "sets.gmt").write_text("".join(f"{line}\n" for line in lines))
-    names = {"expression": str(folder / "e.tsv"), "samples": str(folder / "s.tsv")}
     known = {**SMALL, **files.sections}
     sections = {key: {**SMALL.get(key, {}), **files.sections.get(key, {})} for key in known}
-    raw = {**names, "label": files.label, "seed": seed, **sections}
+    raw = {**names, "label": files.label, "seed": seed, "external": external, **sections}
     return resolve_config(raw, load_schema())
+
+
+def _saved(folder: Path, name: str, X: pd.DataFrame, samples: pd.DataFrame) -> dict[str, str]:
+    matrix, sheet = folder / f"{name}.tsv", folder / f"{name}_samples.tsv"
+    X.T.to_csv(matrix, sep="\t", index_label="gene")
+    samples.to_csv(sheet, sep="\t", index_label="sample")
+    return {"expression": str(matrix), "samples": str(sheet)}
+
+
+def _elsewhere(dataset: Dataset, final: Fits, tables: Any, config: Any) -> list[Any]:
+    """Test the final model on the samples of the other study."""
+    folds = config["normalise"]["folds"]
+    made = final_model(dataset, final, folds=folds, evidence=tables["evidence"])
+    model = json.loads(json.dumps(made))
+    return [score_cohort(dataset, model, {}, **one).about for one in config["external"]]
 
 
 def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> Whole:
@@ -123,5 +144,6 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
     report = collect(
         dataset, splits, observed[0], final, quality(raw, dataset, folds=folds), tables=tables,
         null=null, run=run_record(dataset, config), halves=halves,
+        external=_elsewhere(dataset, final, tables, config),
     )  # fmt: skip
     return Whole(dataset, splits, observed[0], tables, report)
