@@ -17,8 +17,8 @@ from genesig.report.page.words import gene_anchor
 from genesig.report.render import render
 
 WORDS_OPEN = 8100
-"""With everything open (measured: 8,015, 1,200 of them letters in figures). 6,000 were asked; Methods
-and references are 1,400 of them, the cards of twelve genes 600."""
+"""With everything open (measured: 8,015, of which about 1,200 are letters in figures). 6,000 were
+asked; Methods and references are 1,400 of them, the cards of twelve genes 600."""
 
 # A pointer, a tap and keys, on the figure that names genes and samples.
 NAMES = """async function names(wait, saved) {
