@@ -177,6 +177,21 @@ def test_the_page_on_large_studies_says_how_its_hours_grow() -> None:
     powers = [np.log2(hours(**base | {name: 2 * base[name]}) / hours(**base)) for name in base]
     assert said is not None
     assert [float(each) for each in said.groups()] == pytest.approx(powers, abs=0.05)
+    of_studies = re.search(r"by the power (\S+) of the number of studies\.", page)
+    assert of_studies is not None
+    power = np.log2(_hours_of_studies(12) / _hours_of_studies(6))
+    assert float(of_studies[1]) == pytest.approx(power, abs=0.05)
+
+
+def _hours_of_studies(number: int) -> float:
+    one = {"expression": "x", "samples": "s"}
+    config = {
+        "studies": [{"name": f"study{k}", **one} for k in range(number)], "label": "class",
+        "controls": {"permutations": 1000}, "nonlinear": {"enabled": False},
+    }  # fmt: skip
+    size = Size(samples=1000, genes=54675, splits=number, training=1000 - 1000 // number)
+    found = study_costs(resolve_config(config, load_schema()), size)
+    return sum(cost.together for cost in found.values())
 
 
 SETS = {
