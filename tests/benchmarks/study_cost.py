@@ -72,21 +72,28 @@ def costs(folder: Path) -> list[tuple[str, float, int]]:
     return found
 
 
+def finished(
+    folder: Path, n: int, d: int, permutations: int, number: int, changes: list[str],
+    options: list[str],
+) -> list[tuple[str, float, int]]:  # fmt: skip
+    """Run one study in a folder; return what its jobs cost."""
+    lay_out(folder)
+    simulate(folder, n, d, number)
+    configure(folder, permutations, number, changes)
+    own = {**os.environ, "PYTHONPATH": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+    run = [sys.executable, "-m", "snakemake", "all", *(options or ["--cores", "1"])]
+    subprocess.run(run, cwd=folder, check=True, env=own, preexec_fn=lambda: os.nice(5))
+    return costs(folder)
+
+
 def main(
     n: int, d: int, permutations: int, number: int, changes: list[str], options: list[str]
 ) -> None:
     """Run one study and print its jobs."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        lay_out(folder)
-        simulate(folder, n, d, number)
-        configure(folder, permutations, number, changes)
-        own = {**os.environ, "PYTHONPATH": name, "OPENBLAS_NUM_THREADS": "1"}
-        run = [sys.executable, "-m", "snakemake", "all", *(options or ["--cores", "1"])]
-        subprocess.run(run, cwd=folder, check=True, env=own, preexec_fn=lambda: os.nice(5))
-        bound = 3 * n * d * 8e-6 + 400
-        print(f"{n} x {d}, {permutations} permutations; 3 X + 400 MB = {bound:.0f} MB")
-        jobs = costs(folder)
+        jobs = finished(Path(name), n, d, permutations, number, changes, options)
+    bound = 3 * n * d * 8e-6 + 400
+    print(f"{n} x {d}, {permutations} permutations; 3 X + 400 MB = {bound:.0f} MB")
     for job, seconds, peak in jobs:
         print(f"{job:40} {seconds:8.1f} s {peak:6} MB{'  over' * (peak > bound)}")
     minutes = sum(seconds for _, seconds, _ in jobs) / 60
