@@ -1,0 +1,58 @@
+"""Tables that begin with what is asked: the chosen lists, then the others, best first."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from kinds_study import COLUMNS
+from report_kinds import kind_arguments
+
+from genesig.report.collect import collect
+from genesig.report.page.section import Limits
+from genesig.report.page.tables import WRITERS, Table
+from genesig.report.patients import next_study, score_effect
+from genesig.report.prediction.section import controls
+
+LIMITS = Limits(12, 500)
+KINDS = tuple(COLUMNS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(kind):
+    given = kind_arguments(kind)
+    known = given["tables"]["controls"]
+    own = known[known["mu"].isna()].iloc[:1]
+    added = [own.assign(model=name, error=own["error"] + much)
+             for name, much in (("ridge", 0.1), ("lasso", -0.05))]  # fmt: skip
+    given["tables"]["controls"] = pd.concat([added[0], known, added[1]], ignore_index=True)
+    data = collect(**given)
+    (table,) = [item for item in controls(data, LIMITS).items if isinstance(item, Table)]
+    keys = [column.key for column in table.columns]
+    rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
+    own = [row["model"].value == "genesig" for row in rows]
+    others = own.count(False)
+    assert rows[0]["mu"].text == "chosen"
+    assert own == [True] + [False] * others + [True] * (len(own) - others - 1)
+    record = data["tables"]["controls"]
+    errors = {row[record["columns"].index("model")]: row[record["columns"].index("error")]
+              for row in record["rows"]}  # fmt: skip
+    found = [errors[row["model"].value] for row in rows[1 : 1 + others]]
+    assert found == sorted(found)
+    assert others == 2
+    mu = [row["mu"].value for row in rows[1 + others :]]
+    assert mu == sorted(mu)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_of_one_row_is_left_to_its_sentence_and_file(kind):
+    data = collect(**kind_arguments(kind))
+    for section in (score_effect(data, LIMITS), next_study(data, LIMITS)):
+        assert all(len(item.rows) > 1 for item in section.items)
+        assert not section.items or section.files
+
+
+def test_a_symbol_with_its_name_is_the_symbol_alone():
+    write = WRITERS["symbol"]
+    assert write("CST3 Cystatin C (amyloid angiopathy)") == "CST3"
+    assert write("CYSTATIN A") == "CYSTATIN A"
+    assert len(write("C-myb gene extracted from Human (c-myb) gene, complete primary cds")) <= 40
