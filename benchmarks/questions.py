@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from answers_data import OTHERS, PUBLISHED, Source, series, tables
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests/benchmarks"))
+sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
 
 from kinds_study import study_of
 from named_genes import is_true, truth

@@ -9,19 +9,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import answers_rivals
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from places import ROOT, SHARED, TESTS
-
-sys.path.insert(0, str(TESTS / "benchmarks"))
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import answers_rivals
 import results_tables
 import rivals
 import selections
+import yaml
 from answers_data import OTHERS, PUBLISHED, Plan, Source, simulated, study_of
 from answers_goals import agreed, summary
 from answers_rivals import BALANCED_L1, EXACT, RIVALS, first_gene
@@ -33,6 +28,7 @@ from cell import brier
 from kinds_study import study_of as kind_study
 from leave_one_out import left_out, right
 from named_nested import config_of, draw, nested_chance
+from places import ROOT, SHARED
 from questions import REAL, SIMULATED
 from results_figures import critical_difference, front, joined
 from rivals import NOT_ODDS, OF_GENES, log_odds, one_vs_rest

@@ -1,15 +1,11 @@
-"""A few kills of a study; `python tests/chaos/kill.py` does a hundred, over all kinds."""
+"""A few killed studies; `benchmarks/robustness/killed_studies.py` kills a hundred, of all kinds."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from kill import kills
+from killed_studies import kills
 
 
 @pytest.mark.slow

@@ -2,8 +2,8 @@
 
 A trial draws one data set with known truth from a seed and returns what each of its claims came to
 there: 1 or 0 (covered, found, called), or a number (a bias); NaN where the claim was not made. The
-mean over independent draws must lie between a claim's bounds. tests/benchmarks/claims.py runs the
-full number of draws, tests/claims/test_claims.py a few.
+mean over independent draws must lie between a claim's bounds. benchmarks/accuracy/claims.py runs
+the full number of draws, tests/claims/test_claims.py a few.
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ HEAD = """# What the stated numbers are worth
 
 Numbers that genesig states, what they promise, and what came of it on simulated data with known
 truth: independent draws, by genesig's own functions, with the settings named. ± is one standard
-error of the measured mean. `python tests/benchmarks/claims.py run` measures, `… page` writes this
-page; a few draws of each trial run in the fast suite. *Within its error* means that the mean is at
-most two standard errors outside the bounds, so that the draws do not tell whether the promise is
-kept; a number that does not keep it says so here. Where the data do not say otherwise, classes are
-equal, genes independent, and 5 folds are repeated 4 times.
+error of the measured mean. `python benchmarks/accuracy/claims.py run` measures, `… page` writes
+this page; a few draws of each trial run in the fast suite. *Within its error* means that the mean
+is at most two standard errors outside the bounds, so that the draws do not tell whether the promise
+is kept; a number that does not keep it says so here. Where the data do not say otherwise, classes
+are equal, genes independent, and 5 folds are repeated 4 times.
 
 Not in the trials: the calibration slope of survival, whose interval is that of the scores at hand;
 what external cohorts state where a patient has several samples; fewer than five samples of a class,

@@ -1,4 +1,4 @@
-"""Every stated number keeps its promise on a few draws; tests/benchmarks/claims.py draws more."""
+"""Stated numbers keep their promise on a few draws; benchmarks/accuracy/claims.py draws more."""
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ def test_a_mean_far_outside_is_seen():
 
 def test_the_page_is_made_of_what_was_measured():
     table = pd.read_csv(TABLE, sep="\t")
-    assert PAGE.read_text() == page(table, TRIALS), "run: tests/benchmarks/claims.py page"
+    assert PAGE.read_text() == page(table, TRIALS), "run: benchmarks/accuracy/claims.py page"
     told = set(zip(table["topic"], table["data"], table["number"], table["promise"], strict=True))
     claimed = {(t.topic, t.data, c.number, c.promise) for t in TRIALS for c in t.claims}
     assert told <= claimed

@@ -1,6 +1,6 @@
 """What a study will cost, said before it runs, and how long a run still takes.
 
-The constants were fitted to the jobs of `tests/benchmarks/study_cost.py`, run at several sizes.
+The constants were fitted to the jobs of `benchmarks/speed/study_cost.py`, run at several sizes.
 """
 
 from __future__ import annotations

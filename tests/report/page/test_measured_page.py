@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from browser import BROWSER
-from places import TESTS
-
-sys.path.insert(0, str(TESTS / "benchmarks"))
-
-from page import ACTS, Study, made, main
+from report_page import ACTS, Study, made, main
 
 
 @pytest.mark.slow

@@ -1,0 +1,122 @@
+"""Hold every stated number against simulated truth, and write docs/claims.md.
+
+    python benchmarks/accuracy/claims.py run [--topic TEXT] [--jobs 2] [--draws N]
+    python benchmarks/accuracy/claims.py page
+    python benchmarks/accuracy/claims.py expected [--jobs 2] [--draws N]
+
+``run`` draws each trial of tests/claims (those whose topic has TEXT in it) and puts its rows into
+tests/claims/measured.tsv, in place of those of the same trial; ``page`` makes docs/claims.md of
+that table. Seeds begin at 1000: no law of the fast suite has seen these draws.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/claims"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/references"))
+
+from certificate import Trial, measured
+from claims_page import PAGE, TABLE, page
+from trials import TRIALS
+from whole_signals import COLUMNS, EXPECTED, FIRST_OTHER, values
+
+FIRST_SEED = 1000
+FEWEST = 10  # studies that must have a number, for a mean of it to be expected of another
+
+
+def drawn(task: tuple[int, int]) -> dict[str, float]:
+    """Return what the claims of a trial, by number, came to for a seed."""
+    number, seed = task
+    return dict(TRIALS[number].draw(seed))
+
+
+def rows_of(trial: Trial, draws: int, pool: ProcessPoolExecutor) -> pd.DataFrame:
+    """Return one row a claim: what was measured over so many draws."""
+    number = TRIALS.index(trial)
+    begun = time.perf_counter()
+    tasks = [(number, FIRST_SEED + draw) for draw in range(draws)]
+    came = list(pool.map(drawn, tasks, chunksize=max(1, draws // 64)))
+    seconds = time.perf_counter() - begun
+    rows = []
+    for claim in trial.claims:
+        result = measured(came, claim)
+        rows.append(
+            {
+                "topic": trial.topic,
+                "data": trial.data,
+                "number": claim.number,
+                "promise": claim.promise,
+                "low": claim.low,
+                "high": claim.high,
+                "measured": round(result.mean, 4),
+                "error": round(result.error, 4),
+                "draws": result.draws,
+                "seconds": round(seconds),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def kept(new: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with the new rows in place of those of the same trial, in trials' order."""
+    place = {(trial.topic, trial.data): k for k, trial in enumerate(TRIALS)}
+    old = pd.read_csv(TABLE, sep="\t") if TABLE.exists() else new.iloc[:0]
+    trial = list(zip(old["topic"], old["data"], strict=True))
+    again = set(zip(new["topic"], new["data"], strict=True))
+    old = old[[name in place and name not in again for name in trial]]
+    whole = new if old.empty else pd.concat([old, new], ignore_index=True)
+    order = [place[name] for name in zip(whole["topic"], whole["data"], strict=True)]
+    return whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
+
+
+def run(topic: str, jobs: int, draws: int | None) -> None:
+    """Measure the trials asked for, one after the other; the table holds what is done so far."""
+    with ProcessPoolExecutor(jobs) as pool:
+        for trial in TRIALS:
+            if topic not in trial.topic:
+                continue
+            table = rows_of(trial, draws or trial.draws, pool)
+            kept(table).to_csv(TABLE, sep="\t", index=False)
+            print(table[["number", "measured", "error", "draws", "seconds"]].to_string(index=False))
+
+
+def expect(jobs: int, draws: int) -> None:
+    """Write what is expected of studies with signal: the means over so many of each kind."""
+    rows = []
+    with ProcessPoolExecutor(jobs) as pool:
+        for kind in COLUMNS:
+            tasks = [(kind, FIRST_OTHER + draw) for draw in range(draws)]
+            came = pd.DataFrame(list(pool.map(values, tasks)))
+            came = came.loc[:, came.count() >= FEWEST]
+            error = came.std() / came.count() ** 0.5
+            of_kind = pd.DataFrame({"value": came.mean(), "error": error, "draws": came.count()})
+            rows.append(of_kind.round(5).rename_axis("number").reset_index().assign(kind=kind))
+    pd.concat(rows).set_index("kind").to_csv(EXPECTED, sep="\t")
+
+
+def main() -> None:
+    """Measure, or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("run", "page", "expected"))
+    parser.add_argument("--topic", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--draws", type=int)
+    asked = parser.parse_args()
+    if asked.what == "run":
+        run(asked.topic, asked.jobs, asked.draws)
+    elif asked.what == "expected":
+        expect(asked.jobs, asked.draws or 80)
+    else:
+        PAGE.write_text(page(pd.read_csv(TABLE, sep="\t"), TRIALS))
+
+
+if __name__ == "__main__":
+    main()

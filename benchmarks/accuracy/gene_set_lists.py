@@ -1,0 +1,276 @@
+"""Whether gene sets predict, how stable their lists are, and what a study of them costs.
+
+    python benchmarks/accuracy/gene_set_lists.py real MATRIX SAMPLES LABEL SETS
+        [SECTION.KEY=VALUE ...]
+    python benchmarks/accuracy/gene_set_lists.py simulated [DRAWS [CARRIERS [KEY=VALUE ...]]]
+    python benchmarks/accuracy/gene_set_lists.py study SAMPLES GENES SETS [PERMUTATIONS]
+    python benchmarks/accuracy/gene_set_lists.py kind OUT KIND STUDIES
+        [PERCENT [PERMUTATIONS [N [SETS]]]]
+    python benchmarks/accuracy/gene_set_lists.py sum OUT
+
+`real` and `study` run the whole workflow on two cores, on given files or on simulated chips whose
+first genes are those of the file of sets; `simulated` draws studies in which one of 50 sets of 40
+genes carries the signal, or several do, and holds sets against gene lists without the workflow;
+keys are those of the section `structured`. `kind` draws studies of `several_classes` (three), of
+`survival` or `regression`, in which two of the sets, of 20 genes, carry the response, or none
+without an effect, PERCENT of a standard deviation, and adds a line of JSON to OUT for each; `sum`
+prints the means over them.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "speed"))
+from gathered_study import make_dataset
+from linear_settings import linear
+from settings import MOMENTS
+from study_cost import costs
+from study_folder import lay_out
+
+from genesig.data.files.readers import load_schema, read_sets
+from genesig.data.splits.draw import draw_splits
+from genesig.data.study.config_check import resolve_config
+from genesig.results import Dataset, Design
+from genesig.results.splits import Chance, GeneSets
+from genesig.selection.assess.assessment import study_errors
+from genesig.selection.assess.controls import p_value
+from genesig.selection.assess.held_out import model_scores
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.gather import gather
+from genesig.selection.genes.frequency import least_count
+from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.sets.gather import gather_sets
+from genesig.selection.sets.ground import SetsProtocol
+from genesig.selection.sets.loop import sets_final, sets_loop, sets_subsamples
+
+Array = np.ndarray[Any, Any]
+NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
+N, SETS, SIZE = 60, 50, 40
+
+
+def whole(folder: Path, config: dict[str, Any], changes: list[str]) -> None:
+    """Run a study, print its errors, its stability and the processor time of its jobs."""
+    for change in changes:
+        (section, key), value = change.split("=")[0].split("."), change.split("=")[1]
+        config.setdefault(section, {})[key] = yaml.safe_load(value)
+    (folder / "config/config.yaml").write_text(yaml.safe_dump(config))
+    run = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
+    subprocess.run(run, cwd=folder, check=True)
+    for name in ("sets_error", "sets_stability"):
+        print(pd.read_csv(folder / f"results/{name}.tsv", sep="\t").to_string())
+    genes = pd.read_csv(folder / "results/stability.tsv", sep="\t")
+    print(genes[genes["mu"].isna()].to_string())
+    print(pd.read_csv(folder / "results/sets_scores.tsv", sep="\t")["n_selected"].describe())
+    print(pd.read_csv(folder / "results/sets.tsv", sep="\t").drop(columns="about").head(10))
+    jobs = costs(folder)
+    of_sets = sum(seconds for job, seconds, _ in jobs if "sets" in job)
+    total, peak = sum(seconds for _, seconds, _ in jobs), max(mb for *_, mb in jobs)
+    print(f"processor time {total:.0f} s, of it sets {of_sets:.0f} s; largest job {peak} MB")
+
+
+def real(matrix: str, samples: str, label: str, sets: str, *changes: str) -> None:
+    """Run a study of given files."""
+    with tempfile.TemporaryDirectory() as name:
+        lay_out(Path(name))
+        names = {"expression": matrix, "samples": samples, "structured": {"sets": sets}}
+        files = {key: str(Path(value).resolve()) if key != "structured" else
+                 {"sets": str(Path(sets).resolve())} for key, value in names.items()}  # fmt: skip
+        whole(Path(name), {**files, "label": label, "nonlinear": {"enabled": False}}, [*changes])
+
+
+def study(n: str, d: str, sets: str, permutations: str = "100") -> None:
+    """Run a study of simulated chips: 30 factors carry half of the variance of every gene."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lay_out(folder)
+        rng, path = np.random.default_rng(1), Path(sets).resolve()
+        named = list(dict.fromkeys(gene for one in read_sets(path, None) for gene in one.genes))
+        genes = [*named, *(f"other{j}" for j in range(int(d)))][: int(d)]
+        factors = rng.standard_normal((int(n), 30))
+        X = 8 + factors @ rng.standard_normal((30, int(d))) / np.sqrt(30)
+        X += rng.standard_normal(X.shape)
+        label = np.where(factors[:, 0] + rng.standard_normal(len(X)) > 0, "case", "control")
+        columns = [f"s{i}" for i in range(len(X))]
+        table = pd.DataFrame(X.T.round(4), index=pd.Index(genes, name="gene"), columns=columns)
+        table.to_csv(folder / "expression.tsv", sep="\t")
+        sheet = pd.DataFrame({"sample": columns, "class": label})
+        sheet.to_csv(folder / "samples.tsv", sep="\t", index=False)
+        config = {"expression": "expression.tsv", "samples": "samples.tsv", "label": "class",
+                  "structured": {"sets": str(path)}, "nonlinear": {"enabled": False},
+                  "controls": {"permutations": int(permutations)}}  # fmt: skip
+        whole(folder, config, [])
+
+
+def drawn(seed: int, effect: float, carriers: int) -> tuple[Array, Array, GeneSets]:
+    """Draw N samples: overlapping sets of correlated genes, the first of them with the signal."""
+    rng = np.random.default_rng([seed, int(1000 * effect)])
+    d, y = SETS * SIZE // 2 + 500, np.repeat([-1.0, 1.0], N // 2)
+    members = [np.sort(rng.choice(d, SIZE, replace=False)) for _ in range(SETS)]
+    X = rng.standard_normal((N, d))
+    for some in members:
+        X[:, some] += np.sqrt(0.2) * rng.standard_normal((N, 1)) * rng.choice([1, 1, 1, -1], SIZE)
+    for some in members[:carriers]:
+        X[:, some] += effect * y[:, None] * rng.exponential(1, SIZE) * rng.choice([-1, 1], SIZE)
+    each = np.full(SETS, SIZE)
+    return X, y, GeneSets(
+        names=np.array([f"set{k}" for k in range(SETS)]), about=np.full(SETS, ""), named=each,
+        measured=each, indptr=np.arange(SETS + 1) * SIZE, indices=np.concatenate(members),
+        said=np.array([], dtype=str),
+    )  # fmt: skip
+
+
+def held(
+    seed: int, effect: float, carriers: int, changes: dict[str, Any]
+) -> dict[str, float]:  # fmt: skip
+    """Return error, recovery, length and stability of sets and of gene lists in one study."""
+    X, y, sets = drawn(seed, effect, carriers)
+    config = resolve_config(NAMES, load_schema())
+    dataset = make_dataset(X, y)
+    splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 2})
+    loop = {"labels": "observed", "batch": "1of1", "folds": MOMENTS}
+    genes = double_loop(dataset, splits, **loop, **linear())
+    final = fit_final(dataset, splits, folds=MOMENTS, **linear())
+    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **linear())
+    clusters, often = config["clusters"], config["signature"]["frequency"]
+    of_genes = gather(
+        dataset,
+        splits,
+        [genes],
+        final,
+        halves,
+        Chance.none(),
+        frequency=often,
+        fdr=0.1,
+        clusters=clusters,
+    )
+    given = {field.name: config["structured"][field.name] for field in fields(SetsProtocol)}
+    given |= changes
+    own = sets_loop(dataset, splits, sets, **loop, **given)
+    whole, _ = sets_final(dataset, splits, sets, folds=MOMENTS, **given)
+    half = sets_subsamples(dataset, splits, sets, folds=MOMENTS, **given)
+    found = gather_sets(dataset, splits, sets, [[own], []], whole, half, [genes], frequency=often)
+    error, lists = found["sets_error"].iloc[0], of_genes["stability"]
+    core = set(of_genes["nested_lists"].query("mu != mu and in_list")["gene"])
+    true = {f"g{j}" for k in range(carriers) for j in sets.members(k)}
+    first = found["sets"].query("in_list")["set"]
+    return {
+        "sets: error": error["error"], "genes: error": error["gene_error"],
+        "sets: planted in list": len({f"set{k}" for k in range(carriers)} & set(first)),
+        "sets: list": len(first), "sets: chosen": found["sets_scores"]["n_selected"].median(),
+        "genes: true share of core": len(core & true) / max(1, len(core)),
+        "genes: share of the true in core": len(core & true) / len(true), "genes: core": len(core),
+        "sets: stability": found["sets_stability"]["stability"].iloc[0],
+        "genes: stability": lists[lists["mu"].isna()]["stability"].iloc[0],
+    }  # fmt: skip
+
+
+def simulated(draws: str = "10", carriers: str = "1", *changes: str) -> None:
+    """Print the means over some draws."""
+    asked = {change.split("=")[0]: yaml.safe_load(change.split("=")[1]) for change in changes}
+    for strength in (0.15, 0.25, 0.4):
+        effect = strength / np.sqrt(int(carriers))
+        each = [held(seed, effect, int(carriers), asked) for seed in range(int(draws))]
+        print(
+            f"strength {strength}, {draws} draws of {N} samples, {carriers} sets carry it {asked}"
+        )
+        print(pd.DataFrame(each).mean().round(3).to_string())
+
+
+def told(kind: str, z: Array, rng: np.random.Generator) -> tuple[pd.DataFrame, Design]:
+    """Return a sample table and design whose response two hidden numbers (n, 2) drive."""
+    task = "classification" if kind == "several_classes" else kind
+    known = {"label": "state", "task": task, "classes": None, "group": None, "pair": None}
+    names, own, f = [f"s{k}" for k in range(len(z))], rng.exponential(1, len(z)), z.sum(axis=1)
+    cells: dict[str, Any] = {"state": f}
+    if kind == "several_classes":
+        cells, known["classes"] = {"state": np.array(["a", "b", "c"])[z @ [1, 2]]}, ("a", "b", "c")
+    if kind == "survival":
+        own, lost = own * np.exp(-f), rng.exponential(2, len(z))
+        cells = {"state": np.minimum(own, lost), "end": np.where(own <= lost, "1", "0")}
+        known |= {"event": "end", "occurred": "1", "horizon": 0.7, "ties": "efron"}
+    return pd.DataFrame(cells, index=names).astype(str), Design(**known)
+
+
+def of_kind(
+    kind: str, seed: int, effect: float, n: int = N, number: int = SETS
+) -> tuple[Dataset, GeneSets]:
+    """Draw a study; of classes the first set is higher in one, the second in another."""
+    rng, size = np.random.default_rng([seed, int(1000 * effect), 7]), 20
+    z = rng.standard_normal((n, 2))
+    if kind == "several_classes":
+        z = np.eye(3, dtype=int)[np.arange(n) % 3][:, 1:]
+    obs, design = told(kind, z, rng)
+    X = rng.standard_normal((n, number * size // 2))
+    members = [np.sort(rng.choice(X.shape[1], size, replace=False)) for _ in range(number)]
+    for k, some in enumerate(members):
+        X[:, some] += np.sqrt(0.2) * rng.standard_normal((n, 1)) * rng.choice([1, 1, 1, -1], size)
+        if k < 2:
+            X[:, some] += effect * z[:, [k]] * rng.exponential(1, size) * rng.choice([-1, 1], size)
+    genes, each = [f"g{j}" for j in range(X.shape[1])], np.full(number, size)
+    sets = GeneSets(names=np.array([f"set{k}" for k in range(number)]), about=np.full(number, ""),
+                    named=each, measured=each, indptr=np.arange(number + 1) * size,
+                    indices=np.concatenate(members), said=np.array([], dtype=str))  # fmt: skip
+    return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), sets
+
+
+def kind(
+    out: str, kind: str, studies: str, percent: str = "0", permutations: str = "0",
+    n: str = str(N), number: str = str(SETS),
+) -> None:  # fmt: skip
+    """Add a line for each study that has none yet: sets in its list, error, and p."""
+    lines = Path(out).read_text().splitlines() if Path(out).exists() else []
+    known = {(one["kind"], one["effect"], one["seed"]) for one in map(json.loads, lines)}
+    config = resolve_config(NAMES, load_schema())
+    given = {field.name: config["structured"][field.name] for field in fields(SetsProtocol)}
+    how, B = {"batch": "1of1", "folds": MOMENTS, **given}, int(permutations)
+    effect = int(percent) / 100
+    for seed in range(int(studies)):
+        if (kind, effect, seed) in known:
+            continue
+        start = time.process_time()
+        dataset, sets = of_kind(kind, seed, effect, int(n), int(number))
+        splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 1})
+        labels = ["observed", *([f"permuted-001-{B:03d}"] if B else [])]
+        fits = [sets_loop(dataset, splits, sets, labels=each, **how) for each in labels]
+        error, headline = [], ASSESSED[dataset.design.kind].headline
+        for each in fits:
+            held = model_scores(dataset, splits, each, each.scores)
+            error += study_errors(held, headline)[:, 0].tolist()
+        times = np.bincount(fits[0].indices, minlength=int(number))
+        listed = times >= least_count(config["signature"]["frequency"], len(fits[0]))
+        line = {"kind": kind, "n": int(n), "sets": int(number), "effect": effect,
+                "seed": seed, "found": int(listed[:2].sum()), "false": int(listed[2:].sum()),
+                "listed": int(listed.sum()), "error": error[0],
+                "p": p_value(error[0], np.array(error[1:])),
+                "seconds": round(time.process_time() - start, 2)}  # fmt: skip
+        with Path(out).open("a") as file:
+            print(json.dumps(line), file=file)
+
+
+def summed(out: str) -> None:
+    """Print the means of each kind and effect, and how often p is small or a set listed."""
+    lines = pd.read_json(out, lines=True)
+    lines = lines.assign(
+        any=lines["listed"] > 0, small=(lines["p"] <= 0.05).where(~lines["p"].isna())
+    )
+    of = lines.groupby(["kind", "n", "sets", "effect"])
+    table = of[["found", "false", "any", "error", "small"]].mean()
+    table = table.assign(seconds=of["seconds"].median(), studies=of.size())
+    print(table.round(3).to_string())
+
+
+if __name__ == "__main__":
+    {"real": real, "simulated": simulated, "study": study, "kind": kind, "sum": summed}[
+        sys.argv[1]
+    ](*sys.argv[2:])

@@ -1,0 +1,305 @@
+"""How often genes are named in noise, how many of the named ones are false, how many true ones.
+
+    python benchmarks/accuracy/named_genes.py noise [--sets 40] [--out FILE]
+    python benchmarks/accuracy/named_genes.py odd [--sets 30] [--worlds NAME ...] [--out FILE]
+    python benchmarks/accuracy/named_genes.py truth [--sets 10] [--samples 40 80 160] [--out FILE]
+
+``noise``: data sets without any signal, of the four kinds of response in turn, every second one
+with patients of two samples, every third one with a covariate that goes with the response. Printed:
+the share in which any gene is named.
+
+``odd``: the same for noise that fits no assumption: classes of unlike size and spread, tails
+without a variance, genes that are mostly 0, one large block, twelve samples, a skew response, few
+events, a batch that goes with the class, two samples of each patient.
+
+``truth``: ten genes of 1000 differ between two classes, each in a block of ten genes that correlate
+(r .7); three effects (standard deviations), 40, 80 and 160 samples, three shapes: equal variances,
+variances over two orders of magnitude, tails of Student's t with 3 degrees of freedom. Printed for
+each cell: genes named, true ones, mean share of false ones; and how many true genes stability
+selection (Meinshausen and Buhlmann 2010: 50 lasso lists of halves, the first sqrt(.8 d) genes) has
+at the threshold, the same for all sets of the cell, where its mean share of false genes is the
+largest that is not above ours.
+
+Settings are the defaults, 100 permutations.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/references"))
+
+from kinds_study import COLUMNS, study_of
+from named_data import named
+
+from genesig.optim.solvers import path
+from genesig.optim.training import training_sets
+from genesig.response.covariates import Covariate
+from genesig.results import Dataset, Design
+
+Array = np.ndarray[Any, Any]
+TRUE, BLOCK, GENES = 10, 10, 1000
+EFFECTS, SAMPLES, SHAPES = (0.8, 1.2, 1.6), (40, 80, 160), ("plain", "variances", "tails")
+
+
+def noise(number: int) -> tuple[Dataset, str, str]:
+    """Return data set `number` without a signal, its kind of response, and what else it has."""
+    kind, what = list(COLUMNS)[number % 4], []
+    dataset = study_of(kind, number, n=60, d=500)
+    obs, design = dataset.obs, dataset.design
+    if number // 4 % 2:
+        first = obs.iloc[np.repeat(np.arange(30), 2)].set_index(obs.index)
+        obs, design = (
+            first.assign(patient=[f"p{k // 2}" for k in range(60)]),
+            replace(design, group="patient"),
+        )
+        what.append("groups")
+    if number // 4 % 3 == 2:
+        rank = obs["state"].rank() if kind != "regression" else obs["state"].astype(float).rank()
+        drawn = rank + np.random.default_rng(number).normal(0, 20, 60)
+        obs, design = (
+            obs.assign(age=drawn.map("{:.2f}".format)),
+            replace(design, covariates=(Covariate("age", None),)),
+        )
+        what.append("covariate")
+    return replace(dataset, obs=obs, design=design), kind, " and ".join(what) or "plain"
+
+
+ODD_GENES, ODD_SAMPLES = 300, 48
+"""Of a data set of ``odd``."""
+Odd = tuple[Dataset, str]
+
+
+def _odd(X: Array, state: Sequence[str], task: str = "classification", **more: Any) -> Odd:
+    """Return a data set; what is no field of `Design` is a column of the sample table."""
+    known = {key: more.pop(key) for key in list(more) if key in Design.__annotations__}
+    samples, genes = ([f"{w}{k:04d}" for k in range(n)] for w, n in zip("Sg", X.shape, strict=True))
+    classes = ("well", "ill") if task == "classification" else None
+    design = Design(**{"label": "state", "task": task, "classes": classes, "group": None,
+                       "pair": None} | known)  # fmt: skip
+    obs = pd.DataFrame({"state": state, **more}, index=samples)
+    return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), task
+
+
+def _words(ill: Array) -> list[str]:
+    return ["ill" if each else "well" for each in ill]
+
+
+def unlike(rng: np.random.Generator, ill: int, n: int = ODD_SAMPLES, spread: float = 1.0,
+           rest: float = 1.0) -> Odd:  # fmt: skip
+    """So many of the samples are ill, whose genes have this spread, and those of the rest that."""
+    y = np.arange(n) < ill
+    return _odd(rng.normal(size=(n, ODD_GENES)) * np.where(y, spread, rest)[:, None], _words(y))
+
+
+def of_values(values: Callable[[np.random.Generator], Array]) -> Callable[..., Odd]:
+    """Return a world of two classes of one size, whose values are drawn so."""
+    return lambda rng: _odd(values(rng), _words(np.arange(ODD_SAMPLES) % 2))
+
+
+def _mostly_zero(rng: np.random.Generator) -> Array:
+    X = rng.normal(5, 1, size=SHAPE)
+    return X * (rng.random(SHAPE) < rng.uniform(0.05, 0.5, ODD_GENES))
+
+
+def _one_block(rng: np.random.Generator) -> Array:
+    X = rng.normal(size=SHAPE)
+    X[:, :250] = np.sqrt(0.1) * X[:, :250] + np.sqrt(0.9) * rng.normal(size=(ODD_SAMPLES, 1))
+    return X
+
+
+def twice(rng: np.random.Generator, *, known: bool) -> Odd:
+    """Draw two samples of each of 24 patients, and say which are whose, or not."""
+    X = np.repeat(rng.normal(size=(24, ODD_GENES)), 2, axis=0) + 0.2 * rng.normal(size=SHAPE)
+    group = {"patient": [f"p{k // 2}" for k in range(ODD_SAMPLES)], "group": "patient"}
+    return _odd(X, _words(np.repeat(np.arange(24) % 2, 2)), **(group if known else {}))
+
+
+def skew(rng: np.random.Generator) -> Odd:
+    """Draw a number with a long tail."""
+    y = np.exp(2 * rng.normal(size=ODD_SAMPLES))
+    return _odd(rng.normal(size=SHAPE), [f"{v:.4f}" for v in y], "regression")
+
+
+def censored(rng: np.random.Generator) -> Odd:
+    """Lose four of five patients before the event."""
+    time, lost = rng.exponential(size=60), rng.exponential(0.25, size=60)
+    seen = np.minimum(time, lost)
+    return _odd(rng.normal(size=(60, ODD_GENES)), [f"{v:.4f}" for v in seen], "survival",
+                dead=[f"{int(each)}" for each in time < lost], event="dead", occurred="1",
+                horizon=float(np.median(seen)), ties="efron")  # fmt: skip
+
+
+def in_batches(rng: np.random.Generator, *, held: bool) -> Odd:
+    """Let the class go with a batch that moves all genes, held fixed or not."""
+    batch = np.arange(ODD_SAMPLES) % 2
+    y = np.where(rng.random(ODD_SAMPLES) < 0.8, batch, 1 - batch)
+    X = rng.normal(size=SHAPE) + batch[:, None] * rng.normal(size=ODD_GENES)
+    fixed = {"covariates": (Covariate("chip", ("one", "two")),)} if held else {}
+    return _odd(X, _words(y), chip=[("one", "two")[each] for each in batch], **fixed)
+
+
+SHAPE = (ODD_SAMPLES, ODD_GENES)
+WORLDS: dict[str, Callable[[np.random.Generator], Odd]] = {
+    "24 and 24": partial(unlike, ill=24),
+    "8 and 40": partial(unlike, ill=8),
+    "8 and 40, the 8 twice as wide": partial(unlike, ill=8, spread=2.0),
+    "8 and 40, the 40 twice as wide": partial(unlike, ill=8, rest=2.0),
+    "24 and 24, one class twice as wide": partial(unlike, ill=24, spread=2.0),
+    "6 and 6": partial(unlike, ill=6, n=12),
+    "tails of t, 1.5 degrees of freedom": of_values(lambda rng: rng.standard_t(1.5, size=SHAPE)),
+    "genes that are mostly 0": of_values(_mostly_zero),
+    "250 of 300 genes in one block, r .9": of_values(_one_block),
+    "a number with a long tail": skew,
+    "survival, four of five lost": censored,
+    "batch that goes with the class, held fixed": partial(in_batches, held=True),
+    "two samples of each patient, as groups": partial(twice, known=True),
+    "two samples of each patient, not said": partial(twice, known=False),
+}
+"""Name of a world without any signal -> how it is drawn."""
+
+
+def run_odd(sets: int, worlds: Sequence[str]) -> pd.DataFrame:
+    """Name genes in noise of every odd kind."""
+    rows = []
+    for name in worlds:
+        found = [named(*WORLDS[name](np.random.default_rng((77, seed))), seed)["named"].sum()
+                 for seed in range(sets)]  # fmt: skip
+        rows.append((name, sets, float(np.mean(np.array(found) > 0)), float(np.mean(found))))
+        print("| {} | {} | {:.2f} | {:.1f} |".format(*rows[-1]), flush=True)
+    return pd.DataFrame(rows, columns=["world", "sets", "any_named", "genes_named"])
+
+
+def truth(effect: float, n: int, shape: str, seed: int) -> Dataset:
+    """Return a data set of two classes, whose genes 0, 10, ..., 90 differ by `effect` SD."""
+    rng = np.random.default_rng((seed, n, int(10 * effect), SHAPES.index(shape)))
+
+    def drawn(*size: int) -> Array:
+        return rng.standard_t(3, size) / np.sqrt(3) if shape == "tails" else rng.normal(size=size)
+
+    X = np.sqrt(0.7) * np.repeat(drawn(n, GENES // BLOCK), BLOCK, axis=1)
+    X += np.sqrt(0.3) * drawn(n, GENES)
+    y = np.arange(n) % 2
+    X[:, : TRUE * BLOCK : BLOCK] += effect * y[:, None]
+    if shape == "variances":
+        X *= 10 ** rng.uniform(-1, 1, GENES)
+    samples, genes = [f"S{k:03d}" for k in range(n)], [f"g{k:04d}" for k in range(GENES)]
+    obs = pd.DataFrame({"state": np.where(y, "ill", "well")}, index=samples)
+    design = Design("state", "classification", ("well", "ill"), None, None)
+    return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
+
+
+def is_true(genes: Array) -> Array:
+    """Tell which genes, by number, differ between the classes."""
+    return np.asarray((genes % BLOCK == 0) & (genes < TRUE * BLOCK))
+
+
+def stability_selection(dataset: Dataset, seed: int) -> Array:
+    """Return the share of 50 halves whose first sqrt(.8 d) lasso genes hold each gene, (d,)."""
+    rng, y = np.random.default_rng(seed), dataset.response()
+    rows = np.zeros((len(y), 50), dtype=bool)
+    for half in range(50):
+        rows[rng.permutation(len(y))[: len(y) // 2], half] = True
+    sets = training_sets(
+        dataset.X, np.repeat(y[:, None], 50, axis=1), rows, centre=True, unit_variance=True
+    )
+    most = int(np.sqrt(0.8 * GENES))
+    tau = np.geomspace(1, 0.05, 40) * sets.tau_max[:, None]
+    lists = path(sets, tau, 1e-9, solver="landweber-newton", tolerance=1e-6, longest=most)
+    last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
+    held = [lists.coef(half, at)[0] for half, at in enumerate(last)]
+    return np.bincount(np.concatenate(held), minlength=GENES) / 50
+
+
+def at_equal_rate(shares: list[Array], rate: float) -> tuple[float, float]:
+    """Return the true genes of stability selection, and its share of false ones, at most `rate`."""
+    best = (0.0, 0.0)
+    for least in np.unique(np.concatenate(shares))[1:]:
+        kept = [np.flatnonzero(share >= least) for share in shares]
+        true = np.mean([is_true(genes).sum() for genes in kept])
+        false = np.mean([np.mean(~is_true(genes)) if len(genes) else 0.0 for genes in kept])
+        if false <= rate and true > best[0]:
+            best = (float(true), float(false))
+    return best
+
+
+def run_noise(sets: int) -> pd.DataFrame:
+    """Name genes where there is nothing to be named."""
+    rows = []
+    for number in range(sets):
+        dataset, kind, what = noise(number)
+        found = named(dataset, kind, number)
+        rows.append((number, kind, what, int(found["named"].sum()), float(found["q"].min())))
+        print(rows[-1], flush=True)
+    table = pd.DataFrame(rows, columns=["set", "kind", "design", "named", "least_q"])
+    print(f"any gene named: {np.mean(table['named'] > 0):.3f} of {sets} data sets without signal")
+    return table
+
+
+def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
+    """Name genes where the truth is known, cell by cell."""
+    rows = []
+    for shape in SHAPES:
+        for n in samples:
+            for effect in EFFECTS:
+                began = time.process_time()
+                studies = [truth(effect, n, shape, seed) for seed in range(sets)]
+                lists = []
+                for seed, dataset in enumerate(studies):
+                    found = named(dataset, "classification", seed)
+                    lists.append(dataset.var.index.get_indexer(found.loc[found["named"], "gene"]))
+                true = [is_true(genes).sum() for genes in lists]
+                false = [np.mean(~is_true(genes)) if len(genes) else 0.0 for genes in lists]
+                shares = [stability_selection(each, seed) for seed, each in enumerate(studies)]
+                peer = at_equal_rate(shares, float(np.mean(false)))
+                rows.append((shape, n, effect, np.mean(list(map(len, lists))), np.mean(true),
+                             np.mean(false), *peer, time.process_time() - began))  # fmt: skip
+                print(*(f"{v:.3f}" if isinstance(v, float) else v for v in rows[-1]), flush=True)
+    columns = [
+        "shape",
+        "n",
+        "effect",
+        "named",
+        "true",
+        "false_share",
+        "peer_true",
+        "peer_false_share",
+        "seconds",
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def main() -> None:
+    """Run what is asked for, print it and write it."""
+    asks = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    asks.add_argument("what", choices=["noise", "odd", "truth"])
+    asks.add_argument("--sets", type=int, default=None)
+    asks.add_argument("--samples", type=int, nargs="+", choices=SAMPLES, default=SAMPLES)
+    asks.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
+    asks.add_argument("--out", type=Path)
+    asked = asks.parse_args()
+    if asked.what == "noise":
+        table = run_noise(asked.sets or 40)
+    elif asked.what == "odd":
+        table = run_odd(asked.sets or 30, asked.worlds)
+    else:
+        table = run_truth(asked.sets or 10, asked.samples)
+    if asked.out:
+        table.to_csv(asked.out, sep="\t", index=False, float_format="%.4g")
+
+
+if __name__ == "__main__":
+    main()

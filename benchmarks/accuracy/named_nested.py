@@ -1,0 +1,245 @@
+"""Whether one E(t) serves all training sets: named genes by it, and by an E(t) of each of its own.
+
+    python benchmarks/accuracy/named_nested.py [--sets 3] [--out FILE] [DATA ...]
+
+A study counts what halves list by chance once for all its training sets: permutation b permutes all
+samples and looks at outer split b (`chance_study`). Fully nested, each outer training set permutes
+the labels of its own samples, 100 times again, so that nothing of its test samples is seen. Both
+name genes and fit the model of the named genes, on the same splits and halves.
+
+DATA are names of answers.py, or kinds of simulated studies (`DRAWN`), of which `--sets` are drawn:
+1000 genes in blocks of ten (r .7), of which ten differ by 1.2 standard deviations. Without any:
+golub, alon, singh and all kinds. Outer splits: 5 folds, 2 repeats (simulated: 1).
+
+Printed for each: E(t) by both at the thresholds of the training sets (the smallest t with q <= .1
+by the one E; 0 where no gene passes, and left out), the standard error of the one E there, the
+share of training sets in which it is the smaller one; genes with q <= .1 by both, their mean
+Jaccard index; balanced error of held-out samples of the model of the named genes by both; and,
+where the truth is known, true genes and the mean share of false ones of both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from answers_data import OTHERS, PUBLISHED, Source
+from named_genes import BLOCK, GENES, TRUE, is_true
+from study import settings, splits_of
+
+from genesig.data.splits.folds import CHANCE
+from genesig.data.steps.normalise import bound, normalise_samples
+from genesig.results import Dataset, Design, Split, Splits
+from genesig.results.splits import TRAINING, Chance
+from genesig.selection.genes.frequency import expected, q_values, tails
+from genesig.selection.linear.answers import Expected, controlled
+from genesig.selection.linear.halves import chance_study, list_halves, pairs_of
+from genesig.selection.linear.kinds.known import inner_sets, outer_sets
+from genesig.selection.linear.tasks import (
+    Protocol,
+    Task,
+    keywords,
+    known_halves,
+    shared_matrices,
+    tasks,
+)
+
+Array = np.ndarray[Any, Any]
+GIVEN = ("golub", "alon", "singh")
+
+
+class Named(NamedTuple):
+    """What a training set says by one E(t): E itself, its named genes, scores of test samples."""
+
+    chance: Array
+    genes: Array
+    scores: Array
+
+
+class Fold(NamedTuple):
+    """One outer split: how often its halves list each gene, its test rows, and both answers."""
+
+    times: Array
+    test: Array
+    one: Named
+    nested: Named
+
+
+def draw(n: int, share: float, seed: int, **design: Any) -> Dataset:
+    """Return a study of two classes, `share` of its n samples ill; columns are in `design`."""
+    rng = np.random.default_rng((seed, n, int(100 * share)))
+    y = rng.permutation(np.arange(n) < share * n)
+    obs = {"state": np.where(y, "ill", "well")}
+    X = np.sqrt(0.7) * np.repeat(rng.normal(size=(n, GENES // BLOCK)), BLOCK, axis=1)
+    X += np.sqrt(0.3) * rng.normal(size=(n, GENES))
+    X[:, : TRUE * BLOCK : BLOCK] += 1.2 * y[:, None]
+    if "group" in design:  # of 1 to 8 samples and one class; a fifth of the variance is theirs
+        sizes = rng.choice([1, 1, 2, 2, 3, 8], n)
+        patient = np.empty(n, dtype=int)
+        patient[np.argsort(y, kind="stable")] = np.repeat(np.arange(n), sizes)[:n]
+        patient += n * y
+        X += rng.normal(0, 0.5, (2 * n, GENES))[patient]
+        obs["patient"] = np.array([f"p{each:03d}" for each in patient])
+    if "batch" in design:  # 70 % of the ill ones, 30 % of the others; it moves every gene
+        second = rng.random(n) < np.where(y, 0.7, 0.3)
+        X += np.outer(second, rng.normal(0, 1, GENES))
+        obs["batch"] = np.where(second, "b", "a")
+    samples, genes = [f"S{k:03d}" for k in range(n)], [f"g{k:04d}" for k in range(GENES)]
+    asked = {"group": None, "pair": None, **design}
+    return Dataset(
+        X, pd.DataFrame(obs, index=samples), pd.DataFrame({"symbol": genes}, index=genes),
+        Design("state", "classification", ("well", "ill"), **asked), {},
+    )  # fmt: skip
+
+
+DRAWN: dict[str, dict[str, Any]] = {
+    "even": {"n": 60, "share": 0.5},
+    "80:20": {"n": 80, "share": 0.2},
+    "groups": {"n": 90, "share": 0.5, "group": "patient"},
+    "batch": {"n": 80, "share": 0.5, "batch": "batch"},
+}
+
+
+def config_of(dataset: Dataset, repeats: int) -> dict[str, Any]:
+    """Return the defaults, and what the design asks for: ComBat where there are batches."""
+    scheme = "stratified_kfold" if dataset.design.group is None else "stratified_group_kfold"
+    config = settings(
+        {}, splits={"folds": 5, "repeats": repeats, "subsamples": 0, "scheme": scheme}
+    )
+    if dataset.design.batch is not None:
+        folds = [{"step": "combat", "covariates": []}, *config["normalise"]["folds"]]
+        config["normalise"]["folds"] = bound(folds, dataset)
+    return config
+
+
+def nested_chance(
+    dataset: Dataset, splits: Splits, split: Split, config: dict[str, Any], protocol: Protocol
+) -> Expected:
+    """Return E(t) of a training set, and of what trains its folds, by its own samples alone."""
+    rows, folds = dataset.rows(split.train), config["normalise"]["folds"]
+    own = replace(dataset, X=dataset.X[rows], obs=dataset.obs.iloc[rows])
+    alone, numbers = replace(split, test=()), range(1, config["signature"]["permutations"] + 1)
+    todo = tasks(own, replace(splits, outer=()), [alone], numbers,
+                 pairs=pairs_of(TRAINING, protocol), stage=CHANCE)  # fmt: skip
+    whole, inner = [], []
+    for X, reference, some in shared_matrices(own, todo, folds, 500):
+        sets = outer_sets(X, folds, own, reference.genes, protocol, some)
+        halves = [(k, known_halves(task.halves)) for k, task in enumerate(some)]
+        each = [known_halves(task.inner_halves) for task in some]
+        of_folds = [(k, one[some[k].permutation % len(one)]) for k, one in enumerate(each)]
+        for found, what in ((whole, halves), (inner, of_folds)):
+            lists = list_halves(sets, some, what, protocol)
+            found += [tails(times[None], lists.lists)[0] for times in lists.times()]
+    return Expected(expected(np.array(whole)), expected(np.array(inner)))
+
+
+def folds_of(dataset: Dataset, config: dict[str, Any], seed: int) -> Iterator[tuple[Fold, Chance]]:
+    """Yield what each outer split says by both, and the chance of the study."""
+    splits, steps = splits_of(dataset, config, seed=seed), config["normalise"]["folds"]
+    count, protocol = config["signature"]["permutations"], Protocol(**keywords(config))
+    study = chance_study(dataset, splits, permutations=count, folds=steps, **keywords(config))
+    one = Expected.of(study, "outer")
+    assert one is not None
+    todo = tasks(dataset, splits, splits.outer, [0], pairs=pairs_of(TRAINING, protocol))
+    for X, reference, some in shared_matrices(dataset, todo, steps, 1):
+        (split,) = (each for each in splits.outer if each.name == some[0].split)
+        sets = outer_sets(X, steps, dataset, reference.genes, protocol, some)
+        inner, halves = inner_sets(some, sets), [(0, known_halves(some[0].halves))]
+        (times,) = list_halves(sets, some, halves, protocol).times()
+        nested = nested_chance(dataset, splits, split, config, protocol)
+        both = [
+            _named(X, reference.genes, some, sets, inner, times, chance, protocol)
+            for chance in (one, nested)
+        ]
+        every = np.zeros(len(dataset.genes), dtype=np.int64)
+        every[reference.genes] = times
+        yield Fold(every, some[0].test, *both), study
+
+
+def _named(
+    X: Array, genes: Array, todo: list[Task], sets: Any, inner: Any, times: Array,
+    chance: Expected, protocol: Protocol,
+) -> Named:  # fmt: skip
+    (model,), _, _ = controlled(todo, sets, inner, protocol, chance)
+    listed = np.flatnonzero(q_values(times, chance.outer) <= protocol.fdr)
+    return Named(chance.outer, genes[listed], model.scores(X, todo[0].test))
+
+
+def row_of(dataset: Dataset, folds: list[Fold], study: Chance, known: bool) -> dict[str, Any]:
+    """Sum up what both said."""
+    y, at, rest = dataset.response(), [], {}
+    for fold in folds:
+        if len(fold.one.genes):
+            t = int(fold.times[fold.one.genes].min())
+            at.append((fold.one.chance[t], fold.nested.chance[t], t))
+    ones, nested, where = np.array(at).T if at else np.full((3, 1), np.nan)
+    error = study.outer[:, where.astype(int)].std(axis=0).mean() / 10 if at else np.nan
+    for name in ("one", "nested"):
+        own = [getattr(fold, name) for fold in folds]
+        wrong = [(s.scores > 0) != (y[f.test] > 0) for s, f in zip(own, folds, strict=True)]
+        of = np.concatenate([y[fold.test] for fold in folds])
+        rates = [np.concatenate(wrong)[of == each].mean() for each in (-1, 1)]
+        rest |= {f"named_{name}": np.mean([len(each.genes) for each in own]),
+                 f"error_{name}": np.mean(rates)}  # fmt: skip
+        if known:
+            true = [is_true(each.genes) for each in own]
+            rest |= {
+                f"true_{name}": np.mean([each.sum() for each in true]),
+                f"false_{name}": np.mean([np.mean(~t) if len(t) else 0 for t in true]),
+            }
+    both = [(set(fold.one.genes), set(fold.nested.genes)) for fold in folds]
+    alike = [len(a & b) / len(a | b) for a, b in both if a | b]
+    return {"splits": len(folds), "with_genes": len(at), "t": np.mean(where),
+            "expected_one": np.mean(ones), "expected_nested": np.mean(nested),
+            "standard_error": error, "one_smaller": np.mean(ones < nested),
+            "jaccard": np.mean(alike) if alike else np.nan, **rest}  # fmt: skip
+
+
+def studies(name: str, sets: int) -> Iterator[tuple[Dataset, dict[str, Any]]]:
+    """Yield the studies of a name, with their configs."""
+    if name in PUBLISHED or name in OTHERS:
+        dataset = Source.of(name).read()
+        yield dataset, config_of(dataset, 2)
+        return
+    for seed in range(sets):
+        dataset = draw(seed=seed, **DRAWN[name])
+        yield dataset, config_of(dataset, 1)
+
+
+def main() -> None:
+    """Run what is asked for, print it and write it."""
+    asks = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    asks.add_argument("data", nargs="*", metavar="DATA")
+    asks.add_argument("--sets", type=int, default=3)
+    asks.add_argument("--out", type=Path)
+    asked = asks.parse_args()
+    rows = []
+    for name in asked.data or (*GIVEN, *DRAWN):
+        for seed, (dataset, config) in enumerate(studies(name, asked.sets)):
+            dataset = normalise_samples(dataset, **config["normalise"])
+            found = list(folds_of(dataset, config, seed))
+            known = name in DRAWN
+            rows.append(
+                {"data": name, **row_of(dataset, [fold for fold, _ in found], found[0][1], known)}
+            )
+            print(rows[-1], flush=True)
+    table = pd.DataFrame(rows)
+    means = table.groupby("data", sort=False).mean(numeric_only=True)
+    print(means.T.round(3).to_string())
+    if asked.out:
+        table.to_csv(asked.out, sep="\t", index=False, float_format="%.4g")
+
+
+if __name__ == "__main__":
+    main()

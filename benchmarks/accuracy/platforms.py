@@ -1,0 +1,195 @@
+"""A model trained on arrays, on RNA-seq of other patients: which steps carry it across, simulated.
+
+    python benchmarks/accuracy/platforms.py [--seeds 20] [--offset 1.0]
+
+One abundance, two curves: an array adds a background and saturates, RNA-seq draws counts in
+proportion to length; each gene has an affinity and a length, both of standard deviation --offset in
+log2, 0 for platforms that differ by their curves alone. 60 patients of each platform, 1000 genes,
+20 of which differ between the classes. Models are trained on intensities; counts come per million.
+Prints means over the seeds: AUC on other arrays and on RNA-seq, balanced accuracy at the threshold
+of the model, and the share of models whose RNA-seq samples `genesig predict` refuses. The last row
+moves the mean of each gene over the new samples to that of training, as no single sample can. The
+row before has pairs of genes in place of genes: which of two is the larger, of the 40 genes that
+differ most between the classes of the training samples (Geman et al. 2004; Afsari et al. 2014).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
+
+import settings
+from settings import MOMENTS
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.normalise import normalise_samples
+from genesig.errors import InvalidInput
+from genesig.results import Dataset, Design
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict, score_values
+from genesig.selection.model.shape import aligned, by_row, seen_by
+
+Array = np.ndarray[Any, Any]
+N, GENES, MARKERS = 60, 1000, 20
+LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e6}
+CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
+    "log2": ([LOG2], MOMENTS),
+    "log2, standardise_samples": ([LOG2, {"step": "standardise_samples"}], MOMENTS),
+    "log2, quantile": ([LOG2], [{"step": "quantile"}, *MOMENTS]),
+    "rank_samples": ([{"step": "rank_samples"}], MOMENTS),
+}
+MOST, PAIRS = 40, "pairs of genes"
+CHAINS_OF_PAIRS = {PAIRS: ([], MOMENTS)}
+LINEAR = settings.LINEAR | {"mu": [1.0], "list_mu": 1.0, "tau_count": 15}
+
+
+class World:
+    """Genes with a level, an affinity and a length; patients of two classes.
+
+    Parameters
+    ----------
+    rng : Generator
+    offset : float
+        Standard deviation, in log2, of affinities and of lengths.
+    """
+
+    def __init__(self, rng: np.random.Generator, offset: float) -> None:
+        self.rng = rng
+        self.level = rng.normal(6, 2, GENES)
+        self.affinity, self.length = rng.normal(0, offset, (2, GENES))
+        self.effect = np.zeros(GENES)
+        self.effect[:MARKERS] = rng.choice([-1, 1], MARKERS) * rng.uniform(0.3, 0.9, MARKERS)
+        self.factors = rng.normal(0, 0.4, (5, GENES))
+
+    def patients(self) -> tuple[Array, Array]:
+        """Return log2 abundance (N, GENES) and the classes, 0 or 1."""
+        y = self.rng.permutation(N) % 2
+        shared = self.rng.normal(size=(N, 5)) @ self.factors
+        noise = self.rng.normal(0, 0.6, (N, GENES))
+        return self.level + np.outer(y - 0.5, self.effect) + shared + noise, y
+
+    def arrays(self, abundance: Array) -> Array:
+        """``g (b + c/(1 + c/k))``, c abundance times affinity, g the gain of a scan, and noise."""
+        bound = 2 ** (abundance + self.affinity)
+        light = bound / (1 + bound / 2**12)
+        gain = 2 ** self.rng.normal(0, 0.3, (N, 1))
+        return np.asarray(gain * (20 + light) * 2 ** self.rng.normal(0, 0.15, light.shape))
+
+    def counts(self, abundance: Array) -> Array:
+        """Counts per million of negative binomial reads, one to three million a sample."""
+        share = 2 ** (abundance + self.length)
+        share /= share.sum(axis=1, keepdims=True)
+        mean = share * self.rng.uniform(1e6, 3e6, (N, 1))
+        reads = self.rng.poisson(self.rng.gamma(10, mean / 10))
+        return np.asarray(1e6 * reads / reads.sum(axis=1, keepdims=True))
+
+
+def model_of(X: Array, y: Array, chain: str) -> dict[str, Any]:
+    """Train on arrays."""
+    samples, folds = (CHAINS | CHAINS_OF_PAIRS)[chain]
+    names = [f"s{k:03}" for k in range(N)]
+    obs = pd.DataFrame({"state": np.where(y, "case", "control")}, index=names)
+    genes = [f"g{k:04}" for k in range(X.shape[1])]
+    design = Design("state", "classification", ("control", "case"), None, None)
+    var = pd.DataFrame({"symbol": genes}, index=genes)
+    study = Dataset(X, obs, var, design, {"dropped": [], "steps": []})
+    done = normalise_samples(study, samples=samples, folds=folds)
+    splits = draw_splits(done, seed=1, **settings.SPLITS)
+    return final_model(done, fit_final(done, splits, folds=folds, **LINEAR), folds=folds)
+
+
+def scored(model: dict[str, Any], X: Array, *, centred: bool = False) -> Array:
+    """Return the scores of new samples, whatever is to be said of their scale."""
+    of = [int(gene[1:]) for gene in model["training"]["genes"]]
+    known, filler = np.ones((len(X), len(of)), bool), np.zeros(len(of))
+    values = aligned(model, by_row(model, X[:, of], known, filler), known, filler)
+    if centred:
+        values = values - values.mean(axis=0) + np.array(model["training"]["means"])
+    chosen = next(one for one in model["models"] if one["list"] == model["answer"])
+    return score_values(seen_by(model, chosen, values), chosen)
+
+
+def refused(model: dict[str, Any], X: Array) -> bool:
+    """Tell whether `genesig predict` refuses them."""
+    names, genes = (
+        tuple(f"{a}{k:04}" for k in range(many)) for a, many in (("n", N), ("g", GENES))
+    )
+    matrix = Matrix(names, genes, X, {}, tuple(range(N)))
+    try:
+        predict(model, matrix, "new.tsv", missing=0.0, mu=None)
+    except InvalidInput:
+        return True
+    return False
+
+
+def pairs_of(X: Array, y: Array) -> tuple[Array, Array]:
+    """Return the pairs of the genes of the largest |t| in the training arrays."""
+    L = np.log2(np.maximum(X, 1))
+    ill, well = L[y == 1], L[y == 0]
+    spread = np.sqrt(ill.var(axis=0, ddof=1) / len(ill) + well.var(axis=0, ddof=1) / len(well))
+    t = np.abs(ill.mean(axis=0) - well.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
+    genes = np.sort(np.argsort(-t, kind="stable")[:MOST])
+    one, other = np.triu_indices(MOST, 1)
+    return genes[one], genes[other]
+
+
+def of_pairs(
+    world_seen: tuple[Array, Array, Array], y: Array, z: Array, w: Array
+) -> dict[str, Any]:
+    """Train on pairs; those of new samples need nothing but the sample."""
+    one, other = pairs_of(world_seen[0], y)
+    X, Y, Z = ((each[:, one] > each[:, other]).astype(float) for each in world_seen)
+    model = model_of(X, y, PAIRS)
+    found = compared((z, scored(model, Y)), (w, scored(model, Z)))
+    return {"steps": PAIRS, "refused": np.nan} | found
+
+
+def drawn(seed: int, offset: float) -> list[dict[str, Any]]:
+    """Train on one world by each chain."""
+    world = World(np.random.default_rng(seed), offset)
+    (A, y), (B, z), (C, w) = (world.patients() for _ in range(3))
+    X, Y, Z = world.arrays(A), world.arrays(B), world.counts(C)
+    rows = []
+    for chain in CHAINS:
+        model = model_of(X, y, chain)
+        told = {"steps": chain, "refused": float(refused(model, Z))}
+        rows.append(told | compared((z, scored(model, Y)), (w, scored(model, Z))))
+    rows.append(of_pairs((X, Y, Z), y, z, w))
+    model = model_of(X, y, "log2")
+    both = ((z, scored(model, Y, centred=True)), (w, scored(model, Z, centred=True)))
+    return [*rows, {"steps": "log2, genes centred anew", "refused": np.nan} | compared(*both)]
+
+
+def compared(*platforms: tuple[Array, Array]) -> dict[str, float]:
+    """Return AUC and balanced accuracy of classes and scores, on arrays and on RNA-seq."""
+    found = {}
+    for name, (y, score) in zip(("arrays", "RNA-seq"), platforms, strict=True):
+        found[f"AUC, {name}"] = float(roc_auc_score(y, score))
+        found[f"right, {name}"] = float(balanced_accuracy_score(y, score > 0))
+    return found
+
+
+def main() -> None:
+    """Print the means over seeds, and the standard error of the largest."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else "")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--offset", type=float, default=1.0)
+    chosen = parser.parse_args()
+    table = pd.DataFrame([row for s in range(chosen.seeds) for row in drawn(s, chosen.offset)])
+    found = table.groupby("steps", sort=False)
+    print(found.mean().round(2).to_string())
+    print(f"standard error: at most {(found.std() / np.sqrt(chosen.seeds)).max().max():.2f}")
+
+
+if __name__ == "__main__":
+    main()

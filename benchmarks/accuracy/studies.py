@@ -1,0 +1,231 @@
+"""genesig and its peers in studies that were left out whole.
+
+    python benchmarks/accuracy/studies.py [--data NAME ...] [--peers NAME ...] [--draws 3]
+
+Real: stem cells (four studies, three classes), rheumatoid arthritis (two series of GEO), leukemia
+(two chips, by symbol). Simulated: prostate samples cut in four, each with a gain and an offset of
+its own for every gene, --draws times. Every method is given the training studies with their labels
+and the left-out study without them, all of it at once, and chooses its settings by leaving out
+training studies (of one, by five stratified folds). Prints for every method the mean over the
+studies of the balanced error and of the AUC (of more than two classes that of each against the
+rest), and the balanced error over all left-out samples, in which a study counts by its samples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
+
+from places import SHARED
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from studies_peers import PEERS
+
+from genesig.data.files.readers import load_schema, read_matrix, read_samples
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.alignment import ALIGNED, AUTO, LEARNED
+from genesig.data.steps.normalise import normalise_samples
+from genesig.data.validate import study_config
+from genesig.results import Dataset, Design, Fits, Splits
+from genesig.selection.assess.held_out import predictions_table
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.tasks import keywords
+
+Array = np.ndarray[Any, Any]
+
+
+class Data(NamedTuple):
+    """Samples × genes, the class and the study of each sample."""
+
+    X: Array
+    label: Array
+    study: Array
+
+
+def stem_cells(_: int) -> Data:
+    """Fibroblasts, embryonic and induced stem cells (Rohart et al. 2017)."""
+    table = pd.read_csv(SHARED / "studies/stemcells.tsv.gz", sep="\t", index_col=0)
+    about = pd.read_csv(SHARED / "studies/stemcells.samples.tsv", sep="\t", index_col=0)
+    return Data(
+        table[about.index].to_numpy().T, about["cell"].to_numpy(), about["study"].to_numpy()
+    )
+
+
+def prostate_in_four(seed: int) -> Data:
+    """Prostate samples, the 2000 genes of largest variance, in four studies of unlike chips."""
+    rng = np.random.default_rng(seed)
+    table = pd.read_csv(SHARED / "singh_2002_expression.tsv.gz", sep="\t", index_col=0)
+    about = pd.read_csv(SHARED / "singh_2002_samples.tsv", sep="\t", index_col=0)
+    X = np.log2(np.clip(table[about.index].to_numpy().T, 16, 16000))
+    X = X[:, np.argsort(-X.var(axis=0))[:2000]]
+    study = rng.permutation(np.arange(len(X)) % 4)
+    for k in range(4):
+        own, d = X[study == k], X.shape[1]
+        mean = own.mean(axis=0)
+        own = mean + rng.normal(0, 0.7, d) + np.exp(rng.normal(0, 0.3, d)) * (own - mean)
+        X[study == k] = own
+    return Data(X, about.iloc[:, 0].to_numpy(), np.array([f"part{k}" for k in study]))
+
+
+def arthritis(_: int) -> Data:
+    """Synovial tissue of two centres: rheumatoid arthritis against healthy, on one chip."""
+    tables, labels, names = [], [], []
+    for name, key in (("GSE55235", "disease state"), ("GSE55457", "clinical status")):
+        path = SHARED / f"geo/{name}_series_matrix.txt.gz"
+        matrix = read_matrix(path)
+        label = read_samples(path, None, None)[key].str.replace("normal ", "healthy ")
+        own = label.index[label.isin(["healthy control", "rheumatoid arthritis"])]
+        table = pd.DataFrame(matrix.cells, matrix.rows, matrix.columns, dtype=float)
+        tables.append(table[list(own)].T)
+        labels += label[own].tolist()
+        names += [name] * len(own)
+    return of_largest(tables, labels, names)
+
+
+def leukemia(_: int) -> Data:
+    """Lymphoblastic and myeloid leukemia on Hu6800 and HG-U95Av2, by the symbols of both."""
+    about = pd.read_csv(SHARED / "golub_1999_samples.tsv", sep="\t", index_col=0)
+    first = pd.read_csv(SHARED / "golub_1999_expression.tsv.gz", sep="\t", index_col=0)
+    told = pd.read_csv(SHARED / "golub_multtest/golub_features.tsv.gz", sep="\t", index_col=0)
+    symbol = told["description"].str.split().str[0]
+    second = pd.read_csv(
+        SHARED / "gct/Leukemia_hgu95av2.trim.gct", sep="\t", skiprows=2, index_col=0
+    )
+    second = second.drop(columns="Description")
+    first = first.loc[first.index.isin(symbol.index), about.index]
+    first = first.assign(mean=first.mean(axis=1), symbol=symbol.reindex(first.index))
+    first = first.sort_values("mean").drop_duplicates("symbol", keep="last").set_index("symbol")
+    tables = [first.drop(columns="mean").T, second[~second.index.duplicated()].T]
+    labels = [*about.iloc[:, 0], *(name.split("_")[0] for name in second.columns)]
+    return of_largest(tables, labels, ["Hu6800"] * len(about) + ["U95"] * second.shape[1])
+
+
+def of_largest(tables: list[pd.DataFrame], labels: list[str], names: list[str]) -> Data:
+    """Return logarithms of the common genes, the 2000 of the largest mean variance in a study."""
+    common = sorted(set.intersection(*(set(map(str, table.columns)) for table in tables)))
+    parts = [np.log2(np.clip(table[common].to_numpy(dtype=float), 16, None)) for table in tables]
+    kept = np.argsort(-np.mean([part.var(axis=0) for part in parts], axis=0), kind="stable")[:2000]
+    return Data(np.vstack(parts)[:, np.sort(kept)], np.array(labels), np.array(names))
+
+
+DATA = {
+    "stem cells": stem_cells,
+    "prostate in four": prostate_in_four,
+    "arthritis": arthritis,
+    "leukemia": leukemia,
+}
+DRAWN = ("prostate in four",)
+
+
+def genesig_scores(data: Data, align: str) -> Array:
+    """Return the held-out score of each sample for each class, at the default settings."""
+    dataset = pooled(data, align)
+    splits, fits = observed_fits(dataset)
+    table = predictions_table(dataset, splits, fits.with_chosen())
+    table = table[table["mu"].isna()].set_index("sample").loc[dataset.samples]
+    scores = ASSESSED[dataset.design.kind].scores(table, dataset.design.classes)
+    return scores if scores.ndim > 1 else np.column_stack([np.zeros(len(scores)), scores])
+
+
+def pooled(data: Data, align: str) -> Dataset:
+    """Return studies as one data set, in which each weighs alike, aligned."""
+    names = [f"s{i:04d}" for i in range(len(data.label))]
+    size = pd.Series(data.study).map(pd.Series(data.study).value_counts()).to_numpy()
+    weight = len(names) / (len(np.unique(data.study)) * size)
+    obs = pd.DataFrame({"label": data.label, "study": data.study,
+                        "weight": [repr(float(w)) for w in weight]}, names)  # fmt: skip
+    var = pd.DataFrame({"symbol": [f"g{j:05d}" for j in range(data.X.shape[1])]})
+    design = Design("label", "classification", tuple(np.unique(data.label)), None, None, "study",
+                    studies=True, weights="weight")  # fmt: skip
+    dataset = Dataset(data.X, obs, var.set_index("symbol", drop=False), design, {})
+    return normalise_samples(dataset, align, **settings()["normalise"])
+
+
+def observed_fits(dataset: Dataset, changes: Mapping[str, Any] = MappingProxyType({}),
+                  labels: str = "observed") -> tuple[Splits, Fits]:  # fmt: skip
+    """Return the splits that leave out studies, and the double loop over them."""
+    splits = splits_of(dataset)
+    return splits, double_loop(
+        dataset, splits, labels=labels, batch="1of1", **{**linear(), **changes}
+    )
+
+
+def splits_of(dataset: Dataset) -> Splits:
+    """Draw the default splits of several studies; no halves, which are not asked about here."""
+    return draw_splits(dataset, seed=0, **{**settings()["splits"], "subsamples": 0})
+
+
+def linear() -> dict[str, Any]:
+    """Return what the default config tells the double loop."""
+    config = settings()
+    return {**keywords(config), "folds": config["normalise"]["folds"]}
+
+
+@cache
+def settings() -> dict[str, Any]:
+    """Return the default config of several studies."""
+    items = [{"name": k, "expression": f"{k}.tsv", "samples": f"{k}s.tsv"} for k in "ab"]
+    return study_config({"studies": items, "label": "label"}, load_schema(), source="defaults")
+
+
+def peer_scores(data: Data, name: str) -> Array:
+    """Return the score of each sample by a model of the other studies."""
+    _, y = np.unique(data.label, return_inverse=True)
+    out = np.zeros((len(y), int(y.max()) + 1))
+    for study in np.unique(data.study):
+        test = data.study == study
+        rest = ~test
+        out[test] = PEERS[name](data.X[rest], y[rest], data.study[rest], data.X[test])
+    return out
+
+
+def measured(data: Data, scores: Array) -> tuple[float, float, float]:
+    """Return the means over the studies of balanced error and AUC, and the error of all samples."""
+    _, y = np.unique(data.label, return_inverse=True)
+    called, errors, areas = np.argmax(scores, axis=1), [], []
+    for study in np.unique(data.study):
+        own = data.study == study
+        errors.append(1 - balanced_accuracy_score(y[own], called[own]))
+        f = scores[own] if y.max() > 1 else (scores[own, 1] - scores[own, 0])[:, None]
+        ks = range(f.shape[1]) if y.max() > 1 else [1]
+        areas.append(np.mean([roc_auc_score(y[own] == k, f[:, at]) for at, k in enumerate(ks)]))
+    return float(np.mean(errors)), float(np.mean(areas)), 1 - balanced_accuracy_score(y, called)
+
+
+def rows(data: str, peers: list[str], draws: int) -> Iterator[str]:
+    """Yield a line for each method."""
+    drawn = [DATA[data](seed) for seed in range(draws if data in DRAWN else 1)]
+    ways = [f"genesig, {align}" for align in (AUTO, *ALIGNED, *LEARNED)]
+    for name in [each for each in (*ways, *PEERS) if not peers or each in peers]:
+        found = []
+        for one in drawn:
+            own = name.startswith("genesig, ")
+            scores = genesig_scores(one, name[9:]) if own else peer_scores(one, name)
+            found.append(measured(one, scores))
+        error, area, whole = np.mean(found, axis=0)
+        yield f"| {data} | {name} | {error:.3f} | {area:.3f} | {whole:.3f} |"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", nargs="+", default=list(DATA), choices=list(DATA))
+    parser.add_argument("--peers", nargs="+", default=[], metavar="NAME")
+    parser.add_argument("--draws", type=int, default=3)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")  # saga may not converge at weak penalties
+    print("| data | method | balanced error | AUC | error over all samples |")
+    print("| --- | --- | --- | --- | --- |")
+    for data in given.data:
+        for row in rows(data, given.peers, given.draws):
+            print(row, flush=True)

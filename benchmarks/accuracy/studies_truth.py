@@ -1,0 +1,288 @@
+"""Several simulated studies whose truth is known: what they find, name and foretell.
+
+    python benchmarks/accuracy/studies_truth.py run FILE [--parts NAME ...] [--draws N]
+    python benchmarks/accuracy/studies_truth.py page FILE
+
+`run` adds a line of JSON to FILE for every draw that is not there yet, `page` prints the tables of
+docs/studies.md. Studies of 24 samples (or 40) and 100 genes, each with a gain (e to the power of
+N(0, .3²)) and an offset (N(0, .7²), or 2²) of its own for every gene; 8 genes tell the classes
+apart by .8 standard deviations, except in a study that is odd. Seeds are the numbers of the draws.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from studies import Data, linear, observed_fits, pooled, settings, splits_of
+
+from genesig.data.files.readers import load_schema
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.alignment import ALIGNED, AUTO
+from genesig.data.validate import study_config
+from genesig.results import Dataset, Design, Fits
+from genesig.selection.assess.controls import null_errors, p_value
+from genesig.selection.assess.held_out import predictions_table
+from genesig.selection.assess.intervals import delong
+from genesig.selection.gather import evidence_table
+from genesig.selection.genes.frequency import FEWEST
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.halves import chance_study
+from genesig.selection.studies.left_out import studies_table
+from genesig.selection.studies.meta_analysis import meta_table
+
+Array = np.ndarray[Any, Any]
+STUDIES, N, D, TRUE, EFFECT = 5, 24, 100, 8, 0.8
+PERMUTED = 19
+LINEAR = {**linear(), "tau_count": 6, "mu": [1e-3], "lam": [1e-2, 1e-1, 1.0]}
+"""The default settings, with fewer values of each grid."""
+OFFSETS, SIZES = (0.7, 2.0), (24, 40)
+WELL, ILL = "well", "ill"
+STANDARD = "standardise"
+
+
+def chip(rng: np.random.Generator, y: Array, effects: Array, offset: float = OFFSETS[0]) -> Array:
+    """Measure samples whose classes differ by so much, on a chip with a gain and an offset."""
+    d = len(effects)
+    X = rng.standard_normal((len(y), d)) + np.outer(y - 0.5, effects)
+    return 8 + rng.normal(0, offset, d) + np.exp(rng.normal(0, 0.3, d)) * X
+
+
+def halved(n: int) -> Array:
+    return np.arange(n) % 2
+
+
+def drawn(rng: np.random.Generator, each: list[Array], offset: float = OFFSETS[0],
+          n: int = N) -> Data:  # fmt: skip
+    """Draw a study for each row of effects, the classes in equal parts."""
+    y = halved(n)
+    X = np.vstack([chip(rng, y, effects, offset) for effects in each])
+    return Data(X, np.tile(np.where(y == 1, ILL, WELL), len(each)),
+                np.repeat([f"study{k}" for k in range(len(each))], n))  # fmt: skip
+
+
+def holding(odd: str = "") -> list[Array]:
+    """Return the effects in five studies, in the last of which the genes do not hold."""
+    effects = np.where(np.arange(D) < TRUE, EFFECT, 0.0)
+    last = {"": effects, "others": np.roll(effects, TRUE), "reversed": -effects}[odd]
+    return [*[effects] * (STUDIES - 1), last]
+
+
+def first_genes(dataset: Dataset, splits: Any) -> set[int]:
+    """Return the numbers of the first eight genes by half-frequency, as signature.tsv has them."""
+    chance = chance_study(dataset, splits, permutations=1, **LINEAR)
+    genes = evidence_table(dataset, chance, 1.0)["gene"][:TRUE]
+    return {dataset.genes.index(str(gene)) for gene in genes}
+
+
+def of_recovery(seed: int, offset: float) -> dict[str, float]:
+    """Count true genes among the first eight of all studies, however aligned, and of each study."""
+    rng = np.random.default_rng((1, seed))
+    data, found = drawn(rng, holding("others"), offset), {}
+    for align in (AUTO, *ALIGNED):
+        dataset = pooled(data, align)
+        found[align] = held_true(first_genes(dataset, splits_of(dataset)))
+    each = [held_true(first_genes(*alone(data, f"study{k}"))) for k in range(STUDIES)]
+    return {**found, "best": max(each), "mean": float(np.mean(each[:-1])), "odd": each[-1]}
+
+
+def held_true(genes: set[int]) -> float:
+    return float(len(genes & set(range(TRUE))))
+
+
+def alone(data: Data, name: str) -> tuple[Dataset, Any]:
+    """Return one of the studies as a data set of its own, and its splits by default."""
+    own = data.study == name
+    dataset = pooled(Data(data.X[own], data.label[own], data.study[own]), "none")
+    design = Design("label", "classification", dataset.design.classes, None, None)
+    dataset = Dataset(dataset.X, dataset.obs, dataset.var, design, dataset.provenance)
+    names = {"expression": "e.tsv", "samples": "s.tsv", "label": "label"}
+    config = study_config(names, load_schema(), source="defaults")
+    return dataset, draw_splits(dataset, seed=0, **config["splits"])
+
+
+def of_odd(seed: int, odd: str) -> dict[str, float]:
+    """Return whether studies.tsv says that the odd study lies apart, and whether of any other."""
+    rng = np.random.default_rng((2, seed))
+    table = told(pooled(drawn(rng, holding(odd)), STANDARD))
+    apart = table[table["row"] == "study"].set_index("study")["apart"] == 1
+    last = f"study{STUDIES - 1}"
+    return {"odd": float(apart[last]), "another": float(apart.drop(last).any())}
+
+
+def told(dataset: Dataset) -> pd.DataFrame:
+    """Return studies.tsv."""
+    splits, fits = observed_fits(dataset, LINEAR)
+    return studies_table(dataset, predictions_table(dataset, splits, fits.with_chosen()))
+
+
+MANY = 250
+"""Samples of each class of a sixth study by which its true AUC is known well enough."""
+
+
+def of_next(seed: int, differ: str, n: int) -> dict[str, float]:
+    """Return whether the interval holds what the model of five studies does in a sixth one.
+
+    Twice: its AUC in `MANY` samples of each class, which is what the interval is about, and in a
+    study as small as the others.
+    """
+    rng = np.random.default_rng((3, seed))
+    each = [DIFFER[differ](rng) for _ in range(STUDIES + 1)]
+    dataset = pooled(drawn(rng, each[:-1], n=n), STANDARD)
+    following = told(dataset).set_index("row").loc["next study"]
+    final = fit_final(dataset, splits_of(dataset), **LINEAR).with_chosen()
+    y = halved(2 * MANY)
+    X = chip(rng, y, each[-1])
+    large, small = (area(final, X[:m], y[:m]) for m in (2 * MANY, n))
+    low, high = following["low"], following["high"]
+    return {"true": float(low <= large <= high), "small": float(low <= small <= high),
+            "low": float(low), "high": float(high), "auc": large}  # fmt: skip
+
+
+def area(final: Fits, X: Array, y: Array) -> float:
+    """Return the AUC of a model in a new study, which is standardised by itself."""
+    genes, weights = final.coef(0, -1)
+    score = ((X - X.mean(axis=0)) / X.std(axis=0))[:, genes] @ weights
+    positive = y == (max(WELL, ILL) == ILL)  # the last by name
+    return delong(np.where(positive, 1, -1), score)[0]
+
+
+def _alike(rng: np.random.Generator) -> Array:
+    return np.where(np.arange(D) < TRUE, EFFECT, 0.0)
+
+
+def _as_a_whole(rng: np.random.Generator) -> Array:
+    return _alike(rng) * np.exp(0.4 * rng.standard_normal())
+
+
+def _some_odd(rng: np.random.Generator) -> Array:
+    return np.roll(_alike(rng), TRUE) if rng.random() < 1 / STUDIES else _alike(rng)
+
+
+DIFFER = {
+    "not at all": _alike,
+    "as a whole": _as_a_whole,
+    "one in five is odd": _some_odd,
+}
+
+
+def of_null(seed: int) -> dict[str, float]:
+    """Return the permutation p of five studies of noise, and whether any gene is named."""
+    rng = np.random.default_rng((4, seed))
+    dataset = pooled(drawn(rng, [np.zeros(D)] * STUDIES), STANDARD)
+    splits, fits = observed_fits(dataset, LINEAR)
+    _, permuted = observed_fits(dataset, LINEAR, f"permuted-1-{PERMUTED}")
+    observed, null = (null_errors(dataset, splits, each.with_chosen())["error"][:, -1]
+                      for each in (fits, permuted))  # fmt: skip
+    return {"p": p_value(float(observed[0]), null), "error": float(observed[0])}
+
+
+def of_confounded(seed: int, align: str) -> dict[str, float]:
+    """Put most cases into two of four studies, and let nothing but the study tell them apart."""
+    rng = np.random.default_rng((5, seed))
+    parts, labels, names = [], [], []
+    for k in range(4):
+        y = np.repeat([1, 0] if k < 2 else [0, 1], [18, 6])
+        parts.append(chip(rng, y, np.zeros(D)))
+        labels += np.where(y == 1, ILL, WELL).tolist()
+        names += [f"study{k}"] * len(y)
+    dataset = pooled(Data(np.vstack(parts), np.array(labels), np.array(names)), align)
+    table = told(dataset)
+    chance = chance_study(dataset, splits_of(dataset), permutations=FEWEST, **LINEAR)
+    named = evidence_table(dataset, chance, settings()["signature"]["fdr"])["named"]
+    rows = table[table["row"] == "study"]
+    return {"error": float(rows["error"].mean()), "auc": float(rows["value"].mean()),
+            "named": float(named.any()),
+            "meta": float((meta_table(dataset)["q_value"] <= 0.05).any())}  # fmt: skip
+
+
+CONFOUNDED = (STANDARD, "none", AUTO)
+PARTS: dict[str, tuple[Callable[[int], dict[str, float]], int]] = {
+    **{f"recovery: {each}": (partial(of_recovery, offset=each), 30) for each in OFFSETS},
+    **{f"odd: {odd}": (partial(of_odd, odd=odd), 100) for odd in ("others", "reversed", "")},
+    **{f"next, {n}: {differ}": (partial(of_next, differ=differ, n=n), 300)
+       for n in SIZES for differ in DIFFER},
+    "null": (of_null, 100),
+    **{f"confounded: {align}": (partial(of_confounded, align=align), 30)
+       for align in CONFOUNDED},
+}  # fmt: skip
+"""Name of a part -> what a draw of it comes to, and how many there are."""
+
+
+def run(path: Path, parts: list[str], draws: int | None) -> None:
+    """Add the draws that are not there yet to a file, those of the first seeds first."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    known = {(one["part"], one["seed"]) for one in map(json.loads, lines)}
+    todo = sorted((seed, part) for part in parts for seed in range(draws or PARTS[part][1]))
+    for seed, part in todo:
+        if (part, seed) not in known:
+            line = json.dumps({"part": part, "seed": seed, **PARTS[part][0](seed)})
+            with path.open("a") as file:
+                file.write(line + "\n")
+
+
+def page(path: Path) -> Iterator[str]:
+    """Yield the tables of docs/studies.md."""
+    found = pd.read_json(path, lines=True)
+    found["above"] = (found["auc"] > found["high"]).astype(float)
+    for title, (parts, keys) in TABLES.items():
+        yield from ("", f"| {title} | " + " | ".join(keys.values()) + " | draws |")
+        yield "| " + " | ".join(["---"] * (len(keys) + 2)) + " |"
+        for part, words in parts.items():
+            own = found[found["part"] == part]
+            cells = [_cell(own[key]) for key in keys]
+            yield f"| {words} | " + " | ".join(cells) + f" | {len(own)} |"
+    p = found.loc[found["part"] == "null", "p"]
+    shares = ", ".join(f"{(p <= at + 1e-9).mean():.3f} at {at}" for at in (0.05, 0.1, 0.2, 0.5))
+    yield from ("", f"Share of {len(p)} studies of noise with p of at most so much: {shares}")
+
+
+def _cell(values: pd.Series[float]) -> str:
+    if values.isin((0.0, 1.0)).all():
+        return f"{values.mean():.2f}"
+    return f"{values.mean():.2f} ± {values.std() / np.sqrt(len(values)):.2f}"
+
+
+TABLES = {
+    "true genes among the first eight": (
+        {f"recovery: {each}": f"offsets of {each} standard deviations" for each in OFFSETS},
+        {STANDARD: STANDARD, "centre": "centre", "rank": "rank", AUTO: AUTO, "none": "none",
+         "best": "best single study", "mean": "a single study", "odd": "the odd study"},
+    ),
+    "fifth study": (
+        {"odd: ": "like the others", "odd: others": "other genes differ",
+         "odd: reversed": "genes differ the other way"},
+        {"odd": "is said to differ", "another": "another one is"},
+    ),
+    "how studies differ": (
+        {f"next, {n}: {each}": f"{each}, {n} samples each" for n in SIZES for each in DIFFER},
+        {"true": "interval holds the AUC in a sixth", "above": "it lies above",
+         "small": "holds that in as few samples of it", "low": "lower end", "auc": "AUC",
+         "high": "upper end"},
+    ),
+    "most cases in two of four studies": (
+        {f"confounded: {each}": each for each in CONFOUNDED},
+        {"error": "balanced error", "auc": "AUC", "named": "any gene is named",
+         "meta": "any gene has q ≤ .05"},
+    ),
+}  # fmt: skip
+"""Heading -> what its rows are about, and what its columns are."""
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["run", "page"])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--draws", type=int)
+    given = parser.parse_args()
+    if given.what == "run":
+        run(given.file, given.parts, given.draws)
+    else:
+        print(*page(given.file), sep="\n")

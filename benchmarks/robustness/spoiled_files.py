@@ -1,0 +1,242 @@
+"""The door: strangers' tables, spoiled, given to three commands; new samples on wrong scales.
+
+    OMP_NUM_THREADS=1 python benchmarks/robustness/spoiled_files.py [INPUTS] [MODELS]
+
+Each input has the number of its draw as its seed: a layout, what spoils it, the files it is in.
+It goes through `genesig validate`, `init` and `predict` in this process. Prints how many were taken
+and refused, and each traceback or line that is none for people; then, for new samples on other
+scales and under exchanged ids, how many were refused, told by the column `doubt`, or scored without
+a word. The exit code is 1 where there is a traceback, or a wrong scale without a word.
+"""
+
+import contextlib
+import io
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
+
+import openpyxl
+import r_files
+import settings
+from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
+from settings import MOMENTS, SPLITS
+from spoiled_bytes import FORMATS, TABLES, spoilt
+
+from genesig.cli import main as genesig
+from genesig.data.files.delimited import Matrix
+from genesig.data.splits.draw import draw_splits
+from genesig.errors import GenesigError
+from genesig.results import Dataset, Design, save_json
+from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.model.final import final_model
+from genesig.selection.model.new_samples import predict
+
+Draw = random.Random
+CELLS = ["", "NA", "?", "-999", "99999", "1e999", "1,5", "1.000,5", "1e-300", "1e13", "x", "=A1",
+         "2-Sep", '"', "\x1b[31m", "é", "0x1F", "9" * 400]  # fmt: skip
+
+MORE = ("", "data: {covariates: [age]}\nnonlinear: {enabled: false}\n",
+        "data: {batch: batch}\nnormalise: {folds: [{step: combat}]}\n",
+        "data: {task: regression}\n", "normalise: {samples: [{step: log2}]}\n",
+        "normalise: {folds: [{step: vst}, {step: centre}]}\n")  # fmt: skip
+
+
+def feature_counts(n: Numbers) -> str:
+    """Counts, with a comment above and five columns beside the ids."""
+    head = ["Geneid", "Chr", "Start", "End", "Strand", "Length", *(f"b/{s}.bam" for s in n.samples)]
+    rows = [[g, "1", 7, 9, "+", 3, *map(round, row)]
+            for g, row in zip(n.genes, n.rows, strict=True)]  # fmt: skip
+    return "# Program:featureCounts v2.0.6\n" + tabbed([head, *rows])
+
+
+def plain(n: Numbers) -> list[list[object]]:
+    """Genes × samples, as rows of cells."""
+    pairs = zip(n.genes, n.rows, strict=True)
+    return [["gene", *n.samples], *([g, *row] for g, row in pairs)]
+
+
+def symbols(n: Numbers) -> str:
+    """Make a table with gene_name, as nf-core and DESeq2 write it."""
+    return tabbed([[row[0], f"SYM{k}" if k else "gene_name", *row[1:]]
+                   for k, row in enumerate(plain(n))])  # fmt: skip
+
+
+def workbook(n: Numbers) -> bytes:
+    """Make a workbook with a title above its table."""
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for row in [["Table S1"], *plain(n)]:
+        book.active.append(row)
+    book.save(out)
+    return out.getvalue()
+
+
+def summarized(n: Numbers) -> bytes:
+    """Make an .rds of a SummarizedExperiment, as `saveRDS` writes it."""
+    about = r_files.table({"state": r_files.factor(n.labels, [*dict.fromkeys(n.labels)])},
+                          n.samples, len(n.samples))  # fmt: skip
+    assays = r_files.simple_assays({"values": r_files.matrix(n.rows, (n.genes, n.samples))})
+    return r_files.saved(r_files.of_class(
+        "SummarizedExperiment", "SummarizedExperiment", colData=about, assays=assays,
+        NAMES=r_files.strings(n.genes), metadata=r_files.listed([r_files.closure()])
+    ))  # fmt: skip
+
+
+LAYOUTS: dict[str, tuple[str, Callable[[Numbers], str | bytes]]] = {
+    "table": ("e.tsv", lambda n: tabbed(plain(n))),
+    "turned": ("e.txt", lambda n: tabbed(list(zip(*plain(n), strict=True)))),
+    "decimal commas": ("e.csv", lambda n: "\n".join(
+        ";".join(str(c).replace(".", ",") for c in row) for row in plain(n))),
+    "titles": ("e.csv", lambda n: "Table S1\n\n" + tabbed(plain(n)).replace("\t", ",")),
+    "featureCounts": ("e.txt", feature_counts),
+    "gene_name": ("e.tsv", symbols),
+    "GCT": ("e.gct", gct12),
+    "series matrix": ("GSE1_series_matrix.txt", series_matrix),
+    "AnnData": ("e.h5ad", h5ad),
+    "workbook": ("e.xlsx", workbook),
+    "SummarizedExperiment": ("e.rds", summarized),
+}  # fmt: skip
+
+
+def numbers(draw: Draw) -> Numbers:
+    """Draw a study of 12 genes and 16 samples, on one of several scales."""
+    scale = draw.choice([lambda v: v, lambda v: 2.0**v, lambda v: round(2.0**v), lambda v: v - 8])
+    rows = [[scale(draw.gauss(8, 1) + (g < 2) * (s % 2)) for s in range(16)] for g in range(12)]
+    return Numbers([f"g{k}" for k in range(12)], [f"S{k}" for k in range(16)], rows)
+
+
+def sheet(n: Numbers, draw: Draw) -> list[list[str]]:
+    """Return a sample table with usual columns; some cells are odd."""
+    rows = [["sample", "state", "age", "batch"],
+            *([s, c, str(40 + k), str(k % 3)] for k, (s, c) in
+              enumerate(zip(n.samples, n.labels, strict=True)))]  # fmt: skip
+    for _ in range(draw.choice([0, 0, 1, 4])):
+        draw.choice(rows)[draw.randrange(4)] = draw.choice(CELLS)
+    return rows
+
+
+def lay_out(seed: int) -> tuple[str, bytes]:
+    """Write the files of one input into this folder; return the matrix's name and content."""
+    draw = Draw(seed)
+    n = numbers(draw)
+    file, write = LAYOUTS[draw.choice(list(LAYOUTS))]
+    content = write(n)
+    content = content if isinstance(content, bytes) else content.encode()
+    for _ in range(draw.choice([0, 0, 1, 3])):
+        at = draw.randrange(len(content))
+        content = content[:at] + draw.choice(CELLS).encode() + content[at + draw.choice([0, 4]) :]
+    if draw.random() < 0.4:
+        content = spoilt(content, draw.choice([TABLES, FORMATS]), seed)
+    Path(file).write_bytes(content)
+    table = tabbed(sheet(n, draw)).encode()
+    Path("s.tsv").write_bytes(spoilt(table, TABLES, seed) if draw.random() < 0.2 else table)
+    more = draw.choice(MORE)
+    Path("c.yaml").write_text(f"expression: {file}\nsamples: s.tsv\nlabel: state\n{more}")
+    return file, content
+
+
+def answered(arguments: list[str]) -> tuple[int, list[str]]:
+    """Run a command; return its exit code and the lines that are none for people."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = genesig(arguments)
+        except Exception:  # what is looked for
+            return -1, traceback.format_exc().splitlines()[-3:]
+    marks = ("error: ", "warning: ", "note: ", "scale: ")
+    return code, [line for line in err.getvalue().splitlines() if not line.startswith(marks)]
+
+
+def campaign(inputs: int, model: Path) -> int:
+    """Give every input to the three commands; return how many answers were none for people."""
+    codes, faults, start = Counter[tuple[str, int]](), 0, time.perf_counter()
+    for seed in range(inputs):
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            file, _ = lay_out(seed)
+            for name, words in {
+                "validate": ["c.yaml"],
+                "init": ["new", "-e", file, "-s", "s.tsv"],
+                "predict": [str(model), file, "--missing", "1"],
+            }.items():
+                code, lines = answered([name, *words])
+                codes[name, code] += 1
+                if lines:
+                    faults += 1
+                    print(f"seed {seed}, {name}: {' | '.join(lines)[:300]}")
+    told = ", ".join(f"{name} {code}: {count}" for (name, code), count in sorted(codes.items()))
+    print(f"{inputs} inputs, {3 * inputs} commands ({told}): {faults} answers that are none, "
+          f"{time.perf_counter() - start:.0f} s")  # fmt: skip
+    return faults
+
+
+def values(seed: int, n: int, genes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw logarithms of two classes; genes differ in mean and spread, as on arrays."""
+    rng, fixed = np.random.default_rng([seed, n]), np.random.default_rng(1)
+    mean, spread = fixed.normal(8, 2, genes), fixed.uniform(0.3, 1.2, genes)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    up = np.where(np.arange(genes) < 5, 1.0, 0.0)
+    return mean + spread * (rng.standard_normal((n, genes)) + np.outer(y, up)), y
+
+
+def fitted(seed: int, genes: int = 400) -> dict[str, object]:
+    """Fit a final model on 40 samples."""
+    X, y = values(seed, 40, genes)
+    names = [f"g{k}" for k in range(genes)]
+    obs = pd.DataFrame({"state": np.where(y > 0, "ill", "well")},
+                       index=[f"t{k}" for k in range(40)])  # fmt: skip
+    design = Design("state", "classification", ("well", "ill"), None, None)
+    data = Dataset(X, obs, pd.DataFrame({"symbol": names}, index=names), design, {})
+    splits = draw_splits(data, seed=1, **SPLITS)
+    final = fit_final(data, splits, folds=MOMENTS, **settings.LINEAR)
+    return final_model(data, final, folds=MOMENTS)
+
+
+SCALES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "the same": lambda X: X,
+    "ln for log2": lambda X: X * np.log(2),
+    "never logged": lambda X: 2.0**X,
+    "+ 2": lambda X: X + 2,
+    "- 2": lambda X: X - 2,
+    "ids shifted by one": lambda X: np.roll(X, 1, axis=1),
+}
+
+
+def wrong_scales(models: int) -> int:
+    """Score new samples on each scale; return how many wrong ones went without a word."""
+    silent = 0
+    for scale, change in SCALES.items():
+        found = Counter[str]()
+        for seed in range(models):
+            model, (X, _) = fitted(seed), values(1000 + seed, 30, 400)
+            matrix = Matrix(tuple(f"n{k}" for k in range(30)), tuple(f"g{k}" for k in range(400)),
+                            change(X), {}, tuple(range(30)))  # fmt: skip
+            try:
+                table, _ = predict(model, matrix, "new.tsv", missing=0.1, mu=None)
+                found["doubted" if (table["doubt"] != "").any() else "without a word"] += 1
+            except GenesigError:
+                found["refused"] += 1
+        silent += found["without a word"] if scale != "the same" else 0
+        print(f"{scale}: {dict(found)}")
+    return silent
+
+
+def main(inputs: int, models: int) -> int:
+    """Run both parts."""
+    with tempfile.TemporaryDirectory() as folder:
+        save_json(Path(folder) / "model.json", fitted(0, 12))
+        faults = campaign(inputs, Path(folder) / "model.json")
+    return 1 if faults + wrong_scales(models) else 0
+
+
+if __name__ == "__main__":
+    counts = [int(word) for word in sys.argv[1:]]
+    sys.exit(main(*(counts + [2000, 20][len(counts) :])))

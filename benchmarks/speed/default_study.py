@@ -1,0 +1,60 @@
+"""Time and memory of the default study, from an installed environment, on two cores.
+
+    python benchmarks/speed/default_study.py [RUNS]
+
+Prints wall time of each run and the largest memory of all its processes together.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
+from study_folder import lay_out
+
+
+def resident(process: psutil.Process) -> int:
+    """Return the memory of a process and all its children, in bytes."""
+    total = 0
+    for each in [process, *process.children(recursive=True)]:
+        try:
+            total += each.memory_info().rss
+        except psutil.NoSuchProcess:
+            continue
+    return total
+
+
+def run(folder: Path) -> tuple[float, float]:
+    """Return seconds and peak MB of one complete run."""
+    start, peak = time.perf_counter(), 0
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
+    with subprocess.Popen(command, cwd=folder) as started:
+        process = psutil.Process(started.pid)
+        while started.poll() is None:
+            peak = max(peak, resident(process))
+            time.sleep(0.1)
+    if started.returncode:
+        raise SystemExit(f"snakemake ended with {started.returncode}")
+    return time.perf_counter() - start, peak / 1e6
+
+
+def main(runs: int) -> None:
+    """Run the default study several times and print medians."""
+    seconds, memory = [], []
+    for number in range(1, runs + 1):
+        with tempfile.TemporaryDirectory() as name:
+            lay_out(Path(name))
+            took, peak = run(Path(name))
+        print(f"run {number}: {took:.1f} s, {peak:.0f} MB", flush=True)
+        seconds.append(took)
+        memory.append(peak)
+    print(f"median of {runs}: {median(seconds):.1f} s, {median(memory):.0f} MB")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)

@@ -1,0 +1,264 @@
+"""The solver against other solvers, as ratios of medians within one run.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/speed/solver.py [RUNS]
+
+Stage I: all folds, 30 tau from tau_max to .02 tau_max, 20 lam, mu = 1e-6 ||Z'Z||/n, standardised
+within each fold. genesig is timed with everything (training sets, path, ridge refits, scores of
+the samples left out); a peer with its warm path alone, fold after fold, the time of its median
+fold times the number of folds. The floor is 30 products X'R. Peers that are not installed are
+named as such (docs/speed.md tells how they are); glmnet needs R. Times are processor seconds: they
+do not see what else the machine does.
+"""
+
+import resource
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path as File
+from statistics import median
+
+import numpy as np
+from glmnet_path import glmnet
+
+from genesig.optim.refit import refit_scores
+from genesig.optim.solution import Path, duality_gap
+from genesig.optim.solvers import path
+from genesig.optim.training import TrainingSets, training_sets
+
+DATA = File(__file__).parents[2] / ".." / "shared" / "data"
+TAU, LAM, MU = np.geomspace(1, 0.02, 30), np.geomspace(1e-6, 1, 20), 1e-6
+NEWTON = {"solver": "landweber-newton", "tolerance": 1e-9}
+PEER_FOLDS = 3
+STATUS = File("/proc/self/status")  # Linux
+
+
+def read(name: str, label: str, positive: str, part: str | None = None, log: bool = True) -> tuple:
+    import pandas as pd  # not before the growth table: its memory is not the solver's
+
+    table = pd.read_csv(DATA / f"{name}_expression.tsv.gz", sep="\t", index_col=0)
+    samples = pd.read_csv(DATA / f"{name}_samples.tsv", sep="\t", index_col=0)
+    if part:
+        samples = samples[samples["original_split"] == part]
+    y = np.where(samples[label] == positive, 1.0, -1.0)
+    X = table[samples.index].to_numpy(float).T
+    return np.log2(X.clip(16, 16000)) if log else X, y
+
+
+def latent(n: int, d: int, factors: int = 40) -> tuple:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, factors)) @ rng.normal(size=(factors, d)) / np.sqrt(factors)
+    return X + rng.normal(size=(n, d)), np.where(np.arange(n) % 2, 1.0, -1.0)
+
+
+def folds(n: int, k: int) -> np.ndarray:
+    part = np.random.default_rng(0).permutation(n) % k
+    return np.stack([part != fold for fold in range(k)], axis=1)
+
+
+JOBS = {
+    "leukemia 38 x 7129, leave-one-out": lambda: (
+        *read("golub_1999", "diagnosis", "ALL", "train"), 38
+    ),
+    "prostate 102 x 12600, 10-fold": lambda: (*read("singh_2002", "tissue", "Tumor"), 10),
+    "synthetic 30 x 54675, leave-one-out": lambda: (*latent(30, 54675), 30),
+    "synthetic 100 x 5500, 10-fold": lambda: (*latent(100, 5500), 10),
+    "synthetic 180 x 12500, 10-fold": lambda: (*latent(180, 12500), 10),
+    "synthetic 200 x 5000, 10-fold": lambda: (*latent(200, 5000), 10),
+    "synthetic 400 x 5000, 10-fold": lambda: (*latent(400, 5000), 10),
+    "synthetic 800 x 5000, 10-fold": lambda: (*latent(800, 5000), 10),
+}  # fmt: skip
+
+
+def seconds(call: Callable[[], object], runs: int) -> float:
+    times = []
+    for _ in range(runs):
+        begin = time.process_time()
+        call()
+        times.append(time.process_time() - begin)
+    return median(times)
+
+
+def describe(X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> TrainingSets:
+    Y = np.repeat(y[:, None], rows.shape[1], axis=1)
+    return training_sets(X, Y, rows, centre=True, unit_variance=True)
+
+
+def stage_one(X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    sets = describe(X, y, rows)
+    fits = path_of(sets)
+    refit_scores(sets, fits, sets.norm[:, None] * LAM, ~sets.rows)
+    return fits.gap
+
+
+def path_of(sets: TrainingSets) -> Path:
+    return path(sets, sets.tau_max[:, None] * TAU, MU * sets.norm[:, None], **NEWTON)
+
+
+def floor(sets: TrainingSets) -> None:
+    R, X = np.ascontiguousarray(sets.Y.T), sets.X
+    for _ in TAU:
+        R @ X
+
+
+def scikit_learn(Z, y, tau, mu):
+    from sklearn.linear_model import ElasticNet
+
+    model = ElasticNet(fit_intercept=False, warm_start=True, tol=1e-7, max_iter=100_000)
+    for t in tau:
+        model.set_params(alpha=mu + t / 2, l1_ratio=t / 2 / (mu + t / 2)).fit(Z, y)
+    return model.coef_
+
+
+def celer(Z, y, tau, mu):
+    from celer import ElasticNet
+
+    model = ElasticNet(fit_intercept=False, warm_start=True, tol=1e-7)
+    for t in tau:
+        model.set_params(alpha=mu + t / 2, l1_ratio=t / 2 / (mu + t / 2)).fit(Z, y)
+    return model.coef_
+
+
+def skglm(Z, y, tau, mu):
+    from skglm import ElasticNet
+
+    model = ElasticNet(fit_intercept=False, warm_start=True, tol=1e-7)
+    for t in tau:
+        model.set_params(alpha=mu + t / 2, l1_ratio=t / 2 / (mu + t / 2)).fit(Z, y)
+    return model.coef_
+
+
+def adelie(Z, y, tau, mu, tol=1e-12):
+    import adelie as ad
+
+    alpha = tau / 2 / (tau / 2 + mu)  # differs along the path only where mu matters
+    state = ad.grpnet(
+        X=ad.matrix.dense(Z, n_threads=1), glm=ad.glm.gaussian(y=y), alpha=float(alpha[-1]),
+        lmda_path=tau / 2 + mu, intercept=False, tol=tol, progress_bar=False, early_exit=False,
+    )  # fmt: skip
+    return state.betas[-1].toarray().ravel()
+
+
+PEERS = {"scikit-learn 1e-7": scikit_learn, "celer 1e-7": celer, "skglm 1e-7": skglm,
+         "adelie 1e-12": adelie, "adelie 1e-14": partial(adelie, tol=1e-14),
+         "glmnet 1e-7": glmnet, "glmnet 1e-14": partial(glmnet, thresh=1e-14)}  # fmt: skip
+
+
+def against_peers(sets: TrainingSets, ours: float) -> None:
+    for name, peer in PEERS.items():
+        times, gaps = [], []
+        for k in range(PEER_FOLDS):
+            rows = sets.rows[:, k]
+            Z, y = np.asfortranarray(sets.standardised(k)[rows]), sets.Y[rows, k]
+            tau, mu = sets.tau_max[k] * TAU, MU * sets.norm[k]
+            try:
+                if k == 0:
+                    peer(Z, y, tau[:2], mu)  # compiles
+            except ImportError:
+                print(f"  {name:22}not installed")
+                break
+            begin = time.process_time()
+            found = peer(Z, y, tau, mu)
+            took = time.process_time() - begin
+            coef, took = found if isinstance(found, tuple) else (found, took)
+            times.append(took)
+            gaps.append(duality_gap(Z, y, coef, tau[-1], mu))
+        else:
+            total = median(times) * sets.rows.shape[1]
+            print(
+                f"  {name:22}{total:9.3f} s  {total / ours:8.1f} x  gap {max(gaps):.0e} (last tau)"
+            )
+
+
+def stage_one_table(runs: int) -> None:
+    for job, load in JOBS.items():
+        X, y, k = load()
+        rows = folds(len(y), k)
+        gap = stage_one(X, y, rows)
+        ours, sets = seconds(lambda: stage_one(X, y, rows), runs), describe(X, y, rows)  # noqa: B023
+        least = seconds(lambda: floor(sets), runs)  # noqa: B023
+        print(f"\n{job}\n  {'genesig, all of it':22}{ours:9.3f} s              gap {gap.max():.0e}")
+        alone = seconds(lambda: path_of(sets), runs)  # noqa: B023
+        print(f"  {'  its path alone':22}{alone:9.3f} s")
+        print(f"  {'30 products':22}{least:9.3f} s  1/{ours / least:6.1f}")
+        against_peers(sets, ours)
+
+
+def stage_two_table(runs: int) -> None:
+    X, y, _ = JOBS["leukemia 38 x 7129, leave-one-out"]()
+    sets = describe(X, y, np.ones((38, 1), dtype=bool))
+    mu = sets.norm[:, None] * np.geomspace(1e-6, 100, 25)
+    print("\nstage II, 25 mu from 1e-6 to 100, 38 x 7129")
+    for share in (0.3, 0.1, 0.02):
+        fits = path(sets, share * sets.tau_max, mu, **NEWTON)
+        took = seconds(lambda: path(sets, share * sets.tau_max, mu, **NEWTON), runs)  # noqa: B023
+        sizes = fits.sizes()[0]
+        print(
+            f"  tau {share:4}: {took:.3f} s, {sizes[0]} to {sizes[-1]} genes,"
+            f" gap {fits.gap.max():.0e}"
+        )
+
+
+def growth_table() -> None:
+    print("\ngrowth with n_features, n = 100, 10-fold, 30 tau")
+    stage_one(*latent(20, 50), folds(20, 10))  # compiles
+    for d in (5_000, 50_000, 500_000):
+        X, y = latent(100, d)
+        forget_peak()
+        begin = time.process_time()
+        gap = stage_one(X, y, folds(100, 10))
+        took, top, size = time.process_time() - begin, peak(), X.nbytes / 2**20
+        print(
+            f"  {d:7} {took:7.2f} s  {1e6 * took / d:5.1f} us per feature, peak {top:.0f} MB"
+            f" (limit {3 * size + 200:.0f}), X {size:.0f} MB, gap {gap.max():.0e}"
+        )
+
+
+def forget_peak() -> None:
+    """Let the peak start at what is in use now: making the data is not the solver's."""
+    if STATUS.exists():
+        STATUS.with_name("clear_refs").write_text("5")
+
+
+def peak() -> float:
+    """Return the peak of resident memory in MB, interpreter and libraries included."""
+    if STATUS.exists():
+        line = next(line for line in STATUS.read_text().splitlines() if "VmHWM" in line)
+        return int(line.split()[1]) / 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+def three_solvers_table() -> None:
+    for log in (False, True):
+        X, y = read("golub_1999", "diagnosis", "ALL", "train", log=log)
+        sets = describe(X, y, np.ones((38, 1), dtype=bool))
+        print(f"\nthree solvers, one fit each, 38 x 7129 {'log2' if log else 'raw'}, mu = 1e-6")
+        for share in (0.5, 0.1, 0.02):
+            three_solvers(sets, share)
+
+
+def three_solvers(sets: TrainingSets, share: float) -> None:
+    tau, exact = share * sets.tau_max, None
+    for solver in ("landweber-newton", "landweber-nested", "landweber"):
+        settings = {"solver": solver, "tolerance": 1e-9}
+        begin = time.process_time()
+        fit = path(sets, tau, MU * sets.norm, **settings)
+        took = time.process_time() - begin
+        exact = fit if exact is None else exact
+        lost = len(np.setdiff1d(exact.indices, fit.indices))
+        more = len(np.setdiff1d(fit.indices, exact.indices))
+        print(
+            f"  tau {share:4} {solver:17}{took:9.4f} s, {len(fit.indices):4} genes, symmetric"
+            f" difference {lost + more:3} ({lost} left out, {more} too many), gap"
+            f" {fit.gap[0, 0]:.0e}, {fit.iterations[0, 0]} iterations"
+        )
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    number = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    growth_table()  # first, while the process holds little else
+    stage_one_table(number)
+    stage_two_table(number)
+    three_solvers_table()

@@ -1,0 +1,61 @@
+"""What the first and every later start of the compiled solver costs, in new processes.
+
+    python benchmarks/speed/solver_start.py [RUNS]
+
+The first start has an empty cache and compiles; the later ones load what it compiled. Processor
+seconds of a small study that calls every entry point: selection, scores and coefficients.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from statistics import median
+
+CALL = """
+import time
+begin = time.process_time()
+import numpy as np
+import genesig
+imported = time.process_time()
+from genesig.optim.refit import refit_coef, refit_scores
+from genesig.optim.solvers import path
+from genesig.optim.training import training_sets
+loaded = time.process_time()
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(20, 50)), np.where(np.arange(20) % 2, 1.0, -1.0)
+rows = np.arange(20)[:, None] % 5 != np.arange(5)
+sets = training_sets(X, np.repeat(y[:, None], 5, axis=1), rows, centre=True, unit_variance=True)
+tau = sets.tau_max[:, None] * np.geomspace(1, 0.1, 5)
+for mu in (0.1, 1e-6):  # in the dual, and not
+    fits = path(sets, tau, mu * sets.norm[:, None], solver="landweber-newton", tolerance=1e-9)
+refit_scores(sets, fits, sets.norm[:, None] * [0.1, 1.0])
+refit_coef(sets, fits, 0.1)
+print(imported - begin, loaded - imported, time.process_time() - loaded)
+"""
+NAMES = "import genesig", "import solver", "call"
+
+
+def start(cache: str) -> list[float]:
+    """Return the seconds of a new process: import of genesig, of the solver, and the call."""
+    variables = os.environ | {"NUMBA_CACHE_DIR": cache}
+    done = subprocess.run(
+        [sys.executable, "-c", CALL], env=variables, capture_output=True, text=True, check=True
+    )
+    return [float(word) for word in done.stdout.split()]
+
+
+def main(runs: int) -> None:
+    """Print the table: median of the runs, each with a cache of its own."""
+    first, warm = [], []
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as cache:
+            first.append(start(cache))
+            warm += [start(cache) for _ in range(5)]
+    print("\t".join(["start", *NAMES]))
+    for name, found in (("first, compiles", first), ("warm", warm)):
+        print("\t".join([name, *(f"{median(column):.2f}" for column in zip(*found, strict=True))]))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
