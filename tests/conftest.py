@@ -1,22 +1,43 @@
-"""The same examples every time; what takes long begins first; installed plugins take no part."""
+"""Test tiers: README's line runs the quick tests, `-m slow` the others, `-m ''` all of them.
+
+Examples of hypothesis are the same every time. Installed plugins take no part.
+"""
 
 import os
+import re
 
 from hypothesis import settings
 
 from genesig.plugins import ONLY
 
+QUICK = "not slow"  # the -m of pyproject.toml
+SLOW_FILE = re.compile(r"^pytestmark = pytest\.mark\.slow", re.MULTILINE)
+
 os.environ[ONLY] = ""  # before any entry point is sought, and for the processes of tests
 
-# More examples are drawn by `pytest --hypothesis-profile thorough`.
-for name, number in (("genesig", 20), ("thorough", 200)):
-    settings.register_profile(name, deadline=None, derandomize=True, max_examples=number)
-settings.load_profile("genesig")
+# `.ci/run tests` draws more examples: --hypothesis-profile thorough.
+for profile, n_examples in (("quick", 5), ("usual", 20), ("thorough", 100)):
+    settings.register_profile(profile, deadline=None, derandomize=True, max_examples=n_examples)
+settings.load_profile("quick")
 
 # Between them they call nearly all compiled code. Begun together by different workers, each kernel
 # is compiled by one of them, and then lies in the cache; whole studies come next, not at the end.
 FIRST = ["laws/test_cox.py", "laws/test_logistic.py", "laws/test_multitask.py",
          "laws/test_solver_laws.py", "toy/"]  # fmt: skip
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Skip a file that is slow as a whole: to import it takes longer than to read its marks."""
+    if config.option.markexpr != QUICK or collection_path.suffix != ".py":
+        return None
+    return True if SLOW_FILE.search(collection_path.read_text(encoding="utf-8")) else None
+
+
+def pytest_itemcollected(item):
+    """Mark the cases slow that `@pytest.mark.quick("id", ...)` of their test does not name."""
+    quick = item.get_closest_marker("quick")
+    if quick and item.callspec.id not in quick.args:
+        item.add_marker("slow")
 
 
 def pytest_collection_modifyitems(items):

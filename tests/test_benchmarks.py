@@ -46,6 +46,8 @@ from genesig.selection.assess.several import predicted
 from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.tasks import Protocol, keywords
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):

@@ -10,6 +10,8 @@ from places import ROOT
 
 from genesig.cli import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 README = ROOT / "README.md"
 PAPER = ROOT / "docs/paper/paper.md"  # a page of a journal, not of these
 DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - {PAPER})

@@ -6,6 +6,8 @@ import re
 import pytest
 from places import ROOT
 
+pytestmark = pytest.mark.slow
+
 GLOSSARY = ROOT / "docs/glossary.md"
 ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ?([^|]*)\|$", GLOSSARY.read_text(), re.MULTILINE)[2:]
 ASIDE = sorted(word.strip() for *_, words in ROWS for word in words.split(",") if word.strip())

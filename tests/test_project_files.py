@@ -25,6 +25,8 @@ from toy_study import environment
 from genesig import __version__
 from genesig.cli import main
 
+pytestmark = pytest.mark.slow
+
 
 def loaded(name: str) -> Any:
     return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))

@@ -14,6 +14,8 @@ from places import ROOT
 
 import genesig
 
+pytestmark = pytest.mark.slow
+
 SITE = ROOT / "docs" / "site"
 API = (SITE / "api.md").read_text(encoding="utf-8")
 INDEX = (SITE / "index.md").read_text(encoding="utf-8")

@@ -23,6 +23,8 @@ from genesig.errors import GenesigError
 from genesig.workflow import OWN
 from genesig.workflow import command as study_command
 
+pytestmark = pytest.mark.slow
+
 PARTS = WHEEL["only-include"]
 EXAMPLE = ("config/config.yaml", "config/samples.tsv", "resources/golub_expression.tsv.gz",
            "resources/golub_features.tsv.gz")  # fmt: skip

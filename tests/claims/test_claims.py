@@ -17,6 +17,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trial", CASES)
 def test_what_is_stated_holds(trial):
     rows = [trial.draw(seed) for seed in range(trial.few or SOME)]

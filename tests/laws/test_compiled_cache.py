@@ -11,6 +11,8 @@ import pytest
 import genesig
 from genesig.compiled import cache, compiled
 
+pytestmark = pytest.mark.slow
+
 DOT = """
 import numba, numpy as np
 named = numba.config.CACHE_DIR

@@ -363,6 +363,7 @@ def test_registry_holds_the_five():
     assert list(SOLVERS) == ["auto", "compressed", "fista", "admm", "projection"]
 
 
+@pytest.mark.slow
 def test_many_samples_of_few_features_have_a_start_and_are_solved():
     """The dual is nearly singular there: conjugate gradients in its metric end in rounding."""
     rng = np.random.default_rng(0)

@@ -145,6 +145,7 @@ def test_a_signal_is_found(kind):
     assert errors(dataset, splits, fitted(dataset, splits))[0] < 0.7 * CHANCE[kind]
 
 
+@pytest.mark.slow
 @KINDS
 def test_noise_is_at_chance(kind):
     found = []

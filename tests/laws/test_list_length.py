@@ -43,6 +43,7 @@ def shorter_and_as_accurate(fits, fit):
     return bool((good & (size >= 1) & (size < at)).any())
 
 
+@pytest.mark.quick("classification", "survival")
 @pytest.mark.parametrize("kind", RESPONSES)
 def test_a_list_that_is_too_long_is_chosen_anew_and_no_other(kind, monkeypatch):
     found = fits_of(kind)

@@ -206,11 +206,17 @@ def test_order_changes_no_byte_of_a_data_set_and_no_split(name, study):
     assert splits == drawn
 
 
+@pytest.mark.slow
 @cases({"everything": PLAIN + DESIGNED})
 def test_order_changes_no_result(name, study):
     assert_same(found(REORDERED[name](files_of(*study))), plain(study))
 
 
+@pytest.mark.quick(
+    "samples renamed in order-classification-plain",
+    "days for years-survival-plain",
+    "y times -3.7-regression-plain",
+)
 @cases({name: row.studies for name, row in ROWS.items()})
 def test_what_means_the_same_finds_the_same(name, study):
     row, own = ROWS[name], plain(study)
@@ -218,6 +224,7 @@ def test_what_means_the_same_finds_the_same(name, study):
     assert_same(replace(other, tables=row.undo(other.tables, own.tables)), own)
 
 
+@pytest.mark.slow
 @cases(OF_FOREST)
 def test_a_forest_votes_the_same(name, study):
     """Where no rounding is: it decides between splits of a node that are equally good."""
@@ -227,6 +234,7 @@ def test_a_forest_votes_the_same(name, study):
     assert_alike({"baselines": back["baselines"]}, own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", PLAIN[:1], ids="-".join)
 def test_threads_change_nothing(study):
     with threadpool_limits(2):

@@ -49,6 +49,7 @@ def same(one: Fits, other: Fits, but=("factors",)):
             np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12, err_msg=field.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_a_factor_of_1_for_all_changes_nothing(kind, monkeypatch):
     monkeypatch.setattr(omics, "RATIOS", (1.0,))

@@ -79,6 +79,7 @@ def test_many_genes_are_as_each_alone():
         assert found.high[gene] == pytest.approx(own.high[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "tau"), [(5, 0.0), (5, 0.3), (10, 0.3)])
 def test_a_further_study_lies_in_its_interval_as_often_as_it_should(k, tau):
     rng, draws = np.random.default_rng(k), 300

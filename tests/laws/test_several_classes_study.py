@@ -69,6 +69,7 @@ def test_classes_with_genes_of_their_own_are_told_apart():
     assert row.auc > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [(3, 1, 0, 2), (1, 0, 3, 2)])
 def test_names_and_order_of_classes_change_no_list(order):
     """The same splits: only what the classes are called, and in which order, is another."""
@@ -96,6 +97,7 @@ def test_test_labels_change_nothing_that_is_fitted():
         np.testing.assert_array_equal(fits.coef(0, mu)[1], again.coef(0, mu)[1])
 
 
+@pytest.mark.slow
 def test_noise_is_at_chance_and_so_are_permuted_labels():
     found = []
     for seed in range(4):

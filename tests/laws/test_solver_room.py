@@ -12,6 +12,8 @@ import pytest
 from genesig.optim.solvers import newton, path
 from genesig.optim.training import training_sets
 
+pytestmark = pytest.mark.slow
+
 N, D = 40, 4000
 
 

@@ -275,6 +275,7 @@ def test_the_answer_does_not_depend_on_the_order_of_the_columns():
     assert_same(solved(X, Y[:, order], rows[:, order]), solved(X, Y, rows), order)
 
 
+@pytest.mark.slow
 def test_the_answer_does_not_depend_on_threads(tmp_path):
     code = (
         "import sys; sys.path[:0] = ['tests/laws', 'tests/materials'];"

@@ -214,6 +214,7 @@ def test_probabilities_are_a_curve_of_scores_of_rows_left_out(model):
     np.testing.assert_array_equal(found.classes_[p.argmax(axis=1)], found.predict(X))
 
 
+@pytest.mark.slow
 def test_probabilities_are_as_frequent_as_they_say():
     X, y = data(4000, 6, seed=3)
     p = (

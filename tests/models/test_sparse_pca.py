@@ -113,6 +113,7 @@ def test_the_lecture_s_l1_pca_finds_the_same_modules():
     assert sorted(np.flatnonzero(c).tolist() for c in C) == MODULES
 
 
+@pytest.mark.slow
 def test_tau_is_chosen_by_rows_left_out():
     Z = planted(1)
     folds = [np.arange(k, 60, 5) for k in range(5)]

@@ -110,6 +110,7 @@ def test_a_file_is_no_folder(tmp_path):
         Study("e.tsv", "s.tsv", label="x", folder=tmp_path / "study")
 
 
+@pytest.mark.slow
 def test_several_studies_may_be_annotated_matrices(tmp_path, capsys):
     one, other = data(), data()
     other.X += 1 + np.random.default_rng(1).normal(size=other.shape)
@@ -196,6 +197,7 @@ def test_an_interrupted_cell_leaves_no_run_behind(tmp_path, monkeypatch):
         os.kill(child[0], 0)
 
 
+@pytest.mark.slow
 def test_validation_is_that_of_the_command_line(tmp_path, capsys):
     small = {"folds": 3, "inner_folds": 3, "repeats": 1, "subsamples": 4}
     Study(data(), label="diagnosis", folder=tmp_path / "a", splits=small).validate()

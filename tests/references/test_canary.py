@@ -15,6 +15,8 @@ from genesig.selection.assess.controls import null_errors, p_value
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 
+pytestmark = pytest.mark.slow
+
 NO_SUBSAMPLES = {"subsamples": 0}
 ONE_REPEAT = {"subsamples": 0, "repeats": 1}
 LEAVE_PAIR_OUT = {"subsamples": 0, "scheme": "leave_one_group_out"}

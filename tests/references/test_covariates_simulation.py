@@ -18,6 +18,8 @@ from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.linear.double_loop import fit_final
 
+pytestmark = pytest.mark.slow
+
 N, GENES, FOLLOWERS, TRUE = 80, 1000, 50, 999
 
 

@@ -156,6 +156,7 @@ def dense_objective(case, w, times_tau=1.0):
     return loss + times_tau * tau / np.sqrt(N) * norms.sum() + nu * w @ G @ w
 
 
+@pytest.mark.slow
 def test_alg1_as_printed_solves_the_problem_with_tau_doubled(monkeypatch):
     case = "gaussian-1"
     w = printed_alg1(case)

@@ -21,6 +21,8 @@ from genesig.selection.nonlinear.gather import (
 )
 from genesig.selection.nonlinear.loop import straightness
 
+pytestmark = pytest.mark.slow
+
 HEADLINE = ASSESSED["classification"].headline
 FIVE = {"folds": 5, "inner_folds": 3}
 

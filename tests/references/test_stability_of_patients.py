@@ -10,6 +10,8 @@ from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 from genesig.selection.assess.stability import Pairs, of_lists
 
+pytestmark = pytest.mark.slow
+
 N, GENES, PAIRS = 40, 200, 25
 WEAK, STRONG = (0.35, 10), (1.2, 5)
 """Shift of the informative genes and their number."""

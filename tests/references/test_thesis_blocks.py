@@ -11,6 +11,8 @@ from toys import BLOCKS, dataset, three_blocks
 
 from genesig.selection.genes.blocks import block_tables
 
+pytestmark = pytest.mark.slow
+
 APART = -2  # no block is given: no prototype is correlated enough
 
 

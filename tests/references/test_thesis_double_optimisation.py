@@ -14,6 +14,8 @@ from genesig.optim.refit import refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
+pytestmark = pytest.mark.slow
+
 TRAINING, VALIDATION = 50, 1000
 FRACTIONS = np.geomspace(1, 0.005, 61)[1:]
 

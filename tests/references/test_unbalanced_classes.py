@@ -6,10 +6,13 @@ draws: 10:90 .47 cut at 0 and .23 at the midpoint, 20:80 .19 and .11, 50:50 .06 
 """
 
 import numpy as np
+import pytest
 from study import final_fit, settings, splits_of
 from toys import dataset, unequal_classes
 
 from genesig.selection.assess.scores import auc, balanced_error
+
+pytestmark = pytest.mark.slow
 
 TELLING = {"telling": 10, "shift": 1.2}
 

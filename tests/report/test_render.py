@@ -118,6 +118,7 @@ def made(request, rendered):
     return rendered(request.param, 0)
 
 
+@pytest.mark.quick("hostile")
 def test_the_markup_is_balanced_and_ids_are_unique(made):
     page = made.page
     assert page.unbalanced == []
@@ -272,6 +273,7 @@ def test_the_numbers_of_the_answer_are_on_the_first_screen(made):
         assert "uses no gene" in first
 
 
+@pytest.mark.slow
 def test_the_same_data_give_the_same_files(rendered):
     first, second = (
         {p.name: p.read_bytes() for p in rendered("bare", copy).folder.rglob("*.*")}

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from toy_study import command, make_study, write_config
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("key", "name"), [("expression", "nope.tsv.gz"), ("samples", "samples.tvs")]

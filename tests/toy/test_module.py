@@ -11,6 +11,8 @@ import yaml
 from places import ROOT
 from toy_study import CONFIG, command, environment, make_study, results
 
+pytestmark = pytest.mark.slow
+
 # Of Snakemake (9.27.1): jobs.py hands LocalGitFile.join a LocalSourceFile, which it takes for text,
 # so a rule with a script cannot come from git+file. Strict: we hear of it when it is mended.
 FAULT = pytest.mark.xfail(strict=True, reason="Snakemake's LocalGitFile.join")

@@ -208,6 +208,7 @@ def kill(folder, reached):
     run(folder, "--unlock")
 
 
+@pytest.mark.slow
 def test_a_killed_run_begins_again_where_it_was(finished, tmp_path):
     folder = make_study(tmp_path)
     kill(folder, "splits.json")

@@ -17,6 +17,7 @@ from genesig.errors import InvalidInput
 MATRICES, SAMPLES = 4, 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("digits", [".17g", ".5f"], ids=["cut twice", "kept"])
 def test_memory_of_a_table(digits: str, tmp_path: Path) -> None:
     few, many = (_peak(tmp_path / "e.tsv.gz", genes, digits) for genes in (6000, 18000))

@@ -179,6 +179,7 @@ read_matrix(sys.argv[1])
 """
 
 
+@pytest.mark.slow
 def test_objects_that_take_far_more_than_their_bytes_are_bounded(tmp_path: Path) -> None:
     """Less than 2 MB of empty texts, 200,000 objects of Python, where 20 MB may be taken.
 

@@ -131,6 +131,7 @@ def test_chance_is_not_named(sizes: tuple[int, int], genes: int, warned: bool) -
     assert [line.startswith("gene 'g1' separates") for line in _said(X, y)] == [True] * warned
 
 
+@pytest.mark.slow
 def test_noise_is_hardly_ever_warned_of() -> None:
     """At the bound itself, where the expected share of studies is 0.5 %."""
     rng, y = np.random.default_rng(4), np.repeat([0, 1], 10)

@@ -72,6 +72,7 @@ def test_a_tree_of_one_row_has_no_joint(rows):
     assert tree(np.zeros((rows, 4))) == (list(range(rows)), [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [40, 1000])
 def test_each_cell_of_the_heat_map_has_a_pixel_of_its_own(samples):
     data = collected(Study(samples=samples, repeats=1, nonlinear=False))

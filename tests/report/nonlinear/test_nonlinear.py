@@ -131,6 +131,7 @@ def test_a_function_of_no_gene_that_fits_nothing_is_not_talked_of():
     assert "Errors here are those of a smooth refit" in words
 
 
+@pytest.mark.slow
 def test_messages_are_not_crowded_out_by_paths_that_ended():
     given = arguments(Study())
     table = given["tables"]["nonlinear_scores"]
@@ -142,6 +143,7 @@ def test_messages_are_not_crowded_out_by_paths_that_ended():
     assert "Said" not in [column.label for column in section.items[-1].columns]
 
 
+@pytest.mark.slow
 def test_what_went_wrong_is_said():
     given = arguments(Study())
     table = given["tables"]["nonlinear_scores"]
@@ -188,6 +190,7 @@ def test_methods_follow_the_settings(penalty, kernel):
     assert "{" not in text
 
 
+@pytest.mark.quick("hostile", "two genes")
 @pytest.mark.parametrize(
     "study",
     [Study(names=HOSTILE), Study(regression=True), Study(genes=2), Study(folds=1, repeats=1),
@@ -201,6 +204,7 @@ def test_odd_studies_have_their_section(study):
         assert not any(word in text for text in section.words)
 
 
+@pytest.mark.slow
 def test_no_gene_selected_anywhere():
     given = arguments(Study())
     tables = with_nonlinear(

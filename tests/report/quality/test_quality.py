@@ -79,6 +79,7 @@ def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table
     assert "s4" in items["quality_components"].svg
 
 
+@pytest.mark.slow
 def test_values_that_were_never_logged_are_warned_of_once():
     data = page_data(clean(raw=True))
     said = "expression.tsv: the values look as if they were never logged (…)"
@@ -246,6 +247,7 @@ def test_odd_studies_have_the_section(how, regression):
         assert facts["Far from the others"] == "not looked for: 4 samples, 6 are needed"
 
 
+@pytest.mark.slow
 def test_very_many_samples_are_capped_with_every_outlier_among_those_shown():
     dataset = clean(n=1100, d=20)
     order = np.argsort(dataset.response(), kind="stable")

@@ -85,6 +85,7 @@ def shown(data):
     return next((item for item in items if getattr(item, "name", "") == "modules"), None)
 
 
+@pytest.mark.slow
 def test_the_page_shows_them_where_they_were_asked_for():
     given = arguments(Study())
     without = collect(**given)

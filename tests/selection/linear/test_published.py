@@ -37,6 +37,7 @@ def table(kind, tmp_path, lines, **more):
     return published_table(dataset, splits, [fits], sets=str(path), folds=MOMENTS, **asked), fits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_true_genes_stand_out_and_others_do_not(kind, tmp_path):
     found, _ = table(kind, tmp_path, {"true": "g0\tg1\tg2\tabsent", "other": "g50\tg51\tg52"})
