@@ -5,15 +5,27 @@ Examples of hypothesis are the same every time. Installed plugins take no part.
 
 import os
 import re
+import shutil
+import sys
+import tempfile
 
 from hypothesis import settings
 
 from genesig.plugins import ONLY
 
 QUICK = "not slow"  # the -m of pyproject.toml
-SLOW_FILE = re.compile(r"^pytestmark = pytest\.mark\.slow", re.MULTILINE)
+SLOW_FILE = re.compile(r"^pytestmark = .*pytest\.mark\.slow\b", re.MULTILINE)
 
 os.environ[ONLY] = ""  # before any entry point is sought, and for the processes of tests
+
+# Without bytecode every job of a study would compile the whole package. Where none may lie beside
+# the sources, workers and jobs share a temporary folder, which the first process deletes.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="genesig-bytecode-")
+BYTECODE = os.environ.get("PYTHONPYCACHEPREFIX")
+if BYTECODE:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = BYTECODE
 
 # `.ci/run tests` draws more examples: --hypothesis-profile thorough.
 for profile, n_examples in (("quick", 5), ("usual", 20), ("thorough", 100)):
@@ -24,6 +36,12 @@ settings.load_profile("quick")
 # is compiled by one of them, and then lies in the cache; whole studies come next, not at the end.
 FIRST = ["laws/test_cox.py", "laws/test_logistic.py", "laws/test_multitask.py",
          "laws/test_solver_laws.py", "toy/"]  # fmt: skip
+
+
+def pytest_unconfigure(config):
+    """Delete the shared bytecode, in the process that started the workers."""
+    if BYTECODE and "genesig-bytecode-" in BYTECODE and not hasattr(config, "workerinput"):
+        shutil.rmtree(BYTECODE, ignore_errors=True)
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -184,6 +184,7 @@ def test_starting_imports_nothing_heavy(module: str) -> None:
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_validating_a_large_study_takes_less_than_5_seconds(tmp_path: Path) -> None:
     study = Study(tmp_path)
     values = np.random.default_rng(0).normal(8, 2, (7129, 72))

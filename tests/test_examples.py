@@ -96,6 +96,7 @@ def codes(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, int]:
     return dict(zip(EXAMPLES, json.loads(done.stdout.splitlines()[-1]), strict=True))
 
 
+@pytest.mark.slow
 @names
 def test_an_example_can_be_planned(example: Path, codes: dict[Path, int]) -> None:
     assert codes[example] == 0

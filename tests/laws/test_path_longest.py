@@ -54,6 +54,7 @@ def test_the_path_is_the_full_one_cut(solver, longest):
         assert 0 < np.isnan(ended.gap).sum() < ended.gap.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("longest", [3, 8, 20, 80])
 def test_columns_that_stop_leave_the_others_their_fits(longest, seed):

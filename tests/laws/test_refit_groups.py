@@ -47,6 +47,13 @@ def expected(Z, inside, y, A, lam):
     return Z[:, A] @ b
 
 
+@pytest.mark.quick(
+    "a path-64",
+    "more than the samples-0",
+    "none-0",
+    "one after another-64",
+    "the same again-64",
+)
 @pytest.mark.parametrize("small", [0, 64])
 @pytest.mark.parametrize("walk", WALKS)
 def test_each_support_of_a_path_has_the_scores_of_the_svd(monkeypatch, walk, small):

@@ -135,6 +135,13 @@ def chosen_again(X, y, train, wanted, searched, given, choice):
         choice = t, lam, m
 
 
+@pytest.mark.quick(
+    "counts, cut at the midpoint-0",
+    "few genes-0",
+    "numbers-1",
+    "two mu, longest first-1",
+    "everything too long-0",
+)
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_training_set_chooses_by_the_definition(name, number):

@@ -20,6 +20,8 @@ from report_study import Study, arguments
 from genesig.report.collect import collect
 from genesig.report.render import render
 
+pytestmark = pytest.mark.drawn
+
 HOMES = {"axe_playwright_python": "axe.min.js", "axe_core_python": "axe.min.js"}
 PAPER = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 LEVELS = [*PAPER, "wcag22aa"]  # the size of what one points at: not on paper

@@ -27,6 +27,8 @@ from genesig.report.prediction.section import refused_words, sample_words
 from genesig.report.sections import NOTE, SECTIONS
 from genesig.report.writeup import limits_words, results
 
+pytestmark = pytest.mark.drawn
+
 KINDS = ("several_classes", "survival")
 COHORTS = {"none": (), "good": (0.9, 0.8), "bad": (0.5, 0.3), "seen": (0.9, 0.8, 25),
            "many": (0.9, 0.8)}  # fmt: skip

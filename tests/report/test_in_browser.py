@@ -16,6 +16,8 @@ from genesig.report.collect import collect
 from genesig.report.page.words import gene_anchor
 from genesig.report.render import render
 
+pytestmark = pytest.mark.drawn
+
 WORDS_OPEN = 8100
 """With everything open (measured: 8,015, of which about 1,200 are letters in figures). 6,000 were
 asked; Methods and references are 1,400 of them, the cards of twelve genes 600."""

@@ -159,11 +159,17 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
+SLOW = {"many-samples"}
+CASES = [pytest.param(*case, id=name, marks=pytest.mark.slow if name in SLOW else ())
+         for name, case in ODD.items()]  # fmt: skip
+
+
+@pytest.mark.parametrize(("study", "change"), CASES)
 def test_odd_studies_are_what_the_records_say(study, change):
     assert misfits(Report, collect(**change(arguments(study)))) == []
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     ("study", "change"),
     [pytest.param(*ODD[name], id=name, marks=[] if name == "one-gene" else pytest.mark.slow)
@@ -197,6 +203,7 @@ def test_the_report_of_the_default_data_stays_small(tmp_path):
     assert page.stat().st_size < 8e6
 
 
+@pytest.mark.drawn
 def test_the_page_knows_every_colour_of_the_figures():
     css = (ROOT / "genesig/report/page/templates/page.css").read_text(encoding="utf-8")
     named = {style.INK, style.MUTED, style.RULE, style.PAPER, style.OWN, style.OTHER}
@@ -206,6 +213,7 @@ def test_the_page_knows_every_colour_of_the_figures():
         assert f'[stroke="{colour}"]' in css, colour
 
 
+@pytest.mark.drawn
 def test_the_axis_labels_of_a_square_figure_stay_inside_it():
     """Its axes move when they are made square, after the labels were given room."""
     draw = partial(confusion, [[10, 0], [0, 10]], ["healthy control", "rheumatoid arthritis"])

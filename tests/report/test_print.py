@@ -23,6 +23,8 @@ from genesig.report.page.verdict import grade, headline
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS
 
+pytestmark = pytest.mark.drawn
+
 READER = shutil.which("gs")
 KINDS = {"two classes": 28, "several classes": 18, "survival": 23, "regression": 28, "cohorts": 38}
 """Sheets at most, of the small studies of these tests."""

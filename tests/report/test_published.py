@@ -46,6 +46,7 @@ def test_numbers_are_shown_as_r2():
     assert "lie between 0.46 and 0.74" in text
 
 
+@pytest.mark.drawn
 def test_the_table_has_the_named_ones_and_the_picture_all():
     image, table = published(made(), LIMITS).items
     assert [row[0].value for row in table.rows] == ["genesig", "<b>70</b>"]

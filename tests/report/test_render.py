@@ -26,6 +26,8 @@ from genesig.report.page.words import clean, decimal, shorten
 from genesig.report.render import broken, render
 from genesig.report.sections import SECTIONS
 
+pytestmark = pytest.mark.drawn
+
 STUDIES = {
     "hostile": Study(names=HOSTILE, permutations=40),
     "regression": Study(regression=True, samples=24, genes=60),
@@ -113,12 +115,17 @@ def rendered(tmp_path_factory):
     return render_study
 
 
-@pytest.fixture(params=list(STUDIES))
+@pytest.fixture(
+    params=[
+        "hostile",
+        pytest.param("regression", marks=pytest.mark.slow),
+        pytest.param("bare", marks=pytest.mark.slow),
+    ]
+)
 def made(request, rendered):
     return rendered(request.param, 0)
 
 
-@pytest.mark.quick("hostile")
 def test_the_markup_is_balanced_and_ids_are_unique(made):
     page = made.page
     assert page.unbalanced == []

@@ -335,6 +335,7 @@ def test_what_is_written_as_zero_has_no_sign(value, written):
     assert percent(value) == written
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("count", [0, 9, 10])
 def test_a_band_that_is_not_drawn_is_not_explained(count):
     data = collected(Study(permutations=count))

@@ -13,6 +13,7 @@ from genesig.results.sources import _digest, sources, stamp
 SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 
 
+@pytest.mark.quick("fit", "modules")
 @pytest.mark.parametrize(
     "scripts", [SCRIPTS, *([one] for one in SCRIPTS[::7])], ids=lambda some: some[-1].stem
 )

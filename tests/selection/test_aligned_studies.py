@@ -47,6 +47,7 @@ def found(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(found):
     dataset, splits, fits = found["auto"]
     known, y = alignments_of(dataset), dataset.kind.number(dataset.response())

@@ -163,6 +163,7 @@ def mean_error(dataset, splits):
     return float(table["error"].mean()), table
 
 
+@pytest.mark.slow
 def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
     errors, named, covered = [], 0, []
     for seed in range(12):
@@ -177,6 +178,7 @@ def test_in_noise_the_error_is_at_chance_and_no_gene_is_named(tmp_path):
     assert named <= 3
 
 
+@pytest.mark.quick("centre")
 @pytest.mark.parametrize("align", ["centre", "standardise", "rank", "combat", "auto"])
 def test_a_study_that_holds_most_cases_is_no_signal(tmp_path, align):
     """Cases mostly in some studies, and nothing that tells them apart but the study itself."""

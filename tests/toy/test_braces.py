@@ -65,6 +65,7 @@ def test_the_places_of_free_text_are_known() -> None:
     assert set(free(SCHEMA)) == files | columns | words
 
 
+@pytest.mark.slow
 def test_a_dry_run_takes_braces_as_they_are(tmp_path: Path) -> None:
     folder = study(tmp_path, "{A}")
     assert {"validate", "read", "split", "report"} <= planned(folder)

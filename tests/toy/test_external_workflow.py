@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from toy_study import make_study, planned, run, write_config
 
+pytestmark = pytest.mark.slow
+
 ITEMS = [
     {"name": "near", "expression": "near.tsv", "samples": "near_samples.tsv", "label": "status",
      "classes": {"sick": "ill", "healthy": "well"}},

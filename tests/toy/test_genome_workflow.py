@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from toy_study import make_study, planned, run, write_config
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"nonlinear": {"enabled": False}, "controls": {"permutations": 2, "baselines": []},
          "splits": {"repeats": 1, "subsamples": 2}, "linear": {"tau_count": 3}}  # fmt: skip
 PLACED = {"annotation": "genes.tsv", "symbol": "symbol", "chromosome": "on", "position": "at"}

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from toy_study import make_study, planned, run, write_config
 
+pytestmark = pytest.mark.slow
+
 QUICK: dict[str, Any] = {
     "nonlinear": {"enabled": False}, "controls": {"permutations": 2, "baselines": []},
     "splits": {"folds": 3, "repeats": 1, "inner_folds": 3, "subsamples": 2},

@@ -14,6 +14,8 @@ from toy_study import environment
 
 from genesig.cli import main
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"nonlinear": {"enabled": False}, "controls": {"permutations": 3, "baselines": []},
          "splits": {"repeats": 1, "subsamples": 4}, "linear": {"tau_count": 4}}  # fmt: skip
 

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from toy_study import assert_alike, make_study, planned, results, run, write_config
 
+pytestmark = pytest.mark.slow
+
 RULES = {"gene_sets", "sets_fit", "sets_final", "sets_gather"}
 QUICK = {"nonlinear": {"enabled": False}, "controls": {"permutations": 2, "baselines": []},
          "splits": {"repeats": 1, "subsamples": 2}, "linear": {"tau_count": 3}}  # fmt: skip

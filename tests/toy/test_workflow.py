@@ -28,13 +28,17 @@ from toy_study import (
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """Give a finished study, run on two cores."""
-    folder = make_study(tmp_path_factory.mktemp("toy"), own=True)
+    folder = make_study(tmp_path_factory.mktemp("toy"))
     subprocess.run(command(), cwd=folder, env=environment(), check=True, capture_output=True)
     return folder
 
 
-def slow(*case):
-    return pytest.param(*case, marks=pytest.mark.slow)
+@pytest.fixture(scope="session")
+def finished_by_copy(tmp_path_factory):
+    """Give a finished study with a copy of the package, which a test may edit."""
+    folder = make_study(tmp_path_factory.mktemp("copy"), own=True)
+    subprocess.run(command(), cwd=folder, env=environment(), check=True, capture_output=True)
+    return folder
 
 
 def test_every_promised_file_is_there(finished):
@@ -48,6 +52,7 @@ def test_every_promised_file_is_there(finished):
     assert list((finished / "results" / "figures").glob("*.svg"))
 
 
+@pytest.mark.slow
 def test_the_times_of_the_jobs_are_a_table_and_no_input_of_the_report(finished):
     times = pd.read_csv(finished / "results/times/jobs.tsv", sep="\t")
     assert {"fit_final", "observed 1of2", "nonlinear final"} <= set(times["job"])
@@ -240,20 +245,19 @@ def test_a_corrected_file_is_read_again_however_old_it_is(finished):
     assert planned(finished) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edited", "rerun", "kept"),
     [
         ("genesig/report/render.py", {"report"}, {"report_data", "gather", "fit", "read"}),
-        slow(
-            "genesig/report/page/templates/page.css", {"report"}, {"report_data", "gather", "fit"}
-        ),
-        slow(
+        ("genesig/report/page/templates/page.css", {"report"}, {"report_data", "gather", "fit"}),
+        (
             "genesig/selection/assess/calibration.py",
             {"gather", "report"},
             {"fit", "fit_final", "model"},
         ),
-        slow("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
-        slow(
+        ("genesig/models/baselines.py", {"baselines", "controls"}, {"fit", "gather", "null"}),
+        (
             "genesig/selection/nonlinear/ground.py",
             {"nonlinear_fit", "nonlinear_final", "nonlinear_gather", "controls", "report"},
             {"fit", "gather", "baselines", "null"},
@@ -261,12 +265,12 @@ def test_a_corrected_file_is_read_again_however_old_it_is(finished):
         ("genesig/optim/refit.py", {"fit", "fit_final", "gather"}, {"split", "read", "baselines"}),
     ],
 )
-def test_editing_the_package_reruns_what_depends_on_it(finished, edited, rerun, kept):
-    path = finished / edited
+def test_editing_the_package_reruns_what_depends_on_it(finished_by_copy, edited, rerun, kept):
+    path = finished_by_copy / edited
     before, times = path.read_text(), path.stat()
     path.write_text(before + "\n# edited\n" if edited.endswith(".py") else before + "\n")
     try:
-        rules = planned(finished)
+        rules = planned(finished_by_copy)
     finally:
         path.write_text(before)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -274,19 +278,16 @@ def test_editing_the_package_reruns_what_depends_on_it(finished, edited, rerun, 
     assert not rules & kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "rerun", "kept"),
     [
         ({"report": {"top_genes": 3}}, {"report"}, {"fit", "gather", "null", "baselines"}),
-        slow({"signature": {"frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
+        ({"signature": {"frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
         ({"linear": {"tau_count": 5}}, {"fit", "gather"}, {"split", "validate", "baselines"}),
-        slow(
-            {"nonlinear": {"nu": [1.0]}}, {"nonlinear_fit", "controls"}, {"fit", "gather", "null"}
-        ),
-        slow({"nonlinear": {"enabled": False}}, {"controls"}, {"fit", "gather", "nonlinear_fit"}),
-        slow(
-            {"quality": {"modules": 2}}, {"modules", "report"}, {"fit", "gather", "read", "quality"}
-        ),
+        ({"nonlinear": {"nu": [1.0]}}, {"nonlinear_fit", "controls"}, {"fit", "gather", "null"}),
+        ({"nonlinear": {"enabled": False}}, {"controls"}, {"fit", "gather", "nonlinear_fit"}),
+        ({"quality": {"modules": 2}}, {"modules", "report"}, {"fit", "gather", "read", "quality"}),
         ({"splits": {"repeats": 1}}, {"validate", "split", "fit", "baselines"}, set()),
     ],
 )
@@ -379,6 +380,7 @@ def test_bad_input_stops_before_anything_runs(tmp_path):
     assert not list((folder / "results").rglob("*.*"))
 
 
+@pytest.mark.slow
 def test_an_unknown_key_stops_at_once(tmp_path):
     folder = make_study(tmp_path, {"linear": {"tau_mim": 0.1}})
     done = run(folder, check=False)
@@ -389,6 +391,7 @@ def test_an_unknown_key_stops_at_once(tmp_path):
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_config_of_ones_own_stands_alone(tmp_path):
     folder = make_study(tmp_path)
     config = folder / "config/config.yaml"
@@ -398,6 +401,7 @@ def test_a_config_of_ones_own_stands_alone(tmp_path):
     run(folder, "--dry-run", "--configfile", "mine.yaml")
 
 
+@pytest.mark.slow
 def test_splits_of_an_earlier_study_are_taken_back(finished, tmp_path):
     folder = make_study(tmp_path, {"splits": {"file": "earlier.json"}})
     earlier = (finished / "results/splits.json").read_bytes()
@@ -406,6 +410,7 @@ def test_splits_of_an_earlier_study_are_taken_back(finished, tmp_path):
     assert (folder / "results/splits.json").read_bytes() == earlier
 
 
+@pytest.mark.slow
 def test_snakemakes_own_report_is_made(finished):
     run(finished, "--report", "results/snakemake-report.zip")
     made = finished / "results/snakemake-report.zip"
@@ -413,6 +418,7 @@ def test_snakemakes_own_report_is_made(finished):
     made.unlink()
 
 
+@pytest.mark.slow
 def test_lint_finds_nothing(finished):
     done = run(finished, "--lint")
     assert "Congratulations" in done.stdout + done.stderr

@@ -81,6 +81,7 @@ def test_a_small_library_is_found():
     assert found(replace(dataset, X=counts[:, :50]))["size"]["top"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "sets", "most"), [(10, 40, 0.02), (40, 25, 0.002)])
 @pytest.mark.parametrize("raw", [False, True])
 def test_few_samples_of_a_faultless_set_are_named(n, sets, most, raw):

@@ -94,6 +94,7 @@ def test_the_direction_of_a_gene_is_that_of_its_values(regression):
     assert shown[0].words.startswith(f"{100 * max(often):.0f}\u00a0%, q")
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("regression", [False, True])
 def test_the_forest_holds_every_error_in_the_units_of_the_page(regression):
     given = arguments(Study(regression=regression, permutations=40))
@@ -122,6 +123,7 @@ def test_the_forest_holds_every_error_in_the_units_of_the_page(regression):
     assert len(forest(data).axes[0].get_yticklabels()) == 2 + len(others)
 
 
+@pytest.mark.drawn
 def test_an_error_that_is_not_defined_has_no_picture():
     given = arguments(Study())
     own = given["tables"]["controls"]["model"] == "genesig"

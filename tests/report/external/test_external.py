@@ -165,6 +165,7 @@ def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
         assert words[1 + k].startswith(f"c{k} (25 samples{seen}): AUC")
 
 
+@pytest.mark.drawn
 @pytest.mark.quick("hostile", "one number")
 @pytest.mark.parametrize(
     ("study", "changes"),

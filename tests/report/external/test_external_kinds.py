@@ -48,6 +48,7 @@ def _pictures(data: dict[str, Any]) -> list[Picture]:
     return [item for item in each(external(data, LIMITS).items) if isinstance(item, Picture)]
 
 
+@pytest.mark.drawn
 def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     data, _ = _data("survival")
     section, row = external(data, LIMITS), data["external"][0]["scores"]["concordance"]
@@ -73,6 +74,7 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     assert cited(text) == []
 
 
+@pytest.mark.drawn
 def test_several_classes_have_a_confusion_matrix_and_their_error() -> None:
     data, _ = _data("several_classes")
     scores = data["external"][0]["scores"]

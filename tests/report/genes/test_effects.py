@@ -16,6 +16,8 @@ from genesig.report.collect import collect
 from genesig.report.genes.collect import effects, tree
 from genesig.report.genes.figures import heat
 
+pytestmark = pytest.mark.drawn
+
 
 def test_the_effect_of_two_classes_is_the_difference_of_their_means():
     dataset = arguments(Study())["dataset"]

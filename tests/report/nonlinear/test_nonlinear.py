@@ -70,6 +70,7 @@ def test_a_regression_is_told_in_r2():
     assert "the class" not in " ".join(nonlinear(data, LIMITS).words)
 
 
+@pytest.mark.drawn
 def test_the_section_shows_figures_and_tables():
     section = nonlinear(made(), LIMITS)
     names = [item.name for item in section.items]
@@ -190,6 +191,7 @@ def test_methods_follow_the_settings(penalty, kernel):
     assert "{" not in text
 
 
+@pytest.mark.drawn
 @pytest.mark.quick("hostile", "two genes")
 @pytest.mark.parametrize(
     "study",

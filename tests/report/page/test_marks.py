@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from genesig.report.page.style import STYLE, sheet
 from genesig.report.page.svg import MARK, moved, picture
 
+pytestmark = pytest.mark.drawn
+
 WORDS = {"title": "t", "description": "d", "caption": "c", "data": {}}
 
 
@@ -39,6 +41,7 @@ def places(svg: str) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in uses]
 
 
+@pytest.mark.slow
 def test_each_circle_stays_where_it_was():
     stream = io.StringIO()
     with mpl.rc_context(STYLE):

@@ -6,6 +6,8 @@ import pytest
 from browser import BROWSER
 from report_page import ACTS, Study, made, main
 
+pytestmark = pytest.mark.drawn
+
 
 @pytest.mark.slow
 def test_every_figure_is_said_for_both_pages(tmp_path, capsys):

@@ -16,6 +16,8 @@ from genesig.report.page.style import sheet
 from genesig.report.page.svg import Picture, name_columns, name_points, name_rows, picture
 from genesig.report.sections import SECTIONS, summary
 
+pytestmark = pytest.mark.drawn
+
 STUDIES = {
     "classes": Study(nonlinear=False),
     "all topics": Study(sets=True, placed=True, enriched=True),

@@ -12,6 +12,8 @@ from browser import BROWSER, found_by
 
 from genesig.report.page import templates
 
+pytestmark = pytest.mark.drawn
+
 NATURAL = [
     "ABL1",
     "b2m",

@@ -131,6 +131,7 @@ def test_a_validation_is_planned_and_subgroups_are_shown_only_with_evidence(kind
     )
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("value", [0.05, 0.95])
 def test_the_line_of_no_information_that_the_caption_tells_of_is_inside_the_figure(value):
     shown = measure(told("classification"))

@@ -47,6 +47,7 @@ def clean(**how):
     return faultless(np.random.default_rng(3), **how)
 
 
+@pytest.mark.drawn
 def test_a_set_without_fault_is_told_so_and_the_first_screen_keeps_silent():
     data = page_data(clean())
     section, facts, items = made(data)
@@ -61,6 +62,7 @@ def test_a_set_without_fault_is_told_so_and_the_first_screen_keeps_silent():
     assert "missing-genes" not in items
 
 
+@pytest.mark.drawn
 def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table():
     dataset = clean()
     dataset.X[4] += 3
@@ -227,6 +229,8 @@ def test_columns_that_cannot_be_tested_are_named():
     assert facts["Columns not tested"].endswith("key 7 and 2 more (one value)")
 
 
+@pytest.mark.drawn
+@pytest.mark.quick("how0-False", "how1-True")
 @pytest.mark.parametrize(
     ("how", "regression"),
     [({"n": 4}, False), ({"n": 4}, True), ({"d": 1}, False), ({"n": 7, "d": 2}, True),
@@ -247,6 +251,7 @@ def test_odd_studies_have_the_section(how, regression):
         assert facts["Far from the others"] == "not looked for: 4 samples, 6 are needed"
 
 
+@pytest.mark.drawn
 @pytest.mark.slow
 def test_very_many_samples_are_capped_with_every_outlier_among_those_shown():
     dataset = clean(n=1100, d=20)

@@ -106,6 +106,7 @@ def test_stability_of_sets_stands_beside_that_of_genes():
     assert stable(data["sets"]) == "The stability of the sets was not measured, or is not defined."
 
 
+@pytest.mark.drawn
 def test_the_section_shows_a_figure_and_tables():
     section = sets(made(), LIMITS)
     assert [item.name for item in section.items] == ["sets", "sets", "sets-genes"]

@@ -54,6 +54,7 @@ def study(request):
     return of(request.param)
 
 
+@pytest.mark.quick("classification", "survival")
 def test_the_true_genes_are_named_and_both_models_predict(study):
     dataset, splits, linear, chance = study
     final = fit_final(dataset, splits, chance, folds=MOMENTS, **linear)

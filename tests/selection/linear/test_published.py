@@ -126,6 +126,7 @@ def test_genes_that_a_split_leaves_out_take_no_part():
     np.testing.assert_allclose(found.scores, np.tile(found.scores[:, :1], (1, RANDOM + 1)))
 
 
+@pytest.mark.slow
 def test_random_lists_err_at_chance_in_noise():
     means = []
     for seed in range(12):
