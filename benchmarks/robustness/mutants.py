@@ -1,11 +1,12 @@
 """Which wrong operators and numbers no test would notice, of some put into the package at random.
 
-    python benchmarks/robustness/mutants.py [--number 60] [--seed 0] [--under report] [--seconds 60]
+    python benchmarks/robustness/mutants.py [--number 30] [--seed 0] [--under report] [--seconds 60]
 
 Each mutant is the package with one change: ``<`` for ``<=``, ``+`` for ``-``, ``and`` for ``or``,
-n + 1 for n, True for False. The tests that name the module run first, then those that name what
-imports it, until one fails or the processor has worked so many seconds. A survivor is a test to
-write, or the same program in other words.
+n + 1 for n, True for False. The quick tests of the nearest files run first (README's test line):
+files that name the module, then those that name its importers. Where all of them pass, the slow
+tests of these files run (``.ci/run tests``). The last line counts both tiers and the survivors.
+Kernels run uncompiled, as to compile each mutant would take longer than its tests.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,7 +32,13 @@ OTHER = {
     ast.And: ast.Or, ast.Or: ast.And, ast.Pow: ast.Mult,
 }  # fmt: skip
 RUN_ALL = ("toy", "chaos", "golden", "notebook")  # whole studies
-FILES_OF = 5  # test files that run for one mutant, at most
+MAX_FILES = 8  # test files that run for one mutant
+KERNELS = ("genesig/compiled", "genesig/optim")
+QUICK_KILL = "killed by a quick test"
+SLOW_KILL = "killed by a slow test only"
+SURVIVED = "survived"
+OUT_OF_TIME = "out of time"
+NO_TEST = 5  # pytest's exit code where it collects no test
 
 
 def changed(node: ast.AST) -> ast.AST | None:
@@ -89,61 +97,99 @@ def named(text: str) -> set[str]:
 def nearest(module: str, importers: dict[str, set[str]], tests: dict[Path, set[str]]) -> list[Path]:
     """Return the test files that name a module, then those that name its importers."""
     chosen, near, seen, stem = [], {module}, set(), module.rpartition(".")[2]
-    while near and len(chosen) < FILES_OF:
+    while near and len(chosen) < MAX_FILES:
         new = [file for file, names in tests.items() if names & near and file not in chosen]
         chosen += sorted(new, key=lambda file: (stem not in file.stem, len(tests[file]), file))
         seen |= near
         near = {one for one, names in importers.items() if names & near} - seen
-    return chosen[:FILES_OF]
+    return chosen[:MAX_FILES]
 
 
-def failing(copy: Path, tests: list[str | Path], seconds: int) -> str:
-    """Return the first test that fails on the copy, or what else came of them."""
-    line = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-x", "-p", "no:cacheprovider"]
-    place = {"PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(copy / "cache")}
-    limit = ["bash", "-c", f'ulimit -t {seconds}; exec "$@"', "-"]  # a busy machine counts nothing
-    done = subprocess.run([*limit, *line, *map(str, tests)], cwd=copy, env=os.environ | place,
-                          capture_output=True, text=True, check=False)  # fmt: skip
-    if done.returncode in (0, 5) or done.returncode < 0:  # 5: none is fast
-        return "OUT OF TIME" if done.returncode < 0 else "SURVIVED"
-    return next(iter(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.M)), "CRASHED")
+def run_tests(copy: Path, tests: list[str | Path], marks: str, seconds: int, jit: bool) -> str:
+    """Return the first test that fails on the copy, or SURVIVED or OUT_OF_TIME.
+
+    `marks` is the ``-m`` of pytest, `seconds` the limit of processor time, which a busy machine
+    does not shorten. A crash before any test has failed counts as a failure of the first file.
+    """
+    pytest_command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-x", "-m", marks,
+                      "-p", "no:cacheprovider"]  # fmt: skip
+    limit = ["bash", "-c", f'ulimit -t {seconds}; exec "$@"', "-"]
+    environment = os.environ | {
+        "PYTHONPATH": str(copy),
+        "XDG_CACHE_HOME": str(copy / "cache"),
+        "NUMBA_DISABLE_JIT": "0" if jit else "1",
+    }
+    done = subprocess.run(
+        [*limit, *pytest_command, *map(str, tests)],
+        cwd=copy, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode in (0, NO_TEST):
+        return SURVIVED
+    if done.returncode < 0:
+        return OUT_OF_TIME
+    failures = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return failures[0] if failures else f"{tests[0]} (crashed)"
+
+
+def judge(copy: Path, tests: list[Path], seconds: int, jit: bool) -> tuple[str, str]:
+    """Return what became of a mutant, and the test that failed ("" where none did)."""
+    if not tests:
+        return SURVIVED, ""
+    for kill, marks in ((QUICK_KILL, "not slow"), (SLOW_KILL, "slow")):
+        outcome = run_tests(copy, list(tests), marks, seconds, jit)
+        if outcome not in (SURVIVED, OUT_OF_TIME):
+            return kill, outcome
+    return outcome, ""
 
 
 def main() -> None:
-    """Draw mutants, run their tests, print who is left."""
-    read = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    read.add_argument("--under", default="", help="folder or file of the package")
-    for word, value in (("--number", 60), ("--seed", 0), ("--seconds", 60)):
-        read.add_argument(word, type=int, default=value)
-    asked = read.parse_args()
+    """Draw mutants, run their tests, print what became of each and a count."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--under", default="", help="folder or file of the package")
+    for option, default in (("--number", 30), ("--seed", 0), ("--seconds", 60)):
+        parser.add_argument(option, type=int, default=default)
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "genesig")
         left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", "build")
         shutil.copytree(ROOT, copy, ignore=left_out, symlinks=True)
-        killers = sorted(set(sample(copy, asked)))
-        if killers and (wrong := failing(copy, killers, 60 + 5 * len(killers))) != "SURVIVED":
-            raise SystemExit(f"fails without a mutant, too: {wrong}")
+        counts: Counter[str] = Counter()
+        killers = set()
+        for result, test in sample(copy, options):
+            counts[result] += 1
+            killers |= {test.removesuffix(" (crashed)")} - {""}
+        if killers:
+            seconds = 60 + 5 * len(killers)
+            failure = run_tests(copy, sorted(killers), "slow or not slow", seconds, jit=True)
+            if failure not in (SURVIVED, OUT_OF_TIME):
+                raise SystemExit(f"fails without a mutant, too: {failure}")
+        print(dict(counts))
 
 
-def sample(copy: Path, asked: argparse.Namespace) -> Iterator[str]:
-    """Print the fate of one mutant after the other, yield the tests that killed them."""
+def sample(copy: Path, options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """Print one drawn mutant after the other; yield (what became of it, the failing test)."""
     package = sorted(copy.glob("genesig/**/*.py"))
-    dotted = {file: ".".join(file.relative_to(copy).with_suffix("").parts) for file in package}
-    importers = {dotted[file]: named(file.read_text()) for file in package}
-    tests = {file: named(file.read_text()) for file in copy.glob("tests/*/**/test_*.py")
-             if file.parts[-2] not in RUN_ALL}  # fmt: skip
-    under = [f for f in package if str(f.relative_to(copy / "genesig")).startswith(asked.under)]
-    drawn = [(file, *each) for file in under for each in mutants(file)]
-    random.seed(asked.seed)
-    for file, line, what, text in random.sample(drawn, min(asked.number, len(drawn))):
-        before = file.read_text()
-        file.write_text(text)
-        near = nearest(dotted[file], importers, tests)
-        fate = failing(copy, near, asked.seconds) if near else "SURVIVED"
-        file.write_text(before)
-        print(f"{fate}  {file.relative_to(copy)}:{line}  {what}", flush=True)
-        if "/" in fate:
-            yield fate
+    module_names = {
+        path: ".".join(path.relative_to(copy).with_suffix("").parts) for path in package
+    }
+    importers = {module_names[path]: named(path.read_text()) for path in package}
+    tests = {path: named(path.read_text()) for path in copy.glob("tests/*/**/test_*.py")
+             if path.parts[-2] not in RUN_ALL}  # fmt: skip
+    folder = copy / "genesig"
+    paths = [p for p in package if str(p.relative_to(folder)).startswith(options.under)]
+    candidates = [(path, *mutant) for path in paths for mutant in mutants(path)]
+    random.seed(options.seed)
+    for path, line, change, text in random.sample(candidates, min(options.number, len(candidates))):
+        original = path.read_text()
+        near = nearest(module_names[path], importers, tests)
+        name = path.relative_to(copy).as_posix()
+        path.write_text(text)
+        try:
+            result, test = judge(copy, near, options.seconds, jit=not name.startswith(KERNELS))
+        finally:
+            path.write_text(original)
+        print(f"{result}: {name}:{line}  {change}  {test}", flush=True)
+        yield result, test
 
 
 if __name__ == "__main__":

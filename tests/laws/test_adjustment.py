@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.errors import GenesigError
@@ -60,7 +60,6 @@ def gradient_fault(problem, k, b, tau, mu):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("solver", ["landweber-newton", "coordinate-descent"])
-@settings(max_examples=10)
 @given(seed=st.integers(0, 10_000))
 def test_the_joint_problem_is_solved(solver, kind, seed):
     problem = Problem(seed, kind)
@@ -139,7 +138,6 @@ def test_the_refit_leaves_covariates_without_a_penalty(kind, lam, centre):
             assert root.min() > 0
 
 
-@settings(max_examples=10)
 @given(seed=st.integers(0, 10_000))
 def test_whole_weights_are_repeated_rows(seed):
     rng = np.random.default_rng(seed)

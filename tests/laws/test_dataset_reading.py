@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.data.study.dataset import read_dataset
@@ -70,7 +70,6 @@ def test_values_come_back_exactly_and_constant_genes_are_counted(
     assert dropped == [f"g{k}" for k in np.flatnonzero(~varies)]
 
 
-@settings(max_examples=15)
 @given(
     order=st.permutations(range(6)), sheet_order=st.permutations(range(6)),
     columns=st.permutations(range(3)),

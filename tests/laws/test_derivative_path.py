@@ -6,7 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
@@ -97,7 +97,6 @@ def test_more_features_than_samples():
         np.testing.assert_array_equal(clear(fit), clear(admm))
 
 
-@settings(max_examples=15)
 @given(
     seed=st.integers(0, 9999), n=st.integers(3, 12), d=st.integers(1, 30),
     penalty=st.sampled_from(["lasso", "group", "elastic"]), copies=st.booleans(),

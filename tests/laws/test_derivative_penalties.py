@@ -15,7 +15,7 @@ WEIGHTS = np.array([1.0, 2.0, 0.5])
 TAU, MU = 1.3, 0.4
 
 member = pytest.mark.parametrize("name", PENALTIES)
-law = settings(deadline=None, max_examples=40)
+law = settings(max_examples=2 * settings().max_examples)
 
 
 def penalty(name, tau=TAU):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from format_files import WRITERS, Numbers, agilent
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.data.files.affy.folder import CEL
@@ -37,7 +37,6 @@ def _matrices(draw: st.DrawFn) -> Numbers:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@settings(max_examples=8)
 @given(numbers=_matrices())
 def test_what_was_written_comes_back(
     name: str, numbers: Numbers, tmp_path_factory: pytest.TempPathFactory
@@ -63,7 +62,6 @@ def test_every_format_is_written_and_comes_back(tmp_path: Path) -> None:
     assert not missing, f"tests/materials/format_files.py, WRITERS: nothing writes {missing}"
 
 
-@settings(max_examples=8)
 @given(numbers=_matrices())
 def test_arrays_side_by_side_are_the_matrix(
     numbers: Numbers, tmp_path_factory: pytest.TempPathFactory

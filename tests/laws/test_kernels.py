@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.optim.kernels import (
@@ -69,7 +69,6 @@ def test_blocks_are_the_derivatives_of_the_kernel(kernel):
 
 
 @pytest.mark.parametrize("kernel", MEMBERS, ids=str)
-@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 9), d=st.integers(1, 5))
 def test_products_equal_the_dense_blocks(kernel, seed, n, d):
     _, X, alpha, B = function(kernel, seed, n, d)

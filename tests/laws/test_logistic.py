@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from logistic_by_hand import (
     BOTH,
@@ -50,7 +50,6 @@ def stationary(sets, k, b, a, tau, mu):
 
 
 @kinds
-@settings(max_examples=15)
 @given(seed=seeds, n=st.integers(8, 40), d=st.integers(1, 80),
        mu=st.sampled_from([0, 1e-6, 1e-2, 1.0]), balanced=st.booleans())  # fmt: skip
 def test_every_fit_is_stationary_and_certified(kind, seed, n, d, mu, balanced):
@@ -112,7 +111,6 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
 
 
 @kinds
-@settings(max_examples=15)
 @given(seed=seeds)
 def test_a_fit_that_may_be_loose_leaves_out_no_feature_beyond_tau(kind, seed):
     sets = problem(seed, 25, 60, kind)
@@ -127,7 +125,6 @@ def test_a_fit_that_may_be_loose_leaves_out_no_feature_beyond_tau(kind, seed):
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.7])
-@settings(max_examples=15)
 @given(seed=seeds)
 def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
     """With fewer coordinates than samples, and with more where they have a ridge."""

@@ -6,7 +6,7 @@ import importlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from l1l2_objective import objective
 
@@ -26,7 +26,6 @@ def sets_of(seed, n=20, d=40, weights=None):
     )
 
 
-@settings(max_examples=15)
 @given(seed=st.integers(0, 1000), mu=st.sampled_from([0.0, 1e-3, 0.3]))
 def test_it_finds_the_lists_and_coefficients_of_the_exact_solver(seed, mu):
     sets = sets_of(seed, weights=np.random.default_rng(seed).uniform(0.5, 2, 40))

@@ -63,7 +63,7 @@ def test_a_layout_cut_short_anywhere_is_refused(form):
     *((parse_cel, content) for content in CELS.values()),
     *((parse_cdf, content) for content in LAYOUTS.values()),
 ])  # fmt: skip
-@settings(max_examples=150)
+@settings(max_examples=10 * settings().max_examples)
 @given(data=st.data())
 def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(parse, content, data):
     broken = bytearray(content)

@@ -104,7 +104,7 @@ def test_a_file_cut_short_anywhere_is_refused():
         assert len(caught.value.problems) == 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=10 * settings().max_examples)
 @given(data=st.data())
 def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(data):
     broken = bytearray(WHOLE)

@@ -78,7 +78,7 @@ def test_a_file_cut_short_anywhere_is_refused(which):
 
 
 @pytest.mark.parametrize("which", range(3))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=10 * settings().max_examples)
 @given(data=st.data())
 def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(which, data):
     broken = bytearray(TRANSCRIPTS[which])
