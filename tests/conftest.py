@@ -8,7 +8,9 @@ import re
 import shutil
 import sys
 import tempfile
+from collections import defaultdict
 
+import pytest
 from hypothesis import settings
 
 from genesig.plugins import ONLY
@@ -52,12 +54,25 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_itemcollected(item):
-    """Mark the cases slow that `@pytest.mark.quick("id", ...)` of their test does not name."""
-    quick = item.get_closest_marker("quick")
-    if quick and item.callspec.id not in quick.args:
+    """Mark cases slow: those that `quick` leaves out, and those that `slow_cases` names."""
+    quick, slow = item.get_closest_marker("quick"), item.get_closest_marker("slow_cases")
+    if (quick and item.callspec.id not in quick.args) or (slow and item.callspec.id in slow.args):
         item.add_marker("slow")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at the marks
 def pytest_collection_modifyitems(items):
-    """Sort, as pytest-xdist hands out the files in this order."""
+    """Mark all but one of n cases slow where a test says `one_in(n)`; sort the files.
+
+    pytest-xdist hands out the files in this order.
+    """
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("one_in"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for of_test in cases.values():
+        (step,) = of_test[0].get_closest_marker("one_in").args
+        for number, item in enumerate(of_test):
+            if number % step:
+                item.add_marker("slow")
     items.sort(key=lambda item: [part not in item.nodeid for part in FIRST])

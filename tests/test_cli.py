@@ -47,6 +47,7 @@ def test_a_sound_study_ends_with_0_and_one_line(tmp_path: Path) -> None:
     assert re.fullmatch(line, done.stdout)
 
 
+@pytest.mark.slow
 def test_several_configs_lie_upon_each_other_as_in_the_workflow(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.write()

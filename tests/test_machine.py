@@ -145,6 +145,9 @@ def test_a_disk_that_stops_while_a_table_is_read_is_named(
         content.read_content(tmp_path / "e.tsv")
 
 
+@pytest.mark.slow_cases(
+    "exec > /dev/full-the disk is full",
+)
 @pytest.mark.parametrize(
     ("limits", "word"),
     [

@@ -23,6 +23,11 @@ def test_package_lists_its_public_names_and_refuses_others():
         _ = genesig.Studdy
 
 
+@pytest.mark.slow_cases(
+    "L1L2ClassifierCV",
+    "DerivativeClassifier",
+    "DerivativeRegressor",
+)
 @pytest.mark.parametrize("name", genesig.PUBLIC)
 def test_example_of_a_public_name_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

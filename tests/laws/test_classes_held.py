@@ -261,6 +261,7 @@ def errors(dataset: Dataset, labels: str = "observed") -> np.ndarray:
     return null_errors(dataset, splits, loop(dataset, labels))["error"][:, 0]
 
 
+@pytest.mark.slow
 def test_noise_adds_nothing() -> None:
     found = []
     for seed in range(6):

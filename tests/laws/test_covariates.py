@@ -266,6 +266,7 @@ def test_a_model_edited_by_hand_is_refused(part):
         predict(model, as_matrix(dataset), "new.tsv", missing=0.1, mu=None, samples=dataset.obs)
 
 
+@pytest.mark.slow
 def test_noise_adds_nothing():
     """Neither genes nor covariates tell of the label: the error is that of a coin."""
     errors = []

@@ -61,6 +61,7 @@ def test_of_the_named_genes_few_are_named_by_chance():
     assert np.mean(true) > 7  # it does find them
 
 
+@pytest.mark.slow
 def test_the_gate_lets_noise_pass_at_its_level_and_signal_always():
     def passes(seed, signals):
         times, null = draws(seed, signals=signals)

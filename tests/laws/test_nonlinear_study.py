@@ -46,6 +46,11 @@ def assert_same(here, there, names):
         assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
 
 
+@pytest.mark.slow_cases(
+    "without ridge",
+    "learned steps",
+    "groups of blocks",
+)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_altered_test_rows_change_nothing_that_is_fitted(name):
     dataset, splits = study(*toy())
@@ -222,6 +227,7 @@ def test_genes_that_never_vary_are_not_selected():
     assert set(outer(*study(X, y)).message) == {"too few samples, or no gene that varies"}
 
 
+@pytest.mark.slow
 def test_a_rare_class_is_not_given_away():
     """One in six is rare; cut at 0 the same scores would call at most 27 % of them so."""
     rng = np.random.default_rng(4)

@@ -133,6 +133,7 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
     assert chosen != smallest
 
 
+@pytest.mark.slow
 def test_permuted_labels_choose_anew():
     dataset, splits = study()
     fits = fitted(dataset, splits, "permuted-001-012", learn_omics=True)
@@ -141,6 +142,7 @@ def test_permuted_labels_choose_anew():
     same(fits.take(np.flatnonzero(fits.permutation == 5)), alone, but=())
 
 
+@pytest.mark.slow
 def test_named_genes_know_nothing_of_learned_factors():
     """Their halves choose nothing; the chosen list, and what is made of it, is another."""
     dataset, splits = study(signal=0.4)

@@ -101,6 +101,7 @@ def test_the_interval_of_the_next_study_holds_that_of_known_spread():
     assert high == pytest.approx(y.mean() + 1.96 * y.std(ddof=1), abs=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 5])
 def test_a_further_study_is_never_surer_than_the_mean(k):
     rng = np.random.default_rng(k)

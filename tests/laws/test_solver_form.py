@@ -38,6 +38,7 @@ def test_every_form_finds_the_same_lists(sets, mu, monkeypatch):
         assert other.values == pytest.approx(chosen.values, abs=1e-9 * np.abs(chosen.values).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", GRIDS, ids=str)
 def test_a_form_that_was_given_up_costs_less_than_the_other_one(sets, mu, monkeypatch):
     steps = {form: solved(sets, mu, form, monkeypatch).iterations.sum() for form in FORMS}

@@ -26,6 +26,7 @@ from genesig.models.components import TotalVariation
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks([TotalVariation()])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):

@@ -29,6 +29,7 @@ GRID = {"tau": TAU, "mu": MU, "lam": LAM}
 FEW = {"tau": 4, "mu": 1e-3, "lam": [1e-1, 1e-3]}
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks([L1L2RegressorCV(**FEW), L1L2ClassifierCV(**FEW)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):

@@ -95,6 +95,7 @@ def of_times(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": "ties"}
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks(
     [calibrated(model) for model in CLASSIFIERS[:2]], expected_failed_checks=of_rows
 )
@@ -103,6 +104,7 @@ def test_conventions_of_scikit_learn_with_probabilities(estimator, check):
     check(estimator)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.slow
 @parametrize_with_checks(
     [calibrated(model) for model in CLASSIFIERS[2:-1]], expected_failed_checks=of_rows
@@ -115,6 +117,7 @@ def test_conventions_of_scikit_learn_with_probabilities_of_all(estimator, check)
 FEW = {"tau": 3, "mu": 1e-3, "lam": [1e-2, 1e-1]}
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks(
     [Timed(), TimedByFolds(**FEW)],
     expected_failed_checks=of_times,
@@ -124,6 +127,7 @@ def test_conventions_of_scikit_learn_for_times(estimator, check):
     check(estimator)
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks([L1L2Logistic(balanced=True)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn_for_odds(estimator, check):

@@ -20,6 +20,7 @@ from genesig.optim.principal_components import (
 )
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks([KernelPCRClassifier(), KernelPCRRegressor(kernel="linear")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):

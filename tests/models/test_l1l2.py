@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from genesig.models.l1l2 import L1L2Classifier, L1L2Regressor
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks([L1L2Classifier(), L1L2Regressor()])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):

@@ -78,6 +78,11 @@ def test_every_public_estimator_takes_weights_and_is_here():
     assert {type(model).__name__ for model in SAME} | apart == THERE
 
 
+@pytest.mark.slow_cases(
+    "DerivativeRegressor0",
+    "DerivativeRegressor1",
+    "SparsePCA",
+)
 @named(SAME)
 def test_whole_weights_are_rows_that_occur_so_often(model):
     X, y, often = data()
@@ -94,6 +99,9 @@ def test_whole_weights_are_rows_that_occur_so_often(model):
         assert np.abs(values(plain, new) - values(weighted, new)).max() > 1e-3
 
 
+@pytest.mark.slow_cases(
+    "SparsePCA",
+)
 @named([KernelPCRRegressor(width=[0.5, 1.0]), KernelPCRClassifier(),
         DerivativeRegressor(kernel="linear", n_tau=3, tolerance=1e-10),
         SparsePCA(2), L1L2RegressorCV(tolerance=1e-12),

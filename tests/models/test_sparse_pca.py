@@ -15,6 +15,7 @@ from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.sparse_components import directions, held_out, sparse_components
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks([SparsePCA(tau=0.3)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):

@@ -28,12 +28,14 @@ def of_permutations(estimator):
     return dict.fromkeys(["check_sample_weight_equivalence_on_dense_data"] * drawn, "permutations")
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks(ALL[:2])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.slow
 @parametrize_with_checks(ALL[2:], expected_failed_checks=of_permutations)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

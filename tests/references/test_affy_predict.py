@@ -18,6 +18,8 @@ from genesig.results import Split, Splits, save_json
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.model.final import final_model
 
+pytestmark = pytest.mark.slow
+
 STEPS = [*FOLDS, *MOMENTS]
 LINEAR = linear(list="minimal", mu=[1e-2], lam=[1e-2], tau_min=0.3, tau_count=3)
 

@@ -73,6 +73,10 @@ def out_of_fold(X, y, train, inner, tau_max, mu):
     return scores[..., train]
 
 
+@pytest.mark.slow_cases(
+    "0-minimal",
+    "0-stable",
+)
 @pytest.mark.parametrize("rule", ["stable", "minimal"])
 @pytest.mark.parametrize("number", [0, 2])
 def test_every_stage_agrees_with_scikit_learn(number, rule):

@@ -13,6 +13,7 @@ from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.fused import fused_path, levels_of, steps_of
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks([FusedLassoRegressor(first=1.0), FusedLassoClassifier()])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_conventions_of_scikit_learn(estimator, check):

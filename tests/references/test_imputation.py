@@ -110,6 +110,10 @@ def test_all_genes_at_once_are_filled_as_one_by_one(scale, spread):
     np.testing.assert_array_equal(done / scale, by_definition(X, rows, 6))
 
 
+@pytest.mark.slow_cases(
+    "70-0",
+    "70-1000.0",
+)
 @pytest.mark.parametrize("spread", [0, 1e3])
 @pytest.mark.parametrize("count", [3, 70])
 def test_many_training_sets_at_once_are_filled_as_one_by_one(spread, count):

@@ -156,6 +156,7 @@ def of_bins(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": "bins"}
 
 
+@pytest.mark.one_in(4)
 @parametrize_with_checks([FeatureVectorMachine(lam=0.1)], expected_failed_checks=of_bins)
 @pytest.mark.filterwarnings("ignore:No features were selected")  # of pure noise
 def test_scikit_learn_s_contract(estimator, check):

@@ -42,6 +42,7 @@ def test_structure_helps_in_one_replication_of_e1():
     assert grouped[1] < alone[1] < 2 / 3
 
 
+@pytest.mark.slow
 def test_two_variables_of_f3_in_one_replication():
     error, support = alg1_debiased("f3", 0, n_tau=5, tau_min=0.3, nus=(1e-3,), widths=(1.0,))
     assert {0, 1} <= set(support)

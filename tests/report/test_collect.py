@@ -89,6 +89,7 @@ def test_correlation_is_pearson_in_the_order_of_the_blocks():
     np.testing.assert_allclose(found["r"], r, atol=0.0051)
 
 
+@pytest.mark.slow
 def test_heavy_parts_are_capped_and_say_so():
     given = arguments(Study(samples=60, genes=900))
     blocks, inside = given["tables"]["blocks"], in_blocks(given)

@@ -205,6 +205,7 @@ def check(data):
 CASES = list(product(P, (0.3, 0.6), COHORTS, (False, True)))
 
 
+@pytest.mark.slow
 def test_one_report_does_not_contradict_itself():
     check(told("small", 0.6, "bad", True, regression=False))
     check(told("large", 0.3, "good", False, regression=True))

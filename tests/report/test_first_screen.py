@@ -174,6 +174,7 @@ def test_the_sentence_gives_the_r2_of_the_tile(error):
     assert tiles(data)[0].value == decimal(1 - error)
 
 
+@pytest.mark.slow
 def test_the_signature_is_the_final_model_and_has_no_other_error():
     given = arguments(Study(named=None))
     data = collect(**given)

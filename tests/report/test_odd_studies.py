@@ -159,22 +159,15 @@ ODD = {
 }
 
 
-SLOW = {"many-samples"}
-CASES = [pytest.param(*case, id=name, marks=pytest.mark.slow if name in SLOW else ())
-         for name, case in ODD.items()]  # fmt: skip
-
-
-@pytest.mark.parametrize(("study", "change"), CASES)
+@pytest.mark.slow_cases("many-samples")
+@pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
 def test_odd_studies_are_what_the_records_say(study, change):
     assert misfits(Report, collect(**change(arguments(study)))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.drawn
-@pytest.mark.parametrize(
-    ("study", "change"),
-    [pytest.param(*ODD[name], id=name, marks=[] if name == "one-gene" else pytest.mark.slow)
-     for name in ODD],
-)  # fmt: skip
+@pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
 def test_odd_studies_have_a_page(study, change, tmp_path):
     data = json.loads(json.dumps(collect(**change(arguments(study))), allow_nan=False))
     page = tmp_path / "report.html"

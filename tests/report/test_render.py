@@ -290,6 +290,7 @@ def test_the_same_data_give_the_same_files(rendered):
     assert len(first) > 5
 
 
+@pytest.mark.slow
 def test_regression_speaks_of_one_measure(rendered):
     """R² wherever a number stands; 1 − R² only as the name of a column of the file."""
     made = rendered("regression", 0)

@@ -50,6 +50,7 @@ def found(study):
     return studies_table(dataset, predictions_table(dataset, splits, fits)), meta_table(dataset)
 
 
+@pytest.mark.slow
 def test_each_study_has_its_own_auc_and_the_odd_one_is_named(study, found):
     dataset, _, fits = study
     table = found[0].set_index("study")

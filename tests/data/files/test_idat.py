@@ -122,6 +122,7 @@ def test_a_file_with_altered_bytes_is_read_or_refused_in_one_line(data):
     assert len(refusal.splitlines()) <= 1
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_files_and_no_faster(tmp_path):
     def peak(n):
         probes = {f"cg{k:08d}": (k, None, "") for k in range(1, n)}

@@ -113,6 +113,7 @@ def test_a_folder_holds_arrays_and_library_files(tmp_path):
     assert (new.columns, new.rows) == (("c",), matrix.rows)
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_file_and_no_faster():
     def peak(n):
         files = transcript_files({str(k): [[4 * k + i for i in range(4)]] for k in range(n)}, [],

@@ -58,6 +58,7 @@ def spread(x: Any, var: pd.DataFrame) -> float:
     return float(1.4826 * np.median(np.abs(steps - np.median(steps))) / 2**0.5)
 
 
+@pytest.mark.slow
 def test_each_chromosome_of_a_sample_is_the_minimiser_that_clarabel_finds():
     var = genome()
     X = copies(var, 1, 0.3)[1][:2]

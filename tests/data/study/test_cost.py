@@ -39,6 +39,7 @@ def said(folder: Path, n: int, capsys: pytest.CaptureFixture[str], **nonlinear: 
     return capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_many_samples_take_hours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

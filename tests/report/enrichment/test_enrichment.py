@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from report_study import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
@@ -46,6 +47,7 @@ def test_nothing_found_is_said() -> None:
     )
 
 
+@pytest.mark.slow
 def test_too_few_permutations_are_said() -> None:
     given = arguments(Study(enriched=True))
     for count, said in ((0, "was not tested"), (18, "no set can be shown"), (19, "of 16 sets")):
@@ -73,6 +75,7 @@ def test_nothing_of_it_is_there_without_sets() -> None:
     assert tables_in(dict.fromkeys(TABLES, "x.tsv")) == list(TABLES)
 
 
+@pytest.mark.slow
 def test_names_do_no_harm_and_an_empty_signature_is_no_fault() -> None:
     section = enrichment(made(Study(enriched=True, names=HOSTILE)), LIMITS)
     assert "<script" not in section.items[0].svg

@@ -70,6 +70,7 @@ def test_a_regression_is_told_in_r2():
     assert "the class" not in " ".join(nonlinear(data, LIMITS).words)
 
 
+@pytest.mark.slow
 @pytest.mark.drawn
 def test_the_section_shows_figures_and_tables():
     section = nonlinear(made(), LIMITS)

@@ -90,6 +90,7 @@ def have_data_and_one_name(data, found):
     return {one.name for one in found if any(m["kind"] == "sample" for m in one.marks)}
 
 
+@pytest.mark.slow
 def test_a_figure_has_its_data_and_samples_have_one_name():
     data = collect(**arguments(STUDIES["classes"]))
     found = pictures(data, ["expression", "samples", "quality"])

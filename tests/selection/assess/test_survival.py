@@ -158,6 +158,7 @@ def test_the_influence_is_the_derivative_by_a_samples_weight():
         assert (moved - found.value) / 1e-6 == pytest.approx(found.influence[i], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_interval_covers():
     """C of one normal score, n = 80, a third censored; 95 % less what 400 rounds leave open."""
     rng, rounds = np.random.default_rng(0), 400

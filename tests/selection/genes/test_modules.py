@@ -56,6 +56,7 @@ def test_the_label_has_no_part_in_it():
     pd.testing.assert_frame_equal(found(dataset), found(other))
 
 
+@pytest.mark.slow
 def test_genes_keep_their_names_where_a_filter_leaves_some_out():
     folds = [{"step": "variance_filter", "keep": 0.4}, *MOMENTS]
     table = found(planted(), folds)
@@ -70,6 +71,9 @@ def test_samples_of_a_group_are_left_out_together():
     assert sorted(np.concatenate(modules._held(planted(), 0))) == list(range(40))
 
 
+@pytest.mark.slow_cases(
+    "6-30",
+)
 @pytest.mark.parametrize(("n", "d"), [(6, 30), (4, 2)])
 def test_few_samples_or_genes_have_fewer_modules(n, d):
     dataset = make_dataset(
@@ -101,6 +105,7 @@ def test_the_page_shows_them_where_they_were_asked_for():
     assert any(one.startswith("Zou H, Hastie T, Tibshirani") for one in references(data))
 
 
+@pytest.mark.slow
 def test_a_table_of_no_module_says_nothing():
     given = arguments(Study())
     given["tables"]["modules"] = pd.DataFrame(columns=COLUMNS)

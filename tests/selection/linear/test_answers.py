@@ -72,6 +72,10 @@ def test_the_true_genes_are_named_and_both_models_predict(study):
         assert error.error < known[dataset.design.kind], name
 
 
+@pytest.mark.slow_cases(
+    "several_classes",
+    "regression",
+)
 def test_test_samples_have_no_part_in_what_is_fitted(study):
     dataset, splits, linear, chance = study
     split = splits.outer[0]
@@ -115,6 +119,10 @@ def test_chance_knows_nothing_of_the_labels(study):
         np.testing.assert_array_equal(getattr(chance, name), getattr(again, name))
 
 
+@pytest.mark.slow_cases(
+    "several_classes",
+    "survival",
+)
 def test_permuted_studies_are_answered_by_the_same_chance(study):
     fits = fitted(study, labels="permuted-001-002")
     assert len(fits) == 2 * len(study[1].outer)
@@ -200,6 +208,7 @@ def test_a_few_samples_that_let_too_many_genes_in_list_the_strongest():
     assert sizes.max() <= longest_list(400)
 
 
+@pytest.mark.slow
 def test_chance_of_other_halves_is_refused():
     dataset, splits, linear, chance = of("classification", list="stable")
     with pytest.raises(GenesigError, match="make it with the same settings"):
@@ -230,6 +239,7 @@ def test_groups_stay_in_one_half():
         assert all(len(set(half[3 * k : 3 * k + 3].tolist())) == 1 for k in range(16))
 
 
+@pytest.mark.slow
 def test_the_committee_is_the_mean_of_three_ridge_models():
     """Held against ridge regressions of our own: on the chosen list, on genes by |t|, on a third.
 

@@ -114,6 +114,7 @@ def of_studies(share, seed, n=24):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "told"), [(0.0, False), (0.25, False), (0.75, True), (1, True)])
 def test_what_goes_together_in_single_studies_is_not_asked_of_the_next(share, told):
     *those, new = of_studies(share, seed=8)
