@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from toy_study import make_study, planned, run, write_config
+from study_runs import make_study, planned, run, write_config
 
 QUICK = {"nonlinear": {"enabled": False}, "controls": {"permutations": 2, "baselines": []},
          "splits": {"repeats": 1, "subsamples": 2}, "linear": {"tau_count": 3}}  # fmt: skip

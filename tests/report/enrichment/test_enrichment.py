@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from report_study import HOSTILE, Study, arguments
+from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
 from genesig.report.enrichment import TABLES, enrichment
