@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cox_by_hand import tied
+from reference_formulas import tied
 
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox import path as module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ridge_by_svd import minimum_norm_ridge, supports
+from reference_formulas import minimum_norm_ridge, supports
 
 from genesig.optim import refit
 from genesig.optim.multitask import joint_coef, joint_scores, joint_sets

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from places import ROOT
-from toy_study import make_study, run
+from study_runs import make_study, run
 
 PROFILES = sorted(path.parent for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
 CLUSTERS = [path.name for path in PROFILES if path.name != "default"]

@@ -5,8 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from several_studies import lay_out_studies
-from toy_study import make_study, results, run
+from study_runs import lay_out_studies, make_study, results, run
 
 QUICK = {
     "across": {"align": "auto"},

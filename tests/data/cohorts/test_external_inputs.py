@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cohort_files import NAMES, Other
-from small_study import GENES, SAMPLES, Study, as_text
+from small_study import GENES, NAMES, SAMPLES, Other, Study, as_text
 from spoiled_bytes import TABLES, answers
 
 from genesig.data.cohorts.checks import check_external

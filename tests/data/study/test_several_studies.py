@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from several_studies import Studies, tables
+from study_runs import Studies, tables
 
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.splits.draw import draw_splits

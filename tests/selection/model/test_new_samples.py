@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from fitted_model import CHAINS, GENES, LINEAR, NAMES, D, N
-from fitted_model import fitted as _fitted
-from fitted_model import model_of as _model
-from fitted_model import table as _table
-from fitted_model import values as _values
+from fitted_models import CHAINS, GENES, LINEAR, NAMES, D, N, score
+from fitted_models import fitted as _fitted
+from fitted_models import model_of as _model
+from fitted_models import table as _table
+from fitted_models import values as _values
 from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
-from model_score import score
 
 from genesig.cli import main
 from genesig.data.files.readers import read_json, read_matrix

@@ -1,8 +1,11 @@
-"""A final model of each chain of steps, fitted on a few samples, and its data."""
+"""Fitted models: each chain of steps, each kind of response, and scores by model.json alone."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,13 +13,18 @@ import pandas as pd
 import settings
 from format_files import tabbed
 from kept import kept
-from settings import MOMENTS
+from settings import MOMENTS, SPLITS, of_kind
+from study_data import study_of
 
-from genesig.data.steps.normalise import normalise_samples
+from genesig.data.splits.draw import draw_splits
+from genesig.data.steps.normalise import Reference, normalise_samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.linear.halves import chance_study
+from genesig.selection.model.external import Scored, score_cohort
 from genesig.selection.model.final import final_model
+
+# A final model of each chain of steps, fitted on a few samples, and its data.
 
 LOG2 = [{"step": "log2", "floor": 1.0, "ceiling": 65536.0}]
 LINEAR = settings.LINEAR | {"list_mu": 1.0}
@@ -92,3 +100,63 @@ def fitted(
 def table(X: Any, names: list[str], genes: list[str]) -> str:
     body = [[gene, *map(repr, map(float, column))] for gene, column in zip(genes, X.T, strict=True)]
     return tabbed([["gene", *names], *body])
+
+
+# A model of each kind of response, and a data set of another study that it is tested on.
+
+ITEM: dict[str, Any] = {
+    "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": None,
+    "event": None, "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
+    "covariate_words": {}, "renamed": None,
+    "combat": False, "missing": 0.1,
+}  # fmt: skip
+
+
+@cache
+def fitted_of_kind(kind: str) -> tuple[Dataset, dict[str, Any]]:
+    dataset = study_of(kind, 3, n=60, d=20, signal=1.2)
+    splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
+    final = fit_final(dataset, splits, folds=MOMENTS, **of_kind(kind))
+    return dataset, json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
+
+
+def written(kind: str, n: int = 40) -> Dataset:
+    """Write another data set of the kind, and return it."""
+    other = study_of(kind, 11, n=n, d=20, signal=1.2)
+    names = [f"x{k}" for k in range(n)]
+    rows = [[g, *map(repr, map(float, x))] for g, x in zip(other.genes, other.X.T, strict=True)]
+    Path("other.tsv").write_text(tabbed([["gene", *names], *rows]))
+    cells = other.obs.astype(str).to_numpy().tolist()
+    sheet = [["id", *other.obs.columns], *([n, *row] for n, row in zip(names, cells, strict=True))]
+    Path("sheet.tsv").write_text(tabbed(sheet))
+    return other
+
+
+def scored(kind: str, **changes: Any) -> Scored:
+    return score_cohort(*fitted_of_kind(kind), {}, **{**ITEM, **changes})
+
+
+# What model.json says of samples, written down from its description and by no part of predict.
+
+
+def score(
+    model: Mapping[str, Any], expression: Mapping[str, Any], *, mu: float | None = None,
+    by: str | None = None, about: pd.DataFrame | None = None,
+) -> np.ndarray[Any, Any]:  # fmt: skip
+    """f(x) = intercept + Σ_j x_j β_j, of the answer or of the list `by`.
+
+    `expression` has all values of each gene, as measured.
+    """
+    some = [each for each in model["models"] if each["mu"] is not None]
+    if mu is None:
+        (chosen,) = (each for each in model["models"] if each["list"] == (by or model["answer"]))
+    else:
+        (chosen,) = (each for each in some if np.isclose(each["mu"], mu))
+    normalisation = model["normalisation"]
+    needed = normalisation["genes"] or chosen["genes"]
+    X = np.stack([np.atleast_1d(np.asarray(expression[gene], float)) for gene in needed], axis=1)
+    if normalisation["steps"]:
+        steps = Reference.of(normalisation)
+        X, needed = steps.transform(X, about), [needed[gene] for gene in steps.genes]
+    columns = [needed.index(gene) for gene in chosen["genes"]]
+    return np.asarray(chosen["intercept"] + X[:, columns] @ np.array(chosen["coefficients"]))
