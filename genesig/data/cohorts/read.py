@@ -10,6 +10,7 @@ from genesig.arrays import Array
 from genesig.data.cohorts.labels import Asked, of_classes, of_numbers, of_times
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.layouts import orient
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.study.matrix_check import check_samples
@@ -126,7 +127,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
                                     table_file, problems)  # fmt: skip
     if matrix is None or table is None or labels is None or _faulty(problems):
         raise InvalidInput(in_order(problems))
-    files = dict.fromkeys(p for p in (expression, table_file, annotation) if p is not None)
+    files = dict.fromkeys([*paths_read(expression), *filter(None, (table_file, annotation))])
     return Cohort(
         matrix=rows_of(matrix, labels.names), where=expression, given=labels.given,
         labels=labels.labels, y=labels.y,

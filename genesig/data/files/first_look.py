@@ -26,6 +26,7 @@ from genesig.data.files.config_text import on_top
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.geo_series import KEPT
 from genesig.data.files.formats.interface import Format
+from genesig.data.files.geo_counts import lack_of_values, present_counts
 from genesig.data.files.layouts import orient
 from genesig.data.files.names import FOLDER, fetch, is_series
 from genesig.data.files.readers import format_of, read_matrix, read_samples
@@ -85,7 +86,10 @@ def first_look(
         The matrix or the sample table cannot be read.
     """
     if is_series(path):
-        path = str(fetch(path, Path(folder) / FOLDER))
+        series_matrix = fetch(path, Path(folder) / FOLDER)
+        if reason := lack_of_values(series_matrix):
+            raise refuse(series_matrix, reason)
+        path = str(series_matrix)
     matrix = read_matrix(path, part)
     table = None
     if samples is not None:
@@ -95,6 +99,7 @@ def first_look(
     kind = None if Path(path).is_dir() else format_of(path)
     expression = _seen_from(folder, path)
     normalise, why = _steps(matrix)
+    why = (*_origin(path, matrix), *why)
     lacking, more = _missing(matrix)
     settings = on_top({} if part is None else {"data": {"part": part}}, lacking,
                       {"normalise": normalise} if normalise else {})  # fmt: skip
@@ -110,6 +115,15 @@ def first_look(
         about = (*about, *_covariates(table, label))
     where = expression if samples is None else _seen_from(folder, samples)
     return Start(expression, where, label, "", settings, (*why, *about))
+
+
+def _origin(path: str, matrix: Matrix) -> Lines:
+    """Say where the values of an RNA-seq series are from, and which samples have none."""
+    files = present_counts(path)
+    if files is None:
+        return ()
+    lacking = (f"{matrix.doubt}.",) if matrix.doubt else ()
+    return (f"The values are counts that NCBI made: {files.counts.name}.", *lacking)
 
 
 def _of(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:

@@ -11,6 +11,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import suffix_of
+from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.readers import files_of, read_genes, read_matrix, read_samples
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
@@ -182,7 +183,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
     if errors or inputs.sheet is None or inputs.expression is None:
         raise InvalidInput(errors)
     pool = inputs.pool
-    given = [path for path in (expression, samples, annotation) if path is not None]
+    given = [*paths_read(expression), *filter(None, (samples, annotation))]
     provenance = {
         "dropped": [*(pool.dropped if pool else ()), *inputs.sheet.dropped,
                     *inputs.expression.dropped],

@@ -11,6 +11,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.names import POOLED
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
 from genesig.data.steps.normalise import fit_steps
@@ -160,7 +161,7 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     genes = by_symbol(X, values.genes, item["annotation"], item["symbol"], rule, problems)
     if genes is None:
         return None
-    files = dict.fromkeys(path for path in (where, file, item["annotation"]) if path)
+    files = dict.fromkeys([*paths_read(where), *filter(None, (file, item["annotation"]))])
     dropped = [note for note in values.dropped if note["kind"] == "sample"]
     dropped += [{"kind": "sample", "name": str(name), "reason": f"no label in '{item['name']}'"}
                 for name in table.index if name not in set(used)]  # fmt: skip
