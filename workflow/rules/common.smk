@@ -10,7 +10,7 @@ from genesig.data.study.settings_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 from genesig.selection.linear.tasks import keywords
-from genesig.results.sources import stamp
+from genesig.results.sources import sources_digest
 
 # In a string, or a list of strings, braces are a wildcard to Snakemake, in a dictionary they are
 # not: whatever a user may have written reaches a job as a dictionary, `settings`.
@@ -51,9 +51,8 @@ ENRICHMENT = ["enrichment", "enrichment_ranking"]
 
 
 def sources(script):
-    """Return a file that changes its name with the modules that a script needs, for its rule."""
-    path = Path(workflow.source_path(f"../scripts/{script}"))
-    return local(stamp(path, PACKAGE.parent, ".snakemake/genesig"))
+    """Return the digest of the modules that a script needs: its rule runs again if one changes."""
+    return sources_digest(Path(workflow.source_path(f"../scripts/{script}")), PACKAGE.parent)
 
 
 include: "files.smk"

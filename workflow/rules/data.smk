@@ -40,7 +40,6 @@ rule fetch:
 rule validate:
     input:
         given(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES),
-        code=sources("validate.py"),
     output:
         "results/validation.json",
     log:
@@ -48,6 +47,7 @@ rule validate:
     conda:
         "../envs/genesig.yaml"
     params:
+        sources("validate.py"),
         settings={key: config[key] for key in VALIDATED},
         sets={"structured": KNOWN, "enrichment": config["enrichment"], "controls": SIGNATURES},
         read=digests(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES),
@@ -59,7 +59,6 @@ rule read:
     input:
         "results/validation.json",
         given(*READ),
-        code=sources("read.py"),
     output:
         "results/data/raw.h5ad",
     log:
@@ -67,6 +66,7 @@ rule read:
     conda:
         "../envs/genesig.yaml"
     params:
+        sources("read.py"),
         settings={**config["data"], **NAMED, "pooled": pooled_of(config)},
         folds=config["normalise"]["folds"],
         read=digests(*READ),
@@ -77,7 +77,6 @@ rule read:
 rule normalise:
     input:
         dataset="results/data/raw.h5ad",
-        code=sources("normalise.py"),
     output:
         "results/dataset.h5ad",
     log:
@@ -87,6 +86,7 @@ rule normalise:
     resources:
         **needs("normalise"),
     params:
+        sources("normalise.py"),
         **config["normalise"],
         align=config["across"]["align"],
     script:
@@ -97,7 +97,6 @@ rule split:
     input:
         given(config["splits"]["file"]),
         dataset="results/dataset.h5ad",
-        code=sources("split.py"),
     output:
         "results/splits.json",
     log:
@@ -107,6 +106,7 @@ rule split:
     resources:
         **needs("split"),
     params:
+        sources("split.py"),
         settings={**config["splits"], "seed": config["seed"]},
     script:
         "../scripts/split.py"
@@ -117,7 +117,6 @@ rule quality:
     input:
         raw="results/data/raw.h5ad",
         dataset="results/dataset.h5ad",
-        code=sources("quality.py"),
     output:
         "results/quality.json",
     log:
@@ -127,6 +126,7 @@ rule quality:
     resources:
         **needs("quality"),
     params:
+        sources("quality.py"),
         folds=config["normalise"]["folds"],
     script:
         "../scripts/quality.py"
@@ -136,7 +136,6 @@ rule quality:
 rule modules:
     input:
         dataset="results/dataset.h5ad",
-        code=sources("modules.py"),
     output:
         **shown("modules"),
     log:
@@ -146,6 +145,7 @@ rule modules:
     resources:
         **needs("modules"),
     params:
+        sources("modules.py"),
         folds=config["normalise"]["folds"],
         modules=config["quality"]["modules"],
         seed=config["seed"],

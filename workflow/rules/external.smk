@@ -32,7 +32,6 @@ rule validate_external:
     input:
         *given(*READ),
         *FILES.values(),
-        code=sources("validate_external.py"),
     output:
         "results/external/validation.json",
     log:
@@ -41,6 +40,7 @@ rule validate_external:
     conda:
         "../envs/genesig.yaml"
     params:
+        sources("validate_external.py"),
         settings={key: config[key] for key in (*VALIDATED, "external")},
         read=digests(*READ, *chain(*OF_COHORT.values())),
     script:
@@ -53,7 +53,6 @@ rule external:
         validation="results/external/validation.json",
         dataset="results/dataset.h5ad",
         model="results/model.json",
-        code=sources("external.py"),
     output:
         **ELSEWHERE,
         about="results/external/{name}/about.json",
@@ -64,6 +63,7 @@ rule external:
     resources:
         **needs("external"),
     params:
+        sources("external.py"),
         cohort=lookup(dpath="{name}", within=COHORTS),
     script:
         "../scripts/external.py"

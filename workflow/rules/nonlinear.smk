@@ -16,7 +16,6 @@ rule nonlinear_fit:
     input:
         given(config["nonlinear"]["groups"]),
         **STUDY,
-        code=sources("nonlinear_fit.py"),
     output:
         "results/nonlinear/{batch}.npz",
     log:
@@ -29,6 +28,7 @@ rule nonlinear_fit:
     resources:
         **needs("nonlinear_fit"),
     params:
+        sources("nonlinear_fit.py"),
         settings=SETTINGS,
     script:
         "../scripts/nonlinear_fit.py"
@@ -38,7 +38,6 @@ rule nonlinear_final:
     input:
         given(config["nonlinear"]["groups"]),
         **STUDY,
-        code=sources("nonlinear_final.py"),
     output:
         fits="results/nonlinear/final.npz",
         curves=shown("nonlinear_curves")["nonlinear_curves"],
@@ -51,6 +50,7 @@ rule nonlinear_final:
     resources:
         **needs("nonlinear_final"),
     params:
+        sources("nonlinear_final.py"),
         settings=SETTINGS,
     script:
         "../scripts/nonlinear_final.py"
@@ -63,7 +63,6 @@ rule nonlinear_gather:
         fits=[file.replace("linear/observed", "nonlinear") for file in batches("observed")],
         final="results/nonlinear/final.npz",
         observed=batches("observed"),
-        code=sources("nonlinear_gather.py"),
     output:
         **shown(*NONLINEAR[:-1]),
     log:
@@ -73,6 +72,7 @@ rule nonlinear_gather:
     resources:
         **needs("nonlinear_gather"),
     params:
+        sources("nonlinear_gather.py"),
         frequency=config["signature"]["frequency"],
     script:
         "../scripts/nonlinear_gather.py"
