@@ -29,7 +29,7 @@ rule gather:
 # Which gene sets the lists hold more of than under permuted labels; only where a file of sets is named.
 rule enrichment:
     input:
-        given(ENRICHED),
+        user_files(ENRICHED),
         **tables("signature", "nested_lists", "blocks"),
         **STUDY,
         observed=batches("observed"),

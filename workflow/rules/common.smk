@@ -22,9 +22,6 @@ if set("{}") & set(str(PACKAGE)):
         f"{PACKAGE}: braces in a folder's name are a wildcard to Snakemake; rename it"
     )
 
-# As a module of another workflow, whose configs, files and rules are its own concern.
-IMPORTED = not workflow.modifier.is_main_snakefile()
-
 GATHERED = (
     "signature evidence nested_lists lists blocks prototypes scores predictions rejection stability univariate"
 ).split()
@@ -33,14 +30,24 @@ try:
     named = " + ".join(str(f).removeprefix(f"{Path.cwd()}/") for f in workflow.configfiles)
     named = "the module's config" if IMPORTED else named
     # For messages of jobs. As a parameter, a config of another name would be computed anew.
-    environ["GENESIG_CONFIG"] = named
-    for configfile in [] if IMPORTED else workflow.configfiles:
+    if not REMOTE_JOB:
+        environ["GENESIG_CONFIG"] = named
+    for configfile in [] if IMPORTED or REMOTE_JOB else workflow.configfiles:
         read_config(configfile)  # which says what YAML reads otherwise than it is written
     config.update(study_config(config, load_schema(), source=named))
-    if not IMPORTED:
+    if not IMPORTED and not REMOTE_JOB:
         check_files(config)
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
+
+if not SHARED_DISK and not IMPORTED:
+    if not REMOTE_JOB:
+        environ[RESOLVED_CONFIG] = b64encode(yaml.safe_dump(config).encode()).decode()
+
+    envvars:
+        "GENESIG_CONFIG",
+        RESOLVED_CONFIG,
+
 
 STUDY = {"dataset": "results/dataset.h5ad", "splits": "results/splits.json"}
 # With how often halves of the samples list each gene, and how often they do by chance.

@@ -84,7 +84,7 @@ rule controls:
 # Published signatures and random lists of genes; only where a file of signatures is named.
 rule published:
     input:
-        given(SIGNATURES),
+        user_files(SIGNATURES),
         **STUDY,
         observed=batches("observed"),
     output:

@@ -14,7 +14,7 @@ SETTINGS["folds"] = config["normalise"]["folds"]
 # The longest jobs come first, so that no core waits for the last of them.
 rule nonlinear_fit:
     input:
-        given(config["nonlinear"]["groups"]),
+        user_files(config["nonlinear"]["groups"]),
         **STUDY,
     output:
         "results/nonlinear/{batch}.npz",
@@ -30,13 +30,14 @@ rule nonlinear_fit:
     params:
         sources("nonlinear_fit.py"),
         settings=SETTINGS,
+        copies=file_copies(SETTINGS["groups"]),
     script:
         "../scripts/nonlinear_fit.py"
 
 
 rule nonlinear_final:
     input:
-        given(config["nonlinear"]["groups"]),
+        user_files(config["nonlinear"]["groups"]),
         **STUDY,
     output:
         fits="results/nonlinear/final.npz",
@@ -52,6 +53,7 @@ rule nonlinear_final:
     params:
         sources("nonlinear_final.py"),
         settings=SETTINGS,
+        copies=file_copies(SETTINGS["groups"]),
     script:
         "../scripts/nonlinear_final.py"
 

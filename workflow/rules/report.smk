@@ -107,6 +107,8 @@ rule job_times:
         "logs/job_times.log",
     conda:
         "../envs/genesig.yaml"
+    resources:
+        **needs("job_times"),
     params:
         sources("job_times.py"),
     script:

@@ -12,7 +12,7 @@ FINAL_SETS = {"fits": "results/sets/final.npz", "subsamples": "results/sets/subs
 
 rule gene_sets:
     input:
-        given(KNOWN["sets"]),
+        user_files(KNOWN["sets"]),
         dataset="results/dataset.h5ad",
     output:
         "results/sets/known.npz",
