@@ -22,7 +22,7 @@ pytestmark = [
 SUBMIT = """#!/bin/bash
 node=$(mktemp -d {folder}/node.XXXXXX)
 cd "$node"
-(bash "$1" > log 2>&1; echo $? > exit_code) &
+(bash "$1" &> log; echo $? > exit_code) &> /dev/null &
 echo "$node"
 """
 STATUS = """#!/bin/bash

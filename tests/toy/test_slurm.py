@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -26,6 +27,13 @@ QUICK = {
 
 # sacct answers only where SLURM keeps accounts, which the controllers of tests may not do.
 PROFILE = ("--workflow-profile", "profiles/slurm", "--slurm-status-command", "squeue")
+
+
+RECORDING_SBATCH = """#!/bin/bash
+job=$({sbatch} "$@") || exit
+scontrol show job --oneliner "${{job%%;*}}" >> {record}
+echo "$job"
+"""
 
 
 class ClusterJob(NamedTuple):
@@ -56,20 +64,32 @@ def partitions():
     return listed.stdout.split()
 
 
-def submitted_jobs(prefix):
-    """Return the jobs of a run in the order of submission, by the prefix of their names."""
-    command = ["squeue", "-h", "--states=all", "--sort=i", "-o", "%j|%k|%P|%m|%l"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [
-        ClusterJob(
-            re.match("(?:rule|group)_([a-z_]+?)(?:_wildcards_.*)?$", comment)[1],
-            partition,
-            int(memory.removesuffix("M")),
-            minutes_of(limit),
-        )
-        for name, comment, partition, memory, limit in map(lambda s: s.split("|"), listed.split())
-        if name.startswith(prefix)
-    ]
+@pytest.fixture
+def submissions(tmp_path, monkeypatch):
+    """Return a file with what SLURM says of each job right after its submission.
+
+    SLURM itself forgets jobs some minutes after their end.
+    """
+    record = tmp_path / "submissions"
+    wrapper = tmp_path / "bin/sbatch"
+    wrapper.parent.mkdir()
+    wrapper.write_text(RECORDING_SBATCH.format(sbatch=shutil.which("sbatch"), record=record))
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}{os.pathsep}{os.environ['PATH']}")
+    return record
+
+
+def submitted_jobs(record):
+    """Return the jobs of a run in the order of submission."""
+    jobs = []
+    for line in record.read_text().splitlines():
+        fields = dict(field.split("=", 1) for field in line.split() if "=" in field)
+        rule = re.match("(?:rule|group)_([a-z_]+?)(?:_wildcards_.*)?$", fields["Comment"])[1]
+        memory, unit = fields["MinMemoryNode"][:-1], fields["MinMemoryNode"][-1]
+        memory_mb = int(memory) * {"M": 1, "G": 1024}[unit]
+        minutes = minutes_of(fields["TimeLimit"])
+        jobs.append(ClusterJob(rule, fields["Partition"], memory_mb, minutes))
+    return jobs
 
 
 def minutes_of(limit):
@@ -93,7 +113,9 @@ def test_the_cluster_gives_the_bytes_of_the_laptop(tmp_path, several):
     assert results(cluster) == results(laptop)
 
 
-def test_jobs_ask_for_the_partition_of_the_site_and_their_own_memory_and_time(tmp_path):
+def test_jobs_ask_for_the_partition_of_the_site_and_their_own_memory_and_time(
+    tmp_path, submissions
+):
     study = make_study(tmp_path, {**QUICK, "nonlinear": {"enabled": False}})
     # A site's profile, which the profile of the workflow must leave alone.
     site = tmp_path / "site"
@@ -101,10 +123,10 @@ def test_jobs_ask_for_the_partition_of_the_site_and_their_own_memory_and_time(tm
     partition = partitions()[-1]
     resources = {"default-resources": [f"slurm_partition={partition}"]}
     (site / "config.yaml").write_text(yaml.safe_dump(resources))
-    options = ["--slurm-jobname-prefix", "resources", "--set-resources", "baselines:runtime=77"]
-    options += ["--jobs", "10", "--until", "null", "baselines"]
+    options = ["--jobs", "10", "--set-resources", "baselines:runtime=77"]
+    options += ["--until", "null", "baselines"]
     run(study, "--profile", str(site), *PROFILE, *options)
-    jobs = submitted_jobs("resources")
+    jobs = submitted_jobs(submissions)
     assert {job.partition for job in jobs} == {partition}
     config = resolve_config(
         yaml.safe_load((study / "config/config.yaml").read_text()), load_schema()
@@ -119,7 +141,7 @@ def test_jobs_ask_for_the_partition_of_the_site_and_their_own_memory_and_time(tm
         assert job.minutes == (77 if job.rule == "baselines" else expected["runtime"])
 
 
-def test_job_killed_for_its_memory_is_retried_with_twice_as_much(tmp_path):
+def test_job_killed_for_its_memory_is_retried_with_twice_as_much(tmp_path, submissions):
     configured = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True)
     if not re.search("OverMemoryKill|ConstrainRAMSpace *= yes", configured.stdout):
         pytest.skip("this controller kills no job for its memory")
@@ -127,7 +149,7 @@ def test_job_killed_for_its_memory_is_retried_with_twice_as_much(tmp_path):
     cost = study / "genesig/data/study/cost.py"
     memory = "int(1.25 * cost.megabytes) + SUBMITTED_JOB"
     assert memory in cost.read_text()
-    cost.write_text(cost.read_text().replace(memory, "400"))
-    run(study, *PROFILE, "--jobs", "10", "--until", "chance", "--slurm-jobname-prefix", "retried")
-    jobs = submitted_jobs("retried")
-    assert [job.memory_mb for job in jobs if job.rule == "chance"] == [400, 800]
+    cost.write_text(cost.read_text().replace(memory, "250"))
+    run(study, *PROFILE, "--jobs", "10", "--until", "chance")
+    jobs = submitted_jobs(submissions)
+    assert [job.memory_mb for job in jobs if job.rule == "chance"] == [250, 500]
