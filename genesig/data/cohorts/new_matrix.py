@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.cohorts.translation import other_versions
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name, suffix_of
+from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.known import FORMATS
 from genesig.data.files.layouts import nearest
 from genesig.data.files.readers import read_matrix
@@ -89,7 +89,7 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
     if wanted and not in_rows and not in_columns:
         what = f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
         what += f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
-        what += other_versions(needed, [*matrix.rows, *matrix.columns]) or (
+        what += versions_hint(needed, [*matrix.rows, *matrix.columns]) or (
             "; is it another kind of gene id?"
         )
         raise refuse(where, what)
