@@ -24,12 +24,30 @@ WORDS = {*SYMBOLS, "genebiotype", "biotype", "genetype", "description", "genedes
 """Names of columns beside the ids, letters alone: words, no samples (nf-core, DESeq2, biomaRt)."""
 PLACES = {"chr", "chromosome", "start", "end", "strand", "length"}
 """Those of featureCounts, three or more of them together: of numbers, too."""
+MIN_COUNTED = 5
+"""Rows from which on a column of 0, 1, 2, ... counts them."""
 TESTED = {
     "DESeq2": {"basemean", "log2foldchange"},
     "edgeR": {"logfc", "logcpm"},
     "limma": {"logfc", "aveexpr"},
 }
 """Columns of tables that are a result of these, and no expression."""
+
+
+def named_by_words(matrix: Matrix) -> Matrix:
+    """Name the rows by the words of the next column, where the first one only counts the rows."""
+    n = len(matrix.rows)
+    if n < MIN_COUNTED or not matrix.columns or np.isfinite(matrix.cells[:, 0]).any():
+        return matrix
+    if matrix.rows not in (tuple(map(str, range(n))), tuple(map(str, range(1, n + 1)))):
+        return matrix
+    names = [matrix.text(row, 0).strip() for row in range(n)]
+    if len(set(names)) < n / 2:
+        return matrix
+    doubt = f"the first column counts the rows; they are named by column '{matrix.columns[0]}'"
+    doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
+    named = matrix.subset(range(n), range(1, len(matrix.columns)))
+    return replace(named, rows=tuple(names), doubt=doubt)
 
 
 def without_annotation(matrix: Matrix, where: str) -> Matrix:
