@@ -178,7 +178,9 @@ def _absent(cohort: Cohort, study: Expression, common: list[int], config: Config
         yield Problem(cohort.where, what + "them out of the study", "warning", code)
 
 
-def _seen_before(cohort: Cohort, X: Array, training: Array, names: Sequence[str]) -> Iterator[Problem]:
+def _seen_before(
+    cohort: Cohort, X: Array, training: Array, names: Sequence[str]
+) -> Iterator[Problem]:
     """Warn of samples that the model will have been trained on."""
     rows = {row.tobytes(): name for name, row in zip(names, np.ascontiguousarray(training),
                                                      strict=True)}  # fmt: skip

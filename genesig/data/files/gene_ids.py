@@ -56,10 +56,11 @@ def with_single_ids(matrix: Matrix, where: str) -> tuple[Matrix, list[Problem]]:
         if len(those) == 1:
             continue
         values = matrix.cells[:, those]
-        known = np.isfinite(values)
+        known = np.asarray(np.isfinite(values))
         blank = ~known.any(axis=1)
-        medians = np.nanmedian(np.where(known | blank[:, None], np.where(known, values, 0), np.nan),
-                               axis=1)  # fmt: skip
+        medians = np.nanmedian(
+            np.where(known | blank[:, None], np.where(known, values, 0), np.nan), axis=1
+        )
         single.cells[:, place] = np.where(blank, np.nan, medians)
         for row, k in np.argwhere(~known).tolist():
             text = matrix.text(row, those[k])

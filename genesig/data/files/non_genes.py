@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,6 @@ from genesig.words import (
     NOTHING,
     UNKNOWN,
     as_seen,
-    counted,
     is_missing,
     is_number,
     listing,
@@ -158,21 +157,19 @@ BY_NAME = (SUMMARIES, TOTALS, CONTROLS, SPIKES, CONTAMINANTS)
 KINDS = (*BY_NAME, NAMELESS, SHEET, ANNOTATION)
 
 # Names of columns beside the ids of the genes, letters and digits alone, in lower case.
-OF_GENES = frozenset("""
-entrez entrezid entrezgene entrezgeneid entrezgeneids ncbigeneid ncbigene locuslink locuslinkid
-geneid geneids genesymbol genesymbols symbol symbols hugosymbol hugo hgncsymbol hgncid hgnc genename
-genenames externalgenename ensembl ensemblid ensemblgeneid ensemblgene ensg refseq refseqid
-refseqaccession unigene unigeneid uniprot uniprotid uniprotkb accession accessions genbank
-genbankaccession gbacc gblist probeid probesetid probeset probename probe idref spotid ilmnid
-targetid olinkid seqid somaid aptname targetfullname entrezgenesymbol proteinid proteinids
-majorityproteinids proteinname proteinnames proteindescriptions fastaheaders transcriptid
-transcriptids description descriptions genedescription genetitle definition genetype genebiotype
-biotype transcripttype featuretype chr chrom chromosome chromosomename seqname seqnames location
-cytoband band mapinfo start end stop startposition endposition genestart geneend txstart txend
-strand width length genelength exonlength effectivelength effectivegenelength transcriptlength
-gccontent percentagegenegccontent numberofproteins peptides uniquepeptides
-razoruniquepeptides molweightkda sequencelength sequencecoverage
-""".split())
+OF_GENES = _pattern(
+    r"(ncbi|locuslink|entrez)(gene)?(id|symbol)?s?",
+    r"gene(id|symbol|name|title|type|biotype|length|start|end|description)s?",
+    r"(hgnc|hugo|external)(id|symbol|genename)?|symbols?|accessions?|descriptions?|definition",
+    r"biotype|transcripttype|featuretype|ens(g|embl)(gene|transcript|protein)?(id)?s?",
+    r"(refseq|unigene|uniprot(kb)?|genbank)(id|accession)?s?|gb(acc|list)",
+    r"(probe(set)?|spot|target|olink|seq|soma|ilmn|transcript|(majority)?protein)(id|name)s?",
+    r"probe(set)?|idref|aptname|targetfullname|proteindescriptions|fastaheaders",
+    r"chr(om(osome)?)?(name)?|seqnames?|cytoband|band|mapinfo|location",
+    r"(gene|tx|chrom)?(start|end|stop)(position)?|strand|width",
+    r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent",
+    r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
+)
 ENDS = {"start", "end", "stop", "strand", "width", "length", "location", "band", "probe", "hugo"}
 """Of these names, which samples may have, too: they count where several such columns stand."""
 MIN_COLUMNS = 3
@@ -395,8 +392,11 @@ def _columns_in_table(
     if table is None or table.empty or not table.index.is_unique:
         return
     of_name = {as_seen(str(name)): str(name) for name in table.columns}
-    shared = {k: of_name[seen] for k, name in enumerate(matrix.columns)
-              if (seen := as_seen(name)) in of_name}  # fmt: skip
+    shared = {
+        k: of_name[seen]
+        for k, name in enumerate(matrix.columns)
+        if (seen := as_seen(name)) in of_name
+    }
     # A file that is matrix and sample table in one has every gene in both.
     if len(shared) > LARGEST_SHARE * len(matrix.columns):
         named = {as_seen(name) for name in surroundings.named}
@@ -436,12 +436,11 @@ def _same(x: Array, values: Array) -> bool:
 
 def _equal_columns(matrix: Matrix, rows: Sequence[int], values: Array) -> Iterator[int]:
     """Yield the columns with exactly these values, whatever their names."""
-    known = np.flatnonzero(np.isfinite(values))
-    candidates = np.flatnonzero(matrix.cells[rows[known[0]]] == values[known[0]])
+    known = np.flatnonzero(np.isfinite(values)).tolist()
     those = [rows[k] for k in known]
-    for column in candidates:
+    for column in np.flatnonzero(matrix.cells[those[0]] == values[known[0]]).tolist():
         if np.array_equal(matrix.cells[those, column], values[known]):
-            yield int(column)
+            yield column
 
 
 def _clinical_numbers(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
@@ -513,8 +512,9 @@ def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
     if not free:
         return set()
     plain = {row: re.sub(r"[\W_]+", "", matrix.rows[row]).lower() for row in free}
-    several = sum(name in OF_GENES for name in plain.values()) >= MIN_COLUMNS
-    found = {row for row, name in plain.items() if name in OF_GENES and (several or name not in ENDS)}
+    known = {row: name for row, name in plain.items() if OF_GENES.fullmatch(name)}
+    several = len(known) >= MIN_COLUMNS
+    found = {row for row, name in known.items() if several or name not in ENDS}
     found |= {row for row in free if row not in found and _is_of_words(matrix, row)}
     found |= _rows_of_ids(matrix, [row for row in free if row not in found])
     return found if len(found) <= LARGEST_SHARE * len(matrix.rows) or listed else set()
@@ -535,16 +535,28 @@ def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
     """Return the row of ids: whole numbers, none twice, unlike the values of all other rows."""
     if len(matrix.columns) < MIN_IDS or len(matrix.rows) < MIN_VALUES:
         return set()
-    ids = [row for row in range(len(matrix.rows)) if _are_ids(matrix.cells[row])]
-    if len(ids) != 1 or ids[0] not in rows:
+    candidates = [row for row in rows if _are_ids(matrix.cells[row])]
+    if not candidates:
         return set()
-    others = np.delete(np.arange(len(matrix.rows)), ids[0])
-    known = np.isfinite(matrix.cells[ids[0]]) & np.isfinite(matrix.cells[others]).all(axis=0)
+    known = np.isfinite(matrix.cells).all(axis=0)
     if known.sum() < MIN_IDS:
         return set()
-    usual = _ranks(np.median(matrix.cells[np.ix_(others, np.flatnonzero(known))], axis=0))
-    alike = np.corrcoef(_ranks(matrix.cells[ids[0], known]), usual)[0, 1]
-    return set(ids) if abs(alike) < UNLIKE else set()
+    ranks = np.array([_ranks(values) for values in matrix.cells[:, known]])
+    usual = _ranks(np.median(ranks, axis=0))
+    alike = np.array([np.corrcoef(values, usual)[0, 1] for values in ranks])
+    unlike = [row for row in candidates if abs(alike[row]) < UNLIKE]
+    of_samples = np.delete(alike, unlike)
+    # Where samples are not alike, either, only their decimals tell them from ids.
+    decimals = not any(
+        _are_whole(matrix.cells[row]) for row in range(len(alike)) if row not in unlike
+    )
+    told = decimals or bool(np.median(of_samples) > UNLIKE)
+    return set(unlike) if len(unlike) == 1 and told else set()
+
+
+def _are_whole(values: Array) -> bool:
+    known = values[np.isfinite(values)]
+    return bool((known % 1 == 0).all())
 
 
 def _ranks(values: Array) -> Array:
@@ -553,6 +565,6 @@ def _ranks(values: Array) -> Array:
 
 def _are_ids(values: Array) -> bool:
     known = values[np.isfinite(values)]
-    if 2 * len(known) < len(values) or (known % 1 != 0).any() or (known <= 0).any():
+    if 2 * len(known) < len(values) or not _are_whole(values) or (known <= 0).any():
         return False
     return len(np.unique(known)) == len(known)

@@ -26,10 +26,10 @@ FEWEST_LINES = 20
 NARROW = 4
 """Columns of a counter's file of one sample: STAR writes the id and three counts."""
 MOST_VALUES = 4
-"""Columns of numbers of a long table: the value, a limit of detection, a share of missing values."""
+"""Columns of numbers of a long table: the value, a limit of detection, a share of missing."""
 MOST_COLUMNS = 40
 """Columns of a long table; a matrix of more samples is none."""
-MOSTLY = 0.9
+NUMERIC_SHARE = 0.9
 """Share of the cells of a column from which on it is one of numbers."""
 # Words above a column of ids.
 HEADING = re.compile(
@@ -53,12 +53,14 @@ VALUE = re.compile(
 )
 # Files of one sample: letters and digits of the columns that a program writes, the counts first.
 ONE_SAMPLE = (
-    ("unstranded", {"strandedfirst", "strandedsecond", "tpmunstranded", "fpkmunstranded",
-                    "fpkmuqunstranded"}),
+    (
+        "unstranded",
+        {"strandedfirst", "strandedsecond", "tpmunstranded", "fpkmunstranded", "fpkmuqunstranded"},
+    ),
     ("expectedcount", {"transcriptids", "length", "effectivelength", "tpm", "fpkm", "isopct"}),
     ("numreads", {"length", "effectivelength", "tpm"}),
     ("estcounts", {"length", "efflength", "tpm"}),
-)  # fmt: skip
+)
 STAR = ("unstranded", "stranded_first", "stranded_second")
 OF_COUNTER = re.compile(
     r"([._-]?ReadsPerGene(\.out)?|[._-](htseq|feature)?[._-]?counts?|[._-]htseq|[._-]rna_seq"
@@ -85,10 +87,14 @@ def opening_of(content: bytes, suffix: str, where: str) -> Opening:
     _, first = next(lines, (1, ""))
     delimiter = max(DELIMITERS[suffix], key=first.count)
     header = [cell.strip() for cell in split_row(first, delimiter, where)]
-    if len(header) > MOST_COLUMNS:
-        lines = islice(lines, FEWEST_LINES)
-    rows = [[cell.strip() for cell in split_row(line, delimiter, where)] for _, line in lines]
-    return Opening(header, [row for row in rows if len(row) == len(header)], delimiter)
+    cells = ([cell.strip() for cell in split_row(line, delimiter, where)] for _, line in lines)
+    of_width = (row for row in cells if len(row) == len(header))
+    rows = list(islice(of_width, FEWEST_LINES))
+    # A matrix of many samples needs no second look, and may have long lines.
+    numeric = sum(_is_numeric([row[k] for row in rows]) for k in range(len(header)))
+    if len(header) <= MOST_COLUMNS and numeric <= 2 * MOST_VALUES:
+        rows += of_width
+    return Opening(header, rows, delimiter)
 
 
 def lacks_header(opening: Opening, where: str) -> bool:
@@ -176,7 +182,7 @@ def long_columns(opening: Opening) -> tuple[str, str, str] | None:
     candidates = [
         (first, second)
         for first, second in product(repeated, words)
-        if first != second and levels[second] > 1 and _is_key(rows, first, second)
+        if first != second and 1 < levels[second] < len(rows) and _is_key(rows, first, second)
     ]
     if not candidates:
         return None
@@ -188,7 +194,7 @@ def long_columns(opening: Opening) -> tuple[str, str, str] | None:
 def _is_numeric(cells: Sequence[str]) -> bool:
     known = [cell for cell in cells if not is_missing(cell)]
     numbers = sum(is_number(cell.replace(",", ".")) for cell in known)
-    return bool(known) and numbers >= MOSTLY * len(known)
+    return bool(known) and numbers >= NUMERIC_SHARE * len(known)
 
 
 def _counts_rows(cells: Sequence[str]) -> bool:

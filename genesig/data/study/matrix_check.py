@@ -153,9 +153,9 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
 def with_genes_only(
     matrix: Matrix, where: str, surroundings: Surroundings, problems: Problems
 ) -> tuple[Matrix, list[dict[str, str]]]:
-    """Return samples × genes without what is neither, each id once, and a list of what is left out.
+    """Return a matrix without what is no gene or sample, each id once; list what is left out.
 
-    This is the one way of every matrix: of a study, of several, of external cohorts, of new samples.
+    Every matrix (samples × genes) goes through this: a study's, external cohorts', new samples'.
     """
     genes, dropped, notes = leave_out_non_genes(matrix, where, surroundings)
     single, repeated = with_single_ids(genes, where)

@@ -153,8 +153,12 @@ def _end(cell: Any) -> Any:
 # What limma and edgeR put beside the values.
 OF_LIMMA = ("design", "weights", "offset", "genes", "samples", "targets")
 OTHER_KIND = {
-    "samples": re.compile(r"genes?|features?|.*(fData|rowData|probes?|annot(ation)?)", re.IGNORECASE),
-    "genes": re.compile(r"samples?|targets|.*(pData|colData|pheno\w*|clinical|meta\w*)", re.IGNORECASE),
+    "samples": re.compile(
+        r"genes?|features?|.*(fData|rowData|probes?|annot(ation)?)", re.IGNORECASE
+    ),
+    "genes": re.compile(
+        r"samples?|targets|.*(pData|colData|pheno\w*|clinical|meta\w*)", re.IGNORECASE
+    ),
 }
 """Names of the tables of a list that are of the other kind."""
 # From so many numeric columns on, a data.frame with words is expression, and no table of samples.
