@@ -30,7 +30,6 @@ from genesig.words import (
     listing,
     number_fault,
     too,
-    without_thousands,
 )
 
 if TYPE_CHECKING:
@@ -99,21 +98,15 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
 def samples_among(
     matrix: Matrix, listed: Sequence[str] | None, where: str
 ) -> tuple[Matrix, list[Problem]]:
-    """Take the rows that a sample table lists; without one, those with a number in some column.
-
-    A description or a symbol beside each gene is no sample, as in training.
+    """Take the rows that a sample table lists; all of them without one.
 
     Raises
     ------
     InvalidInput
         No sample of the table is there, two samples have one name, or one has none.
     """
-    if listed is None:
-        left = [name for row, name in enumerate(matrix.rows) if _is_text(matrix, row)]
-        why = "holds words and no number, so is no sample and left out"
-    else:
-        left = [name for name in matrix.rows if name not in set(listed)]
-        why = "not in the table of --samples, so left out"
+    left = [] if listed is None else [name for name in matrix.rows if name not in set(listed)]
+    why = "not in the table of --samples, so left out"
     if listed is not None and len(left) == len(matrix.rows):
         what = f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
         raise refuse("--samples", what + listing(listed) + nearest(listed, matrix.rows))
@@ -126,17 +119,6 @@ def samples_among(
         matrix = matrix.chosen(kept)
     check_names(matrix.rows, where)
     return matrix, problems
-
-
-def _is_text(matrix: Matrix, row: int) -> bool:
-    """Tell whether a row has words, and no number, be it one with a decimal comma."""
-    if np.isfinite(matrix.cells[row]).any():
-        return False
-    words = [matrix.text(row, column) for column in range(len(matrix.columns))]
-    words = [word for word in words if not is_missing(word)]
-    return bool(words) and not any(
-        is_number(word.replace(",", "")) or without_thousands(word) for word in words
-    )
 
 
 def check_names(names: Sequence[str], where: str) -> None:

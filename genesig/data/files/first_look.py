@@ -55,6 +55,8 @@ Label = str | dict[str, str]
 Lines = tuple[str, ...]
 # From this share of cells on that are words, a table is no matrix.
 MOST_WORDS = 0.1
+# The same with the columns that stand beside the genes, or say something of the samples.
+MOST_WORDS_BESIDE = 1 / 3
 RMA: dict[str, Any] = {
     "samples": [{"step": "rma_background"}],
     "folds": [{"step": s} for s in ("quantile", "median_polish", "centre", "unit_variance")],
@@ -93,8 +95,9 @@ def first_look(
         table = read_samples(samples, matrix.columns, part if samples == path else None)
         matrix = _of(table, samples, matrix, path)
     kind = kind_of(path)
+    _check_numbers(matrix, path, MOST_WORDS_BESIDE)
     matrix, lines = _genes_only(matrix, path, table, kind)
-    _check_numbers(matrix, path)
+    _check_numbers(matrix, path, MOST_WORDS)
     expression = _seen_from(folder, path)
     normalise, why = _steps(matrix)
     lacking, more = _missing(matrix)
@@ -152,10 +155,10 @@ def _samples_are_rows(matrix: Matrix, kind: Format | None) -> bool:
     return wide and kind is not None and kind.either_way
 
 
-def _check_numbers(matrix: Matrix, path: str) -> None:
+def _check_numbers(matrix: Matrix, path: str, most: float) -> None:
     """Refuse a table with a column or row of words: it is one about samples or genes."""
     words = [text for text in matrix.texts.values() if not is_missing(text)]
-    if len(words) >= MOST_WORDS * max(matrix.cells.size, 1):
+    if len(words) >= most * max(matrix.cells.size, 1):
         what = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}); "
         commas = sum("," in text and is_number(text.replace(",", ".")) for text in words)
         table = "is it a table about samples or genes? Name the expression matrix"

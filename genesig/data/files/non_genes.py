@@ -517,7 +517,7 @@ def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
     found = {row for row, name in known.items() if several or name not in ENDS}
     found |= {row for row in free if row not in found and _is_of_words(matrix, row)}
     found |= _rows_of_ids(matrix, [row for row in free if row not in found])
-    return found if len(found) <= LARGEST_SHARE * len(matrix.rows) or listed else set()
+    return found if len(found) < len(matrix.rows) else set()
 
 
 def _is_of_words(matrix: Matrix, row: int) -> bool:
