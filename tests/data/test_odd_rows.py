@@ -92,6 +92,7 @@ def _genes(summary: str) -> int:
 SUMMARIES = {
     "htseq": ["__no_feature", "__ambiguous", "__too_low_aQual", "__not_aligned"],
     "old htseq": ["no_feature", "ambiguous", "alignment_not_unique"],
+    "idxstats": ["*", "unmapped"],
     "star": ["N_unmapped", "N_multimapping", "N_noFeature", "N_ambiguous"],
     "featureCounts": ["Assigned", "Unassigned_Unmapped", "Unassigned_NoFeatures"],
 }
@@ -277,7 +278,8 @@ def test_columns_of_the_sample_table_among_the_genes_are_left_out(
         "score": _logged(4)[0],
     }
     _save(_sheet(**columns), "samples.tsv")
-    frame = _with(_frame(_logged()), {**columns, "diagnosis": LABELS}).T.rename_axis("sample")
+    coded = {"diagnosis": [int(label == "case") for label in LABELS]}
+    frame = _with(_frame(_logged()), {**columns, **coded}).T.rename_axis("sample")
     _save(frame, "e.tsv")
     code, messages, summary = _validate(capsys, "e.tsv")
     assert (code, _genes(summary)) == (0, D)
@@ -569,6 +571,7 @@ BESIDE = {
     "Description": ["a protein"] * len(GENES),
     "gene_type": ["coding"] * len(GENES),
     "Chr": [k % 22 + 1 for k in range(len(GENES))],
+    "Length": [900 + k % 7 for k in range(len(GENES))],
 }
 
 

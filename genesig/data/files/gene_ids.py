@@ -57,7 +57,7 @@ def with_single_ids(matrix: Matrix, where: str) -> tuple[Matrix, list[Problem]]:
             continue
         values = matrix.cells[:, those]
         known = np.asarray(np.isfinite(values))
-        blank = ~known.any(axis=1)
+        blank = np.asarray(~known.any(axis=1))
         medians = np.nanmedian(
             np.where(known | blank[:, None], np.where(known, values, 0), np.nan), axis=1
         )

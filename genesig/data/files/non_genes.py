@@ -76,6 +76,7 @@ SUMMARIES = Kind(
         r"no_feature|ambiguous|too_low_aqual|not_aligned|alignment_not_unique",  # before its 0.6
         r"N_(unmapped|multimapping|nofeature|ambiguous)",  # STAR, GDC
         r"(un)?assigned(_\w+)?",  # featureCounts
+        r"\*|(un|multi)[-_ ]?mapp(ed|ing)([-_ ]reads)?",  # samtools idxstats and others
     ),
 )
 TOTALS = Kind(
@@ -170,7 +171,7 @@ OF_GENES = _pattern(
     r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent",
     r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
 )
-ENDS = {"start", "end", "stop", "strand", "width", "length", "location", "band", "probe", "hugo"}
+ENDS = {"start", "end", "stop", "location", "band", "probe", "hugo"}
 """Of these names, which samples may have, too: they count where several such columns stand."""
 MIN_COLUMNS = 3
 MIN_IDS = 50
@@ -410,8 +411,14 @@ def _columns_in_table(
     for name in dict.fromkeys(map(str, table.columns)):
         if list(table.columns).count(name) != 1:
             continue
-        values = numbers_of(table[name].iloc[lines])
+        cells = table[name].iloc[lines]
+        values = numbers_of(cells)
         known = np.isfinite(values)
+        yield from (
+            k
+            for k, other in shared.items()
+            if other == name and _recoded(matrix.cells[rows, k], cells)
+        )
         if known.sum() < MIN_SAMPLES or len(np.unique(values[known])) < 2:
             continue
         of_this_name = [k for k, other in shared.items() if other == name]
@@ -432,6 +439,18 @@ def _same(x: Array, values: Array) -> bool:
     if 2 * known.sum() < np.isfinite(values).sum() or not known.any():
         return False
     return bool(np.mean(np.isclose(x[known], values[known], rtol=1e-6, atol=1e-9)) >= EQUAL_SHARE)
+
+
+def _recoded(x: Array, cells: Iterable[object]) -> bool:
+    """Tell whether few numbers stand for the words of a column, each for another word."""
+    pairs = {
+        (number, str(cell))
+        for number, cell in zip(x.tolist(), cells, strict=True)
+        if np.isfinite(number) and not is_missing(str(cell))
+    }
+    numbers = {number for number, _ in pairs}
+    words = {word for _, word in pairs}
+    return 1 < len(pairs) == len(numbers) == len(words) <= len(x) / MIN_VALUES
 
 
 def _equal_columns(matrix: Matrix, rows: Sequence[int], values: Array) -> Iterator[int]:
@@ -513,7 +532,7 @@ def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
         return set()
     plain = {row: re.sub(r"[\W_]+", "", matrix.rows[row]).lower() for row in free}
     known = {row: name for row, name in plain.items() if OF_GENES.fullmatch(name)}
-    several = len(known) >= MIN_COLUMNS
+    several = len(known) + len(matrix.annotation) >= MIN_COLUMNS
     found = {row for row, name in known.items() if several or name not in ENDS}
     found |= {row for row in free if row not in found and _is_of_words(matrix, row)}
     found |= _rows_of_ids(matrix, [row for row in free if row not in found])

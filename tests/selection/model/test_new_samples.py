@@ -120,8 +120,8 @@ def test_columns_of_annotation_are_no_samples(
     assert _predict(tmp_path, model, "new.tsv", text, "--samples", str(chosen)) == 0
     pd.testing.assert_frame_equal(_predictions(tmp_path)[["score"]], first[["score"]][2:])
     said = capsys.readouterr().err
-    assert "1 column beside the genes: 'what'" in said
-    assert "not in the table of --samples, so left out: 'length', 's0', 's1'" in said
+    assert "2 columns beside the genes: 'what', 'length'" in said
+    assert "not in the table of --samples, so left out: 's0', 's1'" in said
     assert "--samples: not in" in said
     assert "so not scored: 'zz'" in said
     words = "\n".join("\t".join(row.split("\t")[:2] + row.split("\t")[3:]) for row in rows) + "\n"
