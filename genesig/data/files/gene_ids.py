@@ -50,12 +50,12 @@ def with_single_ids(matrix: Matrix, where: str) -> tuple[Matrix, list[Problem]]:
         what += "; is the first column that of the gene ids? Name each gene by an id of its own"
         return matrix, [Problem(where, what, code="ids_repeated")]
     what += "; their median in each sample is taken"
-    single = matrix.subset(range(len(matrix.rows)), [those[0] for those in columns_of.values()])
+    single = matrix.subset(range(len(matrix.rows)), [group[0] for group in columns_of.values()])
     texts = dict(single.texts)
-    for place, (_, those) in enumerate(columns_of.items()):
-        if len(those) == 1:
+    for place, group in enumerate(columns_of.values()):
+        if len(group) == 1:
             continue
-        values = matrix.cells[:, those]
+        values = matrix.cells[:, group]
         known = np.asarray(np.isfinite(values))
         blank = np.asarray(~known.any(axis=1))
         medians = np.nanmedian(
@@ -63,7 +63,7 @@ def with_single_ids(matrix: Matrix, where: str) -> tuple[Matrix, list[Problem]]:
         )
         single.cells[:, place] = np.where(blank, np.nan, medians)
         for row, k in np.argwhere(~known).tolist():
-            text = matrix.text(row, those[k])
+            text = matrix.text(row, group[k])
             if not is_missing(text):  # a fault, which the check of the cells names
                 single.cells[row, place] = np.nan
                 texts[(place, row) if single.turned else (row, place)] = text
@@ -81,8 +81,8 @@ def other_versions(needed: Iterable[str], present: Iterable[str]) -> dict[str, s
     here = set(present)
     of_bare = {without_version(gene): gene for gene in here if VERSIONED.fullmatch(gene)}
     absent = (gene for gene in needed if gene not in here and VERSIONED.fullmatch(gene))
-    found = {gene: of_bare.get(without_version(gene)) for gene in absent}
-    return {gene: other for gene, other in found.items() if other is not None}
+    versions = {gene: of_bare.get(without_version(gene)) for gene in absent}
+    return {gene: other for gene, other in versions.items() if other is not None}
 
 
 def versions_hint(needed: Sequence[str], present: Collection[str]) -> str:

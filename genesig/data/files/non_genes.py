@@ -182,7 +182,7 @@ EQUAL_SHARE = 0.95
 """Share of the samples in which a column has the values of the sample table."""
 SPECIES_SHARE = 0.1
 """Share of the names from which on micro-RNA of a species are its own, and no spike-ins."""
-ROUNDING = 1e-4
+SUM_TOLERANCE = 1e-4
 """Relative difference of a row from the sum of all others: what rounding leaves."""
 MIN_SAMPLES = 5
 """Samples from which on equal values are none by accident."""
@@ -236,41 +236,44 @@ def leave_out_non_genes(
     problems : list of Problem
         None or one: a note, or a warning where values decided.
     """
-    beside = annotation_rows(matrix, surroundings.table)
-    samples = [row for row in range(len(matrix.rows)) if row not in beside]
-    found = _named_columns(matrix, surroundings)
-    found |= _columns_of_sheet(matrix, samples, surroundings, found)
+    annotation = annotation_rows(matrix, surroundings.table)
+    samples = [row for row in range(len(matrix.rows)) if row not in annotation]
+    kind_of = _named_columns(matrix, surroundings)
+    kind_of |= _columns_of_sheet(matrix, samples, surroundings, kind_of)
     if TOTALS.name not in surroundings.keep:
-        found |= dict.fromkeys(_sums(matrix, samples, found, surroundings), TOTALS)
-    if not found and not beside and not matrix.annotation:
+        kind_of |= dict.fromkeys(_sums(matrix, samples, kind_of, surroundings), TOTALS)
+    if not kind_of and not annotation and not matrix.annotation:
         return matrix, [], []
+    genes = [column for column in range(len(matrix.columns)) if column not in kind_of]
+    if not genes and matrix.columns:
+        what = f"no row has a gene id, but {listing(dict.fromkeys(matrix.columns))}; write the ids "
+        return matrix, [], [Problem(where, f"{what}into the first column", code="non_genes")]
     names: dict[Kind, list[str]] = {}
-    for column, kind in sorted(found.items()):
+    for column, kind in sorted(kind_of.items()):
         names.setdefault(kind, []).append(matrix.columns[column])
-    columns_beside = [*matrix.annotation, *(matrix.rows[row] for row in sorted(beside))]
     dropped = [
         {"kind": "non-gene row", "name": name or "(blank)", "reason": kind.noun}
-        for kind, those in names.items()
-        for name in those
+        for kind, rows in names.items()
+        for name in rows
     ]
+    columns_beside = [*matrix.annotation, *(matrix.rows[row] for row in sorted(annotation))]
     dropped += [
         {"kind": "annotation column", "name": name, "reason": ANNOTATION.noun}
         for name in columns_beside
     ]
     if columns_beside:
         names[ANNOTATION] = columns_beside
-    if found or beside:
-        columns = [k for k in range(len(matrix.columns)) if k not in found]
-        matrix = matrix.subset(samples, columns)
+    if kind_of or annotation:
+        matrix = matrix.subset(samples, genes)
     return matrix, dropped, [_message(names, where)]
 
 
 def _message(names: dict[Kind, list[str]], where: str) -> Problem:
     """Count and name what is left out."""
-    parts = [f"{_counted(kind, len(those))}: {listing(those)}" for kind, those in names.items()]
+    parts = [f"{_counted(kind, len(rows))}: {listing(rows)}" for kind, rows in names.items()]
     what = f"left out, neither genes nor samples: {'; '.join(parts)}"
-    if kept := [kind.name for kind in names if kind.name]:
-        what += f"; to keep them: data.keep: [{', '.join(kept)}]"
+    if settings := [kind.name for kind in names if kind.name]:
+        what += f"; to keep them: data.keep: [{', '.join(settings)}]"
     level = "warning" if SHEET in names else "note"
     return Problem(where, what, level, code="non_genes", key="data.keep")  # type: ignore[arg-type]
 
@@ -279,21 +282,22 @@ def _counted(kind: Kind, number: int) -> str:
     return f"{number} {kind.noun if number == 1 else kind.plural}"
 
 
-def kinds_by_name(names: Sequence[str], keep: Collection[str] = ()) -> dict[int, Kind]:
+def kinds_by_name(names: Sequence[str], excepted: Collection[str] = ()) -> dict[int, Kind]:
     """Return the places of names that are no genes by a pattern, each with its kind.
 
-    A kind of which more than half of the names are is what the matrix is about, and stays.
+    A kind of which more than half of the names are is what the matrix is about, and stays; so do
+    the kinds whose names are `excepted`.
     """
-    found: dict[int, Kind] = {}
+    kind_of: dict[int, Kind] = {}
     for kind in BY_NAME:
-        if kind.name in keep or kind.pattern is None:
+        if kind.name in excepted or kind.pattern is None:
             continue
         places = [k for k, name in enumerate(names) if kind.pattern.fullmatch(name.strip())]
         if kind is SPIKES:
             places = _foreign_micro_rna(names, places)
         if len(places) <= LARGEST_SHARE * len(names):
-            found |= dict.fromkeys((k for k in places if k not in found), kind)
-    return found
+            kind_of |= dict.fromkeys((k for k in places if k not in kind_of), kind)
+    return kind_of
 
 
 def _foreign_micro_rna(names: Sequence[str], places: Sequence[int]) -> list[int]:
@@ -312,41 +316,36 @@ def is_nameless(name: str) -> bool:
 
 def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, Kind]:
     """Return the columns that are no genes by their names."""
-    protected = set(surroundings.genes)
-    keep = set(surroundings.keep)
+    genes = set(surroundings.genes)
+    excepted = set(surroundings.keep)
     if matrix.line_word == RAW_PROBE:
-        keep.add(CONTROLS.name)
+        excepted.add(CONTROLS.name)
     times = Counter(matrix.columns)
     # "na" and "nan" are genes of the fly, each once.
-    found = {
+    kind_of = {
         k: NAMELESS
         for k, name in enumerate(matrix.columns)
         if is_nameless(name) and not (name in ("na", "nan") and times[name] == 1)
     }
-    found |= kinds_by_name(matrix.columns, keep)
-    return {k: kind for k, kind in found.items() if matrix.columns[k] not in protected}
+    kind_of |= kinds_by_name(matrix.columns, excepted)
+    return {k: kind for k, kind in kind_of.items() if matrix.columns[k] not in genes}
 
 
 def _columns_of_sheet(
-    matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, found: Collection[int]
+    matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, others: Collection[int]
 ) -> dict[int, Kind]:
-    """Return the columns of a matrix that say something of the samples and are no genes."""
+    """Return the columns of a matrix, but for the others, that say something of the samples."""
     if SHEET.name in surroundings.keep or len(samples) < MIN_SAMPLES:
         return {}
-    protected = set(surroundings.genes)
-    free = [
-        k
-        for k in range(len(matrix.columns))
-        if k not in found and matrix.columns[k] not in protected
-    ]
-    words = _columns_of_words(matrix, samples)
-    places = set(words) | set(_row_numbers(matrix, samples))
-    # Without a sample table only words and counts of rows tell.
-    if surroundings.table is not None:
-        places |= set(_columns_in_table(matrix, samples, surroundings))
+    genes = set(surroundings.genes)
+    open_columns = {
+        k for k, name in enumerate(matrix.columns) if k not in others and name not in genes
+    }
+    places = {*_columns_of_words(matrix, samples), *_row_numbers(matrix, samples)}
+    places |= set(_columns_in_table(matrix, samples, surroundings))
     places |= set(_clinical_numbers(matrix, samples))
-    places &= set(free)
-    if len(places) > LARGEST_SHARE * len(free):
+    places &= open_columns
+    if len(places) > LARGEST_SHARE * len(open_columns):
         return {}
     return dict.fromkeys(sorted(places), SHEET)
 
@@ -456,9 +455,9 @@ def _recoded(x: Array, cells: Iterable[object]) -> bool:
 def _equal_columns(matrix: Matrix, rows: Sequence[int], values: Array) -> Iterator[int]:
     """Yield the columns with exactly these values, whatever their names."""
     known = np.flatnonzero(np.isfinite(values)).tolist()
-    those = [rows[k] for k in known]
-    for column in np.flatnonzero(matrix.cells[those[0]] == values[known[0]]).tolist():
-        if np.array_equal(matrix.cells[those, column], values[known]):
+    measured = [rows[k] for k in known]
+    for column in np.flatnonzero(matrix.cells[measured[0]] == values[known[0]]).tolist():
+        if np.array_equal(matrix.cells[measured, column], values[known]):
             yield column
 
 
@@ -481,41 +480,41 @@ def _clinical_numbers(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
 def _sums(
     matrix: Matrix,
     samples: Sequence[int],
-    found: dict[int, Kind],
+    kind_of: dict[int, Kind],
     surroundings: Surroundings,
 ) -> list[int]:
     """Return the columns that are the sum or the mean of all other genes, one or two at most."""
-    rest = np.array([k for k in range(len(matrix.columns)) if k not in found], dtype=int)
-    if len(samples) < MIN_VALUES or len(rest) < 2 * MIN_SAMPLES:
+    genes = np.array([k for k in range(len(matrix.columns)) if k not in kind_of], dtype=int)
+    if len(samples) < MIN_VALUES or len(genes) < 2 * MIN_SAMPLES:
         return []
-    summaries = [k for k, kind in found.items() if kind is SUMMARIES]
+    summaries = [k for k, kind in kind_of.items() if kind is SUMMARIES]
     candidates: dict[int, None] = {}
     few = list(samples[:MIN_VALUES])
-    for together in ([], summaries):
-        for scale in (1.0, len(rest) + len(together) - 1.0):
-            places = _equal_to_sum(matrix, few, rest, together, scale)
+    for summed in ([], summaries):
+        for scale in (1.0, len(genes) + len(summed) - 1.0):
+            places = _equal_to_sum(matrix, few, genes, summed, scale)
             if 0 < len(places) <= 2:
-                whole = _equal_to_sum(matrix, samples, rest, together, scale, places)
+                whole = _equal_to_sum(matrix, samples, genes, summed, scale, places)
                 candidates |= dict.fromkeys(whole.tolist())
-    protected = set(surroundings.genes)
-    return [k for k in candidates if matrix.columns[k] not in protected]
+    known_genes = set(surroundings.genes)
+    return [k for k in candidates if matrix.columns[k] not in known_genes]
 
 
 def _equal_to_sum(
     matrix: Matrix,
     samples: Sequence[int],
     genes: Array,
-    further: Sequence[int],
+    summaries: Sequence[int],
     scale: float,
     among: Array | None = None,
 ) -> Array:
     """Return the columns of which `scale` times the value is the sum of all others."""
     X = matrix.cells[samples]
-    total = np.nansum(X[:, genes], axis=1) + np.nansum(X[:, list(further)], axis=1)
+    total = np.nansum(X[:, genes], axis=1) + np.nansum(X[:, list(summaries)], axis=1)
     places = genes if among is None else among
     x = X[:, places]
     with np.errstate(invalid="ignore"):
-        close = np.abs(scale * x - (total[:, None] - x)) <= ROUNDING * np.abs(scale * x)
+        close = np.abs(scale * x - (total[:, None] - x)) <= SUM_TOLERANCE * np.abs(scale * x)
         varied = (np.ptp(x, axis=0) > 0) & (np.abs(x) > 0).all(axis=0)
     return np.asarray(places[close.all(axis=0) & varied])
 
@@ -527,16 +526,16 @@ def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
     whole numbers that are all different where those of the samples are not.
     """
     listed = set() if table is None else set(map(str, table.index))
-    free = [row for row, name in enumerate(matrix.rows) if name not in listed]
-    if not free:
+    candidates = [row for row, name in enumerate(matrix.rows) if name not in listed]
+    if not candidates:
         return set()
-    plain = {row: re.sub(r"[\W_]+", "", matrix.rows[row]).lower() for row in free}
-    known = {row: name for row, name in plain.items() if OF_GENES.fullmatch(name)}
-    several = len(known) + len(matrix.annotation) >= MIN_COLUMNS
-    found = {row for row, name in known.items() if several or name not in ENDS}
-    found |= {row for row in free if row not in found and _is_of_words(matrix, row)}
-    found |= _rows_of_ids(matrix, [row for row in free if row not in found])
-    return found if len(found) < len(matrix.rows) else set()
+    plain = {row: re.sub(r"[\W_]+", "", matrix.rows[row]).lower() for row in candidates}
+    of_genes = {row: name for row, name in plain.items() if OF_GENES.fullmatch(name)}
+    several = len(of_genes) + len(matrix.annotation) >= MIN_COLUMNS
+    rows = {row for row, name in of_genes.items() if several or name not in ENDS}
+    rows |= {row for row in candidates if row not in rows and _is_of_words(matrix, row)}
+    rows |= _rows_of_ids(matrix, [row for row in candidates if row not in rows])
+    return rows if len(rows) < len(matrix.rows) else set()
 
 
 def _is_of_words(matrix: Matrix, row: int) -> bool:
@@ -562,15 +561,14 @@ def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
         return set()
     ranks = np.array([_ranks(values) for values in matrix.cells[:, known]])
     usual = _ranks(np.median(ranks, axis=0))
-    alike = np.array([np.corrcoef(values, usual)[0, 1] for values in ranks])
-    unlike = [row for row in candidates if abs(alike[row]) < UNLIKE]
-    of_samples = np.delete(alike, unlike)
+    correlations = np.array([np.corrcoef(values, usual)[0, 1] for values in ranks])
+    unlike = [row for row in candidates if abs(correlations[row]) < UNLIKE]
+    of_samples = np.delete(correlations, unlike)
     # Where samples are not alike, either, only their decimals tell them from ids.
-    decimals = not any(
-        _are_whole(matrix.cells[row]) for row in range(len(alike)) if row not in unlike
-    )
-    told = decimals or bool(np.median(of_samples) > UNLIKE)
-    return set(unlike) if len(unlike) == 1 and told else set()
+    samples = np.delete(matrix.cells, unlike, axis=0)
+    decimals = not any(_are_whole(values) for values in samples)
+    distinct = decimals or bool(np.median(of_samples) > UNLIKE)
+    return set(unlike) if len(unlike) == 1 and distinct else set()
 
 
 def _are_whole(values: Array) -> bool:

@@ -27,7 +27,7 @@ NARROW = 4
 """Columns of a counter's file of one sample: STAR writes the id and three counts."""
 MOST_VALUES = 4
 """Columns of numbers of a long table: the value, a limit of detection, a share of missing."""
-MOST_COLUMNS = 40
+MAX_LONG_COLUMNS = 40
 """Columns of a long table; a matrix of more samples is none."""
 NUMERIC_SHARE = 0.9
 """Share of the cells of a column from which on it is one of numbers."""
@@ -92,7 +92,7 @@ def opening_of(content: bytes, suffix: str, where: str) -> Opening:
     rows = list(islice(of_width, FEWEST_LINES))
     # A matrix of many samples needs no second look, and may have long lines.
     numeric = sum(_is_numeric([row[k] for row in rows]) for k in range(len(header)))
-    if len(header) <= MOST_COLUMNS and numeric <= 2 * MOST_VALUES:
+    if len(header) <= MAX_LONG_COLUMNS and numeric <= 2 * MOST_VALUES:
         rows += of_width
     return Opening(header, rows, delimiter)
 
@@ -170,7 +170,7 @@ def long_columns(opening: Opening) -> tuple[str, str, str] | None:
     Two columns name each row together and neither does alone; few others have numbers.
     """
     header, rows = opening.header, opening.rows
-    if not 3 <= len(header) <= MOST_COLUMNS or len(rows) < FEWEST_LINES:
+    if not 3 <= len(header) <= MAX_LONG_COLUMNS or len(rows) < FEWEST_LINES:
         return None
     numeric = [k for k in range(len(header)) if _is_numeric([row[k] for row in rows])]
     words = [k for k in range(len(header)) if k not in numeric or SAMPLE.fullmatch(header[k])]
