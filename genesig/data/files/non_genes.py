@@ -23,8 +23,6 @@ from genesig.data.files.columns import is_clinical
 from genesig.data.files.delimited import Matrix
 from genesig.errors import Problem
 from genesig.words import (
-    NOTHING,
-    UNKNOWN,
     as_seen,
     is_missing,
     is_number,
@@ -171,6 +169,8 @@ OF_GENES = _pattern(
     r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent",
     r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
 )
+# What stands for no id; R numbers what occurs twice (NA.1). UNK, unkempt, is a gene.
+NO_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
 ENDS = {"start", "end", "stop", "location", "band", "probe", "hugo"}
 """Of these names, which samples may have, too: they count where several such columns stand."""
 MIN_COLUMNS = 3
@@ -310,8 +310,7 @@ def _foreign_micro_rna(names: Sequence[str], places: Sequence[int]) -> list[int]
 def is_nameless(name: str) -> bool:
     """Tell whether a gene id is blank or a word for no value."""
     text = name.strip()
-    missing = is_missing(text) or text.startswith("#")
-    return missing or bool(UNKNOWN.fullmatch(text) or NOTHING.fullmatch(text))
+    return is_missing(text) or NO_ID.fullmatch(text) is not None
 
 
 def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, Kind]:
