@@ -356,6 +356,12 @@ def _gdc(k: int) -> str:
     )
 
 
+def _rsem(k: int) -> str:
+    head = "gene_id\ttranscript_id(s)\tlength\teffective_length\texpected_count\tTPM\tFPKM\n"
+    rows = zip(IDS, _counts()[:, k], strict=True)
+    return head + "".join(f"{g}\tT1,T2\t900.00\t700.5\t{n}.00\t1.2\t0.9\n" for g, n in rows)
+
+
 def _featurecounts(k: int) -> str:
     head = "# Program:featureCounts v2.0.1\nGeneid\tChr\tStart\tEnd\tStrand\tLength\t"
     rows = zip(IDS, _counts()[:, k], strict=True)
@@ -370,6 +376,8 @@ def _with_header(k: int) -> str:
 
 FOLDERS = {
     "htseq": (_htseq, ".counts.txt"),
+    "htseq, by its own ending": (_htseq, ".htseq.counts"),
+    "rsem": (_rsem, ".genes.results"),
     "star": (_star, "ReadsPerGene.out.tab"),
     "gdc": (_gdc, ".rna_seq.augmented_star_gene_counts.tsv"),
     "featurecounts": (_featurecounts, ".txt"),

@@ -95,7 +95,12 @@ def _cells(line: str, delimiters: str, where: str) -> list[str]:
 
 
 # The first one is what the ending promises; the European CSV has semicolons.
-DELIMITERS = {".tsv": "\t", ".txt": "\t", ".tab": "\t", ".chip": "\t", ".csv": ",;"}
+DELIMITERS = {
+    **dict.fromkeys((".tsv", ".txt", ".tab", ".chip"), "\t"),
+    ".csv": ",;",
+    # Of htseq-count, RSEM and Salmon.
+    **dict.fromkeys((".counts", ".count", ".results", ".sf"), "\t"),
+}
 # Whole cells of a table with semicolons, the first one left aside: it is a name.
 WITH_POINT = re.compile(r';"?[-+]?\d*\.\d')
 WITH_COMMA = re.compile(r'(;"?[-+]?\d*),(\d+(?:[eE][-+]?\d+)?"?)(?=;|$)')
