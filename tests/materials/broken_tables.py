@@ -225,13 +225,9 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         lambda s: s.matrix[4].pop(),
         ["expression.tsv, line 5: 12 fields where the header has 13", "cut off"],
     ),
-    "duplicated gene": (
-        lambda s: s.matrix[4].__setitem__(0, "gene2"),
-        ["expression.tsv: gene id 'gene2' occurs 2 times (lines 3, 5)", "keep one row"],
-    ),
-    "blank gene": (
-        lambda s: s.matrix[4].__setitem__(0, ""),
-        ["expression.tsv, line 5: the gene id is blank"],
+    "genes that repeat one name": (
+        lambda s: [row.__setitem__(0, "gene2") for row in s.matrix[1:7]],
+        ["expression.tsv: gene id 'gene2' occurs 6 times (lines 2, 3, 4)", "an id of its own"],
     ),
     "duplicated sample in the sheet": (
         lambda s: s.sheet[5].__setitem__(0, "P01"),
