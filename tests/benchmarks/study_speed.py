@@ -168,8 +168,8 @@ def simulate(shape: Shape, folder: Path) -> dict[str, Any]:
     samples.to_csv(folder / "samples.tsv", sep="\t", index=False)
     config: dict[str, Any] = {"expression": "expression.tsv", "samples": "samples.tsv"}
     if shape.task == "survival":
-        data = {"task": "survival", "event": "event", "occurred": "dead"}
-        return config | {"label": "time", "data": data}
+        label = {"time": "time", "event": "event"}
+        return config | {"label": label, "data": {"task": "survival", "event": "dead"}}
     return config | {"label": "class"}
 
 
