@@ -217,8 +217,6 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
         for t in range(n_outcomes):
             for row in range(len(train)):
                 y[t, row] = sets.y[i, t, train[row]]
-        room = min(MAX_ORDER, max(n_genes, 1), len(train))
-        matrix, factor = np.empty((room, room)), np.empty((room, room))
         for f in range(n_lists):
             begin, end = lists.start[i * n_lists + f], lists.start[i * n_lists + f + 1]
             places, trace = np.empty(end - begin, np.int64), 0.0
@@ -230,7 +228,8 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
             if order > MAX_ORDER or lost:
                 fits.unsolved[i, f] = True
                 continue
-            K, L = matrix[:order, :order], factor[:order, :order]
+            K = np.empty((order, order))
+            L = np.empty((order, order))
             fill_matrix(shared, places, order < len(places), K)
             B, score = np.empty((n_outcomes, len(places))), np.empty(len(asked))
             for level in range(lam.shape[1]):
