@@ -637,7 +637,6 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
                     fdr=0.1, clusters=CLUSTERS)  # fmt: skip
     fits = observed.with_chosen()
     null = {"error": np.random.default_rng(5).normal(0.5, 0.05, (permutations, len(fits.mu)))}
-    null["named"] = null["error"][:, -1]
     tables["controls"] = controls_table(dataset, splits, [observed], null, [])
     tables["frequency_curve"] = frequency_curves(dataset, fits, fits.take(np.arange(0)))
     tables |= patient_tables(dataset, splits, tables["predictions"])
