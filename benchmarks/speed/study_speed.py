@@ -1,6 +1,6 @@
 """Whole studies by several commits in turn: processor time, wall time, peak memory of a job.
 
-    python tests/benchmarks/study_speed.py HEAD cfecddfe 0d431e1 [--studies default survival ...]
+    python benchmarks/speed/study_speed.py HEAD cfecddfe 0d431e1 [--studies default survival ...]
         [--permutations 100] [--cores 2] [--repeats 1] [--keep FOLDER]
 
 Each commit is checked out into a temporary folder and has an empty cache for compiled code. The
