@@ -24,6 +24,13 @@ QUICK = {
     "controls": {"permutations": 2, "permutations_per_job": 1, "baselines": ["dummy"]},
 }
 
+FEW_JOBS = {
+    **QUICK,
+    "splits": {"subsamples": 2, "batches": 1},
+    "controls": {"permutations": 1, "permutations_per_job": 1, "baselines": ["dummy"]},
+    "nonlinear": {"enabled": False},
+}
+
 # sacct answers only where SLURM keeps accounts, which the controllers of tests may not do.
 PROFILE = ("--workflow-profile", "profiles/slurm", "--slurm-status-command", "squeue")
 
@@ -115,7 +122,7 @@ def test_the_cluster_gives_the_bytes_of_the_laptop(tmp_path, several):
 def test_jobs_ask_for_the_partition_of_the_site_and_their_own_memory_and_time(
     tmp_path, submissions
 ):
-    study = make_study(tmp_path, {**QUICK, "nonlinear": {"enabled": False}})
+    study = make_study(tmp_path, FEW_JOBS)
     # A site's profile, which the profile of the workflow must leave alone.
     site = tmp_path / "site"
     site.mkdir()
@@ -144,7 +151,7 @@ def test_job_killed_for_its_memory_is_retried_with_twice_as_much(tmp_path, submi
     configured = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True)
     if not re.search("OverMemoryKill|ConstrainRAMSpace *= yes", configured.stdout):
         pytest.skip("this controller kills no job for its memory")
-    study = make_study(tmp_path, {**QUICK, "nonlinear": {"enabled": False}}, own=True)
+    study = make_study(tmp_path, FEW_JOBS, own=True)
     cost = study / "genesig/data/study/cost.py"
     memory = "int(1.25 * cost.megabytes) + SUBMITTED_JOB"
     assert memory in cost.read_text()

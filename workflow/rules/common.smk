@@ -42,7 +42,8 @@ except InvalidInput as problems:
 
 if not SHARED_DISK and not IMPORTED:
     if not REMOTE_JOB:
-        environ[RESOLVED_CONFIG] = b64encode(yaml.safe_dump(config).encode()).decode()
+        resolved_config = yaml.safe_dump(config, sort_keys=False)
+        environ[RESOLVED_CONFIG] = b64encode(resolved_config.encode()).decode()
 
     envvars:
         "GENESIG_CONFIG",
