@@ -31,6 +31,7 @@ from genesig.data.files.layouts import orient
 from genesig.data.files.names import FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.readers import format_of, read_matrix, read_samples
+from genesig.data.files.sample_names import table_of_matrix
 from genesig.data.steps.imputation import of_low_genes
 from genesig.data.steps.scale import looks_counted, looks_raw, never_logged, sizes
 from genesig.errors import InvalidInput, Problem, refuse
@@ -95,8 +96,10 @@ def first_look(
         path = str(series_matrix)
     matrix = read_matrix(path, part)
     table = None
+    notes: list[Problem] = []
     if samples is not None:
         table = read_samples(samples, matrix.columns, part if samples == path else None)
+        table, notes = table_of_matrix(table, matrix, samples)
         matrix = _of(table, samples, matrix, path)
     kind = kind_of(path)
     _check_numbers(matrix, path, MOST_WORDS_BESIDE)
@@ -120,7 +123,8 @@ def first_look(
     if len(data.get("classes", ())) == 2 or "task" in data:
         about = (*about, *_covariates(table, label))
     where = expression if samples is None else _seen_from(folder, samples)
-    return Start(expression, where, label, "", settings, (*why, *about))
+    names = tuple(f"{note.where}: {note.what}." for note in notes)
+    return Start(expression, where, label, "", settings, (*why, *names, *about))
 
 
 def _origin(path: str, matrix: Matrix) -> Lines:

@@ -15,6 +15,7 @@ from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import files_of, read_genes, read_matrix, read_samples
+from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_columns import omics_of, places_of, weights_of, with_factors
@@ -110,7 +111,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  covariate_words: Mapping[str, Mapping[Any, str]],
                  missing_covariates: str, covariate_shape: str, weights: str | None,
                  chromosome: str | None, position: str | None,
-                 keep: Sequence[str] = ()) -> Dataset:  # fmt: skip
+                 keep: Sequence[str] = (),
+                 sample_names: str | None = None) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -160,6 +162,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         Columns of the gene table that say where each gene lies.
     keep : sequence of str
         Kinds of rows that are no genes and are kept, see `files.non_genes.KINDS`.
+    sample_names : str or None
+        Column of the sample table with the names that the matrix has; None looks for it.
     gene_columns : sequence of str
         Further columns of the gene table that are kept: those that steps take genes together by.
 
@@ -182,7 +186,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          covariates=covariates,
                          covariate_words=covariate_words, missing_covariates=missing_covariates,
                          covariate_shape=covariate_shape, weights=weights,
-                         chromosome=chromosome, position=position, keep=keep)  # fmt: skip
+                         chromosome=chromosome, position=position, keep=keep,
+                         sample_names=sample_names)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -230,7 +235,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                 covariate_words: Mapping[str, Mapping[Any, str]],
                 missing_covariates: str, covariate_shape: str, weights: str | None,
                 chromosome: str | None, position: str | None,
-                keep: Sequence[str] = ()) -> Inputs:  # fmt: skip
+                keep: Sequence[str] = (),
+                sample_names: str | None = None) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     columns, pool = label_columns(label), None
@@ -238,12 +244,15 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
     if pooled:
         data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
                 "annotation": annotation, "symbol": symbol, "part": part,
-                "keep": keep}  # fmt: skip
+                "keep": keep,
+                "sample_names": sample_names}  # fmt: skip
         pool = pool_studies(pooled["studies"], Wanted(columns, data, **pooled["across"]), problems)
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
         annotation = None
     else:
-        matrix, table = _read_both(expression, samples, part, files, missing, problems)
+        matrix, table = _read_both(
+            expression, samples, part, files, missing, sample_names, problems
+        )
     sheet, values = None, None
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         return Inputs(None, None, None, [Problem(expression, SWAPPED.format(samples))])
@@ -318,21 +327,25 @@ def _of_genes(annotation: str, part: str | None, genes: list[str] | None,
 
 def _read_both(
     expression: str, samples: str, part: str | None, files: str | None, partial: bool,
-    problems: list[Problem],
+    sample_names: str | None, problems: list[Problem],
 ) -> tuple[Matrix | None, pd.DataFrame | None]:  # fmt: skip
     """Read matrix and sample table; the second first, where it names the files of the arrays.
 
-    `partial`: samples that lack a modality are kept.
+    `partial`: samples that lack a modality are kept. `sample_names` is the column of the table with
+    the names that the matrix has.
     """
     if files is not None:
         table = attempt(lambda: read_samples(samples, None, None), problems)
         if table is None:
             return None, None
+        if sample_names is not None:
+            table = with_matrix_names(table, ((), ()), samples, sample_names, problems)
         known = list(table.columns)
         check_column(files, "data.files", known, str(table.index.name), samples, problems)
         if files not in known:
             return None, table
-        listed = attempt(lambda: files_of(table[files], expression, samples), problems)
+        file_names = table[files]
+        listed = attempt(lambda: files_of(file_names, expression, samples), problems)
         if listed is None:
             return None, table
         return attempt(lambda: read_matrix(expression, part, listed), problems), table
@@ -341,7 +354,11 @@ def _read_both(
         return None, None  # it names no samples: without its matrix there is nothing to say of it
     names = None if matrix is None else matrix.columns
     chosen = part if samples == expression else None
-    return matrix, attempt(lambda: read_samples(samples, names, chosen, partial=partial), problems)
+    table = attempt(lambda: read_samples(samples, names, chosen, partial=partial), problems)
+    if matrix is not None and table is not None:
+        axes = (matrix.columns, matrix.rows)
+        table = with_matrix_names(table, axes, samples, sample_names, problems)
+    return matrix, table
 
 
 def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:

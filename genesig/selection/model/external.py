@@ -235,7 +235,8 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
                  classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                  part: str | None, batch: str | None,
                  covariate_words: Mapping[str, Mapping[Any, str]], renamed: str | None,
-                 combat: bool, missing: float) -> Scored:  # fmt: skip
+                 combat: bool, missing: float,
+                 sample_names: str | None = None) -> Scored:  # fmt: skip
     """Score a labelled data set of another study with the final model, as it is.
 
     One that cannot be scored, for want of genes or covariates, is no reason to lose the study: its
@@ -292,6 +293,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
             batch=batch,
             covariate_words=covariate_words,
             genes=dataset.genes,
+            sample_names=sample_names,
         )
         matrix, told = under_names(cohort.matrix, dataset.genes, renamed, cohort.where)
         cohort = replace(cohort, matrix=matrix)

@@ -16,6 +16,7 @@ from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.names import POOLED
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
+from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
 from genesig.data.study.labels.record import line
@@ -147,7 +148,10 @@ def read_member(item: Config, wanted: Wanted, problems: Problems) -> Member | No
     What it does not say of its files is as in the section ``data``.
     """
     found: Problems = []
-    usual = {key: item[key] or wanted.data[key] for key in ("annotation", "symbol", "part")}
+    usual = {
+        key: item.get(key) or wanted.data.get(key)
+        for key in ("annotation", "symbol", "part", "sample_names")
+    }
     member = _read({**item, **usual}, wanted, found)
     problems.extend(found)
     return None if any(problem.level == "error" for problem in found) else member
@@ -198,10 +202,13 @@ def _table(
     table = attempt(lambda: read_samples(file, names, part), problems)
     if table is None:
         return None
+    if matrix is not None:
+        axes = (matrix.columns, matrix.rows)
+        table = with_matrix_names(table, axes, file, item["sample_names"], problems)
     table = storable(table, file, problems)
     start = len(problems)
     check_ids(table, file, problems)
-    return None if len(problems) > start else table
+    return None if any(p.level == "error" for p in problems[start:]) else table
 
 
 def _columns(item: Config, wanted: Wanted) -> Sequence[str]:
