@@ -259,10 +259,10 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ],
     ),
     "an end that a pipeline has added": (
-        lambda s: _columns(s, lambda name: f"{name}_REP1"),
+        lambda s: _columns(s, lambda name: f"{name}REP1"),
         [
             "no sample of samples.tsv is here",
-            "is 'P01_REP1' the sample 'P01'? ('_REP1' is added to all here; write them alike)",
+            "is 'P01REP1' the sample 'P01'? ('REP1' is added to all here; write them alike)",
         ],
     ),
     "an end that the sample table has": (

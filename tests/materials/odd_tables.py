@@ -27,10 +27,12 @@ def table_text(rows: Rows, delimiter: str = "\t") -> str:
     return "".join(delimiter.join(row) + "\n" for row in rows)
 
 
-def write_matrix(path: Path, names: Sequence[str], genes: Sequence[str] = ()) -> None:
+def write_matrix(
+    path: Path, names: Sequence[str], genes: Sequence[str] = (), seed: int = 1
+) -> None:
     """Write logged values of genes in rows; the names head the columns."""
     genes = genes or [f"G{k:03}" for k in range(N_GENES)]
-    values = np.random.default_rng(1).normal(8, 1, (len(genes), len(names))).round(3)
+    values = np.random.default_rng(seed).normal(8, 1, (len(genes), len(names))).round(3)
     rows = [[gene, *map(str, line)] for gene, line in zip(genes, values.tolist(), strict=True)]
     path.write_text(table_text([["gene", *names], *rows]))
 
@@ -56,8 +58,13 @@ class OddStudy:
 
     def validate(self, label: Any = "diagnosis", **config: Any) -> tuple[str, str]:
         """Return the sentence and the problems of ``genesig validate``."""
-        written = {"expression": "e.tsv", "samples": self.sheet, "label": label, **QUICK, **config}
-        Path("c.yaml").write_text(yaml.safe_dump(written))
+        return self.validate_config(
+            {"expression": "e.tsv", "samples": self.sheet, "label": label, **config}
+        )
+
+    def validate_config(self, config: dict[str, Any]) -> tuple[str, str]:
+        """Return the same for a whole config."""
+        Path("c.yaml").write_text(yaml.safe_dump({**QUICK, **config}))
         self.capsys.readouterr()
         main(["validate", "c.yaml"])
         printed = self.capsys.readouterr()

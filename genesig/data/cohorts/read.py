@@ -18,7 +18,7 @@ from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.study.matrix_check import check_samples, with_genes_only
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, in_order
-from genesig.response.design import SEVERAL, label_columns
+from genesig.response.design import SEVERAL, Label, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
@@ -74,7 +74,7 @@ class Cohort:
 
 
 def read_cohort(design: Design, *, expression: str, samples: str | None,
-                label: str | Mapping[str, str] | None,
+                label: Label | None,
                 classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                 part: str | None, batch: str | None,
                 covariate_words: Mapping[str, Mapping[Any, str]],

@@ -14,16 +14,15 @@ import numpy as np
 
 from genesig.data.files.columns import (
     BATCH,
-    Pair,
     cells_of,
     class_columns,
     covariates,
     is_covariate,
     number_columns,
-    pairs,
 )
 from genesig.data.files.config_text import on_top
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.event_columns import Pair, pairs
 from genesig.data.files.formats.geo_series import KEPT
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.geo_counts import lack_of_values, present_counts
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
 FOLDS = 7
 """Samples that each of several classes needs: five outer folds leave enough for five inner ones."""
-Label = str | dict[str, str]
+Label = str | dict[str, Any]
 Lines = tuple[str, ...]
 # From this share of cells on that are words, a table is no matrix.
 MOST_WORDS = 0.1
@@ -257,14 +256,14 @@ def _proposed(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
     Times with events first, then classes, then numbers; what most studies hold fixed comes last.
     """
     found, numbers = pairs(table), list(number_columns(table))
-    of_pairs = {name for pair in found for name in (pair.time, pair.event)}
+    of_pairs = {name for pair in found for name in (pair.time, pair.event, *pair.further)}
     classes = {name: counts for name, counts in class_columns(table) if name not in of_pairs}
     lines = (*(_of_pair(table, pair) for pair in found), *starmap(_of_classes, classes.items()),
              *(_of_numbers(table, name) for name in numbers if name not in of_pairs))  # fmt: skip
     if found:
         first = found[0]
         event = {} if first.word is None else {"event": first.word}
-        return {"time": first.time, "event": first.event}, {"task": "survival", **event}, lines
+        return first.label, {"task": "survival", **event}, lines
     # Of what GEO says of a sample, the characteristics are written for the purpose.
     named = sorted(classes, key=lambda name: (is_covariate(name), name in KEPT))
     if numbers and (not named or is_covariate(named[0])):
@@ -289,7 +288,7 @@ def _of_pair(table: pd.DataFrame, pair: Pair) -> str:
     words = ", ".join(f"{word} ({n})" for word, n in events.most_common())
     taken = "1" if pair.word is None else pair.word
     text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {taken} is taken for the"
-    return f"{text} event: survival, label: {flow({'time': pair.time, 'event': pair.event})}"
+    return f"{text} event: survival, label: {flow(pair.label)}"
 
 
 def _of_classes(name: str, counts: Counter[str]) -> str:

@@ -270,7 +270,7 @@ def _by_column(
     if names is None:
         header = str(table.columns[position - 1])
     else:
-        header = "" if "sample" in table.columns else "sample"
+        header = "" if "sample" in [table.index.name, *table.columns] else "sample"
     cells = list(_column(table, position) if names is None else names)
     index = pd.Index(np.array(cells, dtype=object), name=header)
     first = str(table.index.name or "")

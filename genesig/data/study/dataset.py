@@ -19,12 +19,13 @@ from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_columns import omics_of, places_of, weights_of, with_factors
+from genesig.data.study.labels.times import with_joined_times
 from genesig.data.study.matrix_check import Expression, check_matrix, check_symbols
 from genesig.data.study.pool.record import Pool, Wanted
 from genesig.data.study.pool.together import pool_studies
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
-from genesig.response.design import label_columns
+from genesig.response.design import Label, label_columns, time_columns
 from genesig.results import Dataset
 from genesig.results.dataset import CHROMOSOME, OMIC, POSITION, PRIOR_WEIGHT
 from genesig.results.run import sha256
@@ -99,7 +100,7 @@ class Inputs:
         return var
 
 
-def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
+def read_dataset(expression: str, samples: str, label: Label,
                  gene_columns: Sequence[str] = (), pooled: Pooled = None, *,
                  task: str, classes: Sequence[str] | None, event: str | None,
                  horizon: float | None, ties: str, group: str | None,
@@ -122,6 +123,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         describes samples, too.
     label : str or mapping
         Column of the sample table that is predicted; of survival, those of ``time`` and ``event``.
+        Of a list of times the first one that a sample has counts.
     pooled : mapping or None
         Several studies in the place of the two files: ``studies`` and ``probes`` of the config.
     task : str
@@ -223,7 +225,7 @@ def pooled_of(config: Mapping[str, Any]) -> Pooled:
     return {"studies": studies, "across": across} if studies else None
 
 
-def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
+def read_inputs(expression: str, samples: str, label: Label,
                 pooled: Pooled = None, *, task: str,
                 classes: Sequence[str] | None, event: str | None,
                 horizon: float | None, ties: str, group: str | None,
@@ -246,7 +248,11 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                 "annotation": annotation, "symbol": symbol, "part": part,
                 "keep": keep,
                 "sample_names": sample_names}  # fmt: skip
-        pool = pool_studies(pooled["studies"], Wanted(columns, data, **pooled["across"]), problems)
+        pool = pool_studies(
+            pooled["studies"],
+            Wanted(columns, data, **pooled["across"], times=time_columns(label)),
+            problems,
+        )
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
         annotation = None
     else:
@@ -254,6 +260,12 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
             expression, samples, part, files, missing, sample_names, problems
         )
     sheet, values = None, None
+    times = time_columns(label)
+    if table is not None and pool is None:
+        known = list(map(str, table.columns))
+        for column in times[1:]:
+            check_column(column, "label", known, str(table.index.name), samples, problems)
+        table = with_joined_times(table, times)
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         return Inputs(None, None, None, [Problem(expression, SWAPPED.format(samples))])
     if table is not None:

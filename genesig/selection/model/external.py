@@ -16,6 +16,7 @@ from genesig.data.cohorts.translation import under_names
 from genesig.data.quality.twins import cross_twins
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
+from genesig.response.design import Label
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.model.external_scores import scores_table
@@ -231,7 +232,7 @@ class _Tested(NamedTuple):
 
 def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str]], *, name: str,
                  expression: str, samples: str | None,
-                 label: str | Mapping[str, str] | None, event: str | None,
+                 label: Label | None, event: str | None,
                  classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                  part: str | None, batch: str | None,
                  covariate_words: Mapping[str, Mapping[Any, str]], renamed: str | None,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from odd_tables import OddStudy, odd_study, table_text, write_matrix
-
-from genesig.cli import main
 
 __all__ = ["odd_study"]
 
@@ -141,9 +138,6 @@ def test_external_cohort_and_studies_find_the_column_too(odd_study: OddStudy) ->
     assert "0 errors" in summary
     assert "note: other.csv, column 'id': read as sample names (24 of 24 rows" in problems
     first = {"name": "first", "expression": "e.tsv", "samples": "s.tsv"}
-    config = {"studies": [first, files], "label": "diagnosis"}
-    Path("several.json").write_text(json.dumps(config))
-    Path("several.yaml").write_text(Path("several.json").read_text())
-    main(["validate", "several.yaml"])
-    printed = odd_study.capsys.readouterr()
-    assert "note: other.csv, column 'id': read as sample names (24 of 24 rows" in printed.err
+    several = {"studies": [first, files], "label": "diagnosis"}
+    summary, problems = odd_study.validate_config(several)
+    assert "note: other.csv, column 'id': read as sample names (24 of 24 rows" in problems
