@@ -26,6 +26,13 @@ COVARIATES = re.compile(
 )
 # Batches are corrected by a step of their own.
 BATCH = re.compile(r"(.*[\W_])?(batch|plate)(?![a-z]).*", re.IGNORECASE)
+# Words in the name of a column of whole numbers that are a quantity or stand in an order.
+ORDERED = """
+age size bmi grade grades stage nodes node score scores dose level count counts number visit visits
+day days week weeks month months year years time hours rank ecog performance gleason height weight
+"""
+MOST_CODES = 10
+"""Different whole numbers in a column of codes."""
 # Words in the names of columns: of a time, of an event, of what either may be of, and of times that
 # do not run from the start of the study or names of samples.
 WORDS = """
@@ -89,6 +96,19 @@ def covariates(table: pd.DataFrame, taken: Sequence[str]) -> list[str]:
             names.append(name)
             made = wide
     return names
+
+
+def are_codes(name: str, cells: Sequence[str]) -> bool:
+    """Tell whether whole numbers may be names, as those of centres 1 to 5 are.
+
+    They are few, three or more, each of several samples; two are as good as words. A name such as
+    grade, age or dose says that they are none.
+    """
+    if not cells or set(words_of(name)) & set(ORDERED.split()):
+        return False
+    values = {float(cell) for cell in cells if is_number(cell)}
+    few = 2 < len(values) <= min(MOST_CODES, len(cells) // LEAST)
+    return few and all(map(is_number, cells)) and all(value % 1 == 0 for value in values)
 
 
 def is_covariate(name: str) -> bool:

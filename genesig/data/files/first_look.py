@@ -14,6 +14,7 @@ import numpy as np
 
 from genesig.data.files.columns import (
     BATCH,
+    are_codes,
     cells_of,
     class_columns,
     covariates,
@@ -317,5 +318,8 @@ def _covariates(table: pd.DataFrame, label: Label) -> Lines:
     lacking = any(len(cells_of(table, name)) < len(table) for name in names)
     listed = json.dumps(names, ensure_ascii=False)
     more = ", missing_covariates: mean" if lacking else ""
+    codes = [name for name in names if are_codes(name, cells_of(table, name))]
+    if codes:
+        more += f", categorical_covariates: {json.dumps(codes, ensure_ascii=False)}"
     ask = "Usual covariates; to hold them fixed, so that genes count for what they add to them:"
     return (*lines, ask, f"  data: {{covariates: {listed}{more}}}")

@@ -113,7 +113,8 @@ def read_dataset(expression: str, samples: str, label: Label,
                  missing_covariates: str, covariate_shape: str, weights: str | None,
                  chromosome: str | None, position: str | None,
                  keep: Sequence[str] = (),
-                 sample_names: str | None = None) -> Dataset:  # fmt: skip
+                 sample_names: str | None = None,
+                 categorical_covariates: Sequence[str] = ()) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -166,6 +167,8 @@ def read_dataset(expression: str, samples: str, label: Label,
         Kinds of rows that are no genes and are kept, see `files.non_genes.KINDS`.
     sample_names : str or None
         Column of the sample table with the names that the matrix has; None looks for it.
+    categorical_covariates : sequence of str
+        Covariates whose numbers are names.
     gene_columns : sequence of str
         Further columns of the gene table that are kept: those that steps take genes together by.
 
@@ -189,7 +192,8 @@ def read_dataset(expression: str, samples: str, label: Label,
                          covariate_words=covariate_words, missing_covariates=missing_covariates,
                          covariate_shape=covariate_shape, weights=weights,
                          chromosome=chromosome, position=position, keep=keep,
-                         sample_names=sample_names)  # fmt: skip
+                         sample_names=sample_names,
+                         categorical_covariates=categorical_covariates)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -238,7 +242,8 @@ def read_inputs(expression: str, samples: str, label: Label,
                 missing_covariates: str, covariate_shape: str, weights: str | None,
                 chromosome: str | None, position: str | None,
                 keep: Sequence[str] = (),
-                sample_names: str | None = None) -> Inputs:  # fmt: skip
+                sample_names: str | None = None,
+                categorical_covariates: Sequence[str] = ()) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     columns, pool = label_columns(label), None
@@ -276,7 +281,8 @@ def read_inputs(expression: str, samples: str, label: Label,
     if sheet is not None and not any(problem.level == "error" for problem in problems):
         sheet = with_fixed(sheet, samples, problems, covariates=covariates,
                            words=covariate_words, missing=missing_covariates,
-                           shape=covariate_shape, weights=weights)  # fmt: skip
+                           shape=covariate_shape, weights=weights,
+                           categorical=categorical_covariates)  # fmt: skip
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
         named = [*columns, *covariates, *filter(None, [group, pair, batch, weights, files])]
