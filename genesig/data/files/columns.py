@@ -28,7 +28,7 @@ COVARIATES = re.compile(
 BATCH = re.compile(r"(.*[\W_])?(batch|plate)(?![a-z]).*", re.IGNORECASE)
 # Words in the name of a column of whole numbers that are a quantity or stand in an order.
 ORDERED = """
-age size bmi grade grades stage nodes node score scores dose level count counts number visit visits
+age size bmi grade grades stage nodes node score scores dose level count counts visit visits
 day days week weeks month months year years time hours rank ecog performance gleason height weight
 """
 MOST_CODES = 10

@@ -25,6 +25,8 @@ USUAL = re.compile(
 )
 # Between the words of a cell such as "S01: tumour" or "RNA-seq of S01 [rep 2]".
 BETWEEN_WORDS = re.compile(r"[\s,;:=|/()\[\]{}\"']+")
+# Inside of words such as "tumour_S01_rep2".
+WITHIN_WORDS = re.compile(r"[\W_]+")
 # Endings of files that are called as their sample, such as S01.CEL or S01.fastq.gz.
 FILE_ENDING = re.compile(
     r"\.(cel|idat|txt|tsv|csv|bam|fastq|fq|counts?)(\.gz)?$|\.gz$", re.IGNORECASE
@@ -164,7 +166,7 @@ def _among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     for row, cell in enumerate(cells):
         words = BETWEEN_WORDS.split(cell)
         words += [FILE_ENDING.sub("", word.rpartition("/")[2]) for word in cell.split()]
-        present = axis.intersection(words)
+        present = axis.intersection(words) or axis.intersection(WITHIN_WORDS.split(cell))
         if len(present) == 1:
             names[row] = next(iter(present))
     return names

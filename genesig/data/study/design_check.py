@@ -352,7 +352,11 @@ MIN_UNITS_OF_CLASS = 3
 MAX_UNIT_SIZE = 5
 """Samples of one patient, as a mean, unless all have the same number; kinds have more samples."""
 BY_CHANCE = 1e-4
-"""Probability of one response in each value, below which it is no chance."""
+BY_CHANCE_OF_EQUAL_SIZE = 1e-2
+"""Probability of one response in each value, below which it is no chance; values of a kind that
+all have the same number of samples are hardly one."""
+MIN_UNITS_CALLED_AS_CLASSES = 9
+"""Values that have the word of their class in them, such as control_01; fewer are its kinds."""
 
 
 def _valued_units(sheet: Sheet, where: str) -> Iterator[Problem]:
@@ -401,7 +405,8 @@ def _are_units(cells: Sequence[str | None], shown: Sequence[str], sheet: Sheet) 
     repeated = [of_unit for of_unit in rows.values() if len(of_unit) > 1]
     if len(rows) < MIN_UNITS or not repeated:
         return False
-    if sum(sizes) > MAX_UNIT_SIZE * len(sizes) and len(set(sizes)) > 1:
+    equal = len(set(sizes)) == 1
+    if sum(sizes) > MAX_UNIT_SIZE * len(sizes) and not (equal and len(sizes) >= 2 * sizes[0]):
         return False
     if any(len({shown[row] for row in of_unit}) > 1 for of_unit in repeated):
         return False
@@ -410,8 +415,29 @@ def _are_units(cells: Sequence[str | None], shown: Sequence[str], sheet: Sheet) 
         return False
     if all(map(is_number, rows)) and _are_measurements(rows, sheet):
         return False
+    if sheet.design.classes and _are_kinds(rows, sheet):
+        return False
     known = [shown[row] for of_unit in rows.values() for row in of_unit]
-    return _chance_of_one_response(repeated, known) < BY_CHANCE
+    limit = BY_CHANCE_OF_EQUAL_SIZE if equal else BY_CHANCE
+    return _chance_of_one_response(repeated, known) < limit
+
+
+def _are_kinds(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
+    """Tell whether values are kinds of the classes: control_6h, or class and another column."""
+    labels = list(map(str, sheet.obs[sheet.design.label]))
+    called = sum(labels[of_unit[0]].casefold() in unit.casefold() for unit, of_unit in rows.items())
+    if 2 * called > len(rows) and len(rows) < MIN_UNITS_CALLED_AS_CLASSES:
+        return True
+    unit_of_row = {row: unit for unit, of_unit in rows.items() for row in of_unit}
+    for name in sheet.obs.columns:
+        cells = list(map(str, sheet.obs[name]))
+        units: dict[tuple[str, str], set[str]] = {}
+        for row, unit in unit_of_row.items():
+            units.setdefault((labels[row], cells[row]), set()).add(unit)
+        few = 2 * len(set(cells)) <= len(rows)
+        if few and name != sheet.design.label and all(len(of) == 1 for of in units.values()):
+            return True
+    return False
 
 
 def _are_measurements(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:

@@ -16,7 +16,8 @@ __all__ = ["odd_study"]
 N_SAMPLES = 48
 NAMES = [f"S{k:02}" for k in range(N_SAMPLES)]
 RANDOM = np.random.default_rng(5)
-OF_DONOR = RANDOM.permutation(np.repeat(["control", "case"], N_SAMPLES // 4)).tolist()
+FIRST = ["control", "case", "control", "case", "case", "control"]
+OF_DONOR = FIRST + RANDOM.permutation(["control", "case"] * 9).tolist()
 CLASSES = [OF_DONOR[k // 2] for k in range(N_SAMPLES)]
 WHOLE = "48 samples (24 control, 24 case; positive: case), 30 genes"
 WARNING = "values has one response, as the samples of one patient have"
@@ -53,6 +54,7 @@ def test_repeated_values_of_one_response_are_warned_of(odd_study: OddStudy, name
 HARMLESS = {
     "as many values at random": RANDOM.permutation(UNITS["SUBJID"]).tolist(),
     "kinds of the classes": [f"{label} {k % 3}" for k, label in enumerate(CLASSES)],
+    "times of each class": [f"{label}_{6 * (k % 4)}h" for k, label in enumerate(CLASSES)],
     "subtypes of the cases": [
         f"type {k // 2 % 9}" if label == "case" else "none" for k, label in enumerate(CLASSES)
     ],
@@ -70,6 +72,22 @@ def test_values_that_are_no_patients_are_not_warned_of(odd_study: OddStudy, name
     summary, problems = odd_study.validate()
     assert WHOLE in summary
     assert not problems
+
+
+def test_class_and_another_column_make_no_patients(odd_study: OddStudy) -> None:
+    hours = [str(6 * (k // 2 % 4)) for k in range(N_SAMPLES)]
+    groups = [f"{label[:2]}{hour}" for label, hour in zip(CLASSES, hours, strict=True)]
+    odd_study.write(NAMES, _sheet(hour=hours, group=groups))
+    _, problems = odd_study.validate()
+    assert not problems
+
+
+def test_six_donors_of_two_samples_are_found(odd_study: OddStudy) -> None:
+    sheet = "".join(_sheet(code=UNITS["SUBJID"]).splitlines(keepends=True)[:13])
+    odd_study.write(NAMES[:12], sheet)
+    splits = {"folds": 2, "inner_folds": 2, "repeats": 1, "subsamples": 0}
+    _, problems = odd_study.validate(splits=splits)
+    assert f"each of its 6 {WARNING}" in problems
 
 
 def test_donors_of_survival_are_found_by_their_times(odd_study: OddStudy) -> None:
