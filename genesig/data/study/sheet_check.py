@@ -107,7 +107,7 @@ def storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFram
     Columns of one name get names of their own.
     """
     table = _with_own_names(table, where, problems)
-    bad = [not name or "/" in name or name == "_index" for name in table.columns]
+    bad = [not _is_storable(name) for name in table.columns]
     odd = [name for name, is_bad in zip(table.columns, bad, strict=True) if is_bad]
     if odd:
         what = "column {} is left out; a name is needed, without a slash and other than _index"
@@ -117,6 +117,10 @@ def storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFram
     return kept
 
 
+def _is_storable(name: str) -> bool:
+    return bool(name) and "/" not in name and name != "_index"
+
+
 def _with_own_names(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFrame:
     """Return the table with a name of its own for each column, as SDRF files repeat theirs.
 
@@ -124,7 +128,7 @@ def _with_own_names(table: pd.DataFrame, where: str, problems: Problems) -> pd.D
     it. Of columns with the same cells the first one keeps the name.
     """
     headers = [str(table.index.name or ""), *map(str, table.columns)]
-    times = Counter(header for header in headers if header)
+    times = Counter(header for header in headers if _is_storable(header))
     repeated = [header for header in times if times[header] > 1]
     if not repeated:
         return table
