@@ -68,6 +68,9 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: 
     dropped = _without_label(table, where, label[0], settings["classes"] or (), problems)
     labels = table[label[0]][[name not in dropped for name in table.index]]
     chosen = LABELS[task].choose(Asked(table, where, label, labels, settings), problems)
+    if any(problem.code == "times_of_one_outcome" for problem in problems):  # which says why
+        blank = ("labels_missing", "many_labels_missing")
+        problems[:] = [problem for problem in problems if problem.code not in blank]
     dropped |= chosen.dropped
     obs = table[[name not in dropped for name in table.index]]
     for key, column in named.items():
@@ -187,7 +190,7 @@ def _without_label(table: pd.DataFrame, where: str, label: str, classes: Sequenc
         word = table[label].iloc[rows[0]]
         what = f"no label{f' ({word!r})' if word else ''} for {listing(names)}; left out of the "
         what += f"study ({len(rows)} of {len(table)})"
-        problems.append(Problem(at, what, "warning"))
+        problems.append(Problem(at, what, "warning", "labels_missing"))
     return dict.fromkeys(names, f"no label in column '{label}'")
 
 

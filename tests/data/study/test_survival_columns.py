@@ -99,7 +99,8 @@ def test_times_of_the_dead_alone_are_refused(odd_study: OddStudy) -> None:
     odd_study.write(NAMES, _sheet(header, _coded("Dead", "Alive"), TO_DEATH, TO_VISIT))
     data = {**SURVIVAL, "event": "Dead"}
     n_alive = int((~CAME).sum())
-    _, problems = odd_study.validate({**JOINED, "time": "days_to_death"}, data=data)
+    summary, problems = odd_study.validate({**JOINED, "time": "days_to_death"}, data=data)
+    assert summary == "c.yaml: 1 error, 0 warnings\n"
     assert (
         f"error: s.tsv, column 'days_to_death': no time for {n_alive} of the {n_alive} samples "
         "without the event (column 'vital_status'), who would all be left out; "
