@@ -34,11 +34,11 @@ YES = frozenset({"1", "1.0", "yes", "y", "true", "t"})
 NO = frozenset({"0", "0.0", "no", "n", "false", "f"})
 # Words in the name of a column: its 1 says that the event came; that it did not; either, as in R's
 # GBSG2, where cens is 1 for an event.
-CAME_WORDS = """
+EVENT_WORDS = """
 event dead died death deceased relapse relapsed recurrence recurred progression progressed
 metastasis loss failure
 """
-CAME = frozenset(CAME_WORDS.split())
+EVENT_NAMES = frozenset(EVENT_WORDS.split())
 CENSORED_WORDS = "censored censoring alive living surviving survived survivor"
 CENSORED = frozenset(CENSORED_WORDS.split())
 DOUBTFUL = frozenset(["cens", "censor"])
@@ -58,50 +58,50 @@ class Pair:
     time, event : str
     word : str or None
         Word of the event; None where that is 1.
-    further : tuple of str
+    follow_up_times : tuple of str
         Columns with the times that the first one lacks, such as of the last follow-up.
     """
 
     time: str
     event: str
     word: str | None
-    further: tuple[str, ...] = ()
+    follow_up_times: tuple[str, ...] = ()
 
     @property
     def label(self) -> dict[str, Any]:
         """Value of ``label`` in a config."""
-        times = [self.time, *self.further] if self.further else self.time
+        times = [self.time, *self.follow_up_times] if self.follow_up_times else self.time
         return {"time": times, "event": self.event}
 
 
 def pairs(table: pd.DataFrame) -> list[Pair]:
     """Return the columns that look like time and event of one thing: os_time, os_event.
 
-    Both names are told by their words, and are of one thing where they have the same further ones;
-    or where there is one column of each alone.
+    Their names say which is which. They are of one thing if their further words are the same, or if
+    there is one column of times and one of events.
     """
     names = list(dict.fromkeys(map(str, table.columns)))
     times = {name: _of_what(name) for name in names if _is_time(name, cells_of(table, name))}
     events = {name: _of_what(name) for name in names if _is_event(name, cells_of(table, name))}
-    found = [(t, e) for t in times for e in events if t != e and times[t] == events[e]]
-    if not found and len(times) == len(events) == 1:
-        found = [(t, e) for t in times for e in events if t != e and times[t] | events[e] <= ENDS]
-    return _with_further_times(table, [_pair(table, t, e) for t, e in found])
+    columns = [(t, e) for t in times for e in events if t != e and times[t] == events[e]]
+    if not columns and len(times) == len(events) == 1:
+        columns = [(t, e) for t in times for e in events if t != e and times[t] | events[e] <= ENDS]
+    return _with_further_times(table, [_pair(table, t, e) for t, e in columns])
 
 
 def _pair(table: pd.DataFrame, time: str, event: str) -> Pair:
     """Return two columns with the word of the event, and the column of the times that are blank."""
     counts = Counter(cells_of(table, event))
     word = event_word(counts, event, longer_times(table, time, event))
-    other = lacking_times(table, time, event, "1" if word is None else word)
-    return Pair(time, event, word, () if other is None else other.columns)
+    lacking = lacking_times(table, time, event, "1" if word is None else word)
+    return Pair(time, event, word, () if lacking is None else lacking.columns)
 
 
-def _with_further_times(table: pd.DataFrame, found: list[Pair]) -> list[Pair]:
+def _with_further_times(table: pd.DataFrame, candidates: list[Pair]) -> list[Pair]:
     """Put pairs with a second column of times first, and leave pairs of that column alone out."""
-    joined = [pair for pair in found if pair.further and not _is_follow_up(pair.time)]
-    second = {(name, pair.event) for pair in joined for name in pair.further}
-    alone = [p for p in found if p not in joined and (p.time, p.event) not in second]
+    joined = [pair for pair in candidates if pair.follow_up_times and not _is_follow_up(pair.time)]
+    second = {(name, pair.event) for pair in joined for name in pair.follow_up_times}
+    alone = [p for p in candidates if p not in joined and (p.time, p.event) not in second]
     return [*joined, *alone]
 
 
@@ -142,26 +142,29 @@ def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> Lack
         )
         if not is_missing(cell)
     ]
-    sides = {came: [(timed, row) for c, timed, row in rows if c == came] for came in (True, False)}
+    sides = {
+        outcome: [(timed, row) for value, timed, row in rows if value == outcome]
+        for outcome in (True, False)
+    }
     if min(map(len, sides.values())) < LEAST:
         return None
-    blank = {came: [row for timed, row in side if not timed] for came, side in sides.items()}
-    for came, side in sides.items():
-        others = len(sides[not came])
-        if len(blank[came]) < (1 - MOST_BLANK) * len(side) or (
-            len(blank[not came]) > MOST_BLANK * others
+    blank = {outcome: [row for timed, row in side if not timed] for outcome, side in sides.items()}
+    for outcome, side in sides.items():
+        n_of_other = len(sides[not outcome])
+        if len(blank[outcome]) < (1 - MOST_BLANK) * len(side) or (
+            len(blank[not outcome]) > MOST_BLANK * n_of_other
         ):
             continue
         return LackingTimes(
-            came, len(blank[came]), len(side), _times_of(table, blank[came], (time, event))
+            outcome, len(blank[outcome]), len(side), _times_of(table, blank[outcome], (time, event))
         )
     return None
 
 
-def _times_of(table: pd.DataFrame, rows: Sequence[int], taken: Sequence[str]) -> tuple[str, ...]:
+def _times_of(table: pd.DataFrame, rows: Sequence[int], excluded: Sequence[str]) -> tuple[str, ...]:
     """Return the first column of times, if any, that has nearly all of these rows."""
     for name in dict.fromkeys(map(str, table.columns)):
-        if name in taken or not _is_time(name, cells_of(table, name)):
+        if name in excluded or not _is_time(name, cells_of(table, name)):
             continue
         cells = [str(table[name].iloc[row]) for row in rows]
         timed = [cell for cell in cells if is_number(cell) and float(cell) >= 0]
@@ -183,10 +186,10 @@ def longer_times(table: pd.DataFrame, time: str, event: str) -> float:
     yes, no = np.array(times[True]), np.array(times[False])
     if not len(yes) or not len(no):
         return 0.0
-    every = np.sort(np.concatenate([yes, no]))
-    ranks = (every.searchsorted(yes, "left") + every.searchsorted(yes, "right") + 1) / 2
-    excess = ranks.sum() - len(yes) * (len(every) + 1) / 2
-    return float(excess / np.sqrt(len(yes) * len(no) * (len(every) + 1) / 12))
+    all_times = np.sort(np.concatenate([yes, no]))
+    ranks = (all_times.searchsorted(yes, "left") + all_times.searchsorted(yes, "right") + 1) / 2
+    excess = ranks.sum() - len(yes) * (len(all_times) + 1) / 2
+    return float(excess / np.sqrt(len(yes) * len(no) * (len(all_times) + 1) / 12))
 
 
 def expected_event(counts: Mapping[str, int], name: str, longer: float = 0.0) -> str | None:
@@ -206,7 +209,11 @@ def expected_event(counts: Mapping[str, int], name: str, longer: float = 0.0) ->
     if len(yes) == len(no) == 1 and len(counts) == 2:
         if _says_censored(name, longer):
             return no[0]
-        return yes[0] if CAME & set(words_of(name)) and not NEGATION & set(words_of(name)) else None
+        return (
+            yes[0]
+            if EVENT_NAMES & set(words_of(name)) and not NEGATION & set(words_of(name))
+            else None
+        )
     final = [cell for cell in counts if any(part in cell.lower() for part in FINAL)]
     return final[0] if len(counts) == 2 and len(final) == 1 else None
 
@@ -215,7 +222,7 @@ def _says_censored(name: str, longer: float) -> bool:
     words = set(words_of(name))
     if words & NEGATION:
         return False
-    if words & CENSORED and not words & CAME:
+    if words & CENSORED and not words & EVENT_NAMES:
         return True
     return bool(words & (CENSORED | DOUBTFUL)) and longer > CLEAR
 
@@ -232,10 +239,10 @@ def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str
         return None
     final = [cell for cell in counts if any(part in cell.lower() for part in FINAL)]
     if len(counts) == 2:
-        first, second = sorted(counts)
-        numbers = is_number(first) and is_number(second)
+        low, high = sorted(counts)
+        numbers = is_number(low) and is_number(high)
         return final[0] if len(final) == 1 else max(counts, key=float) if numbers else \
-            control_first([first, second])[1]  # fmt: skip
+            control_first([low, high])[1]  # fmt: skip
     if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
         return "1"
     return min(counts, key=lambda cell: (cell not in final, counts[cell]))
@@ -260,5 +267,7 @@ def _is_event(name: str, cells: Sequence[str]) -> bool:
     if not (len(counts) == 2 or coded) or not words & (EVENT | ENDS) or is_covariate(name):
         return False
     word = event_word(counts, name)
-    here = [n for cell, n in counts.items() if (float(cell) == 1 if word is None else cell == word)]
-    return sum(here) >= LEAST
+    n_events = [
+        n for cell, n in counts.items() if (float(cell) == 1 if word is None else cell == word)
+    ]
+    return sum(n_events) >= LEAST

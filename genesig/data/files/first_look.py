@@ -257,7 +257,7 @@ def _proposed(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
     Times with events first, then classes, then numbers; what most studies hold fixed comes last.
     """
     found, numbers = pairs(table), list(number_columns(table))
-    of_pairs = {name for pair in found for name in (pair.time, pair.event, *pair.further)}
+    of_pairs = {name for pair in found for name in (pair.time, pair.event, *pair.follow_up_times)}
     classes = {name: counts for name, counts in class_columns(table) if name not in of_pairs}
     lines = (*(_of_pair(table, pair) for pair in found), *starmap(_of_classes, classes.items()),
              *(_of_numbers(table, name) for name in numbers if name not in of_pairs))  # fmt: skip

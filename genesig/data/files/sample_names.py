@@ -33,6 +33,8 @@ FILE_ENDING = re.compile(
 )
 # After the name of a patient in that of a sample, such as TCGA-AB-1234-01.
 SEPARATORS = "-._: "
+MAX_SAMPLES = 20_000
+"""Names of an axis that is searched for parts of names; more are genes."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ Reading = Callable[[Sequence[str], frozenset[str]], dict[int, str]]
 
 
 def with_matrix_names(
-    table: pd.DataFrame, axes: Axes, where: str, column: str | None, problems: list[Problem]
+    table: pd.DataFrame, axes: Axes, file: str, column: str | None, problems: list[Problem]
 ) -> pd.DataFrame:
     """Return the sample table indexed by the names that the matrix has for its samples.
 
@@ -80,7 +82,7 @@ def with_matrix_names(
     table : DataFrame of strings
         Index = first column of the file; ``attrs`` are kept.
     axes : (column names, row names) of the matrix
-    where : str
+    file : str
         File of the sample table.
     column : str or None
         ``data.sample_names``: the column that holds the names; None looks for it.
@@ -89,7 +91,7 @@ def with_matrix_names(
     """
     headers = [str(table.index.name), *map(str, table.columns)]
     if column is not None and headers.count(column) != 1:
-        problems.append(Problem(where, _no_such_column(column, headers, where), code="no_column"))
+        problems.append(Problem(file, _no_such_column(column, headers, file), code="no_column"))
         return table
     if column is None:
         if _first_column_suffices(table, axes):
@@ -105,13 +107,13 @@ def with_matrix_names(
         ]
         if not matches:
             continue
-        chosen = _best(matches, where, problems)
-        return table if chosen is None else _indexed(table, chosen, where, problems, column)
+        chosen = _best(matches, file, problems)
+        return table if chosen is None else _indexed(table, chosen, file, problems, column)
     return table if column is None else _by_column(table, headers.index(column))
 
 
 def table_of_matrix(
-    table: pd.DataFrame, matrix: Matrix, where: str
+    table: pd.DataFrame, matrix: Matrix, file: str
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Return a sample table under the names of its matrix, and what is said of that.
 
@@ -121,17 +123,17 @@ def table_of_matrix(
         Two columns name the samples in different ways.
     """
     problems: list[Problem] = []
-    table = with_matrix_names(table, (matrix.columns, matrix.rows), where, None, problems)
+    table = with_matrix_names(table, (matrix.columns, matrix.rows), file, None, problems)
     if any(problem.level == "error" for problem in problems):
         raise InvalidInput(problems)
     return table, problems
 
 
-def _no_such_column(column: str, headers: Sequence[str], where: str) -> str:
+def _no_such_column(column: str, headers: Sequence[str], file: str) -> str:
     if column in headers:
         return f"{KEY}: column '{column}' occurs more than once; give each its own name"
     near = did_you_mean(column, headers) or f" (columns: {listing(filter(None, headers), 12)})"
-    return f"{KEY} '{column}' is not a column of {where}{near}"
+    return f"{KEY} '{column}' is not a column of {file}{near}"
 
 
 def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
@@ -143,8 +145,8 @@ def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
     cells = {str(cell) for cell in table.index}
     n_present, enough = _presence(cells, axes)
     if enough and all(map(str.isdigit, cells)):
-        others = ({str(cell) for cell in table.iloc[:, k]} for k in range(table.shape[1]))
-        n_elsewhere = max((_presence(other, axes)[0] for other in others), default=0)
+        columns = ({str(cell) for cell in table.iloc[:, k]} for k in range(table.shape[1]))
+        n_elsewhere = max((_presence(column, axes)[0] for column in columns), default=0)
         return n_elsewhere < n_present or (n_elsewhere == n_present and bool(table.index.name))
     return enough
 
@@ -174,10 +176,11 @@ def _among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
 
 def _beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     """Return the one name of the matrix that goes on, behind a separator, from each cell."""
-    wanted, continued = frozenset(filter(None, cells)), dict[str, set[str]]()
+    beginnings = frozenset(filter(None, cells))
+    continued: dict[str, set[str]] = {}
     for name in axis:
         for place, letter in enumerate(name):
-            if letter in SEPARATORS and name[:place] in wanted:
+            if letter in SEPARATORS and name[:place] in beginnings:
                 continued.setdefault(name[:place], set()).add(name)
     return {
         row: next(iter(continued[cell]))
@@ -202,6 +205,8 @@ def _matches(
     """
     cells = [str(cell).strip() for cell in _column(table, position)]
     for axis in axes:
+        if manner and len(axis) > MAX_SAMPLES:
+            continue
         names = reading(cells, frozenset(axis))
         match = NameColumn(name, position, names, manner)
         if manner and match.n_names < len(names):
@@ -212,7 +217,7 @@ def _matches(
             yield match
 
 
-def _best(matches: list[NameColumn], where: str, problems: list[Problem]) -> NameColumn | None:
+def _best(matches: list[NameColumn], file: str, problems: list[Problem]) -> NameColumn | None:
     """Return the column with most names; None, with an error, where two differ equally well."""
 
     def rank(match: NameColumn) -> tuple[int, bool, bool]:
@@ -224,33 +229,38 @@ def _best(matches: list[NameColumn], where: str, problems: list[Problem]) -> Nam
     different = [match for match in leading if match.names != leading[0].names]
     if different:
         pair = listing([leading[0].name, different[0].name])
-        what = f"columns {pair} name the same samples of the matrix in different rows; say which "
+        message = (
+            f"columns {pair} name the same samples of the matrix in different rows; say which "
+        )
         problems.append(
-            Problem(where, f"{what}is meant: {KEY}", code="sample_names_unclear", key=KEY)
+            Problem(file, f"{message}is meant: {KEY}", code="sample_names_unclear", key=KEY)
         )
         return None
     return leading[0]
 
 
 def _indexed(
-    table: pd.DataFrame, chosen: NameColumn, where: str, problems: list[Problem],
+    table: pd.DataFrame, chosen: NameColumn, file: str, problems: list[Problem],
     column: str | None,
 ) -> pd.DataFrame:  # fmt: skip
     """Return the table under the names of the matrix; say which column they are from."""
     cells = [str(cell).strip() for cell in _column(table, chosen.position)]
     names = [chosen.names.get(row, cell) for row, cell in enumerate(cells)]
-    at = f"{where}, column '{chosen.name}'" if chosen.name else f"{where}, first column"
+    at = f"{file}, column '{chosen.name}'" if chosen.name else f"{file}, first column"
     n_rows = f"{len(chosen.names)} of {counted(len(table), 'row')}"
     if chosen.manner:
         row = next(iter(chosen.names))
-        what = f"read as sample names ({n_rows}), though no column has those of the matrix: the "
-        what += f"cell '{cells[row]}' {chosen.manner.format(chosen.names[row])}; if that is wrong, "
-        what += "write the names alike in both"
-        problems.append(Problem(at, what, "warning", "sample_names_similar", KEY))
+        message = f"read as sample names ({n_rows}), though no column has those of the matrix: the "
+        message += (
+            f"cell '{cells[row]}' {chosen.manner.format(chosen.names[row])}; if that is wrong, "
+        )
+        message += "write the names alike in both"
+        problems.append(Problem(at, message, "warning", "sample_names_similar", KEY))
     elif column is None:
-        first = f"column '{table.index.name}'" if table.index.name else "the first column"
-        what = f"read as sample names ({n_rows} are in the matrix), and not {first}; name another "
-        problems.append(Problem(at, f"{what}by {KEY}", "note", "sample_names_column", KEY))
+        first_column = f"column '{table.index.name}'" if table.index.name else "the first column"
+        message = f"read as sample names ({n_rows} are in the matrix), and not {first_column}; "
+        message += f"name another by {KEY}"
+        problems.append(Problem(at, message, "note", "sample_names_column", KEY))
     return _by_column(table, chosen.position, names if chosen.manner else None)
 
 
@@ -275,11 +285,11 @@ def _by_column(
         header = "" if "sample" in [table.index.name, *table.columns] else "sample"
     cells = list(_column(table, position) if names is None else names)
     index = pd.Index(np.array(cells, dtype=object), name=header)
-    first = str(table.index.name or "")
+    first_header = str(table.index.name or "")
     columns = table.set_axis(index)
     if names is None:
         columns = columns.iloc[:, [k for k in range(table.shape[1]) if k != position - 1]]
-    if first and first not in columns.columns:
-        columns.insert(0, first, list(table.index))
+    if first_header and first_header not in columns.columns:
+        columns.insert(0, first_header, list(table.index))
     columns.attrs = dict(table.attrs)
     return columns

@@ -37,12 +37,12 @@ def with_joined_times(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFra
 
 def _first_time(cells: Sequence[str]) -> str:
     """Return the first cell that has a number, else the first word that may be a slip."""
-    known = [cell for cell in cells if not is_unknown(cell)]
-    return next(filter(is_number, known), known[0] if known else "")
+    answers = [cell for cell in cells if not is_unknown(cell)]
+    return next(filter(is_number, answers), answers[0] if answers else "")
 
 
 def check_blank_times(
-    table: pd.DataFrame, where: str, time: str, event: str, word: str | None
+    table: pd.DataFrame, file: str, time: str, event: str, word: str | None
 ) -> Iterator[Problem]:
     """Yield that a column has times of one outcome alone, so that the other would be left out.
 
@@ -55,27 +55,29 @@ def check_blank_times(
     lacking = lacking_times(table, time, event, chosen)
     if lacking is None:
         return
-    who = "with the event" if lacking.with_event else "without the event"
-    what = f"no time for {lacking.n_blank} of the {counted(lacking.n_samples, 'sample')} {who} "
-    what += f"(column '{event}'), who would all be left out; "
+    outcome = "with the event" if lacking.with_event else "without the event"
+    message = (
+        f"no time for {lacking.n_blank} of the {counted(lacking.n_samples, 'sample')} {outcome} "
+    )
+    message += f"(column '{event}'), who would all be left out; "
     second = lacking.columns[0] if lacking.columns else "COLUMN"
     label = flow({"label": {"time": [time, second], "event": event}})[1:-1]
     if lacking.columns:
-        what += f"'{second}' has their times: write {label}"
+        message += f"'{second}' has their times: write {label}"
     else:
-        what += f"add the times of their last follow-up as a COLUMN, and write {label}"
-    yield Problem(f"{where}, column '{time}'", what, "error", "times_of_one_outcome", "label")
+        message += f"add the times of their last follow-up as a COLUMN, and write {label}"
+    yield Problem(f"{file}, column '{time}'", message, "error", "times_of_one_outcome", "label")
 
 
 def check_event_coding(
-    table: pd.DataFrame, where: str, columns: tuple[str, str], word: str | None, key: str
+    table: pd.DataFrame, file: str, columns: tuple[str, str], word: str | None, key: str
 ) -> Iterator[Problem]:
     """Yield that the word counted as the event is the other one, by the column's name or words.
 
     Parameters
     ----------
     table : DataFrame of strings
-    where : str
+    file : str
         Its file.
     columns : (time, event)
     word : str or None
@@ -92,7 +94,7 @@ def check_event_coding(
     if expected is None or len(chosen) != 1 or expected == chosen[0]:
         return
     yield Problem(
-        f"{where}, column '{event}'",
+        f"{file}, column '{event}'",
         _reversed(event, counts, chosen[0], expected, key),
         "warning",
         "event_reversed",
