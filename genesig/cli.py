@@ -237,7 +237,8 @@ def _symbols(chosen: argparse.Namespace) -> int:
 def _predict(chosen: argparse.Namespace) -> int:
     from genesig.data.cohorts.new_matrix import read_new
     from genesig.data.files.readers import read_json, read_samples
-    from genesig.errors import refuse
+    from genesig.data.files.sample_names import table_of_matrix
+    from genesig.errors import Problem, refuse
     from genesig.results.files import check_output, save_table, write_table
     from genesig.selection.model.new_samples import predict
     from genesig.selection.model.schema import scored_by
@@ -248,10 +249,13 @@ def _predict(chosen: argparse.Namespace) -> int:
     model, matrix = read_json(chosen.model), read_new(chosen.matrix, chosen.part, chosen.layout)
     where = chosen.matrix[0] + (f" and {n} more" if (n := len(chosen.matrix) - 1) else "")
     samples = read_samples(chosen.samples, None, None) if chosen.samples else None
+    notes: list[Problem] = []
+    if samples is not None:
+        samples, notes = table_of_matrix(samples, matrix, chosen.samples)
     table, problems = predict(model, matrix, where, missing=chosen.missing, mu=chosen.mu,
                               named=chosen.named, source=chosen.model, samples=samples,
                               renamed=chosen.renamed)  # fmt: skip
-    for line in (*problems, f"scale: {table.attrs['scale']}"):
+    for line in (*notes, *problems, f"scale: {table.attrs['scale']}"):
         print(line, file=sys.stderr)
     if chosen.output == "-":
         write_table(sys.stdout, table)

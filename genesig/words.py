@@ -116,6 +116,11 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in ("", "na", "nan", "n/a", "#n/a", "null")
 
 
+def is_unknown(text: str) -> bool:
+    """Tell whether a cell has no value, be it by a word such as '-- or [Not Available]."""
+    return is_missing(text) or UNKNOWN.fullmatch(text.strip(" '[]")) is not None
+
+
 def is_number(text: str) -> bool:
     """Tell whether a text is a number that may have been measured."""
     return NUMBER.fullmatch(text) is not None and abs(float(text)) <= LARGEST

@@ -137,9 +137,35 @@ def test_issue_templates_open_with_their_names() -> None:
 
 
 def test_the_catalogue_finds_its_three_files() -> None:
-    assert set(loaded(".snakemake-workflow-catalog.yml")["usage"]) == {"software-stack-deployment"}
+    usage = loaded(".snakemake-workflow-catalog.yml")["usage"]
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
     assert (ROOT / "config/README.md").is_file()
     assert (ROOT / "workflow/Snakefile").is_file()
+
+
+def test_catalogue_promises_no_deployment_without_the_package() -> None:
+    """A local image and an environment without genesig do not run a stranger's study."""
+    usage = loaded(".snakemake-workflow-catalog.yml")["usage"]
+    deployment = usage["software-stack-deployment"]
+    conda = " ".join(loaded("workflow/envs/genesig.yaml")["dependencies"])
+    image = re.findall(r'^container: "(.*)"$', (ROOT / "workflow/Snakefile").read_text(), re.M)
+    assert deployment["conda"] == ("genesig" in conda)
+    assert deployment["apptainer"] == ("://" in image[0])
+    assert "pip install ." in usage["mandatory-flags"]["desc"]
+
+
+@pytest.mark.slow
+def test_workflow_without_the_package_names_it(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['genesig'] = None; from snakemake.cli import main; main()"
+    words = ["--cores", "1", "--dry-run", "--config", "geo=GSE55235", "label=x"]
+    words += ["--snakefile", str(ROOT / "workflow/Snakefile")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    printed = done.stdout + done.stderr
+    assert "genesig is not installed in the Python that runs Snakemake" in printed
+    assert "Traceback" not in printed
 
 
 def test_the_test_study_is_sound(

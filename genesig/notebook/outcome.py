@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.content import read_content
 from genesig.data.files.readers import read_json, read_samples
-from genesig.errors import refuse
+from genesig.data.files.sample_names import table_of_matrix
+from genesig.errors import Problem, refuse
 from genesig.notebook.given import matrix_of
 from genesig.results.annotated import read_annotated
 from genesig.results.files import load_arrays, load_json, load_table
@@ -198,13 +199,17 @@ class Results:
 
         where, matrix = matrix_of(new, part, layout)
         about = None if samples is None else read_samples(samples, None, None)
+        notes: list[Problem] = []
+        if about is not None:
+            about, notes = table_of_matrix(about, matrix, str(samples))
         table, problems = predict(
             self.model, matrix, where, missing=missing, mu=mu, named=named,
             source=str(self.folder / "model.json"), samples=about,
             renamed=None if renamed is None else str(renamed),
         )  # fmt: skip
-        for problem in problems:
-            warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
+        for problem in (*notes, *problems):
+            if problem.level != "note":
+                warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
         return table
 
     def _check_same(self) -> None:

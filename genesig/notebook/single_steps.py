@@ -22,6 +22,7 @@ from genesig.data.files.readers import (
     read_matrix,
     read_samples,
 )
+from genesig.data.files.sample_names import table_of_matrix
 from genesig.data.steps.normalise import NORMALISERS, bound, fit_steps
 from genesig.data.steps.scale import LOGARITHMS
 from genesig.data.study.config_check import resolve_config
@@ -107,6 +108,10 @@ def read(
     if samples is not None or (alone is not None and alone.samples is not None):
         own = samples is None or samples == expression
         about = read_samples(samples or expression, matrix.columns, part if own else None)
+        about, notes = table_of_matrix(about, matrix, str(samples or expression))
+        for problem in notes:
+            if problem.level != "note":
+                warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
         check_names(list(map(str, about.index)), str(samples or expression))
     matrix = _samples_in_rows(matrix, where, about, str(samples or expression))
     check_names(matrix.rows, where)

@@ -52,19 +52,23 @@ class Covariate:
 
     @classmethod
     def of(cls, column: str, cells: Iterable[str], knots: int = 0,
-           words: Mapping[str, str] | None = None) -> Covariate:  # fmt: skip
+           words: Mapping[str, str] | None = None, *,
+           categorical: bool = False) -> Covariate:  # fmt: skip
         """Tell words from numbers: numbers are all that is not missing, or it is words.
 
         Words that differ in case, blanks or invisible characters only are one level, spelt as most
         of its cells. Numbers of which there are two are as good as words, and have no spline.
+        Numbers that are names, as of centres, are words if `categorical`, in the order of numbers.
         """
         times = Counter(c for c in cls(column, None, 0, words or {}).spelt(cells)
                         if not is_missing(c))  # fmt: skip
-        if not all(map(is_number, times)):
+        numbers = all(map(is_number, times))
+        if categorical or not numbers:
             spelt: dict[str, str] = {}
             for cell in sorted(times, key=lambda cell: (-times[cell], cell)):
                 spelt.setdefault(as_seen(cell), cell)
-            return cls(column, tuple(sorted(spelt.values())), 0, words or {})
+            levels = sorted(spelt.values(), key=float if numbers else None)
+            return cls(column, tuple(levels), 0, words or {})
         knots = knots if len(set(map(float, times))) > 2 else 0
         return cls(column, None, knots, words or {})
 

@@ -81,6 +81,21 @@ BALANCED = "balanced"
 """Weights of samples by which each class of a training set counts alike."""
 
 
-def label_columns(label: str | Mapping[str, str]) -> tuple[str, ...]:
-    """Return the columns that a config's ``label`` names: one, or those of time and event."""
-    return (label,) if isinstance(label, str) else (label["time"], label["event"])
+Label = str | Mapping[str, Any]
+"""``label`` of a config: a column, or those of time and event; several times are a list."""
+
+
+def label_columns(label: Label) -> tuple[str, ...]:
+    """Return the columns that a config's ``label`` names: one, or those of time and event.
+
+    Of several columns of times the first one stands for all: `time_columns` fill its blanks.
+    """
+    return (label,) if isinstance(label, str) else (time_columns(label)[0], label["event"])
+
+
+def time_columns(label: Label | None) -> tuple[str, ...]:
+    """Return the columns of times; () for a label of one column, or for none."""
+    if label is None or isinstance(label, str):
+        return ()
+    times = label["time"]
+    return (times,) if isinstance(times, str) else tuple(times)

@@ -241,9 +241,12 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         lambda s: [row.append(row[1]) for row in s.matrix],
         ["expression.tsv: sample 'P01' occurs more than once", "keep one column"],
     ),
-    "column of the sheet named like its first": (
-        lambda s: s.sheet[0].__setitem__(2, "sample"),
-        ["samples.tsv: column name 'sample' occurs more than once"],
+    "two columns with the name of the label": (
+        lambda s: [row.append("diagnosis" if k == 0 else "x") for k, row in enumerate(s.sheet)],
+        [
+            "samples.tsv: label 'diagnosis': 2 columns have this name; name one of them: 'diagnosis "
+            "(column 2)'"
+        ],
     ),
     "sample not in the matrix": (
         lambda s: s.matrix[0].__setitem__(3, "Q03"),
@@ -259,10 +262,10 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ],
     ),
     "an end that a pipeline has added": (
-        lambda s: _columns(s, lambda name: f"{name}_REP1"),
+        lambda s: _columns(s, lambda name: f"{name}REP1"),
         [
             "no sample of samples.tsv is here",
-            "is 'P01_REP1' the sample 'P01'? ('_REP1' is added to all here; write them alike)",
+            "is 'P01REP1' the sample 'P01'? ('REP1' is added to all here; write them alike)",
         ],
     ),
     "an end that the sample table has": (

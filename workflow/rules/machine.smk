@@ -5,6 +5,16 @@
 
 from snakemake.exceptions import WorkflowError
 
+try:
+    import genesig
+except ModuleNotFoundError as error:
+    if error.name != "genesig":
+        raise
+    raise WorkflowError(
+        "genesig is not installed in the Python that runs Snakemake; install it there, by"
+        " pip install . in a clone of this version (docs/running.md)"
+    ) from None
+
 from genesig.errors import InvalidInput
 from genesig.machine import check_memory, check_writable
 from genesig.results.run import say_failures

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.study.labels.times import (
+    check_blank_times,
+    check_event_coding,
+    with_joined_times,
+)
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import Problem, did_you_mean
+from genesig.response.design import Label, label_columns, time_columns
 from genesig.response.known import RESPONSES
 from genesig.response.survival import happened, times
 from genesig.results import Design
@@ -32,7 +38,7 @@ class Asked(NamedTuple):
     table: pd.DataFrame
     where: str
     design: Design
-    label: str | Mapping[str, str] | None
+    label: Label | None
     classes: Mapping[Any, str]
     event: str | None
     problems: Problems
@@ -171,13 +177,19 @@ def of_times(asked: Asked) -> Labels | None:
     if isinstance(label, str) or design.event is None:
         return None  # the settings say so
     named = label if isinstance(label, Mapping) else {"time": design.label, "event": design.event}
-    time, event = named["time"], named["event"]
-    if not has_columns(asked, [time, event]):
+    times_of_label = time_columns(named)
+    time, event = label_columns(named)
+    if not has_columns(asked, [*times_of_label, event]):
         return None
-    cells = {str(name): (str(row[time]), str(row[event])) for name, row in asked.table.iterrows()}
+    table = with_joined_times(asked.table, times_of_label)
+    word = design.occurred or "1" if asked.event is None else asked.event
+    if blank_times := list(check_blank_times(table, asked.where, time, event, word)):
+        asked.problems.extend(blank_times)
+        return None
+    asked.problems.extend(check_event_coding(table, asked.where, (time, event), word, "event"))
+    cells = {str(name): (str(row[time]), str(row[event])) for name, row in table.iterrows()}
     blank = [name for name, both in cells.items() if any(map(is_missing, both))]
     known = {name: both for name, both in cells.items() if name not in set(blank)}
-    word = design.occurred or "1" if asked.event is None else asked.event
     faults = list(_faults(asked, known, (time, event), word))
     asked.problems.extend(faults)
     if faults:

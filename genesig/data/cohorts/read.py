@@ -14,10 +14,11 @@ from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import read_matrix, read_samples
+from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.study.matrix_check import check_samples, with_genes_only
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, in_order
-from genesig.response.design import SEVERAL, label_columns
+from genesig.response.design import SEVERAL, Label, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
@@ -73,11 +74,12 @@ class Cohort:
 
 
 def read_cohort(design: Design, *, expression: str, samples: str | None,
-                label: str | Mapping[str, str] | None,
+                label: Label | None,
                 classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                 part: str | None, batch: str | None,
                 covariate_words: Mapping[str, Mapping[Any, str]],
-                event: str | None = None, genes: Collection[str] = ()) -> Cohort:  # fmt: skip
+                event: str | None = None, genes: Collection[str] = (),
+                sample_names: str | None = None) -> Cohort:  # fmt: skip
     """Read a data set of another study.
 
     Parameters
@@ -102,6 +104,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         Column -> word of the sample table -> word of the study.
     genes : collection of str
         Of the study: none of them is left out, whatever its name.
+    sample_names : str or None
+        Column of the sample table with the names that the matrix has; None looks for it.
 
     Raises
     ------
@@ -113,7 +117,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
     matrix = attempt(lambda: read_matrix(expression, part), problems)
     if matrix is not None and matrix.doubt:
         problems.append(Problem(expression, matrix.doubt, "warning"))
-    table = _table(matrix, table_file, part if samples in (None, expression) else None, problems)
+    part_of_table = part if samples in (None, expression) else None
+    table = _table(matrix, table_file, part_of_table, sample_names, problems)
     labels, dropped = None, list[dict[str, str]]()
     if table is not None:
         columns, index = list(map(str, table.columns)), str(table.index.name)
@@ -155,11 +160,15 @@ def _respelt(table: pd.DataFrame, design: Design,
     return table
 
 
-def _table(matrix: Matrix | None, where: str, part: str | None,
+def _table(matrix: Matrix | None, where: str, part: str | None, sample_names: str | None,
            problems: Problems) -> pd.DataFrame | None:  # fmt: skip
+    """Return the sample table under the names of the matrix; None where it cannot be read."""
     names = None if matrix is None else matrix.columns
     table = attempt(lambda: read_samples(where, names, part), problems)
     if table is not None:
+        if matrix is not None:
+            axes = (matrix.columns, matrix.rows)
+            table = with_matrix_names(table, axes, where, sample_names, problems)
         table = storable(table, where, problems)
         check_ids(table, where, problems)
     return table

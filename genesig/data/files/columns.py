@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genesig.words import control_first, is_missing, is_number
+from genesig.words import is_missing, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 LEAST = 3
 MOST = 6
 """Classes of a column; numbers of more are numbers."""
-MOST_TIMES = 0.9
-"""Least share of a column's cells that are times: validation names a slip, and others are none."""
 SHARE = 4
 """Samples there must be for each column of covariates: they are fitted without a penalty."""
 # What most studies of people would hold fixed.
@@ -29,6 +26,13 @@ COVARIATES = re.compile(
 )
 # Batches are corrected by a step of their own.
 BATCH = re.compile(r"(.*[\W_])?(batch|plate)(?![a-z]).*", re.IGNORECASE)
+# Words in the name of a column of whole numbers that are a quantity or stand in an order.
+ORDERED = """
+age size bmi grade grades stage nodes node score scores dose level count counts visit visits
+day days week weeks month months year years time hours rank ecog performance gleason height weight
+"""
+MOST_CODES = 10
+"""Different whole numbers in a column of codes."""
 # Words in the names of columns: of a time, of an event, of what either may be of, and of times that
 # do not run from the start of the study or names of samples.
 WORDS = """
@@ -36,6 +40,7 @@ TIME t time times day days d week weeks month months mo year years yr yrs follow
 TIME duration to until survival last since
 EVENT e event events status state censor censored cens indicator vital death dead died deceased is
 EVENT relapse relapsed recurrence recurred progression progressed metastasis
+EVENT censoring alive living surviving survived survivor
 ENDS os dfs pfs rfs dmfs efs dss ddfs ttp overall disease distant free specific
 OTHER age birth born date diagnosis surgery collection scan id no nr number batch
 OTHER sex gender grade stage size
@@ -45,17 +50,6 @@ TIME, EVENT, ENDS, OTHER = (
               if line.startswith(f"{kind} "))
     for kind in ("TIME", "EVENT", "ENDS", "OTHER")
 )  # fmt: skip
-FINAL = ("dead", "died", "death", "deceased", "relapse", "recur", "progress", "metasta", "event",
-         "yes", "true")  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Columns of times and of events; the word that is the event, None where that is 1."""
-
-    time: str
-    event: str
-    word: str | None
 
 
 def cells_of(table: pd.DataFrame, name: str) -> list[str]:
@@ -63,39 +57,6 @@ def cells_of(table: pd.DataFrame, name: str) -> list[str]:
     if list(table.columns).count(name) != 1:
         return []
     return [cell for cell in map(str, table[name]) if not is_missing(cell)]
-
-
-def pairs(table: pd.DataFrame) -> list[Pair]:
-    """Return the columns that look like time and event of one thing: os_time, os_event.
-
-    Both names are told by their words, and are of one thing where they have the same further ones;
-    or where there is one column of each alone.
-    """
-    names = list(dict.fromkeys(map(str, table.columns)))
-    times = {name: _of_what(name) for name in names if _is_time(name, cells_of(table, name))}
-    events = {name: _of_what(name) for name in names if _is_event(name, cells_of(table, name))}
-    found = [(t, e) for t in times for e in events if t != e and times[t] == events[e]]
-    if not found and len(times) == len(events) == 1:
-        found = [(t, e) for t in times for e in events if t != e and times[t] | events[e] <= ENDS]
-    return [Pair(t, e, event_word(Counter(cells_of(table, e)))) for t, e in found]
-
-
-def event_word(counts: Counter[str]) -> str | None:
-    """Return which word of a column is the event: that which sounds final, or is no control.
-
-    None where the event is 1.
-    """
-    if all(is_number(cell) and float(cell) in (0, 1) for cell in counts):
-        return None
-    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL)]
-    if len(counts) == 2:
-        first, second = sorted(counts)
-        numbers = is_number(first) and is_number(second)
-        return final[0] if len(final) == 1 else max(counts, key=float) if numbers else \
-            control_first([first, second])[1]  # fmt: skip
-    if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
-        return "1"
-    return min(counts, key=lambda cell: (cell not in final, counts[cell]))
 
 
 def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
@@ -114,7 +75,7 @@ def number_columns(table: pd.DataFrame) -> Iterator[str]:
             continue
         values = [float(cell) for cell in cells]
         counted = len(set(values)) == len(values) == max(values) - min(values) + 1
-        if not (counted or OTHER & set(_words(name))):
+        if not (counted or OTHER & set(words_of(name))):
             yield name
 
 
@@ -137,6 +98,19 @@ def covariates(table: pd.DataFrame, taken: Sequence[str]) -> list[str]:
     return names
 
 
+def are_codes(name: str, cells: Sequence[str]) -> bool:
+    """Tell whether whole numbers may be names, as those of centres 1 to 5 are.
+
+    They are few, three or more, each of several samples; two are as good as words. A name such as
+    grade, age or dose says that they are none.
+    """
+    if not cells or set(words_of(name)) & set(ORDERED.split()):
+        return False
+    values = {float(cell) for cell in cells if is_number(cell)}
+    few = 2 < len(values) <= min(MOST_CODES, len(cells) // LEAST)
+    return few and all(map(is_number, cells)) and all(value % 1 == 0 for value in values)
+
+
 def is_covariate(name: str) -> bool:
     """Tell whether a column's name is that of a usual covariate."""
     return COVARIATES.fullmatch(name) is not None
@@ -144,32 +118,11 @@ def is_covariate(name: str) -> bool:
 
 def is_clinical(name: str) -> bool:
     """Tell whether a column's name is that of a covariate, a time, an event or its coding."""
-    words = set(_words(name))
+    words = set(words_of(name))
     return is_covariate(name) or (bool(words) and words <= TIME | EVENT | ENDS)
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
+    """Return the words of a column's name in lower case: "daysToDeath" has three."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return [word.lower() for word in re.findall(r"[A-Za-z]+", spaced)]
-
-
-def _of_what(name: str) -> frozenset[str]:
-    return frozenset(_words(name)) - TIME - EVENT
-
-
-def _is_time(name: str, cells: Sequence[str]) -> bool:
-    words = set(_words(name))
-    if not words & (TIME | ENDS) or words & OTHER or is_covariate(name):
-        return False
-    known = [cell for cell in cells if is_number(cell) and float(cell) >= 0]
-    return len(known) >= max(2 * LEAST, MOST_TIMES * len(cells)) and len(set(known)) > MOST
-
-
-def _is_event(name: str, cells: Sequence[str]) -> bool:
-    counts, words = Counter(cells), set(_words(name))
-    coded = len(counts) > 2 and counts["0"] + counts["1"] >= MOST_TIMES * len(cells)
-    if not (len(counts) == 2 or coded) or not words & (EVENT | ENDS) or is_covariate(name):
-        return False
-    word = event_word(counts)
-    here = [n for cell, n in counts.items() if (float(cell) == 1 if word is None else cell == word)]
-    return sum(here) >= LEAST

@@ -59,15 +59,29 @@ def above_header(
 
     A title is a line with one cell alone, a comment begins with # and has another width than what
     follows. R leaves the corner of a header out, so that of one sample looks like a title: it
-    is one only where what follows it has no number, as headers have none.
+    is one only where what follows it has no number, as headers have none. Two or more comments as
+    wide as the header, as cBioPortal writes them above its clinical tables, are comments, too.
     """
     rest = iter(lines)
     top = list(islice(rest, MOST + 2))
     at = next((k for k, (one, below) in enumerate(pairwise(top))
                if not _is_title(one[1], below[1], delimiters, where)), 0)  # fmt: skip
-    if at and not _is_header(top[at][1], top[at + 1][1], delimiters, where):
+    n_comments = _wide_comments([line for _, line in top[at:]], delimiters, where)
+    if n_comments:
+        at += n_comments
+    elif at and not _is_header(top[at][1], top[at + 1][1], delimiters, where):
         at = 0
     return [number for number, _ in top[:at]], chain(top[at:], rest)
+
+
+def _wide_comments(lines: Sequence[str], delimiters: str, where: str) -> int:
+    """Count the comments, two or more and as wide as the header, that the lines begin with."""
+    n_comments = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
+    if n_comments < 2:
+        return 0
+    widths = {_cells_of(line, delimiters, where) for line in lines[: n_comments + 1]}
+    header = _cells(lines[n_comments], delimiters, where)
+    return n_comments if len(widths) == 1 and not any(map(is_number, header)) else 0
 
 
 def _is_title(line: str, below: str, delimiters: str, where: str) -> bool:

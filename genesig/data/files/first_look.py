@@ -14,16 +14,16 @@ import numpy as np
 
 from genesig.data.files.columns import (
     BATCH,
-    Pair,
+    are_codes,
     cells_of,
     class_columns,
     covariates,
     is_covariate,
     number_columns,
-    pairs,
 )
 from genesig.data.files.config_text import on_top
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.event_columns import Pair, pairs
 from genesig.data.files.formats.geo_series import KEPT
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.geo_counts import lack_of_values, present_counts
@@ -31,6 +31,7 @@ from genesig.data.files.layouts import orient
 from genesig.data.files.names import FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.readers import format_of, read_matrix, read_samples
+from genesig.data.files.sample_names import table_of_matrix
 from genesig.data.steps.imputation import of_low_genes
 from genesig.data.steps.scale import looks_counted, looks_raw, never_logged, sizes
 from genesig.errors import InvalidInput, Problem, refuse
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 FOLDS = 7
 """Samples that each of several classes needs: five outer folds leave enough for five inner ones."""
-Label = str | dict[str, str]
+Label = str | dict[str, Any]
 Lines = tuple[str, ...]
 # From this share of cells on that are words, a table is no matrix.
 MOST_WORDS = 0.1
@@ -95,8 +96,10 @@ def first_look(
         path = str(series_matrix)
     matrix = read_matrix(path, part)
     table = None
+    notes: list[Problem] = []
     if samples is not None:
         table = read_samples(samples, matrix.columns, part if samples == path else None)
+        table, notes = table_of_matrix(table, matrix, samples)
         matrix = _of(table, samples, matrix, path)
     kind = kind_of(path)
     _check_numbers(matrix, path, MOST_WORDS_BESIDE)
@@ -120,7 +123,8 @@ def first_look(
     if len(data.get("classes", ())) == 2 or "task" in data:
         about = (*about, *_covariates(table, label))
     where = expression if samples is None else _seen_from(folder, samples)
-    return Start(expression, where, label, "", settings, (*why, *about))
+    names = tuple(f"{note.where}: {note.what}." for note in notes)
+    return Start(expression, where, label, "", settings, (*why, *names, *about))
 
 
 def _origin(path: str, matrix: Matrix) -> Lines:
@@ -253,14 +257,14 @@ def _proposed(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
     Times with events first, then classes, then numbers; what most studies hold fixed comes last.
     """
     found, numbers = pairs(table), list(number_columns(table))
-    of_pairs = {name for pair in found for name in (pair.time, pair.event)}
+    of_pairs = {name for pair in found for name in (pair.time, pair.event, *pair.follow_up_times)}
     classes = {name: counts for name, counts in class_columns(table) if name not in of_pairs}
     lines = (*(_of_pair(table, pair) for pair in found), *starmap(_of_classes, classes.items()),
              *(_of_numbers(table, name) for name in numbers if name not in of_pairs))  # fmt: skip
     if found:
         first = found[0]
         event = {} if first.word is None else {"event": first.word}
-        return {"time": first.time, "event": first.event}, {"task": "survival", **event}, lines
+        return first.label, {"task": "survival", **event}, lines
     # Of what GEO says of a sample, the characteristics are written for the purpose.
     named = sorted(classes, key=lambda name: (is_covariate(name), name in KEPT))
     if numbers and (not named or is_covariate(named[0])):
@@ -285,7 +289,7 @@ def _of_pair(table: pd.DataFrame, pair: Pair) -> str:
     words = ", ".join(f"{word} ({n})" for word, n in events.most_common())
     taken = "1" if pair.word is None else pair.word
     text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {taken} is taken for the"
-    return f"{text} event: survival, label: {flow({'time': pair.time, 'event': pair.event})}"
+    return f"{text} event: survival, label: {flow(pair.label)}"
 
 
 def _of_classes(name: str, counts: Counter[str]) -> str:
@@ -314,5 +318,8 @@ def _covariates(table: pd.DataFrame, label: Label) -> Lines:
     lacking = any(len(cells_of(table, name)) < len(table) for name in names)
     listed = json.dumps(names, ensure_ascii=False)
     more = ", missing_covariates: mean" if lacking else ""
+    codes = [name for name in names if are_codes(name, cells_of(table, name))]
+    if codes:
+        more += f", categorical_covariates: {json.dumps(codes, ensure_ascii=False)}"
     ask = "Usual covariates; to hold them fixed, so that genes count for what they add to them:"
     return (*lines, ask, f"  data: {{covariates: {listed}{more}}}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.columns import SHARE
+from genesig.data.files.columns import SHARE, are_codes
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import BY_SIGHT
 from genesig.data.study.pool.record import WEIGHT
@@ -20,7 +20,7 @@ from genesig.response.covariates import Covariate, encoded, knots_for, names_of
 from genesig.response.design import BALANCED, label_columns
 from genesig.response.known import RESPONSES
 from genesig.results import Splits
-from genesig.words import counted, is_missing, is_number, listing, number_fault, too
+from genesig.words import counted, flow, is_missing, is_number, listing, number_fault, too
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +60,11 @@ def fixed_settings(config: Config) -> Iterator[tuple[str, str]]:
         if name not in covariates:
             near = did_you_mean(name, covariates) or "; name it in data.covariates, or take it out"
             yield "data.covariate_words", f"'{name}' is none of data.covariates{near}"
+    for number, name in enumerate(data["categorical_covariates"], 1):
+        if name not in covariates:
+            near = did_you_mean(name, covariates) or "; name it there, too, or take it out"
+            place = f"data.categorical_covariates, item {number}"
+            yield place, f"'{name}' is none of data.covariates{near}"
     if not covariates and weights is None:
         if data["missing_covariates"] != "refuse":
             yield "data.missing_covariates", "is for data.covariates; name some, or take it away"
@@ -100,6 +105,7 @@ def unquoted(words: Mapping[str, Mapping[Any, str]]) -> Iterator[str]:
 def with_fixed(
     sheet: Sheet, where: str, problems: list[Problem], *, covariates: Sequence[str],
     words: Mapping[str, Mapping[Any, str]], missing: str, shape: str, weights: str | None,
+    categorical: Sequence[str] = (),
 ) -> Sheet:  # fmt: skip
     """Return the sheet with what its study holds fixed; add what is wrong with that to `problems`.
 
@@ -109,9 +115,9 @@ def with_fixed(
         Without fault but for this.
     where : str
         Its file, in messages.
-    covariates, words, missing, shape, weights
+    covariates, words, missing, shape, weights, categorical
         ``data.covariates``, ``data.covariate_words``, ``data.missing_covariates``,
-        ``data.covariate_shape`` and ``data.weights``.
+        ``data.covariate_shape``, ``data.weights`` and ``data.categorical_covariates``.
     """
     obs, design = sheet.obs, sheet.design
     kind = RESPONSES[design.kind]
@@ -120,10 +126,17 @@ def with_fixed(
     for name in covariates:
         check_column(name, "data.covariates", known, index, where, problems)
     usable = set(known) - {design.label, design.group, design.pair}  # see `fixed_settings`
-    found = _shaped([obs[name] for name in covariates if name in usable], shape, words)
+    columns = [obs[name] for name in covariates if name in usable]
+    found = _shaped(columns, shape, words, categorical)
     problems += [warning for each in found for warning in _respelt(each, obs, where)]
     obs = obs.assign(**{each.column: each.spelt(obs[each.column]) for each in found})
-    faults = [fault for each in found for fault in _of_one(each, obs, missing, where)]
+    faults = [
+        fault
+        for covariate in found
+        for fault in _of_one(
+            covariate, obs, missing, where, categorical=covariate.column in categorical
+        )
+    ]
     problems += faults
     if not any(fault.level == "error" for fault in faults):
         problems += _of_all(found, obs, y, where)
@@ -136,13 +149,16 @@ def with_fixed(
 
 
 def _shaped(columns: Sequence[pd.Series[str]], shape: str,
-            words: Mapping[str, Mapping[Any, str]]) -> tuple[Covariate, ...]:  # fmt: skip
+            words: Mapping[str, Mapping[Any, str]],
+            categorical: Sequence[str]) -> tuple[Covariate, ...]:  # fmt: skip
     """Return the covariates; numbers as splines, unless they are too many for the samples."""
     n = max(map(len, columns), default=0)
     knots = knots_for(n) if shape == "splines" else 0
     meant = {name: {str(word): of for word, of in its.items()} for name, its in words.items()}
-    found = tuple(Covariate.of(name, each, knots, meant.get(name))
-                  for each in columns for name in [str(each.name)])  # fmt: skip
+    found = tuple(
+        Covariate.of(name, column, knots, meant.get(name), categorical=name in categorical)
+        for name, column in ((str(column.name), column) for column in columns)
+    )
     if ENOUGH * len(names_of(found)) > n:
         return tuple(replace(each, knots=0) for each in found)
     return found
@@ -160,7 +176,10 @@ def _respelt(covariate: Covariate, obs: pd.DataFrame, where: str) -> Iterator[Pr
         yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
 
 
-def _of_one(covariate: Covariate, obs: pd.DataFrame, missing: str, where: str) -> Iterator[Problem]:
+def _of_one(
+    covariate: Covariate, obs: pd.DataFrame, missing: str, where: str, *, categorical: bool
+) -> Iterator[Problem]:
+    """Yield what is wrong with a column of covariates; `categorical` says that it has names."""
     column, at = obs[covariate.column].astype(str), f"{where}, column '{covariate.column}'"
     blank = [str(name) for name, cell in column.items() if is_missing(cell)]
     if len(blank) == len(column):
@@ -175,8 +194,16 @@ def _of_one(covariate: Covariate, obs: pd.DataFrame, missing: str, where: str) -
     if len(times) == 1:
         what = f"data.covariates: every sample is '{next(iter(times))}', which holds nothing fixed"
         yield Problem(at, what + "; take it out")
+    elif categorical:
+        yield from _too_many_words(times, len(obs), at)
     elif covariate.levels is not None:
         yield from _of_words(covariate, obs, cells, where)
+    elif are_codes(covariate.column, list(cells.values())):
+        numbers = sorted(times, key=float)
+        what = f"data.covariates: its numbers, {numbers[0]} to {numbers[-1]}, count as a quantity; "
+        what += "if they are names, such as numbers of centres, set "
+        what += f"data: {flow({'categorical_covariates': [covariate.column]})}"
+        yield Problem(at, what, "note", "numbers_may_be_names", "data.categorical_covariates")
 
 
 def _of_words(
@@ -193,10 +220,14 @@ def _of_words(
             what += "; the others are numbers: correct it, or leave it blank"
         yield Problem(at, what + too(len(odd) - 1, "sample"))
         return
-    if SHARE * (len(times) - 1) > len(obs):
-        what = f"data.covariates: {len(times)} words for {counted(len(obs), 'sample')}; at most "
-        what += f"{1 + len(obs) // SHARE} can be held fixed: put rare ones together, or take it out"
-        yield Problem(at, what)
+    yield from _too_many_words(times, len(obs), at)
+
+
+def _too_many_words(times: Mapping[str, int], n_samples: int, at: str) -> Iterator[Problem]:
+    if SHARE * (len(times) - 1) > n_samples:
+        what = f"data.covariates: {len(times)} words for {counted(n_samples, 'sample')}; at most "
+        what += f"{1 + n_samples // SHARE} can be held fixed: put rare ones together, or take it "
+        yield Problem(at, what + "out")
 
 
 def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:

@@ -15,15 +15,17 @@ from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import files_of, read_genes, read_matrix, read_samples
+from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_columns import omics_of, places_of, weights_of, with_factors
+from genesig.data.study.labels.times import with_joined_times
 from genesig.data.study.matrix_check import Expression, check_matrix, check_symbols
 from genesig.data.study.pool.record import Pool, Wanted
 from genesig.data.study.pool.together import pool_studies
 from genesig.data.study.sheet_check import Sheet, check_column, check_sheet
 from genesig.errors import InvalidInput, Problem, attempt, warnings_of
-from genesig.response.design import label_columns
+from genesig.response.design import Label, label_columns, time_columns
 from genesig.results import Dataset
 from genesig.results.dataset import CHROMOSOME, OMIC, POSITION, PRIOR_WEIGHT
 from genesig.results.run import sha256
@@ -98,7 +100,7 @@ class Inputs:
         return var
 
 
-def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
+def read_dataset(expression: str, samples: str, label: Label,
                  gene_columns: Sequence[str] = (), pooled: Pooled = None, *,
                  task: str, classes: Sequence[str] | None, event: str | None,
                  horizon: float | None, ties: str, group: str | None,
@@ -110,7 +112,9 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  covariate_words: Mapping[str, Mapping[Any, str]],
                  missing_covariates: str, covariate_shape: str, weights: str | None,
                  chromosome: str | None, position: str | None,
-                 keep: Sequence[str] = ()) -> Dataset:  # fmt: skip
+                 keep: Sequence[str] = (),
+                 sample_names: str | None = None,
+                 categorical_covariates: Sequence[str] = ()) -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -120,6 +124,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         describes samples, too.
     label : str or mapping
         Column of the sample table that is predicted; of survival, those of ``time`` and ``event``.
+        Of a list of times the first one that a sample has counts.
     pooled : mapping or None
         Several studies in the place of the two files: ``studies`` and ``probes`` of the config.
     task : str
@@ -160,6 +165,10 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         Columns of the gene table that say where each gene lies.
     keep : sequence of str
         Kinds of rows that are no genes and are kept, see `files.non_genes.KINDS`.
+    sample_names : str or None
+        Column of the sample table with the names that the matrix has; None looks for it.
+    categorical_covariates : sequence of str
+        Covariates whose numbers are names.
     gene_columns : sequence of str
         Further columns of the gene table that are kept: those that steps take genes together by.
 
@@ -182,7 +191,9 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          covariates=covariates,
                          covariate_words=covariate_words, missing_covariates=missing_covariates,
                          covariate_shape=covariate_shape, weights=weights,
-                         chromosome=chromosome, position=position, keep=keep)  # fmt: skip
+                         chromosome=chromosome, position=position, keep=keep,
+                         sample_names=sample_names,
+                         categorical_covariates=categorical_covariates)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -218,7 +229,7 @@ def pooled_of(config: Mapping[str, Any]) -> Pooled:
     return {"studies": studies, "across": across} if studies else None
 
 
-def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
+def read_inputs(expression: str, samples: str, label: Label,
                 pooled: Pooled = None, *, task: str,
                 classes: Sequence[str] | None, event: str | None,
                 horizon: float | None, ties: str, group: str | None,
@@ -230,7 +241,9 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                 covariate_words: Mapping[str, Mapping[Any, str]],
                 missing_covariates: str, covariate_shape: str, weights: str | None,
                 chromosome: str | None, position: str | None,
-                keep: Sequence[str] = ()) -> Inputs:  # fmt: skip
+                keep: Sequence[str] = (),
+                sample_names: str | None = None,
+                categorical_covariates: Sequence[str] = ()) -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     columns, pool = label_columns(label), None
@@ -238,13 +251,26 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
     if pooled:
         data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
                 "annotation": annotation, "symbol": symbol, "part": part,
-                "keep": keep}  # fmt: skip
-        pool = pool_studies(pooled["studies"], Wanted(columns, data, **pooled["across"]), problems)
+                "keep": keep,
+                "sample_names": sample_names}  # fmt: skip
+        pool = pool_studies(
+            pooled["studies"],
+            Wanted(columns, data, **pooled["across"], times=time_columns(label)),
+            problems,
+        )
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
         annotation = None
     else:
-        matrix, table = _read_both(expression, samples, part, files, missing, problems)
+        matrix, table = _read_both(
+            expression, samples, part, files, missing, sample_names, problems
+        )
     sheet, values = None, None
+    times = time_columns(label)
+    if table is not None and pool is None:
+        known = list(map(str, table.columns))
+        for column in times[1:]:
+            check_column(column, "label", known, str(table.index.name), samples, problems)
+        table = with_joined_times(table, times)
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         return Inputs(None, None, None, [Problem(expression, SWAPPED.format(samples))])
     if table is not None:
@@ -255,7 +281,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
     if sheet is not None and not any(problem.level == "error" for problem in problems):
         sheet = with_fixed(sheet, samples, problems, covariates=covariates,
                            words=covariate_words, missing=missing_covariates,
-                           shape=covariate_shape, weights=weights)  # fmt: skip
+                           shape=covariate_shape, weights=weights,
+                           categorical=categorical_covariates)  # fmt: skip
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
         named = [*columns, *covariates, *filter(None, [group, pair, batch, weights, files])]
@@ -318,21 +345,25 @@ def _of_genes(annotation: str, part: str | None, genes: list[str] | None,
 
 def _read_both(
     expression: str, samples: str, part: str | None, files: str | None, partial: bool,
-    problems: list[Problem],
+    sample_names: str | None, problems: list[Problem],
 ) -> tuple[Matrix | None, pd.DataFrame | None]:  # fmt: skip
     """Read matrix and sample table; the second first, where it names the files of the arrays.
 
-    `partial`: samples that lack a modality are kept.
+    `partial`: samples that lack a modality are kept. `sample_names` is the column of the table with
+    the names that the matrix has.
     """
     if files is not None:
         table = attempt(lambda: read_samples(samples, None, None), problems)
         if table is None:
             return None, None
+        if sample_names is not None:
+            table = with_matrix_names(table, ((), ()), samples, sample_names, problems)
         known = list(table.columns)
         check_column(files, "data.files", known, str(table.index.name), samples, problems)
         if files not in known:
             return None, table
-        listed = attempt(lambda: files_of(table[files], expression, samples), problems)
+        file_names = table[files]
+        listed = attempt(lambda: files_of(file_names, expression, samples), problems)
         if listed is None:
             return None, table
         return attempt(lambda: read_matrix(expression, part, listed), problems), table
@@ -341,7 +372,11 @@ def _read_both(
         return None, None  # it names no samples: without its matrix there is nothing to say of it
     names = None if matrix is None else matrix.columns
     chosen = part if samples == expression else None
-    return matrix, attempt(lambda: read_samples(samples, names, chosen, partial=partial), problems)
+    table = attempt(lambda: read_samples(samples, names, chosen, partial=partial), problems)
+    if matrix is not None and table is not None:
+        axes = (matrix.columns, matrix.rows)
+        table = with_matrix_names(table, axes, samples, sample_names, problems)
+    return matrix, table
 
 
 def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.files.columns import is_covariate
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
 from genesig.response.known import RESPONSES
 from genesig.results import Design, Splits
-from genesig.words import also, counted, is_missing, listing, too
+from genesig.words import also, counted, is_missing, is_number, listing, too
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -316,7 +318,16 @@ def correlations(X: Array, y: Array) -> Array:
 
 
 def check_belonging(sheet: Sheet, where: str) -> Iterator[Problem]:
-    """Warn of a column of patients that no group keeps on one side of the splits."""
+    """Warn of a column of patients that no group keeps on one side of the splits.
+
+    Its name tells, or else its values: they repeat, and each has one response.
+    """
+    named = list(_named_units(sheet, where))
+    yield from named or _valued_units(sheet, where)
+
+
+def _named_units(sheet: Sheet, where: str) -> Iterator[Problem]:
+    """Yield the columns that are called as patients are."""
     obs, design = sheet.obs, sheet.design
     for name in map(str, obs.columns):
         plain = re.sub(r"[\W_]+", "", name).casefold()
@@ -330,7 +341,126 @@ def check_belonging(sheet: Sheet, where: str) -> Iterator[Problem]:
             else:
                 what += f"set data.group: {name}"
                 what += "" if design.studies else " and splits.scheme: stratified_group_kfold"
-            yield Problem(f"{where}, column '{name}'", what, "warning")
+            at = f"{where}, column '{name}'"
+            yield Problem(at, what, "warning", "samples_of_one_unit", "data.group")
+
+
+MIN_UNITS = 6
+"""Values of a column of patients; of fewer it may be another name of the classes."""
+MIN_UNITS_OF_CLASS = 3
+"""Values in each class; subtypes of tumours are in one class alone."""
+MAX_UNIT_SIZE = 5
+"""Samples of one patient, as a mean, unless all have the same number; kinds have more samples."""
+BY_CHANCE = 1e-4
+BY_CHANCE_OF_EQUAL_SIZE = 1e-2
+"""Probability of one response in each value, below which it is no chance; values of a kind that
+all have the same number of samples are hardly one."""
+MIN_UNITS_CALLED_AS_CLASSES = 9
+"""Values that have the word of their class in them, such as control_01; fewer are its kinds."""
+
+
+def _valued_units(sheet: Sheet, where: str) -> Iterator[Problem]:
+    """Yield the column, if any, whose values repeat and have one response each."""
+    design = sheet.design
+    taken = {design.label, design.event, design.batch, design.group, design.pair, design.weights}
+    taken |= {covariate.column for covariate in design.covariates}
+    shown = [str(word) for word in RESPONSES[design.kind].shown(sheet.obs, design)]
+    n_units: dict[str, int] = {}
+    for name in map(str, sheet.obs.columns):
+        if name in taken or is_covariate(name):
+            continue
+        cells = _within_studies(sheet, name)
+        named = sheet.obs[[cell is not None for cell in cells]]
+        if _are_units(cells, shown, sheet) and _straddles(named, name, design.group):
+            n_units[name] = len({cell for cell in cells if cell is not None})
+    if n_units:
+        name = max(n_units, key=lambda column: n_units[column])
+        what = f"each of its {n_units[name]} values has one response, as the samples of one patient"
+        what += " have; samples of one value would stand on both sides of a split: if they belong "
+        what += f"together, set data.group: {name}"
+        what += "" if design.studies else " and splits.scheme: stratified_group_kfold"
+        at = f"{where}, column '{name}'"
+        yield Problem(at, what, "warning", "samples_of_one_unit", "data.group")
+
+
+def _within_studies(sheet: Sheet, name: str) -> list[str | None]:
+    """Return a column's cells, None where missing; each study numbers its patients by itself."""
+    cells = [None if is_missing(cell) else cell.strip() for cell in map(str, sheet.obs[name])]
+    if not sheet.design.studies:
+        return cells
+    studies = map(str, sheet.obs[str(sheet.design.batch)])
+    return [cell and f"{study} {cell}" for study, cell in zip(studies, cells, strict=True)]
+
+
+def _are_units(cells: Sequence[str | None], shown: Sequence[str], sheet: Sheet) -> bool:
+    """Tell whether values repeat with one response each, far more often than by chance.
+
+    Decimals are measurements. So are whole numbers that rise or fall with the response.
+    """
+    rows: dict[str, list[int]] = {}
+    for row, cell in enumerate(cells):
+        if cell is not None:
+            rows.setdefault(cell, []).append(row)
+    sizes = [len(of_unit) for of_unit in rows.values()]
+    repeated = [of_unit for of_unit in rows.values() if len(of_unit) > 1]
+    if len(rows) < MIN_UNITS or not repeated:
+        return False
+    equal = len(set(sizes)) == 1
+    if sum(sizes) > MAX_UNIT_SIZE * len(sizes) and not (equal and len(sizes) >= 2 * sizes[0]):
+        return False
+    if any(len({shown[row] for row in of_unit}) > 1 for of_unit in repeated):
+        return False
+    n_units = Counter(shown[of_unit[0]] for of_unit in rows.values())
+    if any(n_units[name] < MIN_UNITS_OF_CLASS for name in sheet.design.classes or ()):
+        return False
+    if all(map(is_number, rows)) and _are_measurements(rows, sheet):
+        return False
+    if sheet.design.classes and _are_kinds(rows, sheet):
+        return False
+    known = [shown[row] for of_unit in rows.values() for row in of_unit]
+    limit = BY_CHANCE_OF_EQUAL_SIZE if equal else BY_CHANCE
+    return _chance_of_one_response(repeated, known) < limit
+
+
+def _are_kinds(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
+    """Tell whether values are kinds of the classes: control_6h, or class and another column."""
+    labels = list(map(str, sheet.obs[sheet.design.label]))
+    called = sum(labels[of_unit[0]].casefold() in unit.casefold() for unit, of_unit in rows.items())
+    if 2 * called > len(rows) and len(rows) < MIN_UNITS_CALLED_AS_CLASSES:
+        return True
+    unit_of_row = {row: unit for unit, of_unit in rows.items() for row in of_unit}
+    for name in sheet.obs.columns:
+        cells = list(map(str, sheet.obs[name]))
+        units: dict[tuple[str, str], set[str]] = {}
+        for row, unit in unit_of_row.items():
+            units.setdefault((labels[row], cells[row]), set()).add(unit)
+        few = 2 * len(set(cells)) <= len(rows)
+        if few and name != sheet.design.label and all(len(of) == 1 for of in units.values()):
+            return True
+    return False
+
+
+def _are_measurements(rows: Mapping[str, Sequence[int]], sheet: Sheet) -> bool:
+    if any(float(cell) % 1 for cell in rows):
+        return True
+    kind = RESPONSES[sheet.design.kind]
+    y = np.asarray(kind.plain(kind.read(sheet.obs, sheet.design)), float)
+    if y.ndim > 1:
+        y = y.argmax(axis=1)
+    ordered = [y[list(rows[cell])].mean() for cell in sorted(rows, key=float)]
+    steps = np.diff(ordered)
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _chance_of_one_response(repeated: Sequence[Sequence[int]], shown: Sequence[str]) -> float:
+    """Return the product of Σ_c C(n_c, s)/C(n, s) over values of s samples, n_c of response c."""
+    counts = np.array(list(Counter(shown).values()), float)
+    n, log_chance = len(shown), 0.0
+    for of_unit in repeated:
+        drawn = np.arange(len(of_unit))
+        shares = np.clip(counts[:, None] - drawn, 0, None) / (n - drawn)
+        log_chance += float(np.log(max(shares.prod(axis=1).sum(), 1e-300)))
+    return float(np.exp(log_chance))
 
 
 def _alike(sheet: Sheet, some: pd.DataFrame, name: str) -> bool:

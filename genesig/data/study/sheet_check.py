@@ -68,6 +68,9 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: 
     dropped = _without_label(table, where, label[0], settings["classes"] or (), problems)
     labels = table[label[0]][[name not in dropped for name in table.index]]
     chosen = LABELS[task].choose(Asked(table, where, label, labels, settings), problems)
+    if any(problem.code == "times_of_one_outcome" for problem in problems):  # which says why
+        blank = ("labels_missing", "many_labels_missing")
+        problems[:] = [problem for problem in problems if problem.code not in blank]
     dropped |= chosen.dropped
     obs = table[[name not in dropped for name in table.index]]
     for key, column in named.items():
@@ -86,6 +89,12 @@ def check_column(column: str | None, key: str, known: Sequence[str], index: str,
     """Check that a column named in the config is in the sample table."""
     if column is None or column in known:
         return
+    namesakes = [name for name in known if name.startswith(f"{column} {_COLUMN} ")]
+    if namesakes:
+        what = f"{key} '{column}': {len(namesakes)} columns have this name; name one of them: "
+        what += listing(namesakes, SHOWN)
+        problems.append(Problem(where, what, "error", "repeated_column", key))
+        return
     more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
     some = ", ".join(known[:SHOWN])
     near = did_you_mean(column, known) or (
@@ -96,8 +105,12 @@ def check_column(column: str | None, key: str, known: Sequence[str], index: str,
 
 
 def storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFrame:
-    """Leave out columns without a name, or with one that an h5ad file cannot hold."""
-    bad = [not name or "/" in name or name == "_index" for name in table.columns]
+    """Leave out columns without a name, or with one that an h5ad file cannot hold.
+
+    Columns of one name get names of their own.
+    """
+    table = _with_own_names(table, where, problems)
+    bad = [not _is_storable(name) for name in table.columns]
     odd = [name for name, is_bad in zip(table.columns, bad, strict=True) if is_bad]
     if odd:
         what = "column {} is left out; a name is needed, without a slash and other than _index"
@@ -107,8 +120,48 @@ def storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFram
     return kept
 
 
+def _is_storable(name: str) -> bool:
+    return bool(name) and "/" not in name and name != "_index"
+
+
+def _with_own_names(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFrame:
+    """Return the table with a name of its own for each column, as SDRF files repeat theirs.
+
+    ``Protocol REF`` of column 6 becomes ``Protocol REF (column 6)``, so that a config can choose
+    it. Of columns with the same cells the first one keeps the name.
+    """
+    headers = [str(table.index.name or ""), *map(str, table.columns)]
+    times = Counter(header for header in headers if _is_storable(header))
+    repeated = [header for header in times if times[header] > 1]
+    if not repeated:
+        return table
+    columns = [list(table.index), *(list(table.iloc[:, k]) for k in range(table.shape[1]))]
+    names = dict(enumerate(headers))
+    different: list[str] = []
+    for header in repeated:
+        numbers = [number for number, name in enumerate(headers) if name == header]
+        if all(columns[number] == columns[numbers[0]] for number in numbers):
+            names = {k: name for k, name in names.items() if k not in numbers[1:]}
+        else:
+            different.append(header)
+            names |= {k: f"{header} {_COLUMN} {k + 1})" for k in numbers if k > 0}
+    if different:
+        what = f"column name {listing(different)} occurs more than once; to use one of the columns "
+        what += f"write its number behind the name, '{different[0]} {_COLUMN} N)'"
+        problems.append(Problem(where, what, "note", "repeated_columns"))
+    numbers_of_columns = [number for number in names if number > 0]
+    renamed = table.iloc[:, [number - 1 for number in numbers_of_columns]]
+    renamed.columns = [names[number] for number in numbers_of_columns]
+    renamed.attrs = table.attrs
+    return renamed
+
+
+_COLUMN = "(column"
+"""Stands before the number of a column that shares its name with another."""
+
+
 def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
-    """Check that every sample and every column has a name of its own."""
+    """Check that every sample has a name of its own."""
     first: dict[str, int] = {}
     blank, again = list[int](), list[int]()
     for row, name in enumerate(map(str, table.index)):
@@ -124,11 +177,6 @@ def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
         what = f"sample '{name}' is already on line {line(table, first[name])}"
         what += f"{too(len(again) - 1, 'line')}; each sample needs one row and a name of its own"
         problems.append(Problem(f"{where}, line {line(table, again[0])}", what))
-    names = [str(table.index.name), *table.columns]
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        what = f"column name {listing(twice)} occurs more than once; give each its own name"
-        problems.append(Problem(where, what))
 
 
 def _without_label(table: pd.DataFrame, where: str, label: str, classes: Sequence[str],
@@ -142,7 +190,7 @@ def _without_label(table: pd.DataFrame, where: str, label: str, classes: Sequenc
         word = table[label].iloc[rows[0]]
         what = f"no label{f' ({word!r})' if word else ''} for {listing(names)}; left out of the "
         what += f"study ({len(rows)} of {len(table)})"
-        problems.append(Problem(at, what, "warning"))
+        problems.append(Problem(at, what, "warning", "labels_missing"))
     return dict.fromkeys(names, f"no label in column '{label}'")
 
 

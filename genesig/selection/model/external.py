@@ -16,6 +16,7 @@ from genesig.data.cohorts.translation import under_names
 from genesig.data.quality.twins import cross_twins
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
+from genesig.response.design import Label
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.model.external_scores import scores_table
@@ -231,11 +232,12 @@ class _Tested(NamedTuple):
 
 def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str]], *, name: str,
                  expression: str, samples: str | None,
-                 label: str | Mapping[str, str] | None, event: str | None,
+                 label: Label | None, event: str | None,
                  classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                  part: str | None, batch: str | None,
                  covariate_words: Mapping[str, Mapping[Any, str]], renamed: str | None,
-                 combat: bool, missing: float) -> Scored:  # fmt: skip
+                 combat: bool, missing: float,
+                 sample_names: str | None = None) -> Scored:  # fmt: skip
     """Score a labelled data set of another study with the final model, as it is.
 
     One that cannot be scored, for want of genes or covariates, is no reason to lose the study: its
@@ -292,6 +294,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
             batch=batch,
             covariate_words=covariate_words,
             genes=dataset.genes,
+            sample_names=sample_names,
         )
         matrix, told = under_names(cohort.matrix, dataset.genes, renamed, cohort.where)
         cohort = replace(cohort, matrix=matrix)

@@ -101,6 +101,20 @@ def test_other_formats_and_either_way_round_give_the_same(tmp_path: Path) -> Non
         pd.testing.assert_frame_equal(_predictions(tmp_path), first)
 
 
+def test_sample_names_are_found_in_another_column_of_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pandas writes the numbers of the rows first."""
+    model, data = _model("plain")
+    chosen = tmp_path / "chosen.csv"
+    rows = [f"{k},{name}" for k, name in enumerate(NAMES[2:])]
+    chosen.write_text("\n".join([",id", *rows]) + "\n")
+    text = _table(data.X, NAMES, GENES)
+    assert _predict(tmp_path, model, "new.tsv", text, "--samples", str(chosen)) == 0
+    assert list(_predictions(tmp_path).index) == list(NAMES[2:])
+    assert "chosen.csv, column 'id': read as sample names" in capsys.readouterr().err
+
+
 def test_columns_of_annotation_are_no_samples(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genesig.data.files.columns import Pair, class_columns, pairs
+from genesig.data.files.columns import class_columns
+from genesig.data.files.event_columns import Pair, pairs
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
 from genesig.words import (
@@ -132,7 +133,7 @@ def place(table: pd.DataFrame, row: int, column: str, where: str) -> str:
 def as_survival(pair: Pair, event: str | None = None) -> str:
     """Write the lines of a study of survival; `event` is the word that ``data.event`` names."""
     word = {} if pair.word is None or event is not None else {"event": pair.word}
-    columns = flow({"label": {"time": pair.time, "event": pair.event}})
+    columns = flow({"label": pair.label})
     return f"write {columns[1:-1]} and data: {flow({'task': 'survival', **word})}"
 
 

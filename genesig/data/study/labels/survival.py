@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.columns import event_word
+from genesig.data.files.event_columns import event_word
 from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Labels, exchanged, place
+from genesig.data.study.labels.times import check_blank_times, check_event_coding
 from genesig.errors import Problem, did_you_mean
 from genesig.response.survival import happened
 from genesig.words import counted, flow, is_missing, is_number, listing, number_fault, too
@@ -29,6 +30,15 @@ def _choose(asked: Asked, problems: list[Problem]) -> Chosen:
     if faults := list(exchanged(asked.table, asked.columns, settings["event"])):
         problems.append(Problem(f"{asked.where}, column '{asked.label}'", faults[0]))
         return Chosen(more={"event": event})
+    columns = (asked.label, event)
+    blank_times = list(check_blank_times(asked.table, asked.where, *columns, settings["event"]))
+    if blank_times:
+        problems += blank_times
+        return Chosen(more={"event": event})
+    if "places" not in asked.table.attrs:  # of several studies each has been checked by itself
+        problems += check_event_coding(
+            asked.table, asked.where, columns, settings["event"], "data.event"
+        )
     blank = {str(name) for name, cell in asked.table[event].items() if is_missing(cell)}
     blank &= {str(name) for name in asked.labels.index}
     if blank:
@@ -75,7 +85,7 @@ def _word(asked: Asked, event: str, kept: list[str]) -> tuple[str, list[Problem]
         strange = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]
         if strange:
             what = f"data.event must say which word is the event, found {found}; for example "
-            return "1", [Problem(at, f"{what}data: {flow({'event': event_word(counts)})}")]
+            return "1", [Problem(at, f"{what}data: {flow({'event': event_word(counts, event)})}")]
         return "1", []
     if not any(happened(cell, word) for cell in counts):
         near = did_you_mean(word, counts) or f"; name one of {found}"

@@ -16,15 +16,21 @@ from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.names import POOLED
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import read_genes, read_matrix, read_samples
+from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
 from genesig.data.study.labels.record import line
+from genesig.data.study.labels.times import (
+    check_blank_times,
+    check_event_coding,
+    with_joined_times,
+)
 from genesig.data.study.matrix_check import check_matrix
 from genesig.data.study.pool.record import STUDY, Member, Wanted
 from genesig.data.study.scale_check import flattened
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, did_you_mean
-from genesig.response.design import label_columns
+from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, is_missing, listing, too
 
 if TYPE_CHECKING:
@@ -147,7 +153,10 @@ def read_member(item: Config, wanted: Wanted, problems: Problems) -> Member | No
     What it does not say of its files is as in the section ``data``.
     """
     found: Problems = []
-    usual = {key: item[key] or wanted.data[key] for key in ("annotation", "symbol", "part")}
+    usual = {
+        key: item.get(key) or wanted.data.get(key)
+        for key in ("annotation", "symbol", "part", "sample_names")
+    }
     member = _read({**item, **usual}, wanted, found)
     problems.extend(found)
     return None if any(problem.level == "error" for problem in found) else member
@@ -198,10 +207,13 @@ def _table(
     table = attempt(lambda: read_samples(file, names, part), problems)
     if table is None:
         return None
+    if matrix is not None:
+        axes = (matrix.columns, matrix.rows)
+        table = with_matrix_names(table, axes, file, item["sample_names"], problems)
     table = storable(table, file, problems)
     start = len(problems)
     check_ids(table, file, problems)
-    return None if len(problems) > start else table
+    return None if any(p.level == "error" for p in problems[start:]) else table
 
 
 def _columns(item: Config, wanted: Wanted) -> Sequence[str]:
@@ -211,11 +223,21 @@ def _columns(item: Config, wanted: Wanted) -> Sequence[str]:
 def _in_words_of_study(table: pd.DataFrame, file: str, item: Config, wanted: Wanted,
                        problems: Problems) -> pd.DataFrame | None:  # fmt: skip
     """Give the columns of the response the names and words that the study has for them."""
+    times = wanted.times if item["label"] is None else time_columns(item["label"])
+    table = with_joined_times(table, times)
     own, known = _columns(item, wanted), list(map(str, table.columns))
     for column in own:
         check_column(column, "label", known, str(table.index.name), file, problems)
     if not set(own) <= set(known) or len(own) != len(wanted.label):
         return None
+    if len(own) > 1:
+        word = item["event"] or wanted.data["event"]
+        faults = list(check_blank_times(table, file, own[0], own[1], word))
+        if faults:
+            problems += faults
+            return None
+        key = f"studies, {item['name']}, event"
+        problems += check_event_coding(table, file, (own[0], own[1]), word, key)
     cells = {name: table[column].astype(str) for name, column in zip(wanted.label, own,
                                                                     strict=True)}  # fmt: skip
     first = wanted.label[0]

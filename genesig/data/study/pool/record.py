@@ -36,12 +36,15 @@ class Wanted(NamedTuple):
         Which probe stands for its gene, see `pool.genes`.
     align : str
         How studies are aligned, a name that ``across.align`` may have.
+    times : sequence of str
+        The study's own columns of times.
     """
 
     label: Sequence[str]
     data: Mapping[str, Any]
     probes: str
     align: str
+    times: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)

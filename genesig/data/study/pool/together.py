@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.columns import event_word
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.event_columns import event_word
 from genesig.data.files.names import POOLED
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.scale import looks_raw, sizes

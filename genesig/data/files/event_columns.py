@@ -1,0 +1,273 @@
+"""Columns of a sample table that are times and events: found by values, with names as a hint."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from genesig.data.files.columns import (
+    ENDS,
+    EVENT,
+    LEAST,
+    MOST,
+    OTHER,
+    TIME,
+    cells_of,
+    is_covariate,
+    words_of,
+)
+from genesig.response.survival import happened
+from genesig.words import control_first, is_missing, is_number, is_unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_TIMES = 0.9
+"""Least share of a column's cells that are times: validation names a slip, and others are none."""
+FINAL = ("dead", "died", "death", "deceased", "relapse", "recur", "progress", "metasta", "event",
+         "yes", "true")  # fmt: skip
+YES = frozenset({"1", "1.0", "yes", "y", "true", "t"})
+NO = frozenset({"0", "0.0", "no", "n", "false", "f"})
+# Words in the name of a column: its 1 says that the event came; that it did not; either, as in R's
+# GBSG2, where cens is 1 for an event.
+EVENT_WORDS = """
+event dead died death deceased relapse relapsed recurrence recurred progression progressed
+metastasis loss failure
+"""
+EVENT_NAMES = frozenset(EVENT_WORDS.split())
+CENSORED_WORDS = "censored censoring alive living surviving survived survivor"
+CENSORED = frozenset(CENSORED_WORDS.split())
+DOUBTFUL = frozenset(["cens", "censor"])
+NEGATION = frozenset(["no", "not", "non", "without"])
+CLEAR = 2.58
+"""z of a rank-sum test of p = 0.01: times of one word are clearly longer."""
+MOST_BLANK = 0.1
+"""Share of the times of one outcome that may be missing where the column is of both."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Columns of times and of events.
+
+    Attributes
+    ----------
+    time, event : str
+    word : str or None
+        Word of the event; None where that is 1.
+    follow_up_times : tuple of str
+        Columns with the times that the first one lacks, such as of the last follow-up.
+    """
+
+    time: str
+    event: str
+    word: str | None
+    follow_up_times: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> dict[str, Any]:
+        """Value of ``label`` in a config."""
+        times = [self.time, *self.follow_up_times] if self.follow_up_times else self.time
+        return {"time": times, "event": self.event}
+
+
+def pairs(table: pd.DataFrame) -> list[Pair]:
+    """Return the columns that look like time and event of one thing: os_time, os_event.
+
+    Their names say which is which. They are of one thing if their further words are the same, or if
+    there is one column of times and one of events.
+    """
+    names = list(dict.fromkeys(map(str, table.columns)))
+    times = {name: _of_what(name) for name in names if _is_time(name, cells_of(table, name))}
+    events = {name: _of_what(name) for name in names if _is_event(name, cells_of(table, name))}
+    columns = [(t, e) for t in times for e in events if t != e and times[t] == events[e]]
+    if not columns and len(times) == len(events) == 1:
+        columns = [(t, e) for t in times for e in events if t != e and times[t] | events[e] <= ENDS]
+    return _with_further_times(table, [_pair(table, t, e) for t, e in columns])
+
+
+def _pair(table: pd.DataFrame, time: str, event: str) -> Pair:
+    """Return two columns with the word of the event, and the column of the times that are blank."""
+    counts = Counter(cells_of(table, event))
+    word = event_word(counts, event, longer_times(table, time, event))
+    lacking = lacking_times(table, time, event, "1" if word is None else word)
+    return Pair(time, event, word, () if lacking is None else lacking.columns)
+
+
+def _with_further_times(table: pd.DataFrame, candidates: list[Pair]) -> list[Pair]:
+    """Put pairs with a second column of times first, and leave pairs of that column alone out."""
+    joined = [pair for pair in candidates if pair.follow_up_times and not _is_follow_up(pair.time)]
+    second = {(name, pair.event) for pair in joined for name in pair.follow_up_times}
+    alone = [p for p in candidates if p not in joined and (p.time, p.event) not in second]
+    return [*joined, *alone]
+
+
+def _is_follow_up(name: str) -> bool:
+    return bool({"last", "follow", "followup", "fu"} & set(words_of(name)))
+
+
+class LackingTimes(NamedTuple):
+    """Samples without a time where only those of one outcome have any.
+
+    Attributes
+    ----------
+    with_event : bool
+        Whether these samples are those with the event.
+    n_blank, n_samples : int
+        How many of the samples of that outcome have no time.
+    columns : tuple of str
+        The column that has the times of nearly all of them; () where there is none.
+    """
+
+    with_event: bool
+    n_blank: int
+    n_samples: int
+    columns: tuple[str, ...]
+
+
+def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> LackingTimes | None:
+    """Return which outcome has no times in a column; None where both have, or are too few.
+
+    GDC's days_to_death is blank for the living, days_to_last_follow_up often for the dead.
+    """
+    if not {time, event} <= set(table.columns):
+        return None
+    rows = [
+        (happened(cell, word), is_number(text), row)
+        for row, (text, cell) in enumerate(
+            zip(map(str, table[time]), map(str, table[event]), strict=True)
+        )
+        if not is_missing(cell)
+    ]
+    sides = {
+        outcome: [(timed, row) for value, timed, row in rows if value == outcome]
+        for outcome in (True, False)
+    }
+    if min(map(len, sides.values())) < LEAST:
+        return None
+    blank = {outcome: [row for timed, row in side if not timed] for outcome, side in sides.items()}
+    for outcome, side in sides.items():
+        n_of_other = len(sides[not outcome])
+        if len(blank[outcome]) < (1 - MOST_BLANK) * len(side) or (
+            len(blank[not outcome]) > MOST_BLANK * n_of_other
+        ):
+            continue
+        return LackingTimes(
+            outcome, len(blank[outcome]), len(side), _times_of(table, blank[outcome], (time, event))
+        )
+    return None
+
+
+def _times_of(table: pd.DataFrame, rows: Sequence[int], excluded: Sequence[str]) -> tuple[str, ...]:
+    """Return the first column of times, if any, that has nearly all of these rows."""
+    for name in dict.fromkeys(map(str, table.columns)):
+        if name in excluded or not _is_time(name, cells_of(table, name)):
+            continue
+        cells = [str(table[name].iloc[row]) for row in rows]
+        timed = [cell for cell in cells if is_number(cell) and float(cell) >= 0]
+        if len(timed) >= (1 - MOST_BLANK) * len(rows):
+            return (name,)
+    return ()
+
+
+def longer_times(table: pd.DataFrame, time: str, event: str) -> float:
+    """Return z of the rank-sum test of the times of yes (1) against those of no (0).
+
+    Above 0 where those of yes are longer; 0 where the column has other words.
+    """
+    times: dict[bool, list[float]] = {True: [], False: []}
+    for text, cell in zip(map(str, table[time]), map(str, table[event]), strict=True):
+        word = cell.strip().lower()
+        if is_number(text) and word in YES | NO:
+            times[word in YES].append(float(text))
+    yes, no = np.array(times[True]), np.array(times[False])
+    if not len(yes) or not len(no):
+        return 0.0
+    all_times = np.sort(np.concatenate([yes, no]))
+    ranks = (all_times.searchsorted(yes, "left") + all_times.searchsorted(yes, "right") + 1) / 2
+    excess = ranks.sum() - len(yes) * (len(all_times) + 1) / 2
+    return float(excess / np.sqrt(len(yes) * len(no) * (len(all_times) + 1) / 12))
+
+
+def expected_event(counts: Mapping[str, int], name: str, longer: float = 0.0) -> str | None:
+    """Return the word that a column's name, or its two words, say is the event; None in doubt.
+
+    Parameters
+    ----------
+    counts : word -> number of samples
+    name : str
+        Of the column: the 1 of os_censored is a time without the event.
+    longer : float
+        `longer_times`: a censored time is longer as a rule, which decides for a name such as cens.
+    """
+    words = [cell.strip().lower() for cell in counts]
+    yes = [cell for cell, word in zip(counts, words, strict=True) if word in YES]
+    no = [cell for cell, word in zip(counts, words, strict=True) if word in NO]
+    if len(yes) == len(no) == 1 and len(counts) == 2:
+        if _says_censored(name, longer):
+            return no[0]
+        return (
+            yes[0]
+            if EVENT_NAMES & set(words_of(name)) and not NEGATION & set(words_of(name))
+            else None
+        )
+    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL)]
+    return final[0] if len(counts) == 2 and len(final) == 1 else None
+
+
+def _says_censored(name: str, longer: float) -> bool:
+    words = set(words_of(name))
+    if words & NEGATION:
+        return False
+    if words & CENSORED and not words & EVENT_NAMES:
+        return True
+    return bool(words & (CENSORED | DOUBTFUL)) and longer > CLEAR
+
+
+def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str | None:
+    """Return which word of a column is the event: that which sounds final, or is no control.
+
+    None where the event is 1. `name` and `longer` are as for `expected_event`.
+    """
+    expected = expected_event(counts, name, longer)
+    if expected is not None and expected.strip().lower() in NO:
+        return expected
+    if all(is_number(cell) and float(cell) in (0, 1) for cell in counts):
+        return None
+    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL)]
+    if len(counts) == 2:
+        low, high = sorted(counts)
+        numbers = is_number(low) and is_number(high)
+        return final[0] if len(final) == 1 else max(counts, key=float) if numbers else \
+            control_first([low, high])[1]  # fmt: skip
+    if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
+        return "1"
+    return min(counts, key=lambda cell: (cell not in final, counts[cell]))
+
+
+def _of_what(name: str) -> frozenset[str]:
+    return frozenset(words_of(name)) - TIME - EVENT
+
+
+def _is_time(name: str, cells: Sequence[str]) -> bool:
+    words = set(words_of(name))
+    if not words & (TIME | ENDS) or words & OTHER or is_covariate(name):
+        return False
+    answers = [cell for cell in cells if not is_unknown(cell)]
+    times = [cell for cell in answers if is_number(cell) and float(cell) >= 0]
+    return len(times) >= max(2 * LEAST, MOST_TIMES * len(answers)) and len(set(times)) > MOST
+
+
+def _is_event(name: str, cells: Sequence[str]) -> bool:
+    counts, words = Counter(cells), set(words_of(name))
+    coded = len(counts) > 2 and counts["0"] + counts["1"] >= MOST_TIMES * len(cells)
+    if not (len(counts) == 2 or coded) or not words & (EVENT | ENDS) or is_covariate(name):
+        return False
+    word = event_word(counts, name)
+    n_events = [
+        n for cell, n in counts.items() if (float(cell) == 1 if word is None else cell == word)
+    ]
+    return sum(n_events) >= LEAST

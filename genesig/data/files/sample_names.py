@@ -1,0 +1,295 @@
+"""Which column of a sample table holds the names that the matrix has for its samples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genesig.errors import InvalidInput, Problem, did_you_mean
+from genesig.words import counted, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from genesig.data.files.delimited import Matrix
+
+KEY = "data.sample_names"
+# Columns that usually hold names of samples; they decide between columns of equally many.
+USUAL = re.compile(
+    r".*(sample|assay|hybridi[sz]ation|array|library|run|barcode|aliquot|accession|title).*",
+    re.IGNORECASE,
+)
+# Between the words of a cell such as "S01: tumour" or "RNA-seq of S01 [rep 2]".
+BETWEEN_WORDS = re.compile(r"[\s,;:=|/()\[\]{}\"']+")
+# Inside of words such as "tumour_S01_rep2".
+WITHIN_WORDS = re.compile(r"[\W_]+")
+# Endings of files that are called as their sample, such as S01.CEL or S01.fastq.gz.
+FILE_ENDING = re.compile(
+    r"\.(cel|idat|txt|tsv|csv|bam|fastq|fq|counts?)(\.gz)?$|\.gz$", re.IGNORECASE
+)
+# After the name of a patient in that of a sample, such as TCGA-AB-1234-01.
+SEPARATORS = "-._: "
+MAX_SAMPLES = 20_000
+"""Names of an axis that is searched for parts of names; more are genes."""
+
+
+@dataclass(frozen=True)
+class NameColumn:
+    """A column of the sample table, and the names of the matrix that its cells stand for.
+
+    Attributes
+    ----------
+    name : str
+        Header of the column.
+    position : int
+        Number of the column, 0 for the first.
+    names : dict
+        Row of the table -> name in the matrix.
+    manner : str
+        How a cell has its name: '' for the name itself, else in words.
+    """
+
+    name: str
+    position: int
+    names: Mapping[int, str]
+    manner: str = ""
+
+    @property
+    def n_names(self) -> int:
+        """Number of different names of the matrix."""
+        return len(set(self.names.values()))
+
+
+Axes = tuple[Sequence[str], Sequence[str]]
+Reading = Callable[[Sequence[str], frozenset[str]], dict[int, str]]
+
+
+def with_matrix_names(
+    table: pd.DataFrame, axes: Axes, file: str, column: str | None, problems: list[Problem]
+) -> pd.DataFrame:
+    """Return the sample table indexed by the names that the matrix has for its samples.
+
+    The first column is taken if the matrix has at least half of its names; else the one column of
+    which it has most. Its cells may be the names themselves, hold them among other words, or be
+    the beginnings of names. Nothing is changed where no column names half of the samples.
+
+    Parameters
+    ----------
+    table : DataFrame of strings
+        Index = first column of the file; ``attrs`` are kept.
+    axes : (column names, row names) of the matrix
+    file : str
+        File of the sample table.
+    column : str or None
+        ``data.sample_names``: the column that holds the names; None looks for it.
+    problems : list of Problem
+        A note or a warning names the column that was chosen; an error says why none could be.
+    """
+    headers = [str(table.index.name), *map(str, table.columns)]
+    if column is not None and headers.count(column) != 1:
+        problems.append(Problem(file, _no_such_column(column, headers, file), code="no_column"))
+        return table
+    if column is None:
+        if _first_column_suffices(table, axes):
+            return table
+        candidates = list(range(len(headers)))
+    else:
+        candidates = [headers.index(column)]
+    for manner, reading in READINGS.items():
+        matches = [
+            match
+            for position in candidates
+            for match in _matches(table, headers[position], position, axes, manner, reading)
+        ]
+        if not matches:
+            continue
+        chosen = _best(matches, file, problems)
+        return table if chosen is None else _indexed(table, chosen, file, problems, column)
+    return table if column is None else _by_column(table, headers.index(column))
+
+
+def table_of_matrix(
+    table: pd.DataFrame, matrix: Matrix, file: str
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Return a sample table under the names of its matrix, and what is said of that.
+
+    Raises
+    ------
+    InvalidInput
+        Two columns name the samples in different ways.
+    """
+    problems: list[Problem] = []
+    table = with_matrix_names(table, (matrix.columns, matrix.rows), file, None, problems)
+    if any(problem.level == "error" for problem in problems):
+        raise InvalidInput(problems)
+    return table, problems
+
+
+def _no_such_column(column: str, headers: Sequence[str], file: str) -> str:
+    if column in headers:
+        return f"{KEY}: column '{column}' occurs more than once; give each its own name"
+    near = did_you_mean(column, headers) or f" (columns: {listing(filter(None, headers), 12)})"
+    return f"{KEY} '{column}' is not a column of {file}{near}"
+
+
+def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
+    """Tell whether the matrix has half of the names of the first column.
+
+    Numbers that count the rows, as pandas and R write them, may be ids of genes by chance: then no
+    other column may have more names of the matrix, or as many where the first has no header.
+    """
+    cells = {str(cell) for cell in table.index}
+    n_present, enough = _presence(cells, axes)
+    if enough and all(map(str.isdigit, cells)):
+        columns = ({str(cell) for cell in table.iloc[:, k]} for k in range(table.shape[1]))
+        n_elsewhere = max((_presence(column, axes)[0] for column in columns), default=0)
+        return n_elsewhere < n_present or (n_elsewhere == n_present and bool(table.index.name))
+    return enough
+
+
+def _presence(cells: set[str], axes: Axes) -> tuple[int, bool]:
+    """Count the names of the axis that has most; tell whether they are half of cells or axis."""
+    shared = [len(cells & set(axis)) for axis in axes]
+    enough = (2 * n >= min(len(cells), len(axis)) for n, axis in zip(shared, axes, strict=True))
+    return max(shared), any(enough)
+
+
+def _same(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+    return {row: cell for row, cell in enumerate(cells) if cell in axis}
+
+
+def _among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+    """Return the one name of the matrix that is a word, or the file of a word, of each cell."""
+    names: dict[int, str] = {}
+    for row, cell in enumerate(cells):
+        words = BETWEEN_WORDS.split(cell)
+        words += [FILE_ENDING.sub("", word.rpartition("/")[2]) for word in cell.split()]
+        present = axis.intersection(words) or axis.intersection(WITHIN_WORDS.split(cell))
+        if len(present) == 1:
+            names[row] = next(iter(present))
+    return names
+
+
+def _beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+    """Return the one name of the matrix that goes on, behind a separator, from each cell."""
+    beginnings = frozenset(filter(None, cells))
+    continued: dict[str, set[str]] = {}
+    for name in axis:
+        for place, letter in enumerate(name):
+            if letter in SEPARATORS and name[:place] in beginnings:
+                continued.setdefault(name[:place], set()).add(name)
+    return {
+        row: next(iter(continued[cell]))
+        for row, cell in enumerate(cells)
+        if len(continued.get(cell, ())) == 1
+    }
+
+
+READINGS: dict[str, Reading] = {
+    "": _same,
+    "holds the name '{}' of the matrix among other words": _among_words,
+    "is the beginning of the name '{}' in the matrix": _beginnings,
+}
+
+
+def _matches(
+    table: pd.DataFrame, name: str, position: int, axes: Axes, manner: str, reading: Reading
+) -> Iterator[NameColumn]:
+    """Yield a column that names at least half of its samples, or of the matrix, on one axis.
+
+    Numbers may be ids of genes by chance: they must be half of the names of the matrix.
+    """
+    cells = [str(cell).strip() for cell in _column(table, position)]
+    for axis in axes:
+        if manner and len(axis) > MAX_SAMPLES:
+            continue
+        names = reading(cells, frozenset(axis))
+        match = NameColumn(name, position, names, manner)
+        if manner and match.n_names < len(names):
+            continue  # one sample of the matrix for two rows
+        digits = all(map(str.isdigit, names.values()))
+        needed = len(axis) if digits else min(len(cells), len(axis))
+        if names and 2 * match.n_names >= needed:
+            yield match
+
+
+def _best(matches: list[NameColumn], file: str, problems: list[Problem]) -> NameColumn | None:
+    """Return the column with most names; None, with an error, where two differ equally well."""
+
+    def rank(match: NameColumn) -> tuple[int, bool, bool]:
+        unique = match.n_names == len(match.names)
+        return match.n_names, unique, USUAL.fullmatch(match.name) is not None
+
+    highest = max(map(rank, matches))
+    leading = [match for match in matches if rank(match) == highest]
+    different = [match for match in leading if match.names != leading[0].names]
+    if different:
+        pair = listing([leading[0].name, different[0].name])
+        message = (
+            f"columns {pair} name the same samples of the matrix in different rows; say which "
+        )
+        problems.append(
+            Problem(file, f"{message}is meant: {KEY}", code="sample_names_unclear", key=KEY)
+        )
+        return None
+    return leading[0]
+
+
+def _indexed(
+    table: pd.DataFrame, chosen: NameColumn, file: str, problems: list[Problem],
+    column: str | None,
+) -> pd.DataFrame:  # fmt: skip
+    """Return the table under the names of the matrix; say which column they are from."""
+    cells = [str(cell).strip() for cell in _column(table, chosen.position)]
+    names = [chosen.names.get(row, cell) for row, cell in enumerate(cells)]
+    at = f"{file}, column '{chosen.name}'" if chosen.name else f"{file}, first column"
+    n_rows = f"{len(chosen.names)} of {counted(len(table), 'row')}"
+    if chosen.manner:
+        row = next(iter(chosen.names))
+        message = f"read as sample names ({n_rows}), though no column has those of the matrix: the "
+        message += (
+            f"cell '{cells[row]}' {chosen.manner.format(chosen.names[row])}; if that is wrong, "
+        )
+        message += "write the names alike in both"
+        problems.append(Problem(at, message, "warning", "sample_names_similar", KEY))
+    elif column is None:
+        first_column = f"column '{table.index.name}'" if table.index.name else "the first column"
+        message = f"read as sample names ({n_rows} are in the matrix), and not {first_column}; "
+        message += f"name another by {KEY}"
+        problems.append(Problem(at, message, "note", "sample_names_column", KEY))
+    return _by_column(table, chosen.position, names if chosen.manner else None)
+
+
+def _column(table: pd.DataFrame, position: int) -> Sequence[str]:
+    return list(table.index if position == 0 else table.iloc[:, position - 1])
+
+
+def _by_column(
+    table: pd.DataFrame, position: int, names: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Return the table indexed by a column, or by other names for its cells beside that column.
+
+    A first column that has a name becomes an ordinary column.
+    """
+    import pandas as pd
+
+    if position == 0 and names is None:
+        return table
+    if names is None:
+        header = str(table.columns[position - 1])
+    else:
+        header = "" if "sample" in [table.index.name, *table.columns] else "sample"
+    cells = list(_column(table, position) if names is None else names)
+    index = pd.Index(np.array(cells, dtype=object), name=header)
+    first_header = str(table.index.name or "")
+    columns = table.set_axis(index)
+    if names is None:
+        columns = columns.iloc[:, [k for k in range(table.shape[1]) if k != position - 1]]
+    if first_header and first_header not in columns.columns:
+        columns.insert(0, first_header, list(table.index))
+    columns.attrs = dict(table.attrs)
+    return columns

@@ -1,0 +1,188 @@
+"""Columns of a sample table by their values: patients, numbers that are names, repeated headers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from odd_tables import OddStudy, odd_study, table_text
+
+from genesig.data.files.columns import are_codes
+
+__all__ = ["odd_study"]
+
+N_SAMPLES = 48
+NAMES = [f"S{k:02}" for k in range(N_SAMPLES)]
+RANDOM = np.random.default_rng(5)
+FIRST = ["control", "case", "control", "case", "case", "control"]
+OF_DONOR = FIRST + RANDOM.permutation(["control", "case"] * 9).tolist()
+CLASSES = [OF_DONOR[k // 2] for k in range(N_SAMPLES)]
+WHOLE = "48 samples (24 control, 24 case; positive: case), 30 genes"
+WARNING = "values has one response, as the samples of one patient have"
+
+
+def _sheet(**columns: list[str]) -> str:
+    rows = zip(NAMES, CLASSES, *columns.values(), strict=True)
+    return table_text([["sample", "diagnosis", *columns], *map(list, rows)])
+
+
+UNITS = {
+    "SUBJID": [f"GX-{1000 + k // 2}" for k in range(N_SAMPLES)],
+    "Mouse litter": [f"L{k // 2}" for k in range(N_SAMPLES)],
+    "pid": [str(k // 2 + 1) for k in range(N_SAMPLES)],
+}
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_repeated_values_of_one_response_are_warned_of(odd_study: OddStudy, name: str) -> None:
+    odd_study.write(NAMES, _sheet(**{name: UNITS[name]}))
+    summary, problems = odd_study.validate()
+    assert (
+        f"warning: s.tsv, column '{name}': each of its 24 {WARNING}; samples of one value would "
+        "stand on both sides of a split: if they belong together, set data.group: "
+        f"{name} and splits.scheme: stratified_group_kfold" in problems
+    )
+    assert WHOLE in summary
+    splits = {"scheme": "stratified_group_kfold", "folds": 3, "inner_folds": 3, "repeats": 1,
+              "subsamples": 0}  # fmt: skip
+    _, problems = odd_study.validate(data={"group": name}, splits=splits)
+    assert not problems
+
+
+HARMLESS = {
+    "as many values at random": RANDOM.permutation(UNITS["SUBJID"]).tolist(),
+    "kinds of the classes": [f"{label} {k % 3}" for k, label in enumerate(CLASSES)],
+    "times of each class": [f"{label}_{6 * (k % 4)}h" for k, label in enumerate(CLASSES)],
+    "subtypes of the cases": [
+        f"type {k // 2 % 9}" if label == "case" else "none" for k, label in enumerate(CLASSES)
+    ],
+    "measured in each donor": [f"{20 + k // 2 / 7:.2f}" for k in range(N_SAMPLES)],
+    "a value of its own for each": [f"x{k}" for k in range(N_SAMPLES)],
+    "numbers in the order of the label": [
+        str(40 * (label == "case") + k // 4) for k, label in enumerate(CLASSES)
+    ],
+}
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_values_that_are_no_patients_are_not_warned_of(odd_study: OddStudy, name: str) -> None:
+    odd_study.write(NAMES, _sheet(about=HARMLESS[name]))
+    summary, problems = odd_study.validate()
+    assert WHOLE in summary
+    assert not problems
+
+
+def test_class_and_another_column_make_no_patients(odd_study: OddStudy) -> None:
+    hours = [str(6 * (k // 2 % 4)) for k in range(N_SAMPLES)]
+    groups = [f"{label[:2]}{hour}" for label, hour in zip(CLASSES, hours, strict=True)]
+    odd_study.write(NAMES, _sheet(hour=hours, group=groups))
+    _, problems = odd_study.validate()
+    assert not problems
+
+
+def test_six_donors_of_two_samples_are_found(odd_study: OddStudy) -> None:
+    sheet = "".join(_sheet(code=UNITS["SUBJID"]).splitlines(keepends=True)[:13])
+    odd_study.write(NAMES[:12], sheet)
+    splits = {"folds": 2, "inner_folds": 2, "repeats": 1, "subsamples": 0}
+    _, problems = odd_study.validate(splits=splits)
+    assert f"each of its 6 {WARNING}" in problems
+
+
+def test_donors_of_survival_are_found_by_their_times(odd_study: OddStudy) -> None:
+    days = [str(int(100 + 37 * (k // 2) % 900)) for k in range(N_SAMPLES)]
+    events = [str(k // 2 % 2) for k in range(N_SAMPLES)]
+    odd_study.write(NAMES, _sheet(SUBJID=UNITS["SUBJID"], days=days, status=events))
+    label = {"time": "days", "event": "status"}
+    _, problems = odd_study.validate(label, data={"task": "survival"})
+    assert f"column 'SUBJID': each of its 24 {WARNING}" in problems
+
+
+CENTRES = [str(k * 7 % 5 + 1) for k in range(N_SAMPLES)]
+
+
+def test_numbered_centres_are_noted_and_may_be_names(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, _sheet(centre=CENTRES))
+    summary, problems = odd_study.validate(data={"covariates": ["centre"]})
+    assert (
+        "note: s.tsv, column 'centre': data.covariates: its numbers, 1 to 5, count as a quantity; "
+        "if they are names, such as numbers of centres, set "
+        "data: {categorical_covariates: [centre]}" in problems
+    )
+    assert "0 errors, 0 warnings" in summary
+    names = {"covariates": ["centre"], "categorical_covariates": ["centre"]}
+    summary, problems = odd_study.validate(data=names)
+    assert "held fixed: centre" in summary
+    assert not problems
+    odd_study.init()
+    assert 'covariates: ["centre"], categorical_covariates: ["centre"]' in \
+        Path("new/config.yaml").read_text()  # fmt: skip
+
+
+def test_categorical_column_that_is_no_covariate_is_an_error(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, _sheet(centre=CENTRES))
+    data = {"covariates": ["centre"], "categorical_covariates": ["center"]}
+    _, problems = odd_study.validate(data=data)
+    assert (
+        "error: c.yaml, data.categorical_covariates, item 1: 'center' is none of data.covariates; "
+        "did you mean 'centre'?" in problems
+    )
+
+
+def test_codes_are_few_whole_numbers_without_an_order() -> None:
+    assert are_codes("centre", CENTRES)
+    assert are_codes("hospital id", CENTRES)
+    assert not are_codes("grade", CENTRES)
+    assert not are_codes("sex", ["1", "2"] * 20)
+    assert not are_codes("centre", [*CENTRES, "1.5"])
+    assert not are_codes("age", [str(k) for k in range(40)])
+    assert not are_codes("centre", ["1", "2", "3"])
+
+
+SDRF = [
+    "Assay Name",
+    "Characteristics[disease]",
+    "Term Source REF",
+    "Protocol REF",
+    "Protocol REF",
+    "Factor Value[disease]",
+    "Term Source REF",
+    "Factor Value[disease]",
+]
+
+
+def _sdrf(last: str) -> str:
+    rows = [
+        [name, label, "EFO", "P-1", "P-2", label, "EFO", last or label]
+        for name, label in zip(NAMES, CLASSES, strict=True)
+    ]
+    return table_text([SDRF, *rows])
+
+
+def test_repeated_headers_that_nobody_uses_are_read(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, _sdrf(""), "e.sdrf.txt")
+    summary, problems = odd_study.validate("Factor Value[disease]")
+    assert WHOLE in summary
+    assert problems == (
+        "note: e.sdrf.txt: column name 'Protocol REF' occurs more than once; to use one of the "
+        "columns write its number behind the name, 'Protocol REF (column N)'\n"
+    )
+
+
+def test_repeated_header_of_the_label_is_refused_unless_chosen(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, _sdrf("unknown"), "e.sdrf.txt")
+    _, problems = odd_study.validate("Factor Value[disease]")
+    assert (
+        "error: e.sdrf.txt: label 'Factor Value[disease]': 2 columns have this name; name one of "
+        "them: 'Factor Value[disease] (column 6)', 'Factor Value[disease] (column 8)'" in problems
+    )
+    summary, _ = odd_study.validate("Factor Value[disease] (column 6)")
+    assert WHOLE in summary
+
+
+def test_repeated_header_of_a_covariate_is_refused(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, _sdrf(""), "e.sdrf.txt")
+    config = yaml.safe_load("{covariates: [Protocol REF]}")
+    _, problems = odd_study.validate("Factor Value[disease]", data=config)
+    assert "data.covariates 'Protocol REF': 2 columns have this name" in problems

@@ -1,0 +1,143 @@
+"""The column with the names that the matrix has is found by its values, whatever its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from odd_tables import OddStudy, odd_study, table_text, write_matrix
+
+__all__ = ["odd_study"]
+
+NAMES = [f"S{k:02}" for k in range(1, 25)]
+CLASSES = ["control", "case"] * 12
+WHOLE = "24 samples (12 control, 12 case; positive: case), 30 genes"
+
+
+def _columns(*columns: list[str]) -> list[list[str]]:
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _sheet(header: list[str], *columns: list[str], delimiter: str = "\t") -> str:
+    return table_text([header, *_columns(*columns)], delimiter)
+
+
+NUMBERS = [str(k) for k in range(24)]
+SHEETS = {
+    "pandas' numbers first": (
+        "s.csv",
+        _sheet(["", "sample_id", "diagnosis"], NUMBERS, NAMES, CLASSES, delimiter=","),
+        "s.csv, column 'sample_id': read as sample names (24 of 24 rows are in the matrix)",
+    ),
+    "patients first": (
+        "s.tsv",
+        _sheet(["patient", "diagnosis", "tube"], [f"P{k:02}" for k in range(24)], CLASSES, NAMES),
+        "s.tsv, column 'tube': read as sample names (24 of 24 rows are in the matrix), and not "
+        "column 'patient'",
+    ),
+    "words around the names": (
+        "s.tsv",
+        _sheet(["accession", "title", "diagnosis"], [f"GSM{k}" for k in range(24)],
+               [f"{name}: biopsy [rep 1]" for name in NAMES], CLASSES),
+        "s.tsv, column 'title': read as sample names (24 of 24 rows), though no column has those "
+        "of the matrix: the cell 'S01: biopsy [rep 1]' holds the name 'S01'",
+    ),
+    "names of files": (
+        "s.tsv",
+        _sheet(["Source Name", "Array Data File", "diagnosis"], [f"donor {k}" for k in range(24)],
+               [f"raw/{name}.CEL.gz" for name in NAMES], CLASSES),
+        "s.tsv, column 'Array Data File': read as sample names (24 of 24 rows)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_sample_name_column_elsewhere_keeps_all_samples(odd_study: OddStudy, name: str) -> None:
+    file, sheet, message = SHEETS[name]
+    odd_study.write(NAMES, sheet, file)
+    summary, problems = odd_study.validate()
+    assert message in problems
+    assert WHOLE in summary
+    assert odd_study.init()["label"] == "diagnosis"
+
+
+def test_patient_table_names_are_continued_by_the_samples(odd_study: OddStudy) -> None:
+    sheet = table_text([["PATIENT_ID", "diagnosis"], *_columns(NAMES, CLASSES)])
+    odd_study.write([f"{name}-01" for name in NAMES], sheet)
+    summary, problems = odd_study.validate()
+    assert WHOLE in summary
+    assert (
+        "warning: s.tsv, column 'PATIENT_ID': read as sample names (24 of 24 rows), though no "
+        "column has those of the matrix: the cell 'S01' is the beginning of the name 'S01-01' in "
+        "the matrix; if that is wrong, write the names alike in both" in problems
+    )
+
+
+def test_patient_with_two_samples_in_the_matrix_is_not_matched(odd_study: OddStudy) -> None:
+    sheet = table_text([["PATIENT_ID", "diagnosis"], *_columns(NAMES, CLASSES)])
+    odd_study.write([f"{name}-{k}" for name in NAMES for k in ("01", "11")], sheet)
+    summary, problems = odd_study.validate()
+    assert "1 error" in summary
+    assert "no sample of s.tsv is here" in problems
+
+
+def test_setting_names_the_column_of_two_that_disagree(odd_study: OddStudy) -> None:
+    rows = _columns([f"P{k}" for k in range(24)], NAMES, NAMES[::-1], CLASSES)
+    odd_study.write(NAMES, table_text([["patient", "tumour", "blood", "diagnosis"], *rows]))
+    _, problems = odd_study.validate()
+    assert "s.tsv: columns 'tumour', 'blood' name the same samples of the matrix in different" \
+        in problems  # fmt: skip
+    summary, problems = odd_study.validate(data={"sample_names": "blood"})
+    assert WHOLE in summary
+    assert not problems
+
+
+def test_first_column_stays_if_the_matrix_has_its_names(odd_study: OddStudy) -> None:
+    rows = _columns(NAMES, NAMES[::-1], CLASSES)
+    odd_study.write(NAMES, table_text([["sample", "matched sample", "diagnosis"], *rows]))
+    summary, problems = odd_study.validate()
+    assert WHOLE in summary
+    assert "sample names" not in problems
+
+
+def test_row_numbers_that_are_gene_ids_are_not_sample_names(odd_study: OddStudy) -> None:
+    """Entrez ids are small numbers, as are those with which pandas counts rows."""
+    rows = _columns([str(k) for k in range(24)], NAMES, CLASSES)
+    sheet = table_text([["", "sample_id", "diagnosis"], *rows], ",")
+    odd_study.write(NAMES, sheet, "s.csv", genes=[str(k) for k in range(30)])
+    summary, problems = odd_study.validate()
+    assert WHOLE in summary
+    assert "column 'sample_id': read as sample names" in problems
+
+
+def test_ages_that_are_gene_ids_are_not_sample_names(odd_study: OddStudy) -> None:
+    rows = _columns([f"X{k}" for k in range(24)], [str(k + 40) for k in range(24)], CLASSES)
+    genes = [str(k) for k in range(1, 101)]
+    odd_study.write(NAMES, table_text([["id", "age", "diagnosis"], *rows]), genes=genes)
+    _, problems = odd_study.validate()
+    assert "no sample of s.tsv is here: that table has 'X0', 'X1', 'X2'" in problems
+
+
+def test_unknown_column_of_sample_names_is_an_error(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, table_text([["sample", "diagnosis"], *_columns(NAMES, CLASSES)]))
+    _, problems = odd_study.validate(data={"sample_names": "diagnose"})
+    assert (
+        "error: s.tsv: data.sample_names 'diagnose' is not a column of s.tsv; did you mean "
+        "'diagnosis'?" in problems
+    )
+
+
+def test_external_cohort_and_studies_find_the_column_too(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, table_text([["sample", "diagnosis"], *_columns(NAMES, CLASSES)]))
+    others = [f"T{k:02}" for k in range(24)]
+    write_matrix(Path("other.tsv"), others)
+    rows = _columns([str(k) for k in range(24)], others, CLASSES)
+    Path("other.csv").write_text(table_text([["", "id", "diagnosis"], *rows], ","))
+    files = {"name": "other", "expression": "other.tsv", "samples": "other.csv"}
+    summary, problems = odd_study.validate(external=[files])
+    assert "0 errors" in summary
+    assert "note: other.csv, column 'id': read as sample names (24 of 24 rows" in problems
+    first = {"name": "first", "expression": "e.tsv", "samples": "s.tsv"}
+    several = {"studies": [first, files], "label": "diagnosis"}
+    summary, problems = odd_study.validate_config(several)
+    assert "note: other.csv, column 'id': read as sample names (24 of 24 rows" in problems

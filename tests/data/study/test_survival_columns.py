@@ -1,0 +1,183 @@
+"""Times and events as portals write them: reversed codes, times of the dead alone, comments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from odd_tables import OddStudy, odd_study, table_text, write_matrix
+
+__all__ = ["odd_study"]
+
+N_SAMPLES = 40
+NAMES = [f"S{k:02}" for k in range(N_SAMPLES)]
+RANDOM = np.random.default_rng(3)
+CAME = RANDOM.random(N_SAMPLES) < 0.5
+# The event comes early, and who has none is followed long.
+DAYS = [str(int(1 + t)) for t in RANDOM.exponential(np.where(CAME, 200, 2000))]
+N_EVENTS = f"{N_SAMPLES} samples ({int(CAME.sum())} events), 30 genes"
+SURVIVAL: dict[str, Any] = {"task": "survival"}
+
+
+def _sheet(header: list[str], *columns: list[str]) -> str:
+    rows = [list(row) for row in zip(NAMES, *columns, strict=True)]
+    return table_text([["sample", *header], *rows])
+
+
+def _coded(yes: str, no: str) -> list[str]:
+    return [yes if came else no for came in CAME]
+
+
+REVERSED = {
+    "os_censored": ("os_days", "os_censored", "0", "1", "0"),
+    "censored in words": ("days", "censored", "no", "yes", "no"),
+    "alive": ("days", "alive", "0", "1", "0"),
+    "cens with longer times": ("days", "cens", "0", "1", "0"),
+}
+
+
+@pytest.mark.parametrize("name", REVERSED)
+def test_column_of_censored_times_is_proposed_and_warned_of(odd_study: OddStudy, name: str) -> None:
+    time, event, came, censored, word = REVERSED[name]
+    odd_study.write(NAMES, _sheet([time, event], DAYS, _coded(came, censored)))
+    assert odd_study.init()["data"] == {"task": "survival", "event": word}
+    label = {"time": time, "event": event}
+    summary, problems = odd_study.validate(label, data={**SURVIVAL, "event": censored})
+    assert f"warning: s.tsv, column '{event}': '{censored}' counts as the event" in problems
+    setting = yaml.safe_dump({"event": word}, default_flow_style=True).strip()
+    assert f"write data: {setting}" in problems
+    assert "0 errors, 1 warning" in summary
+    summary, problems = odd_study.validate(label, data={**SURVIVAL, "event": word})
+    assert N_EVENTS in summary
+    assert not problems
+
+
+PLAIN = {
+    "status": ("1", "0"),
+    "cens": ("1", "0"),
+    "uncensored": ("1", "0"),
+    "not_censored": ("1", "0"),
+    "death_censored_loss": ("1", "0"),
+}
+
+
+@pytest.mark.parametrize("event", PLAIN)
+def test_column_of_events_is_not_warned_of(odd_study: OddStudy, event: str) -> None:
+    """R's GBSG2 calls its column cens, and 1 is an event there: the shorter times say so."""
+    odd_study.write(NAMES, _sheet(["days", event], DAYS, _coded(*PLAIN[event])))
+    summary, problems = odd_study.validate({"time": "days", "event": event}, data=SURVIVAL)
+    assert N_EVENTS in summary
+    assert not problems
+
+
+def test_living_as_the_event_is_warned_of(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, _sheet(["days", "vital_status"], DAYS, _coded("Dead", "Alive")))
+    label = {"time": "days", "event": "vital_status"}
+    _, problems = odd_study.validate(label, data={**SURVIVAL, "event": "Alive"})
+    assert "'Alive' counts as the event" in problems
+    assert "'Dead' sounds like the event; if so, write data: {event: Dead}" in problems
+
+
+def test_death_coded_as_no_event_is_warned_of(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, _sheet(["days", "death"], DAYS, _coded("1", "0")))
+    label = {"time": "days", "event": "death"}
+    _, problems = odd_study.validate(label, data={**SURVIVAL, "event": "0"})
+    assert "'0' counts as the event" in problems
+    assert "if so, write data: {event: '1'}" in problems
+
+
+TO_DEATH = [day if came else "NA" for day, came in zip(DAYS, CAME, strict=True)]
+TO_VISIT = ["'--" if came else day for day, came in zip(DAYS, CAME, strict=True)]
+JOINED = {"time": ["days_to_death", "days_to_last_follow_up"], "event": "vital_status"}
+
+
+def test_times_of_the_dead_alone_are_refused(odd_study: OddStudy) -> None:
+    header = ["vital_status", "days_to_death", "days_to_last_follow_up"]
+    odd_study.write(NAMES, _sheet(header, _coded("Dead", "Alive"), TO_DEATH, TO_VISIT))
+    data = {**SURVIVAL, "event": "Dead"}
+    n_alive = int((~CAME).sum())
+    summary, problems = odd_study.validate({**JOINED, "time": "days_to_death"}, data=data)
+    assert summary == "c.yaml: 1 error, 0 warnings\n"
+    assert (
+        f"error: s.tsv, column 'days_to_death': no time for {n_alive} of the {n_alive} samples "
+        "without the event (column 'vital_status'), who would all be left out; "
+        "'days_to_last_follow_up' has their times: write label: {time: [days_to_death, "
+        "days_to_last_follow_up], event: vital_status}" in problems
+    )
+    _, problems = odd_study.validate({**JOINED, "time": "days_to_last_follow_up"}, data=data)
+    assert f"no time for {int(CAME.sum())} of the {int(CAME.sum())} samples with the event" in \
+        problems  # fmt: skip
+    summary, problems = odd_study.validate(JOINED, data=data)
+    assert N_EVENTS in summary
+    assert not problems
+    assert odd_study.init()["label"] == JOINED
+
+
+def test_times_of_the_dead_alone_ask_for_a_second_column(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, _sheet(["status", "days_to_death"], _coded("1", "0"), TO_DEATH))
+    _, problems = odd_study.validate({"time": "days_to_death", "event": "status"}, data=SURVIVAL)
+    assert "add the times of their last follow-up as a COLUMN, and write label: {time: " \
+        "[days_to_death, COLUMN], event: status}" in problems  # fmt: skip
+
+
+def test_joined_times_name_a_column_that_is_absent(odd_study: OddStudy) -> None:
+    odd_study.write(NAMES, _sheet(["status", "days"], _coded("1", "0"), DAYS))
+    label = {"time": ["days", "day"], "event": "status"}
+    _, problems = odd_study.validate(label, data=SURVIVAL)
+    assert "error: s.tsv: label 'day' is not a column of s.tsv; did you mean 'days'?" in problems
+
+
+def test_joined_times_are_read_in_external_cohorts_and_studies(odd_study: OddStudy) -> None:
+    header = ["vital_status", "days_to_death", "days_to_last_follow_up"]
+    sheet = _sheet(header, _coded("Dead", "Alive"), TO_DEATH, TO_VISIT)
+    odd_study.write(NAMES, sheet)
+    write_matrix(Path("other.tsv"), [f"T{name}" for name in NAMES], seed=2)
+    Path("t.tsv").write_text(sheet.replace("\nS", "\nTS"))
+    data = {**SURVIVAL, "event": "Dead"}
+    files = {"name": "other", "expression": "other.tsv", "samples": "t.tsv"}
+    summary, problems = odd_study.validate(JOINED, data=data, external=[{**files, "label": JOINED}])
+    assert N_EVENTS in summary
+    assert "t.tsv" not in problems
+    _, problems = odd_study.validate(JOINED, data=data, external=[files])
+    assert "error: t.tsv, column 'days_to_death': no time for" in problems
+    several = {
+        "studies": [{"name": "first", "expression": "e.tsv", "samples": "s.tsv"}, files],
+        "label": JOINED,
+        "data": data,
+    }
+    summary, _ = odd_study.validate_config(several)
+    assert f"{2 * N_SAMPLES} samples ({2 * int(CAME.sum())} events)" in summary
+
+
+COMMENTS = [
+    ["#Patient Identifier", "Overall Survival Status", "Overall Survival (Months)"],
+    ["#Patient id", "Status", "Months"],
+    ["#STRING", "STRING", "NUMBER"],
+    ["#1", "1", "1"],
+]
+
+
+@pytest.mark.parametrize("n_comments", [0, 2, 4])
+def test_portal_clinical_file_is_read_below_its_comments(
+    odd_study: OddStudy, n_comments: int
+) -> None:
+    rows = zip(NAMES, _coded("1:DECEASED", "0:LIVING"), DAYS, strict=True)
+    header = ["PATIENT_ID", "OS_STATUS", "OS_MONTHS"]
+    sheet = table_text([*COMMENTS[:n_comments], header, *map(list, rows)])
+    odd_study.write([f"{name}-01" for name in NAMES], sheet, "data_clinical_patient.txt")
+    assert odd_study.init()["label"] == {"time": "OS_MONTHS", "event": "OS_STATUS"}
+    label = {"time": "OS_MONTHS", "event": "OS_STATUS"}
+    summary, _ = odd_study.validate(label, data={**SURVIVAL, "event": "1:DECEASED"})
+    assert N_EVENTS in summary
+
+
+def test_header_that_begins_with_a_hash_stays_the_header(odd_study: OddStudy) -> None:
+    rows = [[name, "case" if came else "control"] for name, came in zip(NAMES, CAME, strict=True)]
+    sheet = table_text([["# exported"], ["#sample", "diagnosis"], *rows])
+    odd_study.write(NAMES, sheet)
+    summary, problems = odd_study.validate()
+    assert "40 samples" in summary
+    assert not problems
