@@ -244,8 +244,8 @@ CASES: dict[str, tuple[Break, list[str]]] = {
     "two columns with the name of the label": (
         lambda s: [row.append("diagnosis" if k == 0 else "x") for k, row in enumerate(s.sheet)],
         [
-            "samples.tsv: label 'diagnosis': 2 columns have this name; name one of them: 'diagnosis "
-            "(column 2)'"
+            "samples.tsv: label 'diagnosis': 2 columns have this name; name one of them: "
+            "'diagnosis (column 2)'"
         ],
     ),
     "sample not in the matrix": (
