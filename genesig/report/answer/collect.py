@@ -73,6 +73,7 @@ def _row(one: About, shown: Measure) -> CohortError:
     return {
         "name": one["name"],
         "samples": len(one["predictions"]),
+        "groups": one["groups"]["count"] if "groups" in one else None,
         "seen": bool(one["seen_before"]),
         "error": rounded(value, 4) if value is not None else None,
         "low": rounded(low, 4) if low is not None else None,

@@ -26,6 +26,7 @@ from genesig.report.page.words import (
     gene_anchor,
     percent,
     rate,
+    samples_in_groups,
     short_symbol,
     shorten,
     significant,
@@ -54,7 +55,8 @@ def lines_of(data: Study) -> list[charts.Line]:
     rows: list[tuple[str, float | None, Any, str, str]] = []
     for one in data["answer"]["cohorts"]["rows"][:MOST]:
         seen = ", seen in training" if one["seen"] else ""
-        name = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
+        many = samples_in_groups(one["samples"], one["groups"])
+        name = f"{shorten(one['name'], 24)} ({many}{seen})"
         rows.append((name, one["error"], one, MUTED if one["seen"] else INK, "D"))
     rows.append((OWN_NAME, own["value"], own, colour, "o"))
     if best is not None:
@@ -186,7 +188,7 @@ def _elsewhere(data: Study) -> list[Tile]:
         return [Tile(f"{name}, median of {len(known)} other cohorts", write(median(values)), words)]
     return [
         Tile(f"{name} in {clean(one['name'])}", write(value),
-             f"{counted(one['samples'], 'sample')}"
+             f"{samples_in_groups(one['samples'], one['groups'])}"
              f"{between(*measure(data).interval(one), write)}; the final model, unchanged")
         for one, value in known
     ]  # fmt: skip

@@ -127,10 +127,14 @@ class Control(TypedDict):
 
 
 class CohortError(TypedDict):
-    """The error of the final model in one data set of another study, as in controls.tsv."""
+    """The error of the final model in one data set of another study, as in controls.tsv.
+
+    ``groups`` is the number of groups of samples; null if every sample is independent.
+    """
 
     name: str
     samples: int
+    groups: int | None
     seen: bool
     error: float | None
     low: float | None

@@ -169,9 +169,7 @@ class LogRank(NamedTuple):
     p: float
 
 
-def log_rank(
-    time: Array, event: Array, group: Array, patient: Array | None = None
-) -> LogRank:
+def log_rank(time: Array, event: Array, group: Array, patient: Array | None = None) -> LogRank:
     """Return (O - E)'V⁺(O - E), the sum over event times of hypergeometric counts.
 
     At each time, d events among n at risk, n_k in group k: E_k = d n_k/n and
@@ -432,9 +430,7 @@ def over_sets(
     return value - half, value + half
 
 
-def explained(
-    score: Brier, reference: Brier, group: Array | None = None
-) -> tuple[float, Interval]:
+def explained(score: Brier, reference: Brier, group: Array | None = None) -> tuple[float, Interval]:
     """Return 1 - B/B₀ of two scores on the same samples, and the 95 % interval of the ratio.
 
     Delta method on the paired terms: U_i = (b_i - (B/B₀) b₀_i)/B₀. Above 0, predictions are better
