@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from genesig.response.survival import TIMES
 from genesig.results import Dataset, Design
 from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
+from genesig.selection.assess.patients.next_study import next_study_table
 from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import effects_of
 
@@ -42,6 +44,32 @@ def test_difference_interval_of_copied_samples_is_that_of_one_each() -> None:
     assert _width(1, grouped=True) == once
     assert _width(COPIES, grouped=True) == pytest.approx(once, rel=1e-6)
     assert _width(COPIES, grouped=False) < 0.9 * once
+
+
+def _survival(copies: int, *, grouped: bool) -> HeldOut:
+    """Return held-out scores of 40 patients with times, each sample `copies` times."""
+    rng = np.random.default_rng(4)
+    y = np.zeros(40, dtype=TIMES)
+    y["event"], score = rng.random(40) < 0.8, rng.standard_normal(40)
+    y["time"] = rng.exponential(np.exp(-2 * score))
+    sample = np.repeat(np.arange(40), copies)
+    row, group = np.arange(len(sample)), sample if grouped else None
+    return HeldOut(y[sample], row, 0 * row, 0 * row, 0 * row, score[sample][:, None], 0.25, group)
+
+
+def test_next_study_of_copied_samples_needs_as_many_patients() -> None:
+    headline = ASSESSED["survival"].headline
+    once, grouped, ignored = (
+        next_study_table(found, headline, None).query("basis == 'value'").iloc[0]
+        for found in (
+            _survival(1, grouped=False),
+            _survival(COPIES, grouped=True),
+            _survival(COPIES, grouped=False),
+        )
+    )
+    assert grouped["samples"] == pytest.approx(once["samples"], rel=0.05)
+    assert grouped["events"] == pytest.approx(once["events"], rel=0.05)
+    assert ignored["samples"] == pytest.approx(once["samples"], rel=0.1)
 
 
 def _studies(task: str, copies: int, *, grouped: bool) -> Dataset:
