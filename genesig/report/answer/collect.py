@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.data.steps.missing_indicators import SUFFIX
+from genesig.report.answer.other_methods import better_method
 from genesig.report.page.measure import MEASURES, Measure, measure, model_name, picked, two
 from genesig.report.page.record import (
     Chip,
@@ -223,6 +224,7 @@ def answer(
         "stability": _stability(halves),
         "halves": _halves(halves, design["subsamples"]),
         "control": _best(controls),
+        "alternative": better_method(controls, chance),
         "cohorts": cohorts(external, MEASURES[study["task"]]),
         "wrong": _wrong(held_out["samples"]),
         "measures": measures(study, held_out, own),

@@ -48,8 +48,12 @@ def forest(data: Study) -> Figure:
 
 
 def lines_of(data: Study) -> list[charts.Line]:
-    """Return the rows that have an error: other cohorts, cross-validation, the best rival."""
+    """Return the rows that have an error: other cohorts, cross-validation, other methods.
+
+    Other methods are the best one, and the one that predicts although the linear models do not.
+    """
     shown, best = measure(data), data["answer"]["control"]
+    predicts = data["answer"]["alternative"]
     own = data["answer"]["error"]
     colour = OWN if here(data) is Grade.HERE else INK
     rows: list[tuple[str, float | None, Any, str, str]] = []
@@ -61,6 +65,9 @@ def lines_of(data: Study) -> list[charts.Line]:
     rows.append((OWN_NAME, own["value"], own, colour, "o"))
     if best is not None:
         rows.append((f"{model_name(best['model'])}, this study", best["error"], best, INK, "s"))
+    if predicts is not None and (best is None or predicts["model"] != best["model"]):
+        name = f"{model_name(predicts['model'])}, this study"
+        rows.append((name, predicts["error"], predicts, INK, "s"))
     return [
         charts.Line(name, value, shown.interval(row), colour, marker, name == OWN_NAME)
         for name, error, row, colour, marker in rows if (value := shown.value(error)) is not None
