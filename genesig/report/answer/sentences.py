@@ -352,9 +352,9 @@ def _against_chance(data: Study) -> Light:
             else f"the {what} has no interval"
         )
         return Light(name, State.CAUTION, f"{words}, but {but}")
-    other = data["answer"]["alternative"]
-    if other is not None:
-        more = f"; {model_name(other['model'])} is better than chance"
+    alternative = data["answer"]["alternative"]
+    if alternative is not None:
+        more = f"; {model_name(alternative['model'])} is better than chance"
         return Light(name, State.CAUTION, f"{words} for the linear models{more}")
     if data["verdict"]["small"] is None:
         return Light(name, State.UNKNOWN, f"{words}: too few to tell")

@@ -282,7 +282,7 @@ def line_spreads(X: Array, residual: Array, group: Array) -> tuple[Spread, ...]:
         meat += np.outer(score, score)
     left = freedom([sizes]) - (X.shape[1] - 1) if len(sizes) > 1 else 0.0
     variances: list[float] = np.diag(inverse @ meat @ inverse).tolist()
-    return tuple(Spread(value**0.5, left) for value in variances)
+    return tuple(Spread(float(np.sqrt(value)), left) for value in variances)
 
 
 def order_interval(

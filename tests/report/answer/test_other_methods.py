@@ -79,7 +79,7 @@ def test_first_screen_names_the_method_beside_a_signature_of_chance() -> None:
     assert headline(data).endswith("; another method does (random forest, all genes).")
     first, second = other_method(data)
     assert first.startswith("Random forest, all genes, the best of ")
-    assert "had a balanced error of 5\u00a0% (95\u00a0% CI 0\u00a0% to 14\u00a0%)" in first
+    assert "had a balanced error of 5.0\u00a0% (95\u00a0% CI 0\u00a0% to 14\u00a0%)" in first
     assert first.endswith("the linear models 55\u00a0%.")
     assert second.startswith("It is better than chance (p\u00a0<\u00a00.0001, corrected for ")
     assert {first, second} <= set(summary(data).sentences)
