@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from cohort_files import NAMES, Other
-from small_study import Study
+from small_study import NAMES, Other, Study
 
 from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.files.readers import load_schema, read_config
@@ -95,30 +93,3 @@ def test_groups_alike_by_sight_are_warned_of(study: Study) -> None:
     cohort = _read(study, _with_column("family", ["a", "A", *NAMES[2:]]), FAMILIES)
     (problem,) = cohort.problems
     assert problem.what.startswith("group 'A' differs from 'a' in upper and lower case")
-
-
-def _with_twins() -> Other:
-    """Return a cohort of which two samples are one specimen measured twice."""
-    other, rng = Other(), np.random.default_rng(4)
-    values = rng.normal(8, 2, (120, len(NAMES)))
-    values[:, 5] = values[:, 2] + rng.normal(0, 0.3, 120)
-    rows = [[f"g{k}", *(f"{value:.3f}" for value in row)] for k, row in enumerate(values)]
-    other.matrix = [["gene", *NAMES], *[[f"gene{k}", *row[1:]] for k, row in enumerate(rows, 1)]]
-    return other
-
-
-def test_one_specimen_measured_twice_is_warned_of(study: Study) -> None:
-    twice = [line for line in _said(study, _with_twins()) if "measured twice" in line]
-    assert twice == [
-        "warning: other.tsv: samples 'X3' and 'X6' look like one specimen measured twice; if they"
-        " are, keep one of each, or name a column of patients as group (external, other)"
-    ]
-
-
-def test_one_specimen_measured_twice_in_a_group_is_not_warned_of(study: Study) -> None:
-    other = _with_twins()
-    words = ["a", "b", "c", "d", "e", "c", "f", "g"]
-    for row, word in zip(other.sheet, ["donor", *words], strict=True):
-        row.append(word)
-    other.item["group"] = "donor"
-    assert not [line for line in _said(study, other) if "measured twice" in line]

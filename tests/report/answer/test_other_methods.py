@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from report_study import Study, arguments
+from report_records import Study, arguments
 
 from genesig.report.answer.other_methods import better_method, other_method
 from genesig.report.answer.section import lines_of

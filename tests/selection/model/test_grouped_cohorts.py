@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from kinds_cohort import scored, written
+from fitted_models import scored, written
 
 from genesig.report.answer.collect import cohorts
 from genesig.report.external.collect import external as collected
