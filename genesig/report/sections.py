@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from genesig.report.answer.other_methods import other_method
 from genesig.report.answer.section import (
     MOST_NAMED,
     GeneChip,
@@ -57,6 +58,7 @@ FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
     finding,
     elsewhere,
     sentences,
+    other_method,
     unseen,
     added_value,
     in_sets,
@@ -146,4 +148,10 @@ OF_GENES = ("signature", "cards", "genome", "expression", "single-genes", "enric
 def writers(data: Report) -> list[Callable[[Report, Limits], Section]]:
     """Return what writes the sections, in the order of the page."""
     none = grade(data) is Grade.NONE
-    return [write for key, write in SECTIONS.items() if not (none and key in OF_GENES)]
+    # A method that is not linear may predict where the linear models do not.
+    shown = ("nonlinear",) if data["answer"]["alternative"] is not None else ()
+    return [
+        write
+        for key, write in SECTIONS.items()
+        if not (none and key in OF_GENES and key not in shown)
+    ]

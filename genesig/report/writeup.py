@@ -19,6 +19,7 @@ from genesig.report.page.words import (
     counted,
     decimal,
     percent,
+    samples_in_groups,
     scheme_words,
     short_symbol,
     significant,
@@ -187,8 +188,9 @@ def _cohorts(data: Writeup) -> Sequence[str]:
     said = []
     for one in rows:
         seen = ", some of which had trained it" if one["seen"] else ""
+        many = samples_in_groups(one["samples"], one["groups"])
         said.append(
-            f"In {clean(one['name'])} ({counted(one['samples'], 'sample')}{seen}), the final model"
+            f"In {clean(one['name'])} ({many}{seen}), the final model"
             f" had a {shown.name} of {write(shown.value(one['error']))}"
             f" ({limits(*shown.interval(one), write)})."
         )

@@ -14,6 +14,7 @@ from genesig.optim.cox.risk_sets import USUAL, Hazard, RiskSets, baseline_hazard
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess
+from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.intervals import Interval
 from genesig.selection.assess.kinds.known import ASSESSED
@@ -139,6 +140,8 @@ class Means:
     S : (n,) float
         Foretold survival at the last of the times.
     losses, reference : (n, m) float
+    group : (n,) int or None
+        Number of each sample's group, if samples come in groups.
     """
 
     y: Array
@@ -146,9 +149,10 @@ class Means:
     S: Array
     losses: Array
     reference: Array
+    group: Array | None = None
 
 
-def means(found: Sequence[Tested], y: Array) -> Means:
+def means(found: Sequence[Tested], y: Array, group: Array | None = None) -> Means:
     """Average what was foretold of each sample over the repeats."""
     rows = np.concatenate([each.rows for each in found])
     known, number = np.unique(rows, return_inverse=True)
@@ -161,7 +165,7 @@ def means(found: Sequence[Tested], y: Array) -> Means:
         return np.asarray((total.T / times).T)
 
     return Means(y[known], averaged("f"), averaged("S")[:, -1], averaged("losses"),
-                 averaged("reference"))  # fmt: skip
+                 averaged("reference"), None if group is None else group[known])  # fmt: skip
 
 
 Row = tuple[str, float, Interval]
@@ -199,8 +203,7 @@ def survival_tables(
     found = list(foretold(dataset, splits, fits, folds, at))
     tested = held_out(dataset, splits, fits)
     own = assess(tested, ASSESSED[dataset.design.kind].headline)[-1]
-    groups = dataset.groups()
-    group = None if groups is None else np.unique(groups, return_inverse=True)[1]
+    group = group_numbers(dataset.groups())
     c = 1 - own.error, (1 - own.high, 1 - own.low)
     return told(found, y, at, c, tested.ratio, group)
 
@@ -225,14 +228,18 @@ def told(
     """
     import pandas as pd
 
-    mean, horizon = means(found, y), float(at[-1])
+    mean, horizon = means(found, y, group), float(at[-1])
     risk = np.where(mean.f > 0, "high", "low").astype(object)
-    rows = [("concordance", *c), *_orders(found, horizon, ratio, group),
-            *_brier(found, mean, at, ratio, group), *_calibrated(mean, horizon)]  # fmt: skip
+    rows = [
+        ("concordance", *c),
+        *_orders(found, horizon, ratio, group),
+        *_brier(found, mean, at, ratio, group),
+        *_calibrated(mean, horizon),
+    ]
     table = pd.DataFrame([(n, v, *limits) for n, v, limits in rows], columns=COLUMNS)
     return {
         "survival": table.assign(horizon=horizon, samples=len(mean.y)),
-        "survival_curves": _curves(mean.y, risk),
+        "survival_curves": _curves(mean, risk),
         "survival_risk": _risks(mean, horizon),
     }
 
@@ -243,7 +250,8 @@ COLUMNS = ["measure", "value", "low", "high"]
 def _orders(
     found: Sequence[Tested], horizon: float, ratio: float, group: Array | None
 ) -> Iterator[Row]:
-    events = len({row for each in found for row in each.rows[each.y["event"]]})
+    rows = np.unique(np.concatenate([each.rows[each.y["event"]] for each in found]))
+    events = len(rows if group is None else np.unique(group[rows]))
     for name, measure in (("uno", uno), ("auc", auc_at)):
         each = [(one.rows, one.repeat,
                  measure(one.y["time"], one.y["event"], one.f, one.lost, horizon))
@@ -256,8 +264,8 @@ def _brier(
     found: Sequence[Tested], mean: Means, at: Array, ratio: float, group: Array | None
 ) -> Iterator[Row]:
     """Give both scores and 1 - their ratio; of several test sets the limits are of `over_sets`."""
-    own, reference = (mean_over(each, at) for each in (mean.losses, mean.reference))
-    gained, limits = explained(own, reference)
+    own, reference = (mean_over(each, at, mean.group) for each in (mean.losses, mean.reference))
+    gained, limits = explained(own, reference, mean.group)
     ends = [own.interval, reference.interval, limits]
     if len(found) > 1:
         rows, B0 = [each.rows for each in found], reference.value
@@ -274,22 +282,23 @@ def _brier(
 
 def _calibrated(mean: Means, horizon: float) -> Iterator[Row]:
     time, event = mean.y["time"], mean.y["event"]
-    risk = risk_at(time, event, mean.S, horizon)
+    risk = risk_at(time, event, mean.S, horizon, mean.group)
     yield "risk_expected", risk.expected, (np.nan, np.nan)
     yield "risk_observed", risk.observed, risk.interval
-    yield "slope", *slope(time, event, mean.f)
+    yield "slope", *slope(time, event, mean.f, group=mean.group)
 
 
-def _curves(y: Array, group: Array) -> pd.DataFrame:
+def _curves(mean: Means, risk: Array) -> pd.DataFrame:
     """Return survival_curves.tsv: each group's curve from 0 on, with its 95 % limits."""
     import pandas as pd
 
     tables = []
     for name in ("high", "low"):
-        inside = group == name
+        inside = risk == name
         if not inside.any():
             continue
-        curve = kaplan_meier(y["time"][inside], y["event"][inside])
+        y, members = mean.y[inside], None if mean.group is None else mean.group[inside]
+        curve = kaplan_meier(y["time"], y["event"], members)
         low, high = curve.interval()
         start = {"time": 0.0, "at_risk": inside.sum(), "events": 0.0, "survival": 1.0}
         rest = {"time": curve.times, "at_risk": curve.at_risk, "events": curve.events,
@@ -304,6 +313,6 @@ def _risks(mean: Means, horizon: float) -> pd.DataFrame:
     """Return survival_risk.tsv: groups of like foretold risk by the horizon, lowest first."""
     import pandas as pd
 
-    groups = risk_groups(mean.y["time"], mean.y["event"], mean.S, horizon)
+    groups = risk_groups(mean.y["time"], mean.y["event"], mean.S, horizon, mean.group)
     rows = [(one.samples, one.expected, one.observed, *one.interval) for one in groups]
     return pd.DataFrame(rows, columns=["samples", "expected", "observed", "low", "high"])

@@ -26,9 +26,8 @@ is kept; a number that does not keep it says so here. Where the data do not say 
 are equal, genes independent, and 5 folds are repeated 4 times.
 
 Not in the trials: the calibration slope of survival, whose interval is that of the scores at hand;
-what external cohorts state where a patient has several samples; fewer than five samples of a class,
-for which the interval of the AUC is short (.88 to .90 with four); two studies, which are too few to
-say how far studies differ.
+fewer than five samples of a class, for which the interval of the AUC is short (.88 to .90 with
+four); two studies, which are too few to say how far studies differ.
 
 {summary}
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bent_signal
+import cohort_groups
 import covariates
 import designs
 import gene_sets
@@ -17,6 +19,8 @@ TRIALS: tuple[Trial, ...] = (
     *covariates.TRIALS,
     *gene_sets.TRIALS,
     *intervals.TRIALS,
+    *cohort_groups.TRIALS,
+    *bent_signal.TRIALS,
     *lists.TRIALS,
     *missing.TRIALS,
     *probabilities.TRIALS,

@@ -107,7 +107,7 @@ def table(X: Any, names: list[str], genes: list[str]) -> str:
 ITEM: dict[str, Any] = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": None,
     "event": None, "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
-    "covariate_words": {}, "renamed": None,
+    "group": None, "covariate_words": {}, "renamed": None,
     "combat": False, "missing": 0.1,
 }  # fmt: skip
 

@@ -155,7 +155,8 @@ def check(data):
     assert ("no evidence" in first) == (graded is Grade.NONE)
     assert ("eak evidence" in first) >= (graded is Grade.WEAK)
     assert (chance.state is State.GOOD) <= (here(data) is Grade.HERE)
-    assert (graded is Grade.NONE) <= (chance.state in (State.PROBLEM, State.UNKNOWN))
+    alone = data["answer"]["alternative"] is None  # else another method is better than chance
+    assert (graded is Grade.NONE and alone) <= (chance.state in (State.PROBLEM, State.UNKNOWN))
     assert ("not predicted better" in warned) == (p is not None and p > 0.05 and
                                                   it["p"]["smallest"] <= 0.05)  # fmt: skip
     # What other cohorts say, wherever they are spoken of.

@@ -26,12 +26,13 @@ from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
 from genesig.data.study.dataset import Inputs, inputs_of
+from genesig.data.study.design_check import names_patients
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression, check_gene_names
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, in_order, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Design
-from genesig.words import counted, listing
+from genesig.words import counted, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +91,7 @@ def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> I
     yield from cohort.problems
     yield from _check_covariates(cohort, design, item)
     yield from _check_batches(cohort, item)
+    yield from _check_repeats(cohort, item)
     if study.expression is not None and study.sheet is not None:
         names = [str(name) for name in study.sheet.obs.index]
         var = study.gene_table(())
@@ -124,6 +126,18 @@ def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
             batch = f"batch '{name}'" if item["batch"] else f"'{item['name']}'"
             what = f"combat needs a batch of at least {FEWEST} samples, {batch} has {size}; "
             yield Problem(f"external, {item['name']}, combat", what + "set it to false")
+
+
+def _check_repeats(cohort: Cohort, item: Config) -> Iterator[Problem]:
+    """Warn of several samples of one patient that no column of groups names."""
+    where, at = item["samples"] or item["expression"], f"external, {item['name']}"
+    about = cohort.about
+    for column in map(str, about.columns if cohort.group is None else ()):
+        words = [str(word) for word in about[column] if not is_missing(word)]
+        if names_patients(column) and 1 < len(set(words)) < len(words):
+            what = f"samples of one '{column}' are not independent, so intervals would be too short"
+            what += f"; set group: {column} ({at})"
+            yield Problem(f"{where}, column '{column}'", what, "warning", "repeated_patients")
 
 
 def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[str],
@@ -212,11 +226,13 @@ def _processed_again(
         what = f"{counted(len(again), 'sample')} like a sample of the study that was processed "
         what += f"again: '{name}' like its '{twin}'; a test on training samples says nothing, "
         yield Problem(cohort.where, f"{what}take them out", "warning", "seen_in_training")
-    if pairs := twins_of(X):
+    groups = cohort.matrix.rows if cohort.group is None else cohort.group
+    if pairs := [(a, b) for a, b in twins_of(X) if groups[a] != groups[b]]:
         first, second = (cohort.matrix.rows[row] for row in pairs[0])
         more = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
         what = f"samples '{first}' and '{second}'{more} look like one specimen measured twice, "
-        what += "which counts twice in the test; if they are, keep one of each"
+        what += "which counts twice in the test; if they are, keep one of each, or name a"
+        what += " column of patients as group"
         yield Problem(cohort.where, what, "warning", "specimen_twice")
 
 

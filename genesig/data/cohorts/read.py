@@ -15,6 +15,7 @@ from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names
+from genesig.data.study.labels.record import BY_SIGHT
 from genesig.data.study.matrix_check import check_samples, with_genes_only
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, in_order
@@ -22,6 +23,7 @@ from genesig.response.design import SEVERAL, Label, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
+from genesig.words import alike, is_missing, listing, too
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +53,10 @@ class Cohort:
         As the study codes its responses.
     batch : tuple of str
         Batch of each sample.
+    group : tuple of str or None
+        Group of each sample, such as its patient; None without a column of groups.
+    group_column : str or None
+        The column of groups.
     dropped : list of dict
         {kind, name, reason} of each sample that is left out.
     inputs : dict
@@ -71,6 +77,8 @@ class Cohort:
     inputs: dict[str, str]
     problems: list[Problem]
     about: pd.DataFrame
+    group: tuple[str, ...] | None = None
+    group_column: str | None = None
 
 
 def read_cohort(design: Design, *, expression: str, samples: str | None,
@@ -79,7 +87,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
                 part: str | None, batch: str | None,
                 covariate_words: Mapping[str, Mapping[Any, str]],
                 event: str | None = None, genes: Collection[str] = (),
-                sample_names: str | None = None) -> Cohort:  # fmt: skip
+                sample_names: str | None = None, group: str | None = None) -> Cohort:  # fmt: skip
     """Read a data set of another study.
 
     Parameters
@@ -100,6 +108,9 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         Which matrix of a file that holds several.
     batch : str or None
         Column of batches; None is one batch.
+    group : str or None
+        Column of groups whose samples are not independent, such as patients; None is that of the
+        study, if the sample table has it.
     covariate_words : mapping
         Column -> word of the sample table -> word of the study.
     genes : collection of str
@@ -123,6 +134,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
     if table is not None:
         columns, index = list(map(str, table.columns)), str(table.index.name)
         check_column(batch, "batch", columns, index, table_file, problems)
+        check_column(group, "group", columns, index, table_file, problems)
         asked = Asked(table, table_file, design, label, classes, event, problems)
         labels = TRANSLATED[design.kind](asked)
         table = _respelt(table, design, covariate_words)
@@ -138,6 +150,10 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
                                     table_file, problems) + others  # fmt: skip
     if matrix is None or table is None or labels is None or _faulty(problems):
         raise InvalidInput(in_order(problems))
+    group_column = _group_column(design, table, group)
+    members = None
+    if group_column is not None:
+        members = _groups(table.loc[list(labels.names), group_column], table_file, problems)
     files = dict.fromkeys([*paths_read(expression), *filter(None, (table_file, annotation))])
     return Cohort(
         matrix=rows_of(matrix, labels.names), where=expression, given=labels.given,
@@ -146,7 +162,34 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         else ("",) * len(labels.names),
         dropped=labels.dropped + dropped, inputs={path: sha256(path) for path in files},
         problems=in_order(problems), about=table.loc[list(labels.names)],
+        group=members, group_column=group_column,
     )  # fmt: skip
+
+
+def _group_column(design: Design, table: pd.DataFrame, group: str | None) -> str | None:
+    """Return the column of groups: the named one, or the study's if the table has it once."""
+    columns = list(map(str, table.columns))
+    column = design.group if group is None else group
+    return column if column is not None and columns.count(column) == 1 else None
+
+
+def _groups(column: pd.Series[Any], where: str, problems: Problems) -> tuple[str, ...]:
+    """Return the group of each sample; a sample without one is a group of its own."""
+    words = {str(name): str(word).strip() for name, word in column.items()}
+    at = f"{where}, column '{column.name}'"
+    blank = [name for name, word in words.items() if is_missing(word)]
+    if blank:
+        what = f"no group for {listing(blank)}; each such sample counts as a group of its own"
+        problems.append(Problem(at, what, "warning"))
+    pairs = alike(word for name, word in words.items() if name not in set(blank))
+    if pairs:
+        first, second = pairs[0][:2]
+        what = f"group '{second}' differs from '{first}' in {BY_SIGHT}"
+        what += f"{too(len(pairs) - 1, 'name')}; write them alike if they are one group"
+        problems.append(Problem(at, what, "warning"))
+    # A prefix keeps the name of a sample without a group apart from the names of groups.
+    return tuple(f"sample {name}" if name in set(blank) else f"group {word}"
+                 for name, word in words.items())  # fmt: skip
 
 
 def _respelt(table: pd.DataFrame, design: Design,

@@ -317,6 +317,11 @@ def correlations(X: Array, y: Array) -> Array:
                                 where=usable))  # fmt: skip
 
 
+def names_patients(column: str) -> bool:
+    """Tell whether the name of a column is one of patients: 'Patient ID' is, 'patient age' not."""
+    return BELONGING.fullmatch(re.sub(r"[\W_]+", "", column).casefold()) is not None
+
+
 def check_belonging(sheet: Sheet, where: str) -> Iterator[Problem]:
     """Warn of a column of patients that no group keeps on one side of the splits.
 
@@ -330,8 +335,7 @@ def _named_units(sheet: Sheet, where: str) -> Iterator[Problem]:
     """Yield the columns that are called as patients are."""
     obs, design = sheet.obs, sheet.design
     for name in map(str, obs.columns):
-        plain = re.sub(r"[\W_]+", "", name).casefold()
-        if name == design.label or not BELONGING.fullmatch(plain):
+        if name == design.label or not names_patients(name):
             continue
         named = obs[[not is_missing(value) for value in obs[name]]]
         if _repeats(named, name, design) and _straddles(named, name, design.group):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.data.steps.missing_indicators import SUFFIX
+from genesig.report.answer.other_methods import better_method
 from genesig.report.page.measure import MEASURES, Measure, measure, model_name, picked, two
 from genesig.report.page.record import (
     Chip,
@@ -73,6 +74,7 @@ def _row(one: About, shown: Measure) -> CohortError:
     return {
         "name": one["name"],
         "samples": len(one["predictions"]),
+        "groups": one["groups"]["count"] if "groups" in one else None,
         "seen": bool(one["seen_before"]),
         "error": rounded(value, 4) if value is not None else None,
         "low": rounded(low, 4) if low is not None else None,
@@ -222,6 +224,7 @@ def answer(
         "stability": _stability(halves),
         "halves": _halves(halves, design["subsamples"]),
         "control": _best(controls),
+        "alternative": better_method(controls, chance),
         "cohorts": cohorts(external, MEASURES[study["task"]]),
         "wrong": _wrong(held_out["samples"]),
         "measures": measures(study, held_out, own),

@@ -26,6 +26,7 @@ from genesig.report.page.words import (
     gene_anchor,
     percent,
     rate,
+    samples_in_groups,
     short_symbol,
     shorten,
     significant,
@@ -47,18 +48,26 @@ def forest(data: Study) -> Figure:
 
 
 def lines_of(data: Study) -> list[charts.Line]:
-    """Return the rows that have an error: other cohorts, cross-validation, the best rival."""
+    """Return the rows that have an error: other cohorts, cross-validation, other methods.
+
+    Other methods are the best one, and the one that predicts although the linear models do not.
+    """
     shown, best = measure(data), data["answer"]["control"]
+    predicts = data["answer"]["alternative"]
     own = data["answer"]["error"]
     colour = OWN if here(data) is Grade.HERE else INK
     rows: list[tuple[str, float | None, Any, str, str]] = []
     for one in data["answer"]["cohorts"]["rows"][:MOST]:
         seen = ", seen in training" if one["seen"] else ""
-        name = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
+        many = samples_in_groups(one["samples"], one["groups"])
+        name = f"{shorten(one['name'], 24)} ({many}{seen})"
         rows.append((name, one["error"], one, MUTED if one["seen"] else INK, "D"))
     rows.append((OWN_NAME, own["value"], own, colour, "o"))
     if best is not None:
         rows.append((f"{model_name(best['model'])}, this study", best["error"], best, INK, "s"))
+    if predicts is not None and (best is None or predicts["model"] != best["model"]):
+        name = f"{model_name(predicts['model'])}, this study"
+        rows.append((name, predicts["error"], predicts, INK, "s"))
     return [
         charts.Line(name, value, shown.interval(row), colour, marker, name == OWN_NAME)
         for name, error, row, colour, marker in rows if (value := shown.value(error)) is not None
@@ -186,7 +195,7 @@ def _elsewhere(data: Study) -> list[Tile]:
         return [Tile(f"{name}, median of {len(known)} other cohorts", write(median(values)), words)]
     return [
         Tile(f"{name} in {clean(one['name'])}", write(value),
-             f"{counted(one['samples'], 'sample')}"
+             f"{samples_in_groups(one['samples'], one['groups'])}"
              f"{between(*measure(data).interval(one), write)}; the final model, unchanged")
         for one, value in known
     ]  # fmt: skip

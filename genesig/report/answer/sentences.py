@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from genesig.data.study.confounding import NOTABLE
-from genesig.report.page.measure import held, measure, where
+from genesig.report.page.measure import held, measure, model_name, where
 from genesig.report.page.record import Evidence, Price, Stability, Study
 from genesig.report.page.tables import records
 from genesig.report.page.verdict import LEVEL, Grade, grade, headline, here
@@ -289,7 +289,8 @@ class Light:
 RULES = f"""\
 Better than chance
   supported      permutation p ≤ {LEVEL:g}, and the interval of the error excludes chance
-  with caution   p ≤ {LEVEL:g}, but the interval reaches chance; or only other cohorts show it
+  with caution   p ≤ {LEVEL:g}, but the interval reaches chance; or only other cohorts or another
+                 method show it
   not supported  p > {LEVEL:g}
   not assessed   no permutations, or too few for p ≤ {LEVEL:g}
 
@@ -351,6 +352,10 @@ def _against_chance(data: Study) -> Light:
             else f"the {what} has no interval"
         )
         return Light(name, State.CAUTION, f"{words}, but {but}")
+    alternative = data["answer"]["alternative"]
+    if alternative is not None:
+        more = f"; {model_name(alternative['model'])} is better than chance"
+        return Light(name, State.CAUTION, f"{words} for the linear models{more}")
     if data["verdict"]["small"] is None:
         return Light(name, State.UNKNOWN, f"{words}: too few to tell")
     state = State.CAUTION if grade(data) is Grade.ELSEWHERE else State.PROBLEM

@@ -21,6 +21,14 @@ from genesig.report.page.record import (
 from genesig.report.page.words import clean, counted, decimal
 
 
+class Grouping(TypedDict):
+    """Groups of samples that are not independent: their column, their number, that by class."""
+
+    column: str
+    count: int
+    classes: dict[str, int] | None
+
+
 class LeftOut(TypedDict):
     """Samples left out for one reason."""
 
@@ -115,7 +123,8 @@ class CohortRecord(TypedDict):
     those nowhere measured, ``imputed`` the samples with a gene filled in, ``missing`` the largest
     share allowed; ``seen_before`` counts samples of the training set. ``inputs`` maps file to
     SHA-256. There are at most 1000 ``points``; ``confusion`` has a row for each true class. Of
-    survival there are ``events``, the ``curves`` of the groups of risk and the ``horizon``.
+    survival there are ``events``, the ``curves`` of the groups of risk and the ``horizon``; if
+    samples come in groups there are ``groups``.
     """
 
     name: str
@@ -143,6 +152,7 @@ class CohortRecord(TypedDict):
     events: NotRequired[int]
     curves: NotRequired[list[GroupCurve]]
     horizon: NotRequired[float]
+    groups: NotRequired[Grouping]
 
 
 class NotAssessable(TypedDict):
@@ -223,6 +233,8 @@ def _cohort(about: Row, classes: Sequence[str] | None) -> CohortRecord:
         },
         "quantiles": rounded_row(about["quantiles"], 4, "share", "training", "cohort"),
     }
+    if "groups" in about:
+        found["groups"] = about["groups"]
     if "curves" in about:
         found |= {"events": about["events"], "curves": group_curves(about["curves"]),
                   "horizon": about["horizon"]}  # fmt: skip

@@ -38,6 +38,7 @@ from genesig.report.page.words import (
     first_of,
     gene_label,
     percent,
+    samples_in_groups,
     shorten,
     significant,
     with_limits,
@@ -196,7 +197,9 @@ def forest(data: External) -> Picture:
     for one in shown:
         row = one["scores"].get(key) or {"value": None, "low": None, "high": None}
         seen = ", seen in training" if one["seen_before"] else ""
-        label = f"{shorten(one['name'], 24)} ({counted(one['samples'], 'sample')}{seen})"
+        groups = one["groups"]["count"] if "groups" in one else None
+        many = samples_in_groups(one["samples"], groups)
+        label = f"{shorten(one['name'], 24)} ({many}{seen})"
         limits = (row["low"], row["high"])
         colour = MUTED if one["seen_before"] else INK
         lines.append(charts.Line(label, row["value"], limits, colour, "D"))

@@ -22,6 +22,7 @@ from genesig.report.page.words import (
     enumerated,
     percent,
     rate,
+    samples_in_groups,
     significant,
     with_limits,
 )
@@ -138,12 +139,21 @@ def caution(data: External) -> list[str]:
 
 
 def samples_tested(cohort: CohortRecord) -> str:
-    """Count the samples of another study, and those of them that trained the model."""
-    seen = cohort["seen_before"]
+    """Count the samples and groups of another study, and the samples that trained the model."""
+    seen, many = cohort["seen_before"], in_groups(cohort)
     if seen == 0:
-        return counted(cohort["samples"], "sample")
+        return many
     who = "all" if seen == cohort["samples"] else f"{seen} of them"
-    return f"{counted(cohort['samples'], 'sample')}, {who} seen in training"
+    return f"{many}, {who} seen in training"
+
+
+def in_groups(cohort: CohortRecord) -> str:
+    """Return ``"60 samples"`` or ``"60 samples in 20 groups (patient)"``."""
+    groups = cohort.get("groups")
+    if groups is None:
+        return samples_in_groups(cohort["samples"], None)
+    column = clean(groups["column"])
+    return f"{samples_in_groups(cohort['samples'], groups['count'])} ({column})"
 
 
 def _cohort(one: CohortRecord, shown: Measure) -> str:
@@ -190,6 +200,7 @@ def external(data: External, limits: Limits) -> Section:
         f" fitted again{threshold}. These intervals are for this one model in samples"
         " like these; those of the cross-validation are for the procedure that made it.",
         *(finding(data, cohort) for cohort in cohorts if len(cohorts) <= MOST_SENTENCES),
+        *_grouped(cohorts),
         *_moved(cohorts),
         *not_assessed(data),
     ]
@@ -216,20 +227,28 @@ def _title(data: External, cohort: CohortRecord) -> str:
 def _overview(data: External, limits: Limits) -> Table:
     """List every cohort with its measures, one a row."""
     keys = [key for key in SHOWN if any(key in one["scores"] for one in data["external"])]
+    grouped = any("groups" in one for one in data["external"])
     columns = [Column("Cohort", "name"), Column("Samples", "integer"),
+               *[Column("Groups", "integer", "Independent groups, such as patients")] * grouped,
                Column("Seen in training", "integer", "Samples that trained the model")]  # fmt: skip
     for key in keys:
         columns += [Column(_name(key, data["external"][0]), _kind(key)),
                     Column(FROM, _kind(key)), Column(TO, _kind(key))]  # fmt: skip
     columns += [Column("Genes absent", "integer"), Column("Median shift", "number", SHIFT)]
     rows = [
-        [one["name"], one["samples"], one["seen_before"],
+        [one["name"], one["samples"], *[_independent(one)] * grouped, one["seen_before"],
          *(value for key in keys for value in _three(one["scores"].get(key))),
          one["absent"], one["shift"]["scored"]["median"]]
         for one in data["external"]
     ]  # fmt: skip
     caption = "The final model in each cohort, with 95\u00a0% CI."
     return filled_table("cohorts", caption, columns, rows, len(rows), shown=True)
+
+
+def _independent(cohort: CohortRecord) -> int:
+    """Return the number of groups of independent samples."""
+    groups = cohort.get("groups")
+    return cohort["samples"] if groups is None else groups["count"]
 
 
 def _three(row: Score | None) -> tuple[float | None, float | None, float | None]:
@@ -244,6 +263,18 @@ def _name(key: str, cohort: CohortRecord) -> str:
 
 def _kind(key: str) -> str:
     return "number" if SHOWN[key][1] is decimal else "share"
+
+
+def _grouped(cohorts: Sequence[CohortRecord]) -> Iterator[str]:
+    """Say which cohorts have several samples of a group, and how they are counted."""
+    columns = {clean(one["name"]): clean(one["groups"]["column"])
+               for one in cohorts if "groups" in one}  # fmt: skip
+    if columns:
+        named = enumerated([f"{name} ({column})" for name, column in columns.items()])
+        yield (
+            f"Samples of one group are not independent in {named}: intervals and p-values there are"
+            " over groups."
+        )
 
 
 def _moved(cohorts: Sequence[CohortRecord]) -> Iterator[str]:
@@ -370,6 +401,13 @@ def _samples(cohort: CohortRecord) -> str:
     classes = cohort["classes"]
     text = counted(cohort["samples"], "sample") if classes is None else ", ".join(
         f"{number} {clean(name)}" for name, number in classes.items())  # fmt: skip
+    if "groups" in cohort:
+        groups = cohort["groups"]
+        number = counted(groups["count"], "group")
+        text += f"; {number} by {clean(groups['column'])}"
+        if groups["classes"]:
+            each = [f"{count} {clean(name)}" for name, count in groups["classes"].items()]
+            text += f" ({', '.join(each)})"
     if "events" in cohort:
         text += f", {counted(cohort['events'], 'event')}"
     out = ", ".join(f"{one['count']} ({clean(one['reason'])})" for one in cohort["left_out"])
@@ -411,7 +449,7 @@ def external_sentences(data: External) -> Iterator[str]:
         return
     classes = data["study"]["classes"] or ()
     cut = ", with its threshold" if len(classes) == 2 or _of_survival(data) else ""
-    names = ", ".join(f"{clean(c['name'])}, n = {c['samples']}" for c in cohorts)
+    names = ", ".join(f"{clean(c['name'])}, n = {c['samples']}{_of_groups(c)}" for c in cohorts)
     yield (
         f"The final model was applied as it is{cut}, to"
         f" {counted(len(cohorts), 'data set')} of other studies ({names})."
@@ -421,6 +459,12 @@ def external_sentences(data: External) -> Iterator[str]:
         yield (
             f"{', '.join(corrected)} had been brought to the training set by ComBat (Johnson et al."
             " 2007), this study as the reference batch and without the label in the design."
+        )
+    if any("groups" in cohort for cohort in cohorts):
+        yield (
+            "If samples came in groups, variances were those over groups (Obuchowski 1997 for the"
+            " AUC; Lin and Wei 1989 for survival), corrected for few and unequal groups (Bell and"
+            " McCaffrey 2002)."
         )
     if classes:
         each = "both" if len(classes) == 2 else "all"
@@ -446,6 +490,11 @@ def external_sentences(data: External) -> Iterator[str]:
             "Calibration is the slope of the logarithms of the probabilities in multinomial"
             " logistic regression, classes counting by their stated shares (its error: White 1982)."
         )
+
+
+def _of_groups(cohort: CohortRecord) -> str:
+    groups = cohort.get("groups")
+    return "" if groups is None else f" in {counted(groups['count'], 'group')}"
 
 
 def _of_survival(data: External) -> bool:

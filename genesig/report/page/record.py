@@ -126,11 +126,24 @@ class Control(TypedDict):
     difference_high: float | None
 
 
+class Alternative(Control):
+    """A method that predicts better than chance and better than the linear models.
+
+    ``p`` is that of its error against guessing, corrected for the ``of`` methods.
+    """
+
+    p: float
+
+
 class CohortError(TypedDict):
-    """The error of the final model in one data set of another study, as in controls.tsv."""
+    """The error of the final model in one data set of another study, as in controls.tsv.
+
+    ``groups`` is the number of groups of samples; null if every sample is independent.
+    """
 
     name: str
     samples: int
+    groups: int | None
     seen: bool
     error: float | None
     low: float | None
@@ -256,6 +269,7 @@ class Finding(TypedDict):
     stability: Stability | None
     halves: Halves
     control: Control | None
+    alternative: Alternative | None
     cohorts: Cohorts
     wrong: Wrong | None
     measures: list[Measured]

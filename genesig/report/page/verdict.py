@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from genesig.report.page.measure import held, measure, subject, two
+from genesig.report.page.measure import held, measure, model_name, subject, two
 from genesig.report.page.record import Finding, Study, Verdict
 from genesig.report.page.words import both, clean, counted, enumerated, significant
 
@@ -137,9 +137,9 @@ def headline(data: Study) -> str:
     alone, cohorts = here(data), _cohorts(data)
     match grade(data):
         case Grade.NONE:
-            return f"There is no evidence that gene expression {finds}{_untested(data)}."
+            return f"There is no evidence that {LINEAR} {finds}{_untested(data)}{_other(data)}."
         case Grade.WEAK:
-            return f"There is weak evidence that gene expression {finds}: {_weak(data)}."
+            return f"There is weak evidence that {LINEAR} {finds}: {_weak(data)}."
         case Grade.HERE:
             return f"{_who(data)} {finds} in this study{_left_open(data)}."
         case Grade.ELSEWHERE if alone is Grade.HERE:
@@ -150,7 +150,17 @@ def headline(data: Study) -> str:
         case Grade.AGAINST:
             if alone is Grade.HERE:
                 return f"{_who(data)} {finds} in this study, but not in {cohorts}."
-            return f"Weak evidence that gene expression {finds} did not hold in {cohorts}."
+            return f"Weak evidence that {LINEAR} {finds} did not hold in {cohorts}."
+
+
+LINEAR = "a linear signature of gene expression"
+"""The subject of a conclusion that was drawn from the linear models alone."""
+
+
+def _other(data: Study) -> str:
+    """Name a method other than the linear signature that predicts, if there is any."""
+    it = data["answer"]["alternative"]
+    return "" if it is None else f"; another method does ({model_name(it['model'])})"
 
 
 def aim(data: Study) -> str:

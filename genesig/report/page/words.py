@@ -77,6 +77,12 @@ def power(value: float) -> str:
     return significant(value)
 
 
+def samples_in_groups(samples: int, groups: int | None) -> str:
+    """Return ``"60 samples in 20 groups"``; without groups the samples alone."""
+    said = counted(samples, "sample")
+    return said if groups is None else f"{said} in {counted(groups, 'group')}"
+
+
 def percent(value: float | None, digits: int = 0) -> str:
     """Return a share as per cent."""
     if value is None or not math.isfinite(value):

@@ -46,12 +46,15 @@ class Told:
     repeats : int
         How often each sample stands there.
     share : float
+    group_size : float
+        Mean number of samples of a group; 1 if every sample is independent.
     """
 
     probability: Array
     positive: Array
     repeats: int
     share: float
+    group_size: float = 1.0
 
     def groups(self) -> list[dict[str, float]]:
         """Return groups of similar probability: its mean, and the share that came with limits.
@@ -59,8 +62,11 @@ class Told:
         Both are of classes in the shares that the probabilities are for: the odds of what came
         among these samples are multiplied by those of `share` over those of their own share.
         """
-        found = reliability(np.where(self.positive, 1.0, -1.0), 2 * self.probability - 1,
-                            self.repeats)  # fmt: skip
+        # Samples of one group count as one: the page does not say which belong together.
+        often = round(self.repeats * self.group_size)
+        found = reliability(
+            np.where(self.positive, 1.0, -1.0), 2 * self.probability - 1, times=often
+        )
         times = _odds(self.share) / _odds(float(self.positive.mean()))
         moved = ("share", "low", "high")
         return [one | {key: _among(one[key], times) for key in moved} for one in found]
@@ -95,6 +101,7 @@ def told(data: Prediction) -> Told | None:
         np.array([one["label"] == classes[1] for one in tested for _ in one["probabilities"]]),
         max((one["tested"] for one in tested), default=1),
         share[asked] if isinstance(asked, str) else float(asked[1]),
+        len(tested) / (data["study"]["groups"] or len(tested)),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.selection.assess.clusters import group_numbers, mean_spread
 from genesig.selection.assess.intervals import NOTHING, Interval, corrected_t, hull, t_quantile
 from genesig.selection.assess.kinds.record import Headline, HeldOut
 
@@ -72,7 +73,8 @@ def difference(
 
     Both models see the same samples, so that what makes a sample hard for both does not count.
     The interval is ``d ± t √(s²/n + r²)``, t on the degrees of freedom of Satterthwaite (1946), of
-    n - 1 and of the repeats less one: s² the variance over the n samples of the
+    n - 1 and of the repeats less one: s² the variance over the n samples (or s²/n that over groups
+    of samples, with their degrees of freedom, see `clusters.mean_spread`) of the
     mean difference of each over its repeats, the classes weighing one half each; and r² that of the
     difference over the repeats. s²/n takes the training sets as given, and repeats are other
     training sets of the same samples. With fewer than `FEWEST` repeats r² says too little: the
@@ -98,12 +100,12 @@ def difference(
     weights = headline.weights(theirs, np.zeros(n, dtype=np.int64)) * n
     by_repeat = _by_repeat(theirs, apart, headline)
     if len(by_repeat) >= FEWEST and np.isfinite(by_repeat).all():
-        low, high = _over_samples(theirs.row, apart * weights, centre, by_repeat)
+        low, high = _over_groups(theirs, apart * weights, centre, by_repeat)
         return errors[0], errors[1], centre, low, high
     by_split = headline.of_splits(theirs, apart)
     usable = len(by_split) > 1 and not np.isnan(by_split).any()
     over_splits = corrected_t(by_split, centre, other.ratio) if usable else NOTHING
-    low, high = hull(over_splits, _over_samples(theirs.row, apart * weights, centre))
+    low, high = hull(over_splits, _over_groups(theirs, apart * weights, centre))
     return errors[0], errors[1], centre, low, high
 
 
@@ -117,17 +119,26 @@ def _by_repeat(found: HeldOut, apart: Array, headline: Headline) -> Array:
     return np.bincount(repeat, weights=headline.weights(found, repeat) * apart)
 
 
-def _over_samples(
-    row: Array, apart: Array, centre: float, repeats: Array | None = None
+def _over_groups(
+    found: HeldOut, apart: Array, centre: float, repeats: Array | None = None
 ) -> Interval:
-    """Centre ± t √(s²/n + r²), from the mean weighted difference of each sample; r² of repeats."""
-    _, number = np.unique(row, return_inverse=True)
+    """Centre ± t √(s²/n + r²), from the mean weighted difference of each sample; r² of repeats.
+
+    If samples come in groups, the variance over groups stands for s²/n.
+    """
+    first, number = np.unique(found.row, return_index=True, return_inverse=True)[1:]
     each = np.bincount(number, weights=apart) / np.bincount(number)
     if len(each) < 2 or np.isnan(each).any():
         return NOTHING
-    parts, freedom = [float(each.var(ddof=1)) / len(each)], [len(each) - 1]
+    parts, freedom = [float(each.var(ddof=1)) / len(each)], [float(len(each) - 1)]
+    group = group_numbers(found.groups[first])
+    if group is not None:
+        spread = mean_spread(each, group)
+        if not spread.freedom > 0:
+            return NOTHING
+        parts, freedom = [spread.error**2], [spread.freedom]
     if repeats is not None:
-        parts, freedom = [*parts, float(repeats.var(ddof=1))], [*freedom, len(repeats) - 1]
+        parts, freedom = [*parts, float(repeats.var(ddof=1))], [*freedom, len(repeats) - 1.0]
     total = sum(parts)
     share = sum(part**2 / own for part, own in zip(parts, freedom, strict=True))
     half = t_quantile(total**2 / share if share > 0 else freedom[0]) * float(np.sqrt(total))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.selection.assess.clusters import line_spreads, share_interval
 from genesig.selection.assess.intervals import NOTHING, Interval, t_quantile, wilson
 from genesig.selection.assess.scores import wrong
 from genesig.selection.genes.frequency import of_list
@@ -35,7 +36,7 @@ class Line:
     slope_interval: Interval
 
 
-def calibration_line(y: Array, f: Array) -> Line:
+def calibration_line(y: Array, f: Array, group: Array | None = None) -> Line:
     """Return a and b of y = a + b f by least squares, ± t √V on n - 2 df.
 
     V = (X'X)⁻¹ X' diag(e²/(1-h)²) X (X'X)⁻¹ with leverages h: the HC3 variance, as the errors of
@@ -51,12 +52,20 @@ def calibration_line(y: Array, f: Array) -> Line:
     ----------
     y, f : (n,) float
         Responses and scores.
+    group : (n,) int, optional
+        Number of each sample's group, if samples come in groups: see `clusters.line_spreads`.
     """
     if len(y) < 4 or np.ptp(y) == 0 or np.ptp(f) <= 1e-12 * np.abs(f).max():
         return Line(np.nan, NOTHING, np.nan, NOTHING)
     X = np.column_stack([np.ones_like(f), f])
     inverse = np.linalg.inv(X.T @ X)
     line = inverse @ (X.T @ y)
+    if group is not None:
+        first, second = (
+            spread.around(value)
+            for spread, value in zip(line_spreads(X, y - X @ line, group), line, strict=True)
+        )
+        return Line(float(line[0]), first, float(line[1]), second)
     leverage = np.einsum("ij,jk,ik->i", X, inverse, X)
     if leverage.max() > 1 - 1e-9:
         return Line(float(line[0]), NOTHING, float(line[1]), NOTHING)
@@ -67,10 +76,12 @@ def calibration_line(y: Array, f: Array) -> Line:
     return Line(a, (a - u, a + u), b, (b - v, b + v))
 
 
-def reliability(y: Array, f: Array, times: int = 1) -> Iterator[dict[str, float]]:
-    """Yield the share of positive samples in groups of similar scores, with Wilson's interval.
+def reliability(
+    y: Array, f: Array, times: int = 1, group: Array | None = None
+) -> Iterator[dict[str, float]]:
+    """Yield the share of positive samples in bins of similar scores, with Wilson's interval.
 
-    Groups hold equal numbers of samples in the order of their scores, about `GROUP` or more each,
+    Bins hold equal numbers of samples in the order of their scores, about `GROUP` or more each,
     and equal scores stay together. ``expected`` is the mean of (1 + f)/2, its mean score's share
     if the score were calibrated.
 
@@ -81,14 +92,20 @@ def reliability(y: Array, f: Array, times: int = 1) -> Iterator[dict[str, float]
     times : int
         How often each sample stands there, with a score of its own: more of them are no more
         samples, and the intervals no narrower.
+    group : (n,) int, optional
+        Number of each sample's group, such as its patient.
     """
-    groups = int(np.clip(len(y) // times // GROUP, 1, MOST_GROUPS))
+    bins = int(np.clip(len(y) // times // GROUP, 1, MOST_GROUPS))
     ranks = np.searchsorted(np.sort(f), f, side="left")
-    number = ranks * groups // max(len(f), 1)
-    for group in np.unique(number):
-        inside = number == group
-        share, size = float(np.mean(y[inside] > 0)), round(inside.sum() / times)
-        low, high = wilson(share, size)
+    number = ranks * bins // max(len(f), 1)
+    for place in np.unique(number):
+        inside = number == place
+        positive = (y[inside] > 0).astype(float)
+        share, size = float(np.mean(positive)), round(inside.sum() / times)
+        if group is None:
+            low, high = wilson(share, size)
+        else:
+            low, high = share_interval(positive, group[inside])
         mean = float(f[inside].mean())
         yield {"score": mean, "samples": size, "share": share, "low": low, "high": high,
                "expected": (1 + mean) / 2}  # fmt: skip

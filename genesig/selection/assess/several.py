@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.selection.assess.clusters import influence_spread
 from genesig.selection.assess.intervals import NOTHING, Interval, Z, wilson
 from genesig.selection.assess.scores import auc
 
@@ -33,13 +34,15 @@ def wrong(y: Array, f: Array) -> Array:
     return np.where(np.isnan(f).any(axis=-1), np.nan, predicted(f) != own)
 
 
-def calibration_slope(y: Array, p: Array, share: Array) -> tuple[float, Interval]:
+def calibration_slope(
+    y: Array, p: Array, share: Array, group: Array | None = None
+) -> tuple[float, Interval]:
     """Return b of ``π_c (p_c/π_c)^b / Σ π_k (p_k/π_k)^b`` by its likelihood, with its interval.
 
     1 where the probabilities (n, T), which are for classes of the shares π (T,), are calibrated,
     below 1 where they are too far from each other. Classes count by these shares, and the variance
-    is that of unlike weights (White 1982). NaN without a sample of every class, and where all are
-    called rightly: b has no end then.
+    is that of unlike weights (White 1982), over groups if samples come in these (n,). NaN without a
+    sample of every class, and where all are called rightly: b has no end then.
     """
     from scipy.special import softmax
 
@@ -60,6 +63,8 @@ def calibration_slope(y: Array, p: Array, share: Array) -> tuple[float, Interval
         b += float(np.clip(step, -1.0, 1.0))
     if not abs(step) <= 1e-6 * max(1.0, abs(b)):
         return np.nan, NOTHING
+    if group is not None:
+        return b, influence_spread(v * mean / information, group).around(b)
     half = Z * float(np.sqrt(np.square(v * mean).sum())) / information
     return b, (b - half, b + half)
 

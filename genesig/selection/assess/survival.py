@@ -27,6 +27,13 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import USUAL, RiskSets
 from genesig.selection.assess.calibration import GROUP, MOST_GROUPS
+from genesig.selection.assess.clusters import (
+    UNKNOWN,
+    Spread,
+    freedom,
+    mean_interval,
+    order_interval,
+)
 from genesig.selection.assess.intervals import (
     NOTHING,
     Interval,
@@ -84,7 +91,7 @@ class Curve:
         return float(self.times[below[0]]) if len(below) else np.nan
 
 
-def kaplan_meier(time: Array, event: Array) -> Curve:
+def kaplan_meier(time: Array, event: Array, group: Array | None = None) -> Curve:
     """S(t) = Π_{t_i <= t} (1 - d_i/n_i), with Greenwood's variance S² Σ d_i/(n_i (n_i - d_i)).
 
     d_i events among n_i at risk; who is censored at a time of an event is at risk then.
@@ -93,6 +100,9 @@ def kaplan_meier(time: Array, event: Array) -> Curve:
     ----------
     time, event : (n,) arrays
         Follow-up, and whether it ended with the event.
+    group : (n,) int, optional
+        Number of each sample's group, if samples come in groups. The variance is then that over
+        groups (Ying and Wei 1994), made larger by as much as Student's t exceeds the normal.
 
     Source: Kaplan and Meier 1958; Greenwood 1926.
     """
@@ -100,7 +110,33 @@ def kaplan_meier(time: Array, event: Array) -> Curve:
     S = np.cumprod(1 - d / n)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(S > 0, S**2 * np.cumsum(d / (n * (n - d))), 0.0)
+    if group is not None:
+        variance = S**2 * _variance_over_groups(time, event, group, times, n, d)
     return Curve(times, n, d, S, variance, 1.0)
+
+
+def _variance_over_groups(
+    time: Array, event: Array, group: Array, times: Array, n: Array, d: Array
+) -> Array:
+    r"""Return the variance of log S at each time, (m,), from the influence of each group.
+
+    The weight of a sample with e_k = 1 at its event and r_k = 1 while at risk changes log S by
+    :math:`-\sum_k (e_k - r_k d_k/n_k)/(n_k - d_k)`. With one sample in each group the squares add
+    up to Greenwood's variance.
+    """
+    _, place, sizes = np.unique(group, return_inverse=True, return_counts=True)
+    number = np.searchsorted(times, np.asarray(time, dtype=float))
+    happened, leaving = np.zeros((2, len(sizes), len(times)))
+    np.add.at(happened, (place, number), np.asarray(event, dtype=float))
+    np.add.at(leaving, (place, number), 1.0)
+    at_risk = leaving[:, ::-1].cumsum(axis=1)[:, ::-1]
+    left = np.where(n > d, n - d, np.inf)
+    influence = -np.cumsum((happened - at_risk * d / n) / left, axis=1)
+    share = sizes / sizes.sum()
+    if len(sizes) < 2:
+        return np.full(len(times), np.nan)
+    variance = np.square(influence).T @ (1 / (1 - share))
+    return np.asarray(variance * (t_quantile(freedom([sizes])) / Z) ** 2)
 
 
 def censoring(time: Array, event: Array) -> Curve:
@@ -133,7 +169,7 @@ class LogRank(NamedTuple):
     p: float
 
 
-def log_rank(time: Array, event: Array, group: Array) -> LogRank:
+def log_rank(time: Array, event: Array, group: Array, patient: Array | None = None) -> LogRank:
     """Return (O - E)'V⁺(O - E), the sum over event times of hypergeometric counts.
 
     At each time, d events among n at risk, n_k in group k: E_k = d n_k/n and
@@ -143,6 +179,9 @@ def log_rank(time: Array, event: Array, group: Array) -> LogRank:
     Parameters
     ----------
     time, event, group : (n,) arrays
+    patient : (n,) int, optional
+        Number of each sample's patient, if patients have several samples. V is then the variance of
+        O - E over patients, and p is by Hotelling's T² (Lin and Wei 1989).
 
     Source: Mantel 1966; Peto and Peto 1972.
     """
@@ -151,20 +190,34 @@ def log_rank(time: Array, event: Array, group: Array) -> LogRank:
     inside = member == np.arange(len(names))[:, None]
     observed = inside[:, event].sum(axis=1).astype(float)
     expected, V = np.zeros(len(names)), np.zeros((len(names), len(names)))
+    residuals = np.zeros(inside.shape)
     for t in np.unique(time[event]):
-        at_risk = inside[:, time >= t].sum(axis=1)
-        n, d = at_risk.sum(), np.sum(event & (time == t))
+        followed, happened = time >= t, event & (time == t)
+        at_risk = inside[:, followed].sum(axis=1)
+        n, d = at_risk.sum(), np.sum(happened)
         share = at_risk / n
         expected += d * share
         V += d * (n - d) / max(n - 1, 1) * (np.diag(share) - np.outer(share, share))
+        if patient is not None:
+            residuals += (inside - share[:, None]) * (happened - followed * d / n)
     rest = (observed - expected)[:-1]
     if len(names) < 2 or not V.any():
         return LogRank(observed, expected, np.nan, np.nan)
     # scipy.stats takes half a second to import, which studies without survival need not wait for.
-    from scipy.special import chdtrc
+    from scipy.special import chdtrc, fdtrc
 
-    value = float(rest @ np.linalg.pinv(V[:-1, :-1]) @ rest)
-    return LogRank(observed, expected, value, float(chdtrc(len(names) - 1, value)))
+    if patient is None:
+        value = float(rest @ np.linalg.pinv(V[:-1, :-1]) @ rest)
+        return LogRank(observed, expected, value, float(chdtrc(len(names) - 1, value)))
+    _, place, sizes = np.unique(patient, return_inverse=True, return_counts=True)
+    left = freedom([sizes]) - len(rest) + 1 if len(sizes) > 1 else 0.0
+    if not left > 0:
+        return LogRank(observed, expected, np.nan, np.nan)
+    sums = np.stack([np.bincount(place, weights=one) for one in residuals[:-1]])
+    W = (sums / (1 - sizes / sizes.sum())) @ sums.T
+    value = float(rest @ np.linalg.pinv(W) @ rest)
+    scale = left / (left + len(rest) - 1) / len(rest)
+    return LogRank(observed, expected, value, float(fdtrc(len(rest), left, scale * value)))
 
 
 Pairs = Iterable[tuple[Any, float, Array]]
@@ -177,13 +230,15 @@ TIE = 1e-8
 class Concordance(NamedTuple):
     """C and its 95 % interval; U (n,), whose products with those of another score are paired.
 
-    ``pairs`` (n,) is the weight of the pairs that each sample is part of.
+    ``pairs`` (n,) is the weight of the pairs that each sample is part of. ``side`` (n,) says on
+    which of two sides of the pairs a sample is, 0 on none, if all pairs are between two sides.
     """
 
     value: float
     interval: Interval
     influence: Array
     pairs: Array
+    side: Array | None = None
 
 
 def harrell(time: Array, event: Array, f: Array) -> Concordance:
@@ -224,7 +279,8 @@ def auc_at(time: Array, event: Array, f: Array, lost: Curve, horizon: float) -> 
     """
     time, event = np.asarray(time, dtype=float), np.asarray(event, dtype=bool)
     early, weight, later = np.flatnonzero(event & (time <= horizon)), lost.at(time), time > horizon
-    return _share(((i, _inverse(weight[i]), later) for i in early), f)
+    side = np.where(later, 2, np.where(event & (time <= horizon), 1, 0))
+    return _share(((i, _inverse(weight[i]), later) for i in early), f)._replace(side=side)
 
 
 def _later(time: Array, event: Array, i: Any) -> Array:
@@ -304,6 +360,10 @@ def pooled(
     if not values:
         return Concordance(np.nan, NOTHING, U, every)
     value = float(np.mean(values))
+    if group is not None and len(found) == 1:
+        rows, _, own = found[0]
+        limits = order_interval(value, own.influence, group[rows], events, own.side)
+        return Concordance(value, limits, U, every)
     pairs = np.array([own.pairs.sum() for _, _, own in found])
     splits = of_ratio(np.array([own.value for _, _, own in found]) * pairs, pairs, value)
     by_group = U if group is None else np.bincount(group[: len(U)], weights=U)
@@ -338,10 +398,14 @@ def brier_losses(time: Array, event: Array, S: Array, times: Array, lost: Curve)
     return np.where(dead, S**2 / own, np.where(left, (1 - S) ** 2 / then, 0.0))
 
 
-def mean_over(losses: Array, times: Array) -> Brier:
-    """Return the mean of the terms of B(t), (n, m), over the samples and over m ascending times."""
+def mean_over(losses: Array, times: Array, group: Array | None = None) -> Brier:
+    """Return the mean of the terms of B(t), (n, m), over the samples and over m ascending times.
+
+    `group` (n,) numbers the groups in which samples come.
+    """
     each = np.trapezoid(losses, times, axis=1) / (times[-1] - times[0])
-    return Brier(float(each.mean()), mean_t(each), each)
+    interval = mean_t(each) if group is None else mean_interval(each, group)
+    return Brier(float(each.mean()), interval, each)
 
 
 def over_sets(
@@ -366,7 +430,7 @@ def over_sets(
     return value - half, value + half
 
 
-def explained(score: Brier, reference: Brier) -> tuple[float, Interval]:
+def explained(score: Brier, reference: Brier, group: Array | None = None) -> tuple[float, Interval]:
     """Return 1 - B/B₀ of two scores on the same samples, and the 95 % interval of the ratio.
 
     Delta method on the paired terms: U_i = (b_i - (B/B₀) b₀_i)/B₀. Above 0, predictions are better
@@ -374,7 +438,8 @@ def explained(score: Brier, reference: Brier) -> tuple[float, Interval]:
     2018).
     """
     ratio = score.value / reference.value if reference.value > 0 else np.nan
-    low, high = mean_t((score.samples - ratio * reference.samples) / reference.value)
+    terms = (score.samples - ratio * reference.samples) / reference.value
+    low, high = mean_t(terms) if group is None else mean_interval(terms, group)
     return 1 - ratio, (1 - ratio - high, 1 - ratio - low)
 
 
@@ -394,12 +459,14 @@ class Risk:
         return self.observed / self.expected, (low / self.expected, high / self.expected)
 
 
-def risk_at(time: Array, event: Array, S: Array, horizon: float) -> Risk:
+def risk_at(
+    time: Array, event: Array, S: Array, horizon: float, group: Array | None = None
+) -> Risk:
     """Return 1 - S(horizon), predicted (mean of S (n,)) and by Kaplan-Meier.
 
-    NaN where nobody was followed to the horizon.
+    NaN where nobody was followed to the horizon. For `group` see `kaplan_meier`.
     """
-    curve = kaplan_meier(time, event)
+    curve = kaplan_meier(time, event, group)
     place = int(np.searchsorted(curve.times, horizon, side="right")) - 1
     expected, n = float(np.mean(1 - S)), len(S)
     if np.isnan(curve.at(np.array([horizon]))[0]):
@@ -410,20 +477,28 @@ def risk_at(time: Array, event: Array, S: Array, horizon: float) -> Risk:
     return Risk(n, expected, float(1 - curve.value[place]), (high, low))
 
 
-def risk_groups(time: Array, event: Array, S: Array, horizon: float) -> Iterator[Risk]:
+def risk_groups(
+    time: Array, event: Array, S: Array, horizon: float, patient: Array | None = None
+) -> Iterator[Risk]:
     """Yield groups of similar predicted survival S (n,), lowest risk first.
 
-    Of equal numbers as far as equal predictions stay together, as in `assess.calibration`.
+    Of equal numbers as far as equal predictions stay together, as in `assess.calibration`. For
+    `patient` see `log_rank`.
     """
     groups = int(np.clip(len(S) // GROUP, 1, MOST_GROUPS))
     number = np.searchsorted(np.sort(-S), -S, side="left") * groups // max(len(S), 1)
     for group in np.unique(number):
         inside = number == group
-        yield risk_at(time[inside], event[inside], S[inside], horizon)
+        members = None if patient is None else patient[inside]
+        yield risk_at(time[inside], event[inside], S[inside], horizon, members)
 
 
-def slope(time: Array, event: Array, f: Array, ties: str = USUAL) -> tuple[float, Interval]:
+def slope(
+    time: Array, event: Array, f: Array, ties: str = USUAL, group: Array | None = None
+) -> tuple[float, Interval]:
     """Return b of the Cox model b f on held-out samples, with Wald's 95 % interval.
+
+    If samples come in groups (n,), the variance is that over groups (Lin and Wei 1989).
 
     1 where scores are calibrated, below 1 where they are too far apart (van Houwelingen 2000). NaN
     where there is no event, all scores are equal, or they order all events.
@@ -441,4 +516,32 @@ def slope(time: Array, event: Array, f: Array, ties: str = USUAL) -> tuple[float
     b = float(fit.b[0, 0])
     information = len(f) / 2 * risk.hessian(risk.shares(Z_[:, 0] * b), Z_)[0, 0]
     half = Z / float(np.sqrt(information))
+    if group is not None:
+        standard = (f - f.mean()) / scale
+        half = _slope_spread(time, event, standard, b, group).half_width
     return b / scale, ((b - half) / scale, (b + half) / scale)
+
+
+def _slope_spread(time: Array, event: Array, z: Array, b: float, group: Array) -> Spread:
+    """Return the spread of b in the Cox model b z over groups (n,), ties by Breslow.
+
+    One Newton step from b gives the slope without a group. Degrees of freedom are those of a mean
+    times the share of the groups that have an event.
+    """
+    time, event = np.asarray(time, dtype=float), np.asarray(event, dtype=bool)
+    _, place, sizes = np.unique(group, return_inverse=True, return_counts=True)
+    risk = np.exp(b * (z - z.mean()))
+    residual, information = np.zeros((2, len(z)))
+    for t in np.unique(time[event]):
+        followed, happened = time >= t, event & (time == t)
+        at_risk = risk * followed
+        mean = (at_risk @ z) / at_risk.sum()
+        hazard = at_risk * happened.sum() / at_risk.sum()
+        residual += (z - mean) * (happened - hazard)
+        information += hazard * np.square(z - mean)
+    score, part = (np.bincount(place, weights=values) for values in (residual, information))
+    left = part.sum() - part
+    if not (left > 0).all():
+        return UNKNOWN
+    error = float(np.linalg.norm(score / left)) * np.sqrt(1 - 1 / len(part))
+    return Spread(error, freedom([sizes]) * len(np.unique(place[event])) / len(sizes))

@@ -18,6 +18,7 @@ from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
 from genesig.response.design import Label
 from genesig.results import Dataset
+from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.model.external_scores import scores_table
 from genesig.selection.model.kinds.known import MODELLED
@@ -32,7 +33,7 @@ from genesig.selection.model.shape import (
     refuse_unknown,
     seen_by,
 )
-from genesig.words import SMALLEST
+from genesig.words import SMALLEST, is_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,7 +237,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
                  classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                  part: str | None, batch: str | None,
                  covariate_words: Mapping[str, Mapping[Any, str]], renamed: str | None,
-                 combat: bool, missing: float,
+                 combat: bool, missing: float, group: str | None,
                  sample_names: str | None = None) -> Scored:  # fmt: skip
     """Score a labelled data set of another study with the final model, as it is.
 
@@ -265,12 +266,13 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
     -------
     Scored
         Tables: ``predictions`` (sample, given, label, score, predicted, wrong, imputed; of several
-        classes their probabilities, of survival that at the horizon),
-        ``scores`` (measure, value, low, high, samples), ``genes`` (those of the model, as its
-        coefficients see them: training_mean, training_sd, mean, sd; shift in training standard
-        deviations, shift_before ComBat; score_shift = coef (mean - training_mean), which add up
-        to the shift of the mean score; imputed samples). Means are those of the classes, averaged;
-        of several classes ``coef`` is the length of a gene's weights. ``list`` names the model:
+        classes their probabilities, of survival that at the horizon; the group, if samples come in
+        groups), ``scores`` (measure, value, low, high, samples; groups likewise), ``genes`` (those
+        of the model, as its coefficients see them: training_mean, training_sd, mean, sd; shift in
+        training standard deviations, shift_before ComBat; score_shift = coef (mean -
+        training_mean), which add up to the shift of the mean score; imputed samples). Means are
+        those of the classes, averaged; of several classes ``coef`` is the length of a gene's
+        weights. ``list`` names the model:
         first come the rows of the answer, then those of the named genes, where the study has these.
         ``about`` has the rows of the answer, and under ``named`` the scores of the others.
 
@@ -295,6 +297,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
             covariate_words=covariate_words,
             genes=dataset.genes,
             sample_names=sample_names,
+            group=group,
         )
         matrix, told = under_names(cohort.matrix, dataset.genes, renamed, cohort.where)
         cohort = replace(cohort, matrix=matrix)
@@ -333,7 +336,7 @@ def _scored(dataset: Dataset, model: Model, cohort: Cohort, said: Sequence[str],
         "shift": shift_of_all(dataset, cohort, values),
         "quantiles": {"share": QUANTILES.tolist(), "training": _quantiles(values.training),
                       "cohort": _quantiles(values.measured)},
-        "reliability": [], **more, "list": chosen["list"], **named,
+        "reliability": [], **more, **_grouping(dataset, cohort), "list": chosen["list"], **named,
         **{name: _records(table) for name, table in tables.items()},
     }  # fmt: skip
     return Scored(_together([(chosen["list"], tables), *beside]), about)
@@ -346,11 +349,13 @@ def _tested(
     found = prepare(model, chosen, cohort.matrix, cohort.where, missing=missing, bound=bound)
     values = _values(dataset, model, chosen, cohort, found, combat)
     f = score_values(values.seen, chosen) + covariate_scores(model, chosen, cohort.about)
-    asked = Asked(dataset, model, place(model, chosen), cohort.y, f)
+    groups = group_numbers(cohort.group)
+    asked = Asked(dataset, model, place(model, chosen), cohort.y, f, groups)
     rows, more = MODELLED[dataset.design.kind].tested(asked)
+    counts = None if groups is None else partial(_group_count, dataset, cohort, groups)
     tables = {
         "predictions": _predictions(asked, cohort, found.imputed),
-        "scores": scores_table(rows),
+        "scores": scores_table(rows, counts),
         "genes": genes_table(dataset, model, chosen, cohort, found, values),
     }
     return _Tested(found, values, tables, more)
@@ -422,7 +427,37 @@ def _predictions(asked: Asked, cohort: Cohort, imputed: Array) -> pd.DataFrame:
         "sample": cohort.matrix.rows, "given": cohort.given, "label": cohort.labels,
         **decided, **{key: each for key, each in further.items() if key not in decided},
         "imputed": imputed,
+        **({} if asked.group is None else {"group": _group_names(cohort)}),
     })  # fmt: skip
+
+
+def _group_names(cohort: Cohort) -> list[str]:
+    """Return the words of the sample table; blank for a sample without a group."""
+    words = cohort.about[cohort.group_column].astype(str)
+    return ["" if is_missing(word) else word.strip() for word in words]
+
+
+def _group_count(dataset: Dataset, cohort: Cohort, groups: Array, measure: str) -> int:
+    """Return the number of groups whose samples a measure is of."""
+    classes = dataset.design.classes or ()
+    of_class = {f"sensitivity of {name}": name for name in classes}
+    if len(classes) == 2:
+        of_class = dict(zip(("specificity", "sensitivity"), classes, strict=True))
+    name = of_class.get(measure)
+    inside = np.array([name in (None, label) for label in cohort.labels], dtype=bool)
+    return len(np.unique(groups[inside]))
+
+
+def _grouping(dataset: Dataset, cohort: Cohort) -> dict[str, Any]:
+    """Return the column, the number of groups and that of each class; nothing without repeats."""
+    groups = group_numbers(cohort.group)
+    if groups is None:
+        return {}
+    classes = dataset.design.classes
+    labels = np.array(cohort.labels, dtype=object)
+    by_class = classes and {name: len(np.unique(groups[labels == name])) for name in classes}
+    count = len(np.unique(groups))
+    return {"groups": {"column": cohort.group_column, "count": count, "classes": by_class}}
 
 
 def _counts(dataset: Dataset, cohort: Cohort) -> dict[str, int] | None:

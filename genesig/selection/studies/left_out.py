@@ -10,8 +10,10 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.response.known import ByKind
 from genesig.results import Dataset
+from genesig.selection.assess.clusters import area_interval, group_numbers, order_interval
 from genesig.selection.assess.intervals import LEVEL, Z, delong, hull, newcombe
 from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.several import sides
 from genesig.selection.assess.survival import harrell
 from genesig.selection.studies.meta_analysis import next_study, study_names, together
 
@@ -55,8 +57,8 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     flow = {one["name"]: one for one in dataset.provenance.get("studies", ())}
     rows, points = [], []
     for study in names:
-        y, f, error = _of_study(dataset, predictions, study)
-        found = measure(y, f)
+        y, f, error, group = _of_study(dataset, predictions, study)
+        found = measure(y, f, group)
         points.append(there(found))
         rows.append({
             "row": STUDY, "study": study, "samples": len(y), "measure": name,
@@ -99,8 +101,11 @@ WHOLE = ("apart", "samples", "measured", "genes", "lost")
 
 def _of_study(
     dataset: Dataset, predictions: pd.DataFrame, study: str
-) -> tuple[Array, Array, float]:  # fmt: skip
-    """Return y, mean score of each held-out sample of a study, and the balanced error there."""
+) -> tuple[Array, Array, float, Array | None]:  # fmt: skip
+    """Return y, mean score of each held-out sample of a study, the balanced error there, groups.
+
+    Groups are numbers (n,), or None if every sample is a group of its own.
+    """
     kind, place = ASSESSED[dataset.design.kind], dataset.batches()
     own = {name for name, of in zip(dataset.samples, [] if place is None else place, strict=True)
            if of == study}  # fmt: skip
@@ -114,28 +119,47 @@ def _of_study(
     f = mean if scores.ndim > 1 else mean[:, 0]
     y = dataset.response()[at]
     errors = dict(zip(kind.errors, kind.of_split(y, f), strict=True))
-    return y, f, errors.get("balanced_error", np.nan)
+    groups = dataset.groups()
+    group = None if groups is None else group_numbers(groups[at])
+    return y, f, errors.get("balanced_error", np.nan), group
 
 
-def _area(y: Array, f: Array) -> Reached:
-    return Reached(*delong(y, f), float((y > 0).sum() * (y < 0).sum()))
+def _area(y: Array, f: Array, group: Array | None) -> Reached:
+    value, *limits = delong(y, f)
+    if group is not None:
+        limits = [*area_interval(y, group, [(y > 0, f)])]
+    return Reached(value, limits[0], limits[1], float((y > 0).sum() * (y < 0).sum()))
 
 
-def _areas(y: Array, f: Array) -> Reached:
-    """Return the mean AUC of each class against the others; the interval is of their hull."""
+def _areas(y: Array, f: Array, group: Array | None) -> Reached:
+    """Return the mean AUC of each class against the others; the interval is of their hull.
+
+    If samples come in groups, it is that over groups.
+    """
     each = [delong(np.where(y == k, 1.0, -1.0), column) for k, column in enumerate(f.T)]
     value = float(np.mean([one[0] for one in each]))
     sizes = [int((y == k).sum()) for k in range(f.shape[1])]
+    pairs = float(min(sizes) * (len(y) - min(sizes)))
+    if group is not None:
+        return Reached(value, *area_interval(y, group, sides(y, f)), pairs)
     scored = newcombe(value, min(sizes), len(y) - min(sizes))
-    return Reached(value, *hull(scored), float(min(sizes) * (len(y) - min(sizes))))
+    return Reached(value, *hull(scored), pairs)
 
 
-def _concordance(y: Array, f: Array) -> Reached:
+def _concordance(y: Array, f: Array, group: Array | None) -> Reached:
     found = harrell(y["time"], y["event"], f)
-    return Reached(found.value, *found.interval, float(found.pairs.sum() / 2))
+    limits = found.interval
+    if group is not None:
+        events = len(np.unique(group[y["event"]]))
+        limits = order_interval(found.value, found.influence, group, events)
+    return Reached(found.value, *limits, float(found.pairs.sum() / 2))
 
 
-def _correlation(y: Array, f: Array) -> Reached:
+def _correlation(y: Array, f: Array, group: Array | None) -> Reached:
+    """Return the correlation over the samples, or over the means of the groups."""
+    if group is not None:
+        size = np.bincount(group)
+        y, f = (np.bincount(group, weights=values) / size for values in (y, f))
     n = len(y)
     if n < 4 or np.ptp(f) == 0 or np.ptp(y) == 0:
         return Reached(np.nan, np.nan, np.nan, n)
@@ -169,7 +193,8 @@ def _share(at: float) -> float:
 
 
 Scale = Callable[[Reached], tuple[float, float]]
-Measured = tuple[str, Callable[[Array, Array], Reached], Scale, Callable[[float], float]]
+OfStudy = Callable[[Array, Array, Array | None], Reached]
+Measured = tuple[str, OfStudy, Scale, Callable[[float], float]]
 
 MEASURED: dict[str, Measured] = ByKind({
     "classification": ("AUC", _area, _logit, _share),

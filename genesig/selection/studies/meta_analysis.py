@@ -18,6 +18,7 @@ from genesig.data.quality.missingness import q_values
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 from genesig.results import Dataset
+from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -434,11 +435,35 @@ def study_names(dataset: Dataset) -> list[str]:
 
 
 def effects_of(dataset: Dataset, y: Array, names: list[str]) -> tuple[Array, Array]:
-    """Return the effects and variances of every gene in each study, (K, d)."""
+    """Return the effects and variances of every gene in each study, (K, d).
+
+    Samples of one group and one class count as their mean.
+    """
     _, measure = EFFECTS[dataset.design.kind]
-    study = dataset.batches()
-    found = [measure(dataset.X[study == name], y[study == name]) for name in names]
+    study, groups = dataset.batches(), dataset.groups()
+    found = []
+    for name in names:
+        inside = study == name
+        members = None if groups is None else groups[inside]
+        found.append(measure(*_independent(dataset.X[inside], y[inside], members)))
     return np.stack([each.value for each in found]), np.stack([each.variance for each in found])
+
+
+def _independent(X: Array, y: Array, groups: Array | None) -> tuple[Array, Array]:
+    """Return the mean of the samples of each group and class, and its response."""
+    number = group_numbers(groups)
+    if number is None:
+        return X, y
+    side = y > 0 if not y.dtype.names and len(np.unique(y)) == 2 else np.zeros(len(y), dtype=bool)
+    cell, first, place, count = np.unique(
+        2 * number + side, return_index=True, return_inverse=True, return_counts=True
+    )
+    means = np.zeros((len(cell), X.shape[1]))
+    np.add.at(means, place, X)
+    means /= count[:, None]
+    if y.dtype.names:  # a group has one time
+        return means, y[first]
+    return means, np.bincount(place, weights=y) / count
 
 
 def _without_one(value: Array, variance: Array) -> tuple[Array, Array]:

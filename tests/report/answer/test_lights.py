@@ -19,7 +19,7 @@ def study():
 
 def lit(data, **answer):
     """Return the lights of a study whose first screen has these numbers."""
-    changed = {**data, "answer": {**data["answer"], **answer}}
+    changed = {**data, "answer": {**data["answer"], "alternative": None, **answer}}
     return lights({**changed, "verdict": judge(changed["answer"], None, None)})
 
 

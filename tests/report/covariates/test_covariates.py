@@ -105,7 +105,8 @@ def test_the_first_screen_says_what_was_exchanged():
     data["answer"]["p"]["value"] = 0.6
     data["answer"]["evidence"]["named"] = 0
     data["verdict"] = judge(data["answer"], data["covariates"], None)
-    assert "no evidence that gene expression adds to age and sex in" in headline(data)
+    said = headline(data)
+    assert "no evidence that a linear signature of gene expression adds to age and sex in" in said
 
 
 # Lower limit and p of the list, the same of all genes, and what is said then.

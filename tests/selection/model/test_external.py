@@ -45,8 +45,8 @@ LINEAR = settings.LINEAR | {"mu": [1e-6, 1e-1], "list_mu": 1e-1}
 SETTINGS: dict[str, Any] = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "status",
     "event": None, "classes": {"RA": "ill", "control": "healthy"}, "annotation": None,
-    "symbol": None, "part": None, "batch": None, "covariate_words": {}, "combat": False,
-    "renamed": None, "missing": 0.1,
+    "symbol": None, "part": None, "batch": None, "group": None, "covariate_words": {},
+    "combat": False, "renamed": None, "missing": 0.1,
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ GENES = [f"g{k}" for k in range(20)]
 COHORT = {
     "name": "other", "expression": "other.tsv", "samples": "sheet.tsv", "label": "state",
     "event": None, "classes": {}, "annotation": None, "symbol": None, "part": None, "batch": None,
-    "covariate_words": {}, "renamed": None,
+    "group": None, "covariate_words": {}, "renamed": None,
     "combat": False, "missing": 0.1,
 }  # fmt: skip
 

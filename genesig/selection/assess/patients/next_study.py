@@ -99,16 +99,19 @@ def _areas(found: HeldOut, classes: Sequence[str]) -> Iterator[list[Need]]:
 
 
 def _of_times(found: HeldOut, headline: Headline) -> Iterator[Need]:
-    """Give the rows of C, its variance the mean over repeats of that over samples."""
+    """Give the rows of C, its variance the mean over repeats of that over groups of samples.
+
+    Groups are counted, such as patients; each sample is its own without them.
+    """
     own = assess(found, headline)[0]
     value, low = 1 - own.error, 1 - own.high
     if not 0.5 < low < 1:
         return
-    y, _ = found.per_sample(found.scores[:, 0])
-    events, variance = int(y["event"].sum()), _variance(found)
+    events = len(np.unique(found.groups[found.y["event"]]))
+    units, variance = len(np.unique(found.groups)), _variance(found)
     for basis, at in (("value", value), ("lower limit", low)):
         need = for_concordance(variance * at * (1 - at) / (value * (1 - value)), events)
-        yield "C", basis, at, int(np.ceil(need * len(y) / events)), need
+        yield "C", basis, at, int(np.ceil(need * units / events)), need
 
 
 def _variance(found: HeldOut) -> float:

@@ -43,8 +43,8 @@ def _faults(model: Model) -> list[str]:
 
 
 def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
-    rows = two_classes(asked.y, asked.f, asked.model["threshold"])
-    return rows, {"reliability": list(reliability(asked.y, asked.f))}
+    rows = two_classes(asked.y, asked.f, asked.model["threshold"], asked.group)
+    return rows, {"reliability": list(reliability(asked.y, asked.f, group=asked.group))}
 
 
 CLASSIFICATION = Modelled(parts=_parts, predicted=_predicted, faults=_faults, tested=_tested)

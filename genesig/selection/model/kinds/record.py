@@ -14,13 +14,17 @@ Model = Mapping[str, Any]
 
 
 class Asked(NamedTuple):
-    """The study, its model and the number of the one that is used; responses y and scores f."""
+    """The study, its model and the number of the one that is used; responses y and scores f.
+
+    `group` (n,) has the number of each sample's group; None if every sample has its own.
+    """
 
     dataset: Dataset
     model: Model
     at: int
     y: Array
     f: Array
+    group: Array | None = None
 
 
 @dataclass(frozen=True)

@@ -15,5 +15,5 @@ REGRESSION = Modelled(
     parts=lambda dataset, scores: {"classes": None, "threshold": None},
     predicted=lambda model, at, scores: {"predicted": scores},
     faults=_faults,
-    tested=lambda asked: (numbers(asked.y, asked.f), {}),
+    tested=lambda asked: (numbers(asked.y, asked.f, asked.group), {}),
 )

@@ -38,7 +38,8 @@ def _line(model: Model, at: int) -> Array | None:
 def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
     model, line = asked.model, _line(asked.model, asked.at)
     p = None if line is None else probabilities(asked.f, line)
-    return several_classes(asked.y, asked.f, model["classes"], p, model.get("shares")), {}
+    shares = model.get("shares")
+    return several_classes(asked.y, asked.f, model["classes"], p, shares, asked.group), {}
 
 
 def _faults(model: Model) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import USUAL, Hazard
 from genesig.results import Dataset
+from genesig.selection.assess.clusters import order_interval
 from genesig.selection.assess.intervals import NOTHING
 from genesig.selection.assess.survival import (
     brier_losses,
@@ -74,12 +75,16 @@ def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
     found = Tested(np.arange(len(y)), 0, y, asked.f - asked.model["threshold"], S, losses,
                    reference, lost)  # fmt: skip
     order = harrell(y["time"], y["event"], asked.f)
-    tables = told([found], y, at, (order.value, order.interval))
+    limits = order.interval
+    if asked.group is not None:
+        events = len(np.unique(asked.group[y["event"]]))
+        limits = order_interval(order.value, order.influence, asked.group, events)
+    tables = told([found], y, at, (order.value, limits), group=asked.group)
     table, n = tables["survival"], len(y)
     rows = [(str(row["measure"]), row["value"], (row["low"], row["high"]), n)
             for row in table.to_dict("records")]  # fmt: skip
     risk = np.where(asked.f > asked.model["threshold"], "high", "low")
-    p = log_rank(y["time"], y["event"], risk).p
+    p = log_rank(y["time"], y["event"], risk, asked.group).p
     parts = {name: tables[f"survival_{name}"].astype(object) for name in ("curves", "risk")}
     more = {name: part.where(part.notna(), None).to_dict("records") for name, part in parts.items()}
     return [*rows, ("log_rank_p", p, NOTHING, n)], {

@@ -1,0 +1,83 @@
+"""A method other than the linear signature that predicts: its row of controls.tsv, and words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import NormalDist
+
+from genesig.report.page.measure import measure, model_name, picked
+from genesig.report.page.record import Alternative, Study
+from genesig.report.page.tables import Row
+from genesig.report.page.verdict import LEVEL
+from genesig.report.page.words import between, decimal, rate, significant
+from genesig.selection.assess.controls import NAMED
+from genesig.selection.assess.held import NAME as COVARIATES
+from genesig.selection.assess.held import WITH_ALL
+from genesig.selection.assess.intervals import Z
+
+APART = ("genesig", NAMED, "dummy", "sets", COVARIATES, WITH_ALL)
+"""Rows of controls.tsv that are this procedure, guessing, or have a verdict of their own."""
+
+
+def better_method(controls: Sequence[Row], chance: float) -> Alternative | None:
+    """Return the method that predicts although the linear models do not do as well, or None.
+
+    Its interval excludes guessing, its p is at most `LEVEL`, and the interval of its paired
+    difference from the linear models excludes 0. Labels are permuted for the linear models alone,
+    so that p is that of the interval of the error, times the number of methods. With covariates no
+    method is returned: the others do not hold these fixed.
+    """
+    models = {row["model"] for row in controls}
+    others = [row for row in controls if row["model"] not in APART and row["error"] is not None]
+    if COVARIATES in models:
+        return None
+    found = []
+    for row in others:
+        p = min(1.0, len(others) * _tail(row, chance))
+        if p <= LEVEL and (row["difference_high"] is not None and row["difference_high"] < 0):
+            found.append((row, p))
+    if not found:
+        return None
+    row, p = min(found, key=lambda pair: pair[0]["error"])
+    return {
+        "model": row["model"],
+        "of": len(others),
+        "error": row["error"],
+        "low": row["low"],
+        "high": row["high"],
+        "difference": row["difference"],
+        "difference_low": row["difference_low"],
+        "difference_high": row["difference_high"],
+        "p": p,
+    }
+
+
+def _tail(row: Row, chance: float) -> float:
+    """Return the one-sided p of an error below chance, by the upper half of its interval."""
+    error, high = row["error"], row["high"]
+    if high is None or high >= chance:
+        return 1.0
+    if high <= error:
+        return 0.0
+    return NormalDist().cdf(-Z * (chance - error) / (high - error))
+
+
+def other_method(data: Study) -> list[str]:
+    """Say that a method other than the linear signature predicts, and by how much better."""
+    it, own = data["answer"]["alternative"], data["answer"]["error"]["value"]
+    if it is None or own is None:
+        return []
+    shown = measure(data)
+    write = rate if data["study"]["classes"] else decimal
+    name = model_name(it["model"])
+    low, high = shown.interval(it)
+    reached = f"a {shown.name} of {write(shown.value(it['error']))}{between(low, high, write)}"
+    small = NormalDist().cdf(-Z) * 1e-3
+    p = f"p\u00a0=\u00a0{significant(it['p'], 2)}" if it["p"] > small else "p\u00a0<\u00a00.0001"
+    times = "" if it["of"] == 1 else f", corrected for {it['of']} methods"
+    return [
+        f"{name[0].upper()}{name[1:]}, {picked(it['of'])}, had {reached}, the linear models"
+        f" {write(shown.value(own))}.",
+        f"It is better than chance ({p}{times}), and the interval of the paired difference"
+        " excludes 0.",
+    ]

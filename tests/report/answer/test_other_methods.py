@@ -1,0 +1,105 @@
+"""The first screen names a method that predicts where the linear signature does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from report_records import Study, arguments
+
+from genesig.report.answer.other_methods import better_method, other_method
+from genesig.report.answer.section import lines_of
+from genesig.report.answer.sentences import State, lights
+from genesig.report.collect import collect
+from genesig.report.page.verdict import Grade, grade, headline
+from genesig.report.sections import summary, writers
+
+OWN = {"model": "genesig", "error": 0.6, "low": 0.4, "high": 0.7}
+FOREST = {"model": "random_forest", "error": 0.05, "low": 0.0, "high": 0.14,
+          "difference": -0.55, "difference_low": -0.7, "difference_high": -0.4}  # fmt: skip
+RIDGE = {"model": "ridge", "error": 0.5, "low": 0.4, "high": 0.6,
+         "difference": -0.1, "difference_low": -0.2, "difference_high": 0.1}  # fmt: skip
+
+
+def test_better_method_is_the_one_whose_intervals_exclude_chance_and_the_linear_models() -> None:
+    found = better_method([OWN, RIDGE, FOREST], 0.5)
+    assert found is not None
+    assert (found["model"], found["of"]) == ("random_forest", 2)
+    assert found["p"] < 1e-6
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"high": 0.5},
+        {"high": None},
+        {"difference_high": 0.0},
+        {"difference_high": None},
+        {"error": 0.3, "high": 0.49},  # p is small for one method, not for three
+        {"error": None},
+        {"model": "sets"},
+        {"model": "genesig, named genes"},
+    ],
+)
+def test_no_method_is_better_if_one_condition_fails(change: dict[str, Any]) -> None:
+    lasso = {**RIDGE, "model": "lasso"}
+    assert better_method([OWN, RIDGE, lasso, {**FOREST, **change}], 0.5) is None
+
+
+def test_no_method_is_better_if_covariates_are_held_fixed() -> None:
+    assert better_method([OWN, FOREST, {**RIDGE, "model": "covariates"}], 0.5) is None
+
+
+def test_p_is_corrected_for_the_number_of_methods() -> None:
+    row = {**FOREST, "error": 0.3, "high": 0.47}
+    others = [{**RIDGE, "model": f"method{k}"} for k in range(3)]
+    alone, among = better_method([row], 0.5), better_method([row, *others], 0.5)
+    assert alone is not None
+    assert among is not None
+    assert among["p"] == pytest.approx(4 * alone["p"])
+
+
+def _page(error: float, p: float) -> Any:
+    """Return the report of a study whose linear models have this error, a forest nearly none."""
+    given = arguments(Study(permutations=99, named=0))
+    table = given["tables"]["controls"]
+    own = (table["model"] == "genesig") & table["mu"].isna()
+    table.loc[own, ["error", "low", "high", "p_value"]] = [error, error - 0.1, error + 0.1, p]
+    table["difference_high"] = np.nan  # but for the forest
+    other = table.index[~table["model"].str.startswith("genesig")][0]
+    table.loc[other, list(FOREST)] = list(FOREST.values())
+    return collect(**given)
+
+
+def test_first_screen_names_the_method_beside_a_signature_of_chance() -> None:
+    data = _page(0.55, 0.7)
+    assert grade(data) is Grade.NONE
+    assert headline(data).startswith("There is no evidence that a linear signature of gene exp")
+    assert headline(data).endswith("; another method does (random forest, all genes).")
+    first, second = other_method(data)
+    assert first.startswith("Random forest, all genes, the best of ")
+    assert "had a balanced error of 5.0\u00a0% (95\u00a0% CI 0\u00a0% to 14\u00a0%)" in first
+    assert first.endswith("the linear models 55\u00a0%.")
+    assert second.startswith("It is better than chance (p\u00a0<\u00a00.0001, corrected for ")
+    assert {first, second} <= set(summary(data).sentences)
+    assert any(line.name == "random forest, all genes, this study" for line in lines_of(data))
+    light = lights(data)[0]
+    assert light.state is State.CAUTION
+    assert light.words.endswith("random forest, all genes is better than chance")
+
+
+def test_the_nonlinear_section_is_kept_if_another_method_predicts() -> None:
+    data = _page(0.55, 0.7)
+    assert any(write.__name__ == "nonlinear" for write in writers(data))
+    silent = {**data, "answer": {**data["answer"], "alternative": None}}
+    assert not any(write.__name__ == "nonlinear" for write in writers(silent))
+    assert other_method(silent) == []
+    assert headline(silent).endswith("from normal.")
+
+
+def test_a_method_that_beats_a_supported_signature_is_named() -> None:
+    data = _page(0.3, 0.01)
+    assert grade(data) is Grade.HERE
+    assert headline(data).startswith("Gene expression distinguishes tumour from normal")
+    assert len(other_method(data)) == 2
