@@ -275,10 +275,11 @@ def line_spreads(X: Array, residual: Array, group: Array) -> tuple[Spread, ...]:
     for name in names:
         inside = group == name
         rows = X[inside]
-        own = np.eye(len(rows)) - rows @ inverse @ rows.T
-        if np.linalg.eigvalsh(own)[0] < 1e-9:
-            return (UNKNOWN,) * X.shape[1]
-        score = rows.T @ np.linalg.solve(own, residual[inside])
+        unexplained = np.eye(len(rows)) - rows @ inverse @ rows.T
+        if np.linalg.eigvalsh(unexplained)[0] < 1e-9:
+            unknown_spreads: tuple[Spread, ...] = (UNKNOWN,) * X.shape[1]
+            return unknown_spreads
+        score = rows.T @ np.linalg.solve(unexplained, residual[inside])
         meat += np.outer(score, score)
     left = freedom([sizes]) - (X.shape[1] - 1) if len(sizes) > 1 else 0.0
     variances: list[float] = np.diag(inverse @ meat @ inverse).tolist()
