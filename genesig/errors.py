@@ -40,11 +40,17 @@ class Problem:
     level : {"error", "warning", "note"}
         An error stops the study; a warning goes into the report; a note, which tells of a choice
         that was made, does not.
+    code : str
+        Stable name of the fault, for programs and tests; '' where it has none yet.
+    key : str
+        Setting of the config that the problem is about; '' for none.
     """
 
     where: str
     what: str
     level: Literal["error", "warning", "note"] = "error"
+    code: str = ""
+    key: str = ""
 
     def __str__(self) -> str:
         """Render the problem as its one line; line ends and control codes of names are escaped."""

@@ -138,6 +138,8 @@ class Matrix:
         Gene -> symbol, where a column beside the ids has them.
     partial : tuple of str
         Samples that lack one of the file's parts altogether, whose cells there are NaN.
+    parts : tuple of str
+        Other matrices of the same file, such as layers.
     """
 
     rows: tuple[str, ...]
@@ -150,6 +152,7 @@ class Matrix:
     doubt: str = ""
     symbols: Mapping[str, str] = field(default_factory=dict)
     partial: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
     def whole(self) -> Matrix:
         """Leave the samples out that lack a part; they are rows of this record."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.layouts import nearest, orient
-from genesig.data.steps.scale import missing_codes
+from genesig.data.steps.scale import genes_standardised, missing_codes
 from genesig.errors import Problem
 from genesig.words import LARGEST, SMALLEST, alike, counted, listing, number_fault, too
 
@@ -131,6 +131,7 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     start = len(problems)
     if matrix.doubt:
         problems.append(Problem(where, matrix.doubt, "warning"))
+    problems.extend(_check_standardised(oriented, where))
     extra = check_samples(oriented, where, names, used, sheet, problems)
     _check_genes(oriented, where, problems)
     place = {name: row for row, name in enumerate(oriented.rows)}
@@ -142,6 +143,20 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     if any(problem.level == "error" for problem in problems[start:]):
         return None
     return _without_constant_genes(oriented, rows, where, extra, problems)
+
+
+def _check_standardised(matrix: Matrix, where: str) -> Iterator[Problem]:
+    """Warn of genes that all samples of the file, test samples included, have standardised."""
+    if kind := genes_standardised(matrix.cells):
+        what = (
+            f"the genes are {kind} over all samples: no new sample can be put on this scale, and "
+        )
+        what += "test samples took part in it; "
+        if matrix.parts:
+            what += f"choose a layer by data.part: {listing(matrix.parts)}"
+        else:
+            what += "name the values as they were before"
+        yield Problem(where, what, "warning", code="standardised_genes", key="data.part")
 
 
 def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequence[str],

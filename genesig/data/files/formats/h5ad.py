@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,9 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
     """
     data = _load(content, where)
     values = values_of(data, part, where)
-    return number_matrix(data.obs_names, data.var_names, dense(values, where))
+    layers = (name for name in data.layers if name is not None and name != part)
+    found = number_matrix(data.obs_names, data.var_names, dense(values, where))
+    return replace(found, parts=tuple(layers))
 
 
 def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
