@@ -11,7 +11,7 @@ from genesig.data.cohorts.labels import Asked, of_classes, of_numbers, of_times
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.layouts import orient
-from genesig.data.files.readers import read_matrix, read_samples
+from genesig.data.files.readers import parts_of_files, read_matrix, read_samples
 from genesig.data.study.matrix_check import check_samples
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, in_order
@@ -106,10 +106,11 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
     """
     problems: Problems = []
     table_file = expression if samples is None else samples
-    matrix = attempt(lambda: read_matrix(expression, part), problems)
+    of_matrix, of_samples = parts_of_files(part, expression, table_file)
+    matrix = attempt(lambda: read_matrix(expression, of_matrix), problems)
     if matrix is not None and matrix.doubt:
         problems.append(Problem(expression, matrix.doubt, "warning"))
-    table = _table(matrix, table_file, part if samples in (None, expression) else None, problems)
+    table = _table(matrix, table_file, of_samples, problems)
     labels, dropped = None, list[dict[str, str]]()
     if table is not None:
         columns, index = list(map(str, table.columns)), str(table.index.name)

@@ -30,7 +30,7 @@ from genesig.data.files.formats.geo_series import KEPT
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.layouts import orient
 from genesig.data.files.names import FOLDER, fetch, is_series
-from genesig.data.files.readers import format_of, read_matrix, read_samples
+from genesig.data.files.readers import format_of, parts_of_files, read_matrix, read_samples
 from genesig.data.steps.imputation import of_low_genes
 from genesig.data.steps.scale import (
     genes_standardised,
@@ -98,10 +98,11 @@ def first_look(
     """
     if is_series(path):
         path = str(fetch(path, Path(folder) / FOLDER))
-    matrix = read_matrix(path, part)
+    of_matrix, of_samples = parts_of_files(part, path, samples)
+    matrix = read_matrix(path, of_matrix)
     table = None
     if samples is not None:
-        table = read_samples(samples, matrix.columns, part if samples == path else None)
+        table = read_samples(samples, matrix.columns, of_samples)
         matrix = _of(table, samples, matrix, path)
     _check_numbers(matrix, path)
     kind = None if Path(path).is_dir() else format_of(path)

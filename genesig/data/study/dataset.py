@@ -11,7 +11,13 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import suffix_of
-from genesig.data.files.readers import files_of, read_genes, read_matrix, read_samples
+from genesig.data.files.readers import (
+    files_of,
+    parts_of_files,
+    read_genes,
+    read_matrix,
+    read_samples,
+)
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_columns import omics_of, places_of, weights_of, with_factors
@@ -106,7 +112,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  covariates: Sequence[str],
                  covariate_words: Mapping[str, Mapping[Any, str]],
                  missing_covariates: str, covariate_shape: str, weights: str | None,
-                 chromosome: str | None, position: str | None) -> Dataset:  # fmt: skip
+                 chromosome: str | None, position: str | None,
+                 unlabelled: str = "refuse") -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -154,6 +161,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         ``balanced``, or the column of the samples' weights.
     chromosome, position : str or None
         Columns of the gene table that say where each gene lies.
+    unlabelled : {"refuse", "leave_out"}
+        What is done with samples without a label where these are many or of one kind.
     gene_columns : sequence of str
         Further columns of the gene table that are kept: those that steps take genes together by.
 
@@ -176,7 +185,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          covariates=covariates,
                          covariate_words=covariate_words, missing_covariates=missing_covariates,
                          covariate_shape=covariate_shape, weights=weights,
-                         chromosome=chromosome, position=position)  # fmt: skip
+                         chromosome=chromosome, position=position,
+                         unlabelled=unlabelled)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -223,7 +233,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                 covariates: Sequence[str],
                 covariate_words: Mapping[str, Mapping[Any, str]],
                 missing_covariates: str, covariate_shape: str, weights: str | None,
-                chromosome: str | None, position: str | None) -> Inputs:  # fmt: skip
+                chromosome: str | None, position: str | None,
+                 unlabelled: str = "refuse") -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     columns, pool = label_columns(label), None
@@ -240,7 +251,8 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         return Inputs(None, None, None, [Problem(expression, SWAPPED.format(samples))])
     if table is not None:
-        settings = {"classes": classes, "event": event, "horizon": horizon, "ties": ties}
+        settings = {"classes": classes, "event": event, "horizon": horizon, "ties": ties,
+                    "unlabelled": unlabelled}  # fmt: skip
         sheet = check_sheet(table, samples, label=columns, task=task,
                             settings=settings, group=group, pair=pair, batch=batch,
                             studies=pool is not None, problems=problems)  # fmt: skip
@@ -255,7 +267,7 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                               missing=missing, problems=problems)  # fmt: skip
     genes, of_genes = None if values is None else values.genes, _OfGenes()
     if annotation is not None:
-        chosen = part if annotation == expression else None
+        chosen = parts_of_files(part, expression, annotation)[1]
         of_genes = _of_genes(annotation, chosen, genes, named, problems)
     symbols = of_genes.symbols
     if annotation is None and matrix is not None and matrix.symbols:
@@ -313,8 +325,9 @@ def _read_both(
 
     `partial`: samples that lack a modality are kept.
     """
+    of_matrix, of_samples = parts_of_files(part, expression, samples)
     if files is not None:
-        table = attempt(lambda: read_samples(samples, None, None), problems)
+        table = attempt(lambda: read_samples(samples, None, of_samples), problems)
         if table is None:
             return None, None
         known = list(table.columns)
@@ -324,13 +337,14 @@ def _read_both(
         listed = attempt(lambda: files_of(table[files], expression, samples), problems)
         if listed is None:
             return None, table
-        return attempt(lambda: read_matrix(expression, part, listed), problems), table
-    matrix = attempt(lambda: read_matrix(expression, part, partial=partial), problems)
+        return attempt(lambda: read_matrix(expression, of_matrix, listed), problems), table
+    matrix = attempt(lambda: read_matrix(expression, of_matrix, partial=partial), problems)
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None  # it names no samples: without its matrix there is nothing to say of it
     names = None if matrix is None else matrix.columns
-    chosen = part if samples == expression else None
-    return matrix, attempt(lambda: read_samples(samples, names, chosen, partial=partial), problems)
+    return matrix, attempt(
+        lambda: read_samples(samples, names, of_samples, partial=partial), problems
+    )
 
 
 def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.names import POOLED
-from genesig.data.files.readers import read_genes, read_matrix, read_samples
+from genesig.data.files.readers import parts_of_files, read_genes, read_matrix, read_samples
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
 from genesig.data.study.labels.record import line
@@ -139,8 +139,9 @@ def read_member(item: Config, wanted: Wanted, problems: Problems) -> Member | No
 
 def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     where, file = item["expression"], item["samples"] or item["expression"]
-    matrix = attempt(lambda: read_matrix(where, item["part"]), problems)
-    table = _table(matrix, file, item, problems)
+    of_matrix, of_samples = parts_of_files(item["part"], where, file)
+    matrix = attempt(lambda: read_matrix(where, of_matrix), problems)
+    table = _table(matrix, file, of_samples, problems)
     if table is None:
         return None
     table = _in_words_of_study(table, file, item, wanted, problems)
@@ -173,10 +174,9 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
 
 
 def _table(
-    matrix: Matrix | None, file: str, item: Config, problems: Problems
+    matrix: Matrix | None, file: str, part: str | None, problems: Problems
 ) -> pd.DataFrame | None:
     names = None if matrix is None else matrix.columns
-    part = item["part"] if file == item["expression"] else None
     table = attempt(lambda: read_samples(file, names, part), problems)
     if table is None:
         return None
