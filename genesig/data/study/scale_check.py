@@ -105,10 +105,10 @@ def _zeros(X: Array, where: str) -> Problem:
     """Say that zeros are missing values, and which settings take them for that."""
     zeros = float(np.mean(X[np.isfinite(X)] == 0))
     least = float(np.min(X[X > 0]))
-    what = f"{100 * zeros:.3g} % of the values are 0, and the next one is {least:.4g}: such zeros "
-    what += "are missing values; set data.missing: true, put {step: zeros_as_missing} first into "
-    what += "normalise.samples, and {step: left_censored} first into normalise.folds"
-    return Problem(where, what, "warning", code="zeros_missing", key="normalise.samples")
+    text = f"{100 * zeros:.3g} % of the values are 0, and the next one is {least:.4g}: such zeros "
+    text += "are missing values; set data.missing: true, put {step: zeros_as_missing} first into "
+    text += "normalise.samples, and {step: left_censored} first into normalise.folds"
+    return Problem(where, text, "warning", code="zeros_missing", key="normalise.samples")
 
 
 def _of_raw_values(X: Array, size: str) -> str:
@@ -133,13 +133,13 @@ def _check_limits(X: Array, step: dict[str, Any], where: str) -> Iterator[Proble
     noise = noise_level(X)
     at_noise = floor <= FLOOR_OF_NOISE * noise and below <= MOST_BELOW
     if below > MANY_BELOW and not at_noise:
-        what = f"log2 with floor {floor:g} gives {100 * below:.2g} % of the cells one value, whose "
-        what += f"differences are lost; a floor that follows the data is {noise:g}"
-        yield Problem(where, what, "warning", code="flattened_by_floor", key="normalise.samples")
+        text = f"log2 with floor {floor:g} gives {100 * below:.2g} % of the cells one value, whose "
+        text += f"differences are lost; a floor that follows the data is {noise:g}"
+        yield Problem(where, text, "warning", code="flattened_by_floor", key="normalise.samples")
     if above > MANY_ABOVE:
-        what = f"log2 with ceiling {ceiling:g} gives {100 * above:.2g} % of the cells one value, "
-        what += f"whose differences are lost; set a ceiling above {values.max():.4g}"
-        yield Problem(where, what, "warning", code="flattened_by_ceiling", key="normalise.samples")
+        text = f"log2 with ceiling {ceiling:g} gives {100 * above:.2g} % of the cells one value, "
+        text += f"whose differences are lost; set a ceiling above {values.max():.4g}"
+        yield Problem(where, text, "warning", code="flattened_by_ceiling", key="normalise.samples")
 
 
 def check_mixed(X: Array, samples: Sequence[str], normalise: dict[str, Any],
@@ -189,10 +189,10 @@ def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str], where: st
             return
         row, gene = map(int, np.argwhere(lone)[0])
         advice = "is a decimal point lost? Correct it, or leave the gene out"
-    what = f"the value {X[row, gene]:g} {_spread(lone, samples)}lies far above all others "
-    what += f"(nine of ten are below {bulk:.4g}); {advice}"
+    text = f"the value {X[row, gene]:g} {_spread(lone, samples)}lies far above all others "
+    text += f"(nine of ten are below {bulk:.4g}); {advice}"
     at = f"{where}, gene '{genes[gene]}', sample '{samples[row]}'"
-    yield Problem(at, what, code="lone_values")
+    yield Problem(at, text, code="lone_values")
 
 
 def _alone_in_their_gene(X: Array, lone: Array) -> Array:
@@ -289,12 +289,12 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
     try:
         for number, step in enumerate(with_places(normalise["samples"], var), 1):
             before, X = X, fit_steps(X, [step]).transform(X)
-            if what := flattened(step, before, X):
-                yield Problem(f"{source}, normalise.samples, item {number}", what)
+            if text := flattened(step, before, X):
+                yield Problem(f"{source}, normalise.samples, item {number}", text)
                 return
     except GenesigError as error:
-        what = str(error).removeprefix("normalise.folds: ").removeprefix("normalise.samples: ")
-        yield Problem(f"{source}, normalise.samples", what)
+        text = str(error).removeprefix("normalise.folds: ").removeprefix("normalise.samples: ")
+        yield Problem(f"{source}, normalise.samples", text)
         return
     try:
         folds = with_places(with_sets(normalise["folds"], var), var)
@@ -304,8 +304,8 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
         else:
             fit_steps(X, with_batch(folds, sheet.design), sheet.obs).transform(X, sheet.obs)
     except GenesigError as error:
-        what = str(error).removeprefix("normalise.folds: ")
-        yield Problem(f"{source}, normalise.folds", what)
+        text = str(error).removeprefix("normalise.folds: ")
+        yield Problem(f"{source}, normalise.folds", text)
 
 
 def _varies(X: Array) -> Array:
@@ -318,12 +318,12 @@ def flattened(step: dict[str, Any], X: Array, after: Array) -> str:
     if flat <= MOST_FLAT:
         return ""
     share = "all" if flat == 1 else f"{100 * flat:.3g} %"
-    what = f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
-    what += f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "
-    what += f"{np.nanmax(X):.4g}); "
+    text = f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
+    text += f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "
+    text += f"{np.nanmax(X):.4g}); "
     if step["step"] != "log2":
-        return what + "take the step away"
-    what += "take the step away if these are logarithms already, else set a "
+        return text + "take the step away"
+    text += "take the step away if these are logarithms already, else set a "
     if np.nanmin(X) >= step["ceiling"]:
-        return what + f"higher ceiling than {step['ceiling']:g}"
-    return what + f"lower floor than {step['floor']:g}"
+        return text + f"higher ceiling than {step['ceiling']:g}"
+    return text + f"lower floor than {step['floor']:g}"

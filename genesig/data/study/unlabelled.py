@@ -26,8 +26,6 @@ MIN_ASSOCIATION = 0.8
 """Correlation of a blank label with the values of another column, as 0 and 1."""
 MIN_WAYS = 1000
 """Ways to leave the labels of so many samples blank, for each column that is looked at."""
-MANY_WORDS = 0.1
-"""Share of the samples from which on a word such as NA may be meant as a class."""
 
 
 def unlabelled_samples(table: pd.DataFrame, where: str, label: str, *, classes: Sequence[str],
@@ -64,8 +62,8 @@ def unlabelled_samples(table: pd.DataFrame, where: str, label: str, *, classes: 
 
 
 def _as_class(word: str, share: float, cells: Sequence[str], blank: Array) -> str:
-    """Return the setting that takes a word for a class; '' for a few NA and the like."""
-    if word.lower() != "null" and share < MANY_WORDS:
+    """Return the setting that takes a word for a class; '' unless it is null or frequent."""
+    if word.lower() != "null" and share <= MOST_BLANK:
         return ""
     others = sorted({cell for cell, is_blank in zip(cells, blank, strict=True) if not is_blank})
     if not 0 < len(others) < 2 * MAX_VALUES:

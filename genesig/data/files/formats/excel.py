@@ -44,8 +44,9 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
     """Read a sheet of numbers."""
     sheets = _sheets(content, where)
     sheet = _as_seen(sheets[_choice(sheets, part, where)], where)
-    found = TABLES[TEXT].matrix(sheet.text.encode(), where, None)
-    return replace(found, doubt="; ".join(filter(None, [found.doubt, *_doubts(sheet)])))
+    sheet_matrix = TABLES[TEXT].matrix(sheet.text.encode(), where, None)
+    doubts = filter(None, [sheet_matrix.doubt, *_doubts(sheet)])
+    return replace(sheet_matrix, doubt="; ".join(doubts))
 
 
 def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
@@ -82,10 +83,10 @@ def _as_seen(sheet: Sheet, where: str) -> Sheet:
     """
     marks = sheet.marks
     if marks.formulas:
-        what = f"{counted(len(marks.formulas), 'cell')} ({listing(marks.formulas)}) hold formulas "
-        what += "whose results are not stored; open the workbook in a spreadsheet program and save "
-        what += "it again, or paste the values"
-        raise InvalidInput([Problem(where, what, code="formulas_without_results")])
+        text = f"{counted(len(marks.formulas), 'cell')} ({listing(marks.formulas)}) hold formulas "
+        text += "whose results are not stored; open the workbook in a spreadsheet program and save "
+        text += "it again, or paste the values"
+        raise InvalidInput([Problem(where, text, code="formulas_without_results")])
     rows = [list(row) for row in sheet.rows]
     for top, left, bottom, _ in marks.merged:
         if top == bottom or top >= len(rows) or left >= len(rows[top]):
@@ -116,15 +117,15 @@ def _doubts(sheet: Sheet) -> Iterator[str]:
 def _sheets(content: bytes, where: str) -> dict[str, Sheet]:
     """Return the cells and the marks of each sheet that has any cells."""
     if not content.startswith(ZIP):
-        what = "is a workbook of before 2007, or one with a password"
-        what = what if content.startswith(OLD) else "is no Excel workbook, whatever its ending says"
-        raise refuse(where, f"{what}; save its sheet as .xlsx, or name a text .tsv or .csv")
+        text = "is a workbook of before 2007, or one with a password"
+        text = text if content.startswith(OLD) else "is no Excel workbook, whatever its ending says"
+        raise refuse(where, f"{text}; save its sheet as .xlsx, or name a text .tsv or .csv")
     try:
         import openpyxl
     except ImportError:
-        what = "is an Excel workbook, which needs the package openpyxl: pip install "
-        what += "'genesig[excel]', or save the sheet as tab-separated text"
-        raise refuse(where, what) from None
+        text = "is an Excel workbook, which needs the package openpyxl: pip install "
+        text += "'genesig[excel]', or save the sheet as tab-separated text"
+        raise refuse(where, text) from None
     try:
         size = sum(entry.file_size for entry in ZipFile(BytesIO(content)).infolist())
         check_size(where, size, len(content))
@@ -137,8 +138,8 @@ def _sheets(content: bytes, where: str) -> dict[str, Sheet]:
     except (InvalidInput, MemoryError):
         raise
     except Exception as error:  # of zip, XML or openpyxl: a damaged workbook makes them raise any
-        what = f"is no Excel workbook, or damaged ({' '.join(str(error).split())[:80]})"
-        raise refuse(where, f"{what}; save it again, or its sheet as tab-separated text") from None
+        text = f"is no Excel workbook, or damaged ({' '.join(str(error).split())[:80]})"
+        raise refuse(where, f"{text}; save it again, or its sheet as tab-separated text") from None
     return {title: sheet for title, sheet in sheets.items()
             if any(map(any, sheet.rows)) or sheet.marks.formulas}  # fmt: skip
 
@@ -152,10 +153,10 @@ def _choice(sheets: dict[str, Sheet], part: str | None, where: str) -> str:
         raise refuse(where, "every sheet is empty; name another file or sheet")
     if part is None and len(sheets) > 1:
         hidden = [title for title, sheet in sheets.items() if sheet.marks.hidden_sheet]
-        what = f"holds several sheets: {listing(sheets, 9)}"
-        what += f" (hidden: {listing(hidden)})" if hidden else ""
-        what += "; set data.part to the one to be read; if both matrix and sample table are here, "
-        raise refuse(where, what + "to the matrix")
+        text = f"holds several sheets: {listing(sheets, 9)}"
+        text += f" (hidden: {listing(hidden)})" if hidden else ""
+        text += "; set data.part to the one to be read; if both matrix and sample table are here, "
+        raise refuse(where, text + "to the matrix")
     return next(iter(sheets)) if part is None else part
 
 

@@ -34,20 +34,20 @@ class Marks:
 def marks_of_sheets(content: bytes) -> dict[str, Marks]:
     """Return the marks of each sheet of a workbook, by its title.
 
-    They are read one element after the other, so that a large sheet takes no more memory.
+    They are read one element after the other, and none is kept.
     """
     with ZipFile(BytesIO(content)) as archive:
         files = {of["Id"]: of["Target"] for of in _attributes(archive, RELATIONS, "Relationship")}
         sheets = list(_attributes(archive, WORKBOOK, "sheet"))
-        known = set(archive.namelist())
-        found: dict[str, Marks] = {}
+        paths = set(archive.namelist())
+        marks_by_title: dict[str, Marks] = {}
         for sheet in sheets:
             target = files.get(sheet.get("id", ""), "")
             path = target.lstrip("/") if target.startswith("/") else normpath(join("xl", target))
-            marks = _marks(archive, path) if path in known else Marks()
+            marks = _marks(archive, path) if path in paths else Marks()
             marks.hidden_sheet = sheet.get("state", "visible") != "visible"
-            found[sheet.get("name", "")] = marks
-        return found
+            marks_by_title[sheet.get("name", "")] = marks
+        return marks_by_title
 
 
 def _attributes(archive: ZipFile, path: str, tag: str) -> Iterator[dict[str, str]]:
@@ -61,11 +61,10 @@ def _elements(archive: ZipFile, path: str) -> Iterator[Element]:
     """Yield the elements of a part of the workbook as they end; what was seen is let go of."""
     from xml.etree.ElementTree import iterparse
 
-    with archive.open(path) as stream:
-        for _, element in iterparse(stream):
-            yield element
-            if _name(element.tag) not in ("f", "v", "is", "t", "r"):
-                element.clear()
+    for _, element in iterparse(BytesIO(archive.read(path))):
+        yield element
+        if _name(element.tag) not in ("f", "v", "is", "t", "r"):
+            element.clear()
 
 
 def _marks(archive: ZipFile, path: str) -> Marks:
@@ -80,8 +79,9 @@ def _marks(archive: ZipFile, path: str) -> Marks:
             if element.get("hidden") in ("1", "true"):
                 marks.hidden_rows.append(row)
         elif tag == "col" and element.get("hidden") in ("1", "true"):
-            first, last = int(element.get("min", 1)), int(element.get("max", 1))
-            marks.hidden_columns += range(first - 1, min(last, first + MOST_COLUMNS))
+            first_column = int(element.get("min", 1))
+            last_column = min(int(element.get("max", 1)), first_column + MOST_COLUMNS)
+            marks.hidden_columns += range(first_column - 1, last_column)
         elif tag == "mergeCell" and (corners := _corners(element.get("ref", ""))):
             marks.merged.append(corners)
     return marks
@@ -104,8 +104,8 @@ def _corners(reference: str) -> tuple[int, int, int, int] | None:
     cells = [CELL.fullmatch(part.replace("$", "")) for part in reference.split(":")]
     if len(cells) != 2 or cells[0] is None or cells[1] is None:
         return None
-    (left, top), (right, bottom) = (cell.groups() for cell in cells if cell is not None)
-    return int(top) - 1, _column(left), int(bottom) - 1, _column(right)
+    start, end = cells[0], cells[1]
+    return int(start[2]) - 1, _column(start[1]), int(end[2]) - 1, _column(end[1])
 
 
 def _column(letters: str) -> int:
