@@ -15,8 +15,8 @@ from answers_data import OTHERS, PUBLISHED, Source, series, tables
 
 sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
 
-from kinds_study import study_of
 from named_genes import is_true, truth
+from study_data import study_of
 
 from genesig.results import Dataset
 

@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("-s", "--samples", metavar="FILE", help="your sample table, where the "
                       "matrix's file does not describe its samples")  # fmt: skip
     init.add_argument("--part", help="which matrix of a file that holds several (data.part)")
-    fetch = commands.add_parser("fetch", help="download a series matrix from GEO")
+    fetch = commands.add_parser("fetch", help="download a series from GEO")
     fetch.add_argument("series", help="such as GSE55235, or GSE781-GPL96")
     fetch.add_argument("-d", "--folder", default="data/geo", help="(default: %(default)s)")
     _add_symbols(commands.add_parser("symbols", help="look the symbols of gene ids up"))
@@ -212,9 +212,14 @@ def _init(chosen: argparse.Namespace) -> int:
 
 
 def _fetch(chosen: argparse.Namespace) -> int:
+    from genesig.data.files.geo_counts import lack_of_values
     from genesig.data.files.names import fetch
+    from genesig.errors import Problem
 
-    print(fetch(chosen.series, chosen.folder))
+    path = fetch(chosen.series, chosen.folder)
+    print(path)
+    if reason := lack_of_values(path):
+        print(Problem(str(path), reason, "warning"), file=sys.stderr)
     return 0
 
 

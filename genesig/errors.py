@@ -41,9 +41,9 @@ class Problem:
         An error stops the study; a warning goes into the report; a note, which tells of a choice
         that was made, does not.
     code : str
-        Stable name of the fault, for programs and tests; '' where it has none yet.
+        Stable name of the fault, for tests and programs; '' where it has none yet.
     key : str
-        Setting of the config that the problem is about; '' for none.
+        Setting of the config that the fault speaks of; '' where it has none yet.
     """
 
     where: str

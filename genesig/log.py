@@ -7,6 +7,7 @@ import gc
 import logging
 import resource
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from traceback import print_exception
@@ -15,14 +16,24 @@ from types import TracebackType
 from genesig.errors import GenesigError
 from genesig.machine import interruption, refusal
 
+_reword: Callable[[str], str] = str
 
-def log_to(path: str) -> None:
+
+def log_to(path: str, reword: Callable[[str], str] = str) -> None:
     """Send everything that this process prints or logs to one file.
 
     What ends the process is said on the terminal, too; an error that is meant for the user, or
     that the machine made, as its message alone, without a traceback. The last line is what the job
     took.
+
+    Parameters
+    ----------
+    path : str
+    reword : function (text) -> text
+        Applied to what is announced and to messages, such as to name files as the user does.
     """
+    global _reword
+    _reword = reword
     sys.excepthook = _say
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     stream = Path(path).open("w", buffering=1, encoding="utf-8")  # noqa: SIM115 - open to the end
@@ -44,7 +55,7 @@ def _collect_seldom() -> None:
 def announce(sentence: str) -> None:
     """Say a sentence in the log of a job and on the terminal."""
     for stream in dict.fromkeys((sys.stdout, sys.__stdout__)):
-        print(sentence, file=stream, flush=True)
+        print(_reword(sentence), file=stream, flush=True)
 
 
 def _log_cost() -> None:
@@ -61,6 +72,6 @@ def _say(kind: type[BaseException], error: BaseException, trace: TracebackType |
     for stream in (sys.stderr, sys.__stderr__):
         with suppress(OSError):  # the log, too, is on the disk that is full
             if line is not None:
-                print(line, file=stream)
+                print(_reword(str(line)), file=stream)
             else:
                 print_exception(kind, error, trace, file=stream)

@@ -25,7 +25,6 @@ from answers_seeds import final_lists, jaccard
 from answers_table import HEADLINE, agreement, apart, decided
 from by_glmnet import installed, numbered, times
 from cell import brier
-from kinds_study import study_of as kind_study
 from leave_one_out import left_out, right
 from named_nested import config_of, draw, nested_chance
 from places import ROOT, SHARED
@@ -39,6 +38,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.linear_model import Lasso, LogisticRegression, lars_path
 from sklearn.neighbors import NearestCentroid
 from study import splits_of
+from study_data import study_of as kind_study
 
 from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.held_out import predictions_table

@@ -38,7 +38,10 @@ def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
     found = signature(SECTIONS[section]).parameters.values()
     keywords = [each for each in found if each.kind is Parameter.KEYWORD_ONLY]
     assert {each.name for each in keywords} - BESIDE.get(section, set()) == keys(section)
-    assert all(each.default is Parameter.empty for each in keywords)
+    properties = SCHEMA["properties"][section]["properties"]
+    for keyword in keywords:  # a default beside that of the schema is the same
+        if keyword.default is not Parameter.empty:
+            assert keyword.default == type(keyword.default)(properties[keyword.name]["default"])
 
 
 def test_the_keys_of_the_linear_section_are_the_protocol():
@@ -67,6 +70,6 @@ def test_every_script_is_the_script_of_one_rule():
     scripts = {path.name for path in (ROOT / "workflow/scripts").glob("*.py")}
     used = {name for name in scripts if f'"../scripts/{name}"' in rules}
     assert scripts == used
-    # A new version of the package is no reason to fetch a file again.
-    tracked = scripts - {"fetch.py"}
+    # A new version of the package is no reason to fetch or copy a file again.
+    tracked = scripts - {"fetch.py", "upload.py"}
     assert all(f'sources("{name}")' in rules for name in tracked)

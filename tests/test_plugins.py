@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from example_plugin import POINTS, Shift, install
-from toy_study import command, empty, environment, make_study
+from study_runs import command, empty, environment, make_study
 
 from genesig import GenesigError, InvalidInput, plugins
 from genesig.data.files.known import READERS

@@ -15,12 +15,11 @@ from typing import Any
 
 import pytest
 import yaml
-from installed import PROJECT
 from jinja2 import Template
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from places import ROOT
-from toy_study import environment
+from places import PROJECT, ROOT
+from study_runs import environment
 
 from genesig import __version__
 from genesig.cli import main

@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import pytest
-from finished_results import write_results
+from gathered_study import write_results
 from sklearn.base import BaseEstimator
 
 import genesig

@@ -12,10 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from installed import WHEEL, genesig, lay_out_installed, place
-from places import ROOT
-from study_folder import lay_out
-from toy_study import command, environment, make_study, results
+from places import ROOT, WHEEL, genesig, lay_out, lay_out_installed, place
+from study_runs import command, environment, make_study, results
 
 from genesig import __version__
 from genesig.cli import main

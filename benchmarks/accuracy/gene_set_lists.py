@@ -33,10 +33,9 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "speed"))
 from gathered_study import make_dataset
-from linear_settings import linear
-from settings import MOMENTS
+from places import lay_out
+from settings import MOMENTS, linear
 from study_cost import costs
-from study_folder import lay_out
 
 from genesig.data.files.readers import load_schema, read_sets
 from genesig.data.splits.draw import draw_splits

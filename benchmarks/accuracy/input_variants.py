@@ -24,8 +24,7 @@ import pandas as pd
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
-from places import SHARED
-from study_folder import lay_out
+from places import SHARED, lay_out
 
 Config = dict[str, Any]
 SCALED: list[Config] = [{"step": "centre"}, {"step": "unit_variance"}]
@@ -161,7 +160,7 @@ ILL = np.arange(ARRAYS) % 2 == 1
 
 def transcripts(folder: Path) -> None:
     """Write CEL files and the library of clusters of 8 probes."""
-    from affy_files import cel_binary, transcript_files
+    from array_files import cel_binary, transcript_files
 
     side, rng = 50, np.random.default_rng(1)
     cells = np.arange(MEASURED * 8).reshape(MEASURED, 2, 4)
@@ -178,7 +177,7 @@ def transcripts(folder: Path) -> None:
 
 def methylation(folder: Path) -> None:
     """Write both IDAT files of each array, and their manifest."""
-    from idat_files import array_files, manifest
+    from array_files import array_files, manifest
 
     rng, sites = (
         np.random.default_rng(2),

@@ -40,8 +40,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/references"))
 
-from kinds_study import COLUMNS, study_of
-from named_data import named
+from study_data import COLUMNS, named, study_of
 
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets

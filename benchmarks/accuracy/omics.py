@@ -33,8 +33,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 
-from linear_settings import linear
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, linear
 
 from genesig.data.splits.draw import draw_splits
 from genesig.optim.solvers import path

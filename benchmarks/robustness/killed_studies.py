@@ -28,9 +28,8 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 
-from kinds_study import study_of
-from several_studies import lay_out_studies
-from toy_study import command, environment, make_study, results, run, write_matrix
+from study_data import study_of
+from study_runs import command, environment, lay_out_studies, make_study, results, run, write_matrix
 
 WHO = ("job", "master", "group")
 HOW = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)

@@ -6,7 +6,7 @@
 Every kind of response with every design (plain, groups, a batch, a covariate, missing values, gene
 sets, another study, one in which all is the other way round), a third of them noise, a third with a
 weak and a third with a strong signal: run from their files, written as a page, and read by
-`page_claims`. A line for each study: its grade, its words, and what its page says against its
+`report_checks`. A line for each study: its grade, its words, and what its page says against its
 record or against itself. FOLDER keeps the pages.
 """
 
@@ -23,8 +23,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/claims"))
 
-from kinds_study import COLUMNS
-from page_claims import contradictions
+from report_checks import contradictions
+from study_data import COLUMNS
 from whole_studies import DESIGNS, drawn, with_cohort
 from whole_study import Tables, run
 

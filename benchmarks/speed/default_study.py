@@ -15,7 +15,7 @@ from statistics import median
 import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
-from study_folder import lay_out
+from places import lay_out
 
 
 def resident(process: psutil.Process) -> int:

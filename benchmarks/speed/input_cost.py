@@ -32,7 +32,7 @@ SMALL = {"transcripts": 2, "methylation": 2, "counts": 15, "proteins": 25, "omic
 
 def transcripts(folder: Path, n: int) -> None:
     """Write n CEL files of 160,000 cells, and the library of 15,000 clusters of 8 probes."""
-    from affy_files import cel_binary, transcript_files
+    from array_files import cel_binary, transcript_files
 
     side, rng = 400, np.random.default_rng(1)
     cells = rng.permutation(side * side)[:120_000].reshape(15_000, 2, 4).tolist()
@@ -47,7 +47,7 @@ def transcripts(folder: Path, n: int) -> None:
 
 def methylation(folder: Path, n: int) -> None:
     """Write both IDAT files of n arrays of 50,000 sites, and their manifest."""
-    from idat_files import array_files, manifest
+    from array_files import array_files, manifest
 
     rng, sites = np.random.default_rng(2), 50_000
     (folder / "Toy.csv").write_bytes(

@@ -20,11 +20,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/references"))
 
-from affy_files import cdf_binary, cel_binary
+from array_files import cdf_binary, cel_binary
 from bioconductor import Answer, ask
-from quality_study import faultless
 from rma import rma, sets_of
 from settings import MOMENTS
+from study_data import faultless
 
 from genesig.data.files.affy.arrays import probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf

@@ -21,9 +21,8 @@ from statistics import median
 from typing import Any, BinaryIO
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
-from browser import BROWSER, FLAGS
-from report_external import make_about
-from report_study import Study, arguments
+from report_checks import BROWSER, FLAGS
+from report_records import Study, arguments, make_about
 
 from genesig.report.collect import collect
 from genesig.report.render import render

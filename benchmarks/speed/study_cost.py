@@ -24,7 +24,7 @@ import pandas as pd
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests/materials"))
-from study_folder import lay_out
+from places import lay_out
 
 COST = re.compile(r"took ([\d.]+) s of processor time, (\d+) MB")
 

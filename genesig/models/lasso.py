@@ -1,8 +1,8 @@
 """The lasso as users would take it: one path of tau, mu = 0, tau by what inner folds leave out.
 
-The solvers are genesig's own (scikit-learn's lasso and logistic regression are their referees in
-tests): those of all inner folds and of all training rows go side by side. With mu = 0 and without
-a refit they are the plain lasso, l1 logistic regression and the Cox lasso.
+The solvers are genesig's own; scikit-learn's lasso and logistic regression are their referees in
+tests. With mu = 0 and without a refit they are the plain lasso, l1 logistic regression and the Cox
+lasso.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.models.logistic_lasso_path import logistic_lasso_path
 from genesig.optim import solvers
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import cox_sets
-from genesig.optim.logistic import logistic_path, logistic_sets
 from genesig.optim.solution import Path
 from genesig.optim.training import training_sets
 
@@ -38,19 +38,26 @@ def logistic_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Arr
     (n,) float
         Those of the rows left out, NaN where none could leave a row out.
     """
-    folds = [fold for fold in inner if len(np.unique(np.delete(y, fold))) > 1]
-    rows = _rows(len(y), folds)
-    Y = np.tile(y[:, None], rows.shape[1])
-    sets = logistic_sets(X, Y, rows, centre=True, unit_variance=False)
-    path, start, _ = logistic_path(sets, sets.tau_max[:, None] * TAU, 0.0, tolerance=TOLERANCE)
     left_out = np.full((len(TAU), len(y)), np.nan)
-    for k, fold in enumerate(folds, 1):
-        left_out[:, fold] = start[k][:, None] + _along(path, k, sets.sets.mean[k], X[fold])
-    known = ~np.isnan(left_out[0])
-    loss = np.logaddexp(0, -y[known] * left_out[:, known]).sum(axis=1)
+    for fold in inner:
+        rest = np.setdiff1d(np.arange(len(y)), fold)
+        if len(np.unique(y[rest])) > 1:
+            left_out[:, fold] = _log_odds(X[rest], y[rest], X[fold])
+    scored = ~np.isnan(left_out[0])
+    loss = np.logaddexp(0, -y[scored] * left_out[:, scored]).sum(axis=1)
     best = int(np.argmin(loss))
-    f = start[0, best] + _along(path, 0, sets.sets.mean[0], X_test)[best]
-    return f, left_out[best]
+    return _log_odds(X, y, X_test)[best], left_out[best]
+
+
+def _log_odds(X: Array, y: Array, X_test: Array) -> Array:
+    """Return the log odds of test rows at each tau, (len(TAU), n_test)."""
+    mean = X.mean(axis=0)
+    return np.stack(
+        [
+            fit.intercept + _linear_scores(X_test, mean, fit.genes, fit.values)
+            for fit in logistic_lasso_path(X, y, TAU)
+        ]
+    )
 
 
 def squares_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
@@ -98,9 +105,12 @@ def _rows(n: int, folds: Folds) -> Array:
 
 def _along(path: Path, k: int, mean: Array, X: Array) -> Array:
     """Return ``(x - mean)'b`` at each tau of training set k, (len(TAU), n)."""
-    scores = np.empty((path.shape[1], len(X)))
-    for m in range(len(scores)):
-        genes, values = path.coef(k, m)
-        # Not a matrix product: its sums depend on how many rows stand beside one.
-        scores[m] = ((X[:, genes] - mean[genes]) * values).sum(axis=1)
-    return scores
+    return np.stack(
+        [_linear_scores(X, mean, *path.coef(k, number)) for number in range(path.shape[1])]
+    )
+
+
+def _linear_scores(X: Array, mean: Array, genes: Array, values: Array) -> Array:
+    """Return ``(x - mean)'b`` of rows, (n,)."""
+    # Not a matrix product: its sums depend on how many rows stand beside one.
+    return np.asarray(((X[:, genes] - mean[genes]) * values).sum(axis=1))

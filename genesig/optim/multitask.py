@@ -18,7 +18,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
-from genesig.optim.refit import coef_all, refit_all, room_for_scores
+from genesig.optim.refit import ridge_coef, ridge_scores
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
 from genesig.optim.solvers import path as scalar_path
@@ -216,10 +216,7 @@ def joint_scores(
     joint: JointSets, path: Path, lam: Array | float, rows: Array | None = None
 ) -> Array:  # fmt: skip
     """Return the refit's scores for every lam, (k, m, L, n, T): see `refit.refit_scores`."""
-    (k, m), T, lam = path.shape, joint.Y.shape[1], np.atleast_2d(np.asarray(lam, float))
-    lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
-    scores, wanted = room_for_scores((k, m, lam.shape[1], len(joint.sets.X), T), rows)
-    refit_all(joint.sets, joint.Y, path, lam, joint.y_mean, scores, wanted)
+    scores = ridge_scores(joint.sets, joint.Y, path, lam, joint.y_mean, rows)
     if joint.sets.adjustment is not None:
         basis = joint.sets.adjustment.basis
         scores += np.einsum("kqt,kqn->knt", joint.of_y, basis)[:, None, None]
@@ -228,7 +225,7 @@ def joint_scores(
 
 def joint_coef(joint: JointSets, path: Path, lam: Array | float) -> tuple[Array, Array]:
     """Return (values (nnz, T), intercept (k, m, T)) of the refit, in the units of X."""
-    values, constant = coef_all(joint.sets, joint.Y, path, lam)
+    values, constant = ridge_coef(joint.sets, joint.Y, path, lam)
     return values, joint.y_mean[:, None] + constant
 
 

@@ -69,10 +69,14 @@ def flow(dataset: Dataset, seen: Mapping[str, Any]) -> list[FlowStep]:
     Filters are learned anew in each training set; here they are those on all samples.
     """
     dropped = dataset.provenance.get("dropped", [])
+    dropped = [note for note in dropped if note["kind"] != "annotation column"]
     out = Counter((str(one["kind"]), str(one["reason"])) for one in dropped)
     samples, genes = (
-        len(kept) + sum(count for (kind, _), count in out.items() if kind == noun)
-        for kept, noun in ((dataset.samples, "sample"), (dataset.genes, "gene"))
+        len(kept) + sum(count for (kind, _), count in out.items() if kind in kinds)
+        for kept, kinds in (
+            (dataset.samples, ("sample",)),
+            (dataset.genes, ("gene", "non-gene row")),
+        )
     )
     steps = [_step("In the files", samples, genes)]
     steps += [_step(reason, *((count, None) if kind == "sample" else (None, count)), out=True)

@@ -15,7 +15,7 @@ from typing import TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from genesig.errors import InvalidInput, refuse
+from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results.files import save_text
 
 T = TypeVar("T")
@@ -40,6 +40,10 @@ def read_page(url: str) -> str:
             return str(answer.read().decode("utf-8", errors="replace"))
 
     return _tried(url, once)
+
+
+class AbsentFile(InvalidInput):
+    """The server answers, and has no such file."""
 
 
 class _BrokenOff(HTTPException):
@@ -72,7 +76,7 @@ def _may_pass(error: Exception) -> bool:
 
 
 def download(url: str, path: Path) -> str:
-    """Download to ``path.part`` and return that file's SHA-256; `keep` gives it its name.
+    """Download to ``path.part`` and return that file's SHA-256.
 
     A part that an earlier call, or an earlier try of this one, left is gone on with, where the
     server can.
@@ -119,7 +123,32 @@ def part_of(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
-def is_gzip(path: Path) -> bool:
+def download_gzip(url: str, path: Path) -> None:
+    """Download a gzip file under its own name, with its SHA-256 beside it.
+
+    Raises
+    ------
+    AbsentFile
+        The server has no such file, or answers with a page of text.
+    InvalidInput
+        It broke off, in which case a part is kept; or it is no sound gzip file.
+    """
+    digest = download(url, path)
+    if not _is_gzip(path):
+        message = "came whole but is no sound gzip file; it was thrown away, run again"
+        error_type = AbsentFile if _is_page(path) else InvalidInput
+        part_of(path).unlink()
+        raise error_type([Problem(url, message)])
+    _keep(path, digest)
+
+
+def _is_page(path: Path) -> bool:
+    """Tell whether the download is a page of text, such as "not found" in HTML."""
+    with part_of(path).open("rb") as stream:
+        return stream.read(64).lstrip().startswith(b"<")
+
+
+def _is_gzip(path: Path) -> bool:
     """Tell whether the whole download can be unpacked."""
     try:
         with gzip.open(part_of(path)) as stream:
@@ -130,23 +159,19 @@ def is_gzip(path: Path) -> bool:
     return True
 
 
-def keep(path: Path, digest: str) -> None:
+def _keep(path: Path, digest: str) -> None:
     """Give a whole download its name, and write its SHA-256 beside it as ``sha256sum`` does."""
     part_of(path).replace(path)
     save_text(path.with_name(path.name + ".sha256"), f"{digest}  {path.name}\n")
 
 
 def check_kept(path: Path) -> None:
-    """Hold a file against the SHA-256 that `keep` wrote beside it; one without is anybody's own.
-
-    Parameters
-    ----------
-    path : Path
+    """Check a download against the SHA-256 that lies beside it; a file without one is the user's.
 
     Raises
     ------
     InvalidInput
-        It is another one.
+        The file is not the one that was downloaded.
     """
     beside = path.with_name(path.name + ".sha256")
     noted = beside.read_text(errors="replace").split() if beside.is_file() else []
@@ -157,11 +182,6 @@ def check_kept(path: Path) -> None:
     if noted[0] != digest:
         what = f"is not the file that was downloaded: its SHA-256 is not that in {beside.name}; "
         raise refuse(path, what + "remove both and fetch it again, or the latter to keep yours")
-
-
-def discard(path: Path) -> None:
-    """Throw away what came so far."""
-    part_of(path).unlink(missing_ok=True)
 
 
 def _refuse(url: str, error: Exception) -> InvalidInput:
@@ -175,4 +195,5 @@ def _refuse(url: str, error: Exception) -> InvalidInput:
     else:
         why = error.reason if isinstance(error, URLError) else str(error) or type(error).__name__
         what = f"cannot be reached ({why}); try later, or download the file in a browser"
-    return refuse(url, what)
+    is_absent = isinstance(error, HTTPError) and error.code in (404, 410)
+    return AbsentFile([Problem(url, what)]) if is_absent else refuse(url, what)

@@ -16,7 +16,8 @@ from genesig.workflow import home
 DOWNLOADS = ("data", "geo")
 
 
-ENDING = "_series_matrix.txt.gz"
+DOWNLOADED = ("_series_matrix.txt.gz", "_NCBI.tsv.gz", ".annot.tsv.gz")
+"""Endings of what is downloaded of a series: its matrix, counts of NCBI, their genes."""
 
 
 HEAD = """\
@@ -203,7 +204,8 @@ def check_new(folder: str | Path) -> None:
 
 
 def _is_download(path: Path) -> bool:
-    return path.parent.parts[-2:] == DOWNLOADS and ENDING in path.name
+    name = path.name.removesuffix(".part").removesuffix(".sha256")
+    return path.parent.parts[-2:] == DOWNLOADS and name.endswith(DOWNLOADED)
 
 
 def write_study(folder: str | Path, start: Start) -> list[Path]:

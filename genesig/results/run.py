@@ -127,8 +127,8 @@ def job_times(costs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Parameters
     ----------
     costs : mapping of str to DataFrame
-        The benchmark table of each job by its path: ``s`` (seconds) and ``max_rss`` (MB, no number
-        where the job was too short for a reading).
+        The benchmark table of each job by its path below times/: ``s`` (seconds) and ``max_rss``
+        (MB, no number where the job was too short for a reading).
     """
     import pandas as pd
 
@@ -140,8 +140,8 @@ def job_times(costs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _job(path: str) -> str:
-    """Name a job after its benchmark file, without the folders they share."""
-    return " ".join(Path(path).with_suffix("").parts[2:])
+    """Name a job after its benchmark file."""
+    return " ".join(Path(path).with_suffix("").parts)
 
 
 def _memory(table: pd.DataFrame) -> float | None:
@@ -279,8 +279,8 @@ SIGNALS = {
 }
 # What SLURM writes at the end of a job's log, or answers when asked for its state.
 REASONS = {
-    r"OUT_OF_MEMORY|oom.kill|oom_kill|Out Of Memory": "was killed for its memory: ask for more "
-    f"(--set-resources RULE:mem_mb=8000), and {AGAIN}",
+    r"OUT_OF_MEMORY|oom.kill|oom_kill|Out Of Memory|Exceeded job memory": "was killed for its "
+    f"memory: ask for more (--set-resources RULE:mem_mb=8000), and {AGAIN}",
     r"TIMEOUT|DUE TO TIME LIMIT": "ran out of time: ask for more minutes "
     f"(--set-resources RULE:runtime=240), and {AGAIN}",
     r"NODE_FAIL|NODE FAILURE|BOOT_FAIL": f"lost its node, which failed: {AGAIN}",

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
-from genesig.results.files import whole_file
-
 BESIDE = {".css", ".j2", ".js"}
 """Files of a page; they belong to the modules beside them."""
-
-OLD = 315532800
-"""1980: older than any result."""
 
 # Of the text and not of its syntax tree, which takes a second for the whole package.
 IMPORT = re.compile(
@@ -45,29 +39,20 @@ def sources(script: Path, root: Path) -> tuple[Path, ...]:
     return tuple(sorted(found.union(*(_beside(folder) for folder in {f.parent for f in found}))))
 
 
-def stamp(script: Path, root: Path, folder: str) -> str:
-    """Return a file that stands for all of them in the inputs of a rule: its name has their digest.
+def sources_digest(script: Path, root: Path) -> str:
+    """Return the SHA-256 of a script's modules, to be compared with that of an earlier run.
 
-    Snakemake sees an edited script but not an edited module. One file for all, since each time that
-    a job ends it looks at every input of those that wait; and by content, since a copy of the same
-    version is no reason to compute anything again: the file is old.
+    Snakemake notices an edited script but no edited module, so the rules take this as a parameter.
+    Only names below `root` and contents count: a copy of the same version has the same digest.
 
     Parameters
     ----------
     script : Path
     root : Path
         The folder that holds the package.
-    folder : str
-        Where the file is made, unless it is there.
     """
-    named = [f"{_digest(file)} {file.relative_to(root)}\n" for file in sources(script, root)]
-    whole = hashlib.sha256("".join(named).encode()).hexdigest()
-    path = Path(folder, f"{script.stem}-{whole[:16]}")
-    if not path.exists():
-        with whole_file(path) as part:
-            part.write_text("".join(named), encoding="utf-8")
-            os.utime(part, (OLD, OLD))
-    return str(path)
+    lines = [f"{_digest(file)} {file.relative_to(root)}\n" for file in sources(script, root)]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 @cache

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from certificate import Claim, Trial
-from linear_settings import of_kind
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, of_kind
 
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate

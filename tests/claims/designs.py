@@ -12,9 +12,10 @@ import numpy as np
 from certificate import Array, Claim, Trial
 from intervals import CARRY, FOLDS, GENES, KINDS, REPEATS, Drawn, cross_validated, places, two_true
 from intervals import survival as with_times
-from named_data import differing, named
 from scipy.special import ndtr
-from shifts_in_studies import TRUE, D, false_share, studies_of
+from study_data import N_SHIFTED as TRUE
+from study_data import STUDY_GENES as D
+from study_data import differing, false_share, named, studies_of
 from threadpoolctl import threadpool_limits
 
 from genesig.report.answer.collect import measures

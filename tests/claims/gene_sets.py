@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from block_studies import gene_sets, nonlinear_study
+from block_studies import nonlinear_outer as nonlinear_fits
+from block_studies import sets_outer as outer
 from certificate import Array, Claim, Trial
 from gathered_study import make_dataset
-from nonlinear_study import outer as nonlinear_fits
-from nonlinear_study import study as nonlinear_study
-from sets_study import gene_sets, outer
 from settings import LINEAR, MOMENTS, SPLITS
 
 from genesig.data.splits.draw import draw_splits

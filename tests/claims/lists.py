@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from certificate import Claim, Trial
-from linear_settings import linear
 from scipy.sparse import csr_array, vstack
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, linear
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples

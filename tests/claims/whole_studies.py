@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from certificate import Claim, Trial
-from kinds_study import COLUMNS, study_of, task_of
+from study_data import COLUMNS, study_of, task_of
 from whole_study import Tables, run
 
 from genesig.errors import InvalidInput

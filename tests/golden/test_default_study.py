@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from study_folder import lay_out
+from places import lay_out
 
 GOLDEN = Path(__file__).parent / "default_study"
 TABLES = ("signature", "lists", "controls", "stability", "prototypes", "nonlinear")

@@ -1,7 +1,7 @@
 """Blocks of correlated genes: halves that take turns among their members agree on the block."""
 
 import numpy as np
-from half_frequencies import chance_of
+from gathered_study import chance_of
 
 from genesig.results.splits import Chance
 from genesig.selection.genes.blocks import block_evidence, divided, whole_blocks

@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from linear_settings import of_kind
 from scipy.interpolate import CubicSpline
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, of_kind
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from linear_settings import linear
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, linear
 
 from genesig.data.cohorts.new_matrix import check_known
 from genesig.data.files.delimited import Matrix

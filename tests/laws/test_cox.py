@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cox_by_hand import dense, log_likelihood, objective, one_set, tied
 from hypothesis import given
 from hypothesis import strategies as st
+from reference_formulas import cox_objective as objective
+from reference_formulas import dense, log_likelihood, one_set, tied
 from scipy.special import rel_entr
 
 from genesig.errors import GenesigError

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cox_by_hand import tied
+from reference_formulas import tied
 
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox import path as module
@@ -69,7 +69,9 @@ def test_no_list_knows_those_beside_it():
 
 def test_a_list_is_fitted_once(monkeypatch):
     (_, sets), calls, old = problem(5), [], module.refitted
-    monkeypatch.setattr(module, "refitted", lambda *of: calls.append(len(of[2])) or old(*of))
+    monkeypatch.setattr(
+        module, "refitted", lambda *of, **keys: calls.append(len(of[2])) or old(*of, **keys)
+    )
     first = ridge_scores(sets, of([[1, 2], [3], [1, 2]]), LAM)
     second = ridge_scores(sets, of([[3], [1, 2], [4]]), LAM)
     np.testing.assert_array_equal(first[:, :2], second[:, 1::-1])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cox_by_hand import tied
+from reference_formulas import tied
 
 from genesig.optim.cox.path import cox_path
 from genesig.optim.cox.training import cox_sets

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from block_studies import gene_sets
 from gathered_study import make_dataset, make_fits, make_splits
 from hypothesis import given
 from hypothesis import strategies as st
-from sets_study import gene_sets
 
 from genesig.results import Dataset
 from genesig.selection.enrichment import (

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import t as student
-from shifts_in_studies import EFFECT, TRUE, D, false_share, studies_of
+from study_data import EFFECT, false_share, studies_of
+from study_data import N_SHIFTED as TRUE
+from study_data import STUDY_GENES as D
 
 from genesig.selection.studies.meta_analysis import meta_table, moderated
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kinds_study import COLUMNS, study_of
-from linear_settings import of_kind
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, of_kind
+from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
@@ -42,7 +41,7 @@ def errors(dataset, splits, fits):
 
 def test_there_is_a_study_of_every_kind():
     missing = [kind for kind in RESPONSES if kind not in COLUMNS]
-    assert not missing, f"tests/materials/kinds_study.py, COLUMNS: no line for {missing}"
+    assert not missing, f"tests/materials/study_data.py, COLUMNS: no line for {missing}"
     missing = [kind for kind in RESPONSES if kind not in CHANCE]
     assert not missing, f"CHANCE above: no line for {missing}"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from logistic_by_hand import (
+from reference_formulas import (
     BOTH,
     KINDS,
     classes,
@@ -15,10 +15,10 @@ from logistic_by_hand import (
     fits,
     held,
     logistic_scores,
-    objective,
     parts,
     problem,
 )
+from reference_formulas import logistic_objective as objective
 
 from genesig.compiled.algebra import solve_by_features, solve_by_samples
 from genesig.errors import GenesigError

@@ -12,11 +12,18 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from metamorphic_study import D, Files, Found, Tables, divided, files_of, forest, found
-from metamorphic_undo import (
-    GENES,
+from metamorphic import GENE_TABLES as GENES
+from metamorphic import (
+    D,
+    Files,
+    Found,
+    Tables,
     by_gene,
     classes_called,
+    divided,
+    files_of,
+    forest,
+    found,
     genes_times,
     renamed,
     response_times,

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from linear_settings import linear
-from model_score import score
-from settings import MOMENTS
+from fitted_models import score
+from settings import MOMENTS, linear
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import normalise_samples

@@ -4,7 +4,11 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from nonlinear_study import QUICK, SCALED, final, outer, study
+from block_studies import QUICK_NONLINEAR as QUICK
+from block_studies import SCALED
+from block_studies import nonlinear_model as final
+from block_studies import nonlinear_outer as outer
+from block_studies import nonlinear_study as study
 from numpy.testing import assert_array_equal
 from scipy.stats import rankdata
 

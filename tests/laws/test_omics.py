@@ -6,10 +6,9 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from kinds_study import COLUMNS, study_of
-from linear_settings import of_kind
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, of_kind
 from sklearn.linear_model import Lasso
+from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import bound

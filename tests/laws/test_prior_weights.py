@@ -9,8 +9,8 @@ import pytest
 from gathered_study import make_dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from report_study import Study as Reported
-from report_study import arguments
+from report_records import Study as Reported
+from report_records import arguments
 from settings import LINEAR, MOMENTS, SPLITS
 from small_study import Study
 

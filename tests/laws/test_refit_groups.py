@@ -1,12 +1,12 @@
-"""Supports that share most of their features are solved together: each as if it were alone."""
+"""Lists of a training set are refitted together: each as if it were alone."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from ridge_by_svd import minimum_norm_ridge, supports
+from reference_formulas import minimum_norm_ridge, supports
 
-from genesig.optim import refit
+from genesig.compiled import ridge
 from genesig.optim.multitask import joint_coef, joint_scores, joint_sets
 from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.training import training_sets
@@ -47,17 +47,8 @@ def expected(Z, inside, y, A, lam):
     return Z[:, A] @ b
 
 
-@pytest.mark.quick(
-    "a path-64",
-    "more than the samples-0",
-    "none-0",
-    "one after another-64",
-    "the same again-64",
-)
-@pytest.mark.parametrize("small", [0, 64])
 @pytest.mark.parametrize("walk", WALKS)
-def test_each_support_of_a_path_has_the_scores_of_the_svd(monkeypatch, walk, small):
-    monkeypatch.setattr(refit, "SMALL", small)
+def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
     X, Y, rows = study(80, 300)
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
     lists = WALKS[walk]
@@ -87,10 +78,8 @@ def test_only_the_rows_that_are_asked_for_are_scored_and_like_all_of_them():
         np.testing.assert_allclose(some[k][..., asked[:, k]], want, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("small", [0, 64])
 @pytest.mark.parametrize("walk", ["a path", "more than the samples"])
-def test_several_responses_have_the_scores_of_each(monkeypatch, walk, small):
-    monkeypatch.setattr(refit, "SMALL", small)
+def test_several_responses_have_the_scores_of_each(walk):
     X, _, rows = study(80, 300)
     Y = np.random.default_rng(1).normal(size=(80, 2, 3))
     path, lam = supports(*WALKS[walk], sets=2), np.array(LAM)
@@ -104,9 +93,8 @@ def test_several_responses_have_the_scores_of_each(monkeypatch, walk, small):
         np.testing.assert_allclose(intercept[..., t], left, atol=1e-10)
 
 
-def test_a_penalty_beside_nothing_keeps_ten_digits(monkeypatch):
-    """n lam at 1e-8 of the trace, twins among the extras: what the Schur complement must stand."""
-    monkeypatch.setattr(refit, "SMALL", 0)
+def test_a_penalty_beside_nothing_keeps_ten_digits():
+    """n lam at 1e-8 of the trace, twins in the list."""
     X, Y, rows = study(80, 60, 1)
     X[:, 30:40] = X[:, :10] + 1e-7 * np.random.default_rng(2).normal(size=(80, 10))
     sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
@@ -117,14 +105,35 @@ def test_a_penalty_beside_nothing_keeps_ten_digits(monkeypatch):
         np.testing.assert_allclose(scores[0, f, 0] - sets.y_mean[0], want, rtol=1e-8, atol=1e-8)
 
 
-def test_a_group_has_few_features_that_some_of_it_lack():
-    lists = nearly_nested(300, range(60, 130, 3))
-    indptr = np.cumsum([0, *map(len, lists)])
-    groups = [*refit._groups(refit._Lists(indptr, np.concatenate(lists)), range(len(lists)), 300)]
-    assert 1 < len(groups) < len(lists)
-    assert [f for some, _, _ in groups for f in some] == [*range(len(lists))]
-    for some, core, extras in groups:
-        sets = [set(lists[f].tolist()) for f in some]
-        assert set(core.tolist()) == set.intersection(*sets)
-        assert set(extras.tolist()) == set.union(*sets) - set(core.tolist())
-        assert len(extras) <= refit.EXTRAS * len(core)
+@pytest.mark.parametrize("n", [110, 320])
+def test_lists_of_many_genes_have_the_scores_of_the_svd(n):
+    """Of more genes than are solved in the compiled call, and of more or fewer than samples."""
+    X, Y, rows = study(n, 300, k=1)
+    sets = training_sets(X, Y, rows, centre=True, unit_variance=True)
+    sizes = [ridge.MAX_ORDER - 1, ridge.MAX_ORDER, ridge.MAX_ORDER + 1, 150, 200]
+    path = supports(*(np.arange(size) for size in sizes))
+    scores = refit_scores(sets, path, LAM)
+    values, intercept = refit_coef(sets, path, 1e-2)
+    for f, size in enumerate(sizes):
+        for level, lam in enumerate(LAM):
+            want = expected(sets.standardised(0), rows[:, 0], sets.Y[:, 0], np.arange(size), lam)
+            np.testing.assert_allclose(
+                scores[0, f, level] - sets.y_mean[0], want, rtol=1e-8, atol=1e-8
+            )
+        entries = slice(*path.indptr[f:][:2])
+        by_coef = intercept[0, f] + X[:, :size] @ values[entries]
+        np.testing.assert_allclose(by_coef, scores[0, f, 1], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("unit_variance", [False, True])
+@pytest.mark.parametrize("centre", [False, True])
+def test_constant_gene_has_no_weight_and_no_part_in_the_scores(centre, unit_variance):
+    X, Y, rows = study(40, 12, k=1)
+    X[:, 3] = 1e6 + 1e-10 * np.arange(40)
+    sets = training_sets(X, Y, rows, centre=centre, unit_variance=unit_variance)
+    with_constant, without = np.array([1, 3, 5]), np.array([1, 5])
+    scores = refit_scores(sets, supports(with_constant, without), LAM)
+    values, _ = refit_coef(sets, supports(with_constant), 1e-2)
+    if centre or unit_variance:
+        assert values[1] == 0.0
+        np.testing.assert_allclose(scores[0, 0], scores[0, 1], rtol=1e-11, atol=1e-11)

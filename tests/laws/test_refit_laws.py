@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ridge_by_svd import minimum_norm_ridge, supports
+from reference_formulas import minimum_norm_ridge, supports
 
 from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.training import training_sets

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kinds_study import study_of
-from sets_study import MOMENTS, QUICK, gene_sets, outer
+from block_studies import MOMENTS, gene_sets
+from block_studies import QUICK_SETS as QUICK
+from block_studies import sets_outer as outer
 from settings import SPLITS
+from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.optim.classes import centres, coded, margins

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sets_study import MOMENTS, QUICK, gene_sets, outer, planted
+from block_studies import MOMENTS, gene_sets, planted
+from block_studies import QUICK_SETS as QUICK
+from block_studies import sets_outer as outer
 
 from genesig.data.splits.permute import shuffled
 from genesig.errors import GenesigError

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from linear_settings import linear
+from settings import linear
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits

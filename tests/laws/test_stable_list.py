@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from choice_by_hand import choose_by_hand
 from hypothesis import given
 from hypothesis import strategies as st
-from linear_settings import linear
+from reference_formulas import choose_by_hand
+from settings import linear
 
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement

@@ -7,10 +7,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from cox_by_hand import log_likelihood, tied
-from kinds_study import study_of
-from linear_settings import of_kind
-from settings import MOMENTS, SPLITS
+from reference_formulas import log_likelihood, tied
+from settings import MOMENTS, SPLITS, of_kind
+from study_data import study_of
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits

@@ -7,8 +7,7 @@ import pytest
 from gathered_study import make_dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from linear_settings import linear
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, linear
 from toys import unequal_classes
 
 from genesig.data.splits.draw import draw_splits

@@ -10,7 +10,7 @@ import gzip
 from typing import Any
 
 import numpy as np
-from affy_files import cdf_text, cel_binary, cel_command_console
+from array_files import cdf_text, cel_binary, cel_command_console
 from format_files import tabbed
 from places import ROOT
 

@@ -1,10 +1,41 @@
-"""Sections of a config as the stages take them, small; a test changes what it is about."""
+"""Small settings for the stages, as sections of a config; a test changes what it is about."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from linear_settings import linear
+from study_data import task_of
+
+from genesig.data.files.readers import load_schema
+from genesig.data.study.config_check import resolve_config
+from genesig.selection.linear.tasks import keywords
+
+# Keywords of the two-stage protocol.
+
+BEFORE = {"list": "minimal", "threshold": "zero"}
+"""The rules of Mosci 2009: the list of smallest error, scores cut at 0."""
+
+
+def linear(**changes: Any) -> dict[str, Any]:
+    """Return the defaults of the schema, with changes."""
+    names = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
+    return {**keywords(resolve_config(names, load_schema())), **changes}
+
+
+def of_kind(kind: str) -> dict[str, Any]:
+    """Return small settings for one kind of response, with the defaults of the kind."""
+    names = {
+        "expression": "e.tsv",
+        "samples": "s.tsv",
+        "label": "l",
+        "data": {"task": task_of(kind)},
+    }
+    small = {"list": "minimal", "mu": [1e-6, 1.0], "lam": [1e-2, 1e-1], "tau_min": 0.1,
+             "tau_count": 5}  # fmt: skip
+    return {**keywords(resolve_config(names, load_schema())), **small}
+
+
+# Sections of a config as the stages take them, small; a test changes what it is about.
 
 MOMENTS = [{"step": "centre"}, {"step": "unit_variance"}]
 LINEAR = linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=5)

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from cox_by_hand import log_likelihood, tied
 from places import ROOT
+from reference_formulas import log_likelihood, tied
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold

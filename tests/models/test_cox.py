@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cox_by_hand import tied
+from reference_formulas import tied
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cox_by_hand import log_likelihood, tied
+from reference_formulas import log_likelihood, tied
 from sklearn.base import BaseEstimator, clone, is_classifier
 
 import genesig

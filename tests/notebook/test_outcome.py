@@ -6,13 +6,13 @@ import html
 import inspect
 
 import anndata
-import fitted_model
+import array_files
+import fitted_models
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-import raw_arrays
-from finished_results import evidence, write_results
+from gathered_study import evidence, write_results
 from matplotlib import pyplot as plt
 
 from genesig import InvalidInput, Results
@@ -120,9 +120,9 @@ def test_no_roc_curve_of_numbers(tmp_path):
 @pytest.fixture
 def fitted(two_classes):
     """Put a real model into the folder; return it, and new samples."""
-    (model, _), X = fitted_model.model_of("plain"), fitted_model.values(False, seed=1)
+    (model, _), X = fitted_models.model_of("plain"), fitted_models.values(False, seed=1)
     save_json(two_classes.folder / "model.json", model)
-    frame = pd.DataFrame(X, index=fitted_model.NAMES, columns=fitted_model.GENES)
+    frame = pd.DataFrame(X, index=fitted_models.NAMES, columns=fitted_models.GENES)
     return Results(two_classes.folder), frame
 
 
@@ -130,7 +130,7 @@ def test_new_samples_are_scored_whatever_they_come_in(fitted, tmp_path):
     results, frame = fitted
     frame.T.to_csv(tmp_path / "new.tsv", sep="\t", index_label="gene")
     found = results.predict(frame)
-    assert list(found["sample"]) == fitted_model.NAMES
+    assert list(found["sample"]) == fitted_models.NAMES
     for same in (frame.T, anndata.AnnData(frame), tmp_path / "new.tsv"):
         pd.testing.assert_frame_equal(results.predict(same), found)
 
@@ -138,12 +138,12 @@ def test_new_samples_are_scored_whatever_they_come_in(fitted, tmp_path):
 def test_named_genes_are_a_table_and_a_model(two_classes, tmp_path):
     assert len(two_classes.named) == 0
     assert list(two_classes.named) == list(two_classes.tables["signature"])
-    model, _ = fitted_model.model_of("plain", permutations=19)
+    model, _ = fitted_models.model_of("plain", permutations=19)
     save_json(write_results(tmp_path, chance=evidence(15)) / "model.json", model)
     results = Results(tmp_path)
     assert set(results.named["gene"]) == {"g1", "g4", "g7"}
     assert results.named["named"].all()
-    frame = pd.DataFrame(fitted_model.values(False, 1), fitted_model.NAMES, fitted_model.GENES)
+    frame = pd.DataFrame(fitted_models.values(False, 1), fitted_models.NAMES, fitted_models.GENES)
     with pytest.warns(UserWarning, match="no gene has evidence of its own"):
         table = results.predict(frame, named=True)
     assert set(table["list"]) == {"named"}
@@ -191,7 +191,7 @@ def test_defaults_are_those_of_the_command_line():
 
 
 def test_new_arrays_take_the_layout_of_their_chip_from_elsewhere(fitted, tmp_path):
-    raw_arrays.lay(tmp_path, "transcripts", n=2)
+    array_files.lay(tmp_path, "transcripts", n=2)
     results, _ = fitted
     new, layout = tmp_path / "new", tmp_path / "arrays"
     with pytest.raises(InvalidInput, match=r"new: holds 2 arrays of chip .* but no CDF file"):

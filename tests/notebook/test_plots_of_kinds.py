@@ -10,9 +10,9 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from kinds_study import study_of
 from matplotlib import pyplot as plt
 from sklearn.metrics import confusion_matrix, roc_auc_score
+from study_data import study_of
 
 from genesig import InvalidInput
 from genesig.notebook.plots import Plots

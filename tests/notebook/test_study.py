@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from toy_study import CONFIG, empty, make_study, results, run
+from study_runs import CONFIG, empty, make_study, results, run
 
 from genesig import GenesigError, InvalidInput, Study
 

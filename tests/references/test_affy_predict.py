@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from linear_settings import linear
-from settings import MOMENTS
+from settings import MOMENTS, linear
 from test_affy_study import CHOICES, FOLDS, SAMPLES, folder  # noqa: F401
 
 from genesig.cli import main

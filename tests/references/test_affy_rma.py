@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from affy_files import transcript_files
+from array_files import transcript_files
 from published import SHARED
 from rma import rma, sets_of
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from affy_files import cdf_binary, cel_binary, cel_command_console, cel_text
+from array_files import cdf_binary, cel_binary, cel_command_console, cel_text
 from rma import rma, sets_of
 
 from genesig.data.files.affy.folder import matrix_of

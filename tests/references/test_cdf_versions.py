@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from affy_files import cdf_binary
+from array_files import cdf_binary
 
 from genesig.data.files.affy.cdf import parse_cdf
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from kinds_study import task_of
-from linear_settings import linear
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, linear
+from study_data import task_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.labels.known import LABELS as LABELLED

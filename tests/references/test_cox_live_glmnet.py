@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cox_by_hand import dense
+from reference_formulas import dense
 from test_cox_references import FILES, example, needs_glmnet, stored
 
 from genesig.optim.cox.training import cox_sets

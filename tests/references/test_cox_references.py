@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from cox_by_hand import dense, one_set, tied
 from places import SHARED
+from reference_formulas import dense, one_set, tied
 
 from genesig.optim.cox.path import ridge, tau_max
 from genesig.optim.cox.training import cox_sets

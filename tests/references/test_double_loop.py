@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import settings
-from linear_settings import linear
-from settings import MOMENTS
+from settings import MOMENTS, linear
 from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

@@ -5,7 +5,8 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from logistic_by_hand import BOTH, KINDS, classes, fits, objective, parts, problem
+from reference_formulas import BOTH, KINDS, classes, fits, parts, problem
+from reference_formulas import logistic_objective as objective
 from sklearn.linear_model import LogisticRegression
 
 from genesig.optim.logistic import logistic_sets

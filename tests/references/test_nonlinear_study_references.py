@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from block_studies import nonlinear_model as final
+from block_studies import nonlinear_outer as outer
+from block_studies import nonlinear_study as study
 from gathered_study import make_fits
-from nonlinear_study import final, outer, study
 from scipy import stats
 from sklearn.inspection import partial_dependence
 

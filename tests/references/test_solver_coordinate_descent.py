@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from l1l2_objective import objective
+from reference_formulas import l1l2_objective as objective
 
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path

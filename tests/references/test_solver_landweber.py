@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from l1l2_objective import objective
 from places import SHARED
+from reference_formulas import l1l2_objective as objective
 
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path

@@ -7,10 +7,9 @@ ridge by its normal equations, losses, means and the rule by loops.
 import numpy as np
 import pytest
 import settings
-from choice_by_hand import choose_by_hand
 from gathered_study import make_dataset
-from linear_settings import linear
-from settings import MOMENTS
+from reference_formulas import choose_by_hand
+from settings import MOMENTS, linear
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation

@@ -12,10 +12,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from browser import BROWSER, found_by
-from report_external import make_about
-from report_kinds import kind_arguments
-from report_study import Study, arguments
+from report_checks import BROWSER, found_by
+from report_records import Study, arguments, kind_arguments, make_about
 
 from genesig.report.collect import collect
 from genesig.report.render import render

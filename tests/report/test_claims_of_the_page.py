@@ -5,11 +5,16 @@ from __future__ import annotations
 import copy
 
 import pytest
-from page_claims import contradictions
-from report_covariates import held_arguments
-from report_external import make_about
-from report_kinds import kind_arguments
-from report_study import HOSTILE, Study, arguments, collected
+from report_checks import contradictions
+from report_records import (
+    HOSTILE,
+    Study,
+    arguments,
+    collected,
+    held_arguments,
+    kind_arguments,
+    make_about,
+)
 
 from genesig.report.collect import collect
 from genesig.report.methods import methods

@@ -1,6 +1,6 @@
 """The table of several classes."""
 
-from report_kinds import kind_arguments
+from report_records import kind_arguments
 
 from genesig.report.classes import classes
 from genesig.report.collect import collect

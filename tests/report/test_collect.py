@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from report_study import HOSTILE, Study, arguments, collected
+from report_records import HOSTILE, Study, arguments, collected
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score, roc_curve
 
 from genesig.report.collect import SUMMED_UP, TABLES, collect

@@ -9,10 +9,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from kinds_cohort import scored, written
-from report_external import make_about
-from report_kinds import kind_arguments
-from report_study import Study, arguments
+from fitted_models import scored, written
+from report_records import Study, arguments, kind_arguments, make_about
 
 from genesig.report.answer.collect import stability_warnings
 from genesig.report.answer.section import gene_chips, tiles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from report_study import Study, collected
+from report_records import Study, collected
 
 from genesig.report.answer.sentences import sentences
 from genesig.report.finished import finished

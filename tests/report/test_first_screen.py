@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report_external import make_about
-from report_study import Study, arguments, collected
+from report_records import Study, arguments, collected, make_about
 
 from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from browser import BROWSER, found_by
-from report_external import make_about
-from report_study import Study, arguments
+from report_checks import BROWSER, found_by
+from report_records import Study, arguments, make_about
 
 from genesig.report.collect import collect
 from genesig.report.page.words import gene_anchor

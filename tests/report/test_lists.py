@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report_study import Study, arguments, collected, make_dataset
+from report_records import Study, arguments, collected, make_dataset
 
 from genesig.report.collect import collect
 from genesig.report.genes.section import blocks, brevity, draw_brevity, lengths, single_genes

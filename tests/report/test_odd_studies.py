@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import ROOT
-from record_shape import misfits
-from report_study import HOSTILE, Study, arguments
+from report_checks import misfits
+from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect
 from genesig.report.page import style

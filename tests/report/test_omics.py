@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from report_study import Study, arguments
+from report_records import Study, arguments
 
 from genesig.report.collect import collect
 from genesig.report.methods import methods, references

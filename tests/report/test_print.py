@@ -11,10 +11,8 @@ import shutil
 import subprocess
 
 import pytest
-from browser import BROWSER, FLAGS
-from report_external import make_about
-from report_kinds import kind_arguments
-from report_study import Study, arguments
+from report_checks import BROWSER, FLAGS
+from report_records import Study, arguments, kind_arguments, make_about
 
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits, each

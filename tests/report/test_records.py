@@ -6,9 +6,8 @@ import json
 from typing import NotRequired, TypedDict
 
 import pytest
-from record_shape import misfits
-from report_external import make_about
-from report_study import HOSTILE, Study, arguments
+from report_checks import misfits
+from report_records import HOSTILE, Study, arguments, make_about
 
 from genesig.report.collect import collect
 from genesig.report.record import Report

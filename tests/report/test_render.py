@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from report_study import HOSTILE, Study, arguments
+from report_records import HOSTILE, Study, arguments
 
 from genesig.errors import GenesigError
 from genesig.report.collect import collect

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from places import ROOT
-from report_study import Study, arguments, collected
+from report_records import Study, arguments, collected
 
 from genesig.data.study.settings_check import RULES
 from genesig.report.answer.collect import answer

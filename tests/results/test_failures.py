@@ -19,6 +19,7 @@ LOCAL = {
 SLURM = {
     "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some of the step tasks have been "
     "OOM Killed.": "was killed for its memory: ask for more (--set",
+    "slurmstepd: error: Exceeded job memory limit": "was killed for its memory",
     "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 DUE TO TIME LIMIT ***":
         "ran out of time: ask for more minutes (--set",
     "slurmstepd: error: *** JOB 7 ON node3 CANCELLED AT 2026-11-22T05:00:00 DUE TO NODE FAILURE, "

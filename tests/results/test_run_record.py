@@ -34,8 +34,8 @@ def test_a_run_is_recorded_with_seed_inputs_and_versions():
 
 def test_the_times_of_all_jobs_are_one_table():
     costs = {
-        "results/times/observed/1of2.tsv": pd.DataFrame({"s": [1.234], "max_rss": ["-"]}),
-        "results/times/fit_final.tsv": pd.DataFrame({"s": [2.0], "max_rss": [150.5]}),
+        "observed/1of2.tsv": pd.DataFrame({"s": [1.234], "max_rss": ["-"]}),
+        "fit_final.tsv": pd.DataFrame({"s": [2.0], "max_rss": [150.5]}),
     }
     table = job_times(costs)
     assert list(table.columns) == ["job", "seconds", "memory_mb"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
-from genesig.results.sources import _digest, sources, stamp
+from genesig.results.sources import _digest, sources, sources_digest
 
 SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 
@@ -41,21 +41,22 @@ def test_every_way_to_import_is_seen(tmp_path):
                      "deep/page.css"]  # fmt: skip
 
 
-def made(package, folder):
-    """Return the stamp of a script beside a package of one module and one page."""
-    (package / "genesig").mkdir(parents=True)
-    (package / "genesig/__init__.py").write_text("")
-    (package / "genesig/page.css").write_text("p {}")
-    (package / "script.py").write_text("import genesig")
-    return stamp(package / "script.py", package, str(folder))
+def digest_of_package(folder):
+    """Return the digest of a script beside a package of one module and one page."""
+    (folder / "genesig").mkdir(parents=True)
+    (folder / "genesig/__init__.py").write_text("")
+    (folder / "genesig/page.css").write_text("p {}")
+    (folder / "script.py").write_text("import genesig")
+    return sources_digest(folder / "script.py", folder)
 
 
-def test_a_stamp_tells_the_content_and_not_the_place(tmp_path):
-    one, other = made(tmp_path / "one", tmp_path / "s"), made(tmp_path / "other", tmp_path / "s")
-    assert one == other
-    assert Path(one).stat().st_mtime < 1e9
-    (tmp_path / "one/genesig/page.css").write_text("p { color: red }")
+def test_digest_of_a_copy_elsewhere_is_the_same(tmp_path):
+    assert digest_of_package(tmp_path / "first") == digest_of_package(tmp_path / "second")
+
+
+def test_digest_after_an_edit_of_a_page_is_another(tmp_path):
+    digest = digest_of_package(tmp_path)
+    (tmp_path / "genesig/page.css").write_text("p { color: red }")
     sources.cache_clear()
     _digest.cache_clear()
-    assert stamp(tmp_path / "one/script.py", tmp_path / "one", str(tmp_path / "s")) != one
-    assert len(list((tmp_path / "s").iterdir())) == 2
+    assert sources_digest(tmp_path / "script.py", tmp_path) != digest

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from linear_settings import linear
-from settings import MOMENTS
-from several_studies import pooled, tables
+from settings import MOMENTS, linear
+from study_runs import pooled, tables
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.alignment import CANDIDATES, chosen

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from gathered_study import MU, make_fits, make_study
-from half_frequencies import chance_of
+from gathered_study import MU, chance_of, make_fits, make_study
 
 from genesig.results import load_table, save_tables
 from genesig.results.splits import Chance

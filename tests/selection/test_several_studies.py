@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from linear_settings import linear
 from scipy.stats import false_discovery_control
-from settings import MOMENTS
-from several_studies import TRUE, pooled, tables
+from settings import MOMENTS, linear
+from study_runs import TRUE, pooled, tables
 
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 from places import ROOT
-from toy_study import make_study, planned, run, write_config
+from study_runs import make_study, planned, run, write_config
 
 from genesig.cli import main
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from toy_study import make_study, planned, run, write_config
+from study_runs import make_study, planned, run, write_config
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from toy_study import command, environment, make_study, run
+from study_runs import command, environment, make_study, run
 
 CHANGES = {"nonlinear": {"enabled": False}, "controls": {"permutations": 0, "baselines": []}}
 AGAIN = "run again: what is finished is kept"

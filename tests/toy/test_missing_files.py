@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from toy_study import command, make_study, write_config
+from study_runs import command, make_study, write_config
 
 pytestmark = pytest.mark.slow
 

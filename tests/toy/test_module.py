@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from places import ROOT
-from toy_study import CONFIG, command, environment, make_study, results
+from study_runs import CONFIG, command, environment, make_study, results
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from toy_study import make_study, planned, run, write_config
+from study_runs import make_study, planned, run, write_config
 
 pytestmark = pytest.mark.slow
 

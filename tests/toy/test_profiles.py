@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import yaml
 from places import ROOT
-from toy_study import make_study, run
+from study_runs import make_study, run
 
 PROFILES = sorted(path.parent for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
 CLUSTERS = [path.name for path in PROFILES if path.name != "default"]
 RULES = {name for file in (ROOT / "workflow/rules").glob("*.smk")
-         for name in re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE)}  # fmt: skip
+         for name in re.findall(r"^ *rule (\w+):", file.read_text(), re.MULTILINE)}  # fmt: skip
 
 
 def loaded(name: str) -> dict[str, Any]:
@@ -26,6 +26,20 @@ def test_jobs_of_seconds_are_submitted_together_on_every_cluster() -> None:
     groups = loaded("slurm")["groups"]
     assert groups.keys() <= RULES
     assert loaded("lsf")["groups"] == groups
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_profile_of_a_cluster_leaves_the_resources_of_the_site(name: str) -> None:
+    """Its default-resources would replace those of the site's profile, partition and all."""
+    assert "default-resources" not in loaded(name)
+
+
+@pytest.mark.parametrize("rule", sorted(RULES - {"all"}))
+def test_every_rule_asks_for_memory_and_time(rule: str) -> None:
+    texts = [file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk")]
+    bodies = [re.split(rf"^ *rule {rule}:$", text, flags=re.MULTILINE)[1:] for text in texts]
+    body = re.split(r"^ *rule ", "".join(body for [body] in filter(None, bodies)), flags=re.M)[0]
+    assert re.search(r"resources:\n +\*\*needs(_before_reading)?\(", body)
 
 
 @pytest.mark.parametrize("name", CLUSTERS)

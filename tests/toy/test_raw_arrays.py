@@ -9,8 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from raw_arrays import KINDS, lay
-from toy_study import environment
+from array_files import RAW_KINDS as KINDS
+from array_files import lay
+from study_runs import environment
 
 from genesig.cli import main
 

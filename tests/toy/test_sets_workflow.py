@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from toy_study import assert_alike, make_study, planned, results, run, write_config
+from study_runs import assert_alike, make_study, planned, results, run, write_config
 
 pytestmark = pytest.mark.slow
 

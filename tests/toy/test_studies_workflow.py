@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from several_studies import lay_out_studies
-from toy_study import planned, run
+from study_runs import lay_out_studies, planned, run
 
 CONFIG = {
     "splits": {"subsamples": 4, "batches": 1},

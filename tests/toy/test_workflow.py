@@ -12,7 +12,7 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
-from toy_study import (
+from study_runs import (
     HOSTILE,
     assert_alike,
     command,

@@ -10,7 +10,6 @@ rule gather:
         observed=batches("observed"),
         final="results/linear/final.npz",
         subsamples="results/linear/subsamples.npz",
-        code=sources("gather.py"),
     output:
         **shown(*GATHERED, *PLACED),
     log:
@@ -20,6 +19,7 @@ rule gather:
     resources:
         **needs("gather"),
     params:
+        sources("gather.py"),
         **{key: config["signature"][key] for key in ("frequency", "fdr")},
         **{key: config[key] for key in ("clusters", "probabilities")},
     script:
@@ -29,12 +29,11 @@ rule gather:
 # Which gene sets the lists hold more of than under permuted labels; only where a file of sets is named.
 rule enrichment:
     input:
-        given(ENRICHED),
+        user_files(ENRICHED),
         **tables("signature", "nested_lists", "blocks"),
         **STUDY,
         observed=batches("observed"),
         permuted=permuted(),
-        code=sources("enrichment.py"),
     output:
         **shown(*ENRICHMENT),
     log:
@@ -44,6 +43,7 @@ rule enrichment:
     resources:
         **needs("enrichment"),
     params:
+        sources("enrichment.py"),
         **{key: HELD[key] for key in ("smallest", "largest")},
     script:
         "../scripts/enrichment.py"
@@ -53,7 +53,6 @@ rule export:
     input:
         dataset="results/dataset.h5ad",
         signature="results/signature.tsv",
-        code=sources("export.py"),
     output:
         "results/signature.h5ad",
     log:
@@ -62,6 +61,8 @@ rule export:
         "../envs/genesig.yaml"
     resources:
         **needs("export"),
+    params:
+        sources("export.py"),
     script:
         "../scripts/export.py"
 
@@ -71,7 +72,6 @@ rule model:
         **tables("evidence"),
         dataset="results/dataset.h5ad",
         final="results/linear/final.npz",
-        code=sources("model.py"),
     output:
         "results/model.json",
     log:
@@ -81,6 +81,7 @@ rule model:
     resources:
         **needs("model"),
     params:
+        sources("model.py"),
         folds=config["normalise"]["folds"],
         probabilities=config["probabilities"],
     script:

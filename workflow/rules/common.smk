@@ -10,7 +10,7 @@ from genesig.data.study.settings_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
 from genesig.selection.linear.tasks import keywords
-from genesig.results.sources import stamp
+from genesig.results.sources import sources_digest
 
 # In a string, or a list of strings, braces are a wildcard to Snakemake, in a dictionary they are
 # not: whatever a user may have written reaches a job as a dictionary, `settings`.
@@ -22,9 +22,6 @@ if set("{}") & set(str(PACKAGE)):
         f"{PACKAGE}: braces in a folder's name are a wildcard to Snakemake; rename it"
     )
 
-# As a module of another workflow, whose configs, files and rules are its own concern.
-IMPORTED = not workflow.modifier.is_main_snakefile()
-
 GATHERED = (
     "signature evidence nested_lists lists blocks prototypes scores predictions rejection stability univariate"
 ).split()
@@ -33,14 +30,25 @@ try:
     named = " + ".join(str(f).removeprefix(f"{Path.cwd()}/") for f in workflow.configfiles)
     named = "the module's config" if IMPORTED else named
     # For messages of jobs. As a parameter, a config of another name would be computed anew.
-    environ["GENESIG_CONFIG"] = named
-    for configfile in [] if IMPORTED else workflow.configfiles:
+    if not REMOTE_JOB:
+        environ["GENESIG_CONFIG"] = named
+    for configfile in [] if IMPORTED or REMOTE_JOB else workflow.configfiles:
         read_config(configfile)  # which says what YAML reads otherwise than it is written
     config.update(study_config(config, load_schema(), source=named))
-    if not IMPORTED:
+    if not IMPORTED and not REMOTE_JOB:
         check_files(config)
 except InvalidInput as problems:
     raise WorkflowError(f"the config cannot be used:\n{problems}") from None
+
+if not SHARED_DISK and not IMPORTED:
+    if not REMOTE_JOB:
+        resolved_config = yaml.safe_dump(config, sort_keys=False)
+        environ[RESOLVED_CONFIG] = b64encode(resolved_config.encode()).decode()
+
+    envvars:
+        "GENESIG_CONFIG",
+        RESOLVED_CONFIG,
+
 
 STUDY = {"dataset": "results/dataset.h5ad", "splits": "results/splits.json"}
 # With how often halves of the samples list each gene, and how often they do by chance.
@@ -51,9 +59,8 @@ ENRICHMENT = ["enrichment", "enrichment_ranking"]
 
 
 def sources(script):
-    """Return a file that changes its name with the modules that a script needs, for its rule."""
-    path = Path(workflow.source_path(f"../scripts/{script}"))
-    return local(stamp(path, PACKAGE.parent, ".snakemake/genesig"))
+    """Return the digest of the modules that a script needs: its rule runs again if one changes."""
+    return sources_digest(Path(workflow.source_path(f"../scripts/{script}")), PACKAGE.parent)
 
 
 include: "files.smk"

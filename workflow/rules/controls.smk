@@ -23,7 +23,6 @@ rule null:
         **STUDY,
         observed=batches("observed"),
         permuted=permuted(),
-        code=sources("null.py"),
     output:
         **shown("frequency_curve"),
         null="results/null.npz",
@@ -34,6 +33,8 @@ rule null:
         "../envs/genesig.yaml"
     resources:
         **needs("null"),
+    params:
+        sources("null.py"),
     script:
         "../scripts/null.py"
 
@@ -42,7 +43,6 @@ rule baselines:
     input:
         **STUDY,
         first=survival("results/linear/final.npz"),  # both would compile Cox's model
-        code=sources("baselines.py"),
     output:
         "results/baselines.tsv",
     log:
@@ -54,6 +54,7 @@ rule baselines:
     resources:
         **needs("baselines"),
     params:
+        sources("baselines.py"),
         folds=config["normalise"]["folds"],
         baselines=config["controls"]["baselines"],
     script:
@@ -66,7 +67,6 @@ rule controls:
         observed=batches("observed"),
         null="results/null.npz",
         others=[f"results/{name}.tsv" for name in OTHERS],
-        code=sources("controls.py"),
     output:
         **shown("controls"),
     log:
@@ -75,6 +75,8 @@ rule controls:
         "../envs/genesig.yaml"
     resources:
         **needs("controls"),
+    params:
+        sources("controls.py"),
     script:
         "../scripts/controls.py"
 
@@ -82,10 +84,9 @@ rule controls:
 # Published signatures and random lists of genes; only where a file of signatures is named.
 rule published:
     input:
-        given(SIGNATURES),
+        user_files(SIGNATURES),
         **STUDY,
         observed=batches("observed"),
-        code=sources("published.py"),
     output:
         **shown("published"),
     log:
@@ -95,6 +96,7 @@ rule published:
     resources:
         **needs("baselines"),
     params:
+        sources("published.py"),
         **LINEAR,
     script:
         "../scripts/published.py"
@@ -106,7 +108,6 @@ rule omics:
         **WEIGHED,
         observed=batches("observed"),
         final="results/linear/final.npz",
-        code=sources("omics.py"),
     output:
         **shown("omics"),
     log:
@@ -116,6 +117,7 @@ rule omics:
     resources:
         **needs("omics"),
     params:
+        sources("omics.py"),
         linear=LINEAR,
         given={"omics": config["data"]["omics"]},
         permutations=config["signature"]["permutations"],
@@ -128,7 +130,6 @@ rule survival:
     input:
         **STUDY,
         observed=batches("observed"),
-        code=sources("survival.py"),
     output:
         **shown(*FORETOLD),
     log:
@@ -138,6 +139,7 @@ rule survival:
     resources:
         **needs("survival"),
     params:
+        sources("survival.py"),
         folds=config["normalise"]["folds"],
     script:
         "../scripts/survival.py"
@@ -148,7 +150,6 @@ rule patients:
     input:
         **STUDY,
         predictions="results/predictions.tsv",
-        code=sources("patients.py"),
     output:
         **shown(*STUDIED),
     log:
@@ -157,5 +158,7 @@ rule patients:
         "../envs/genesig.yaml"
     resources:
         **needs("patients"),
+    params:
+        sources("patients.py"),
     script:
         "../scripts/patients.py"

@@ -5,6 +5,12 @@
 # OUTPUTS: results/validation.json, results/data/raw.h5ad, results/dataset.h5ad, results/splits.json,
 # results/quality.json, results/modules.tsv, data/geo/*_series_matrix.txt.gz where the config names one
 
+from re import escape
+
+from genesig.data.files.names import named_files
+
+NOTHING = "(?!)"  # a pattern that no name fits
+
 MODULES = ["modules"] if config["quality"]["modules"] else []
 
 KNOWN = {key: config["structured"][key] for key in ("sets", "column", "smallest", "largest")}
@@ -15,6 +21,9 @@ VALIDATED = ("label", "seed", "probabilities", "data", "normalise", "splits", "s
 SIGNATURES = config["controls"]["signatures"]
 NAMED = {key: config[key] for key in ("expression", "samples", "label")}
 READ = read_files()
+CHECKED_FILES = [*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES]
+# Also read, but as an input of validate a change of it would have all read again.
+CHECKED_FILES += [] if SHARED_DISK else [config["nonlinear"]["groups"]]
 
 
 localrules:
@@ -31,26 +40,72 @@ rule fetch:
         series=r"GSE\d+(-GPL\d+)?",
     conda:
         "../envs/genesig.yaml"
+    resources:
+        **needs_before_reading(),
     script:
         "../scripts/fetch.py"
+
+
+if not SHARED_DISK and not REMOTE_JOB:
+    UPLOADED = {place_in_storage(path): path for _, path in named_files(config)}
+    FOLDERS = {place for place, path in UPLOADED.items() if Path(path).is_dir()}
+
+    rule upload:
+        input:
+            lambda wildcards: local(UPLOADED[wildcards.place]),
+        output:
+            "inputs/{place}",
+        log:
+            "logs/upload/{place}.log",
+        wildcard_constraints:
+            place="|".join(map(escape, UPLOADED.keys() - FOLDERS)) or NOTHING,
+        conda:
+            "../envs/genesig.yaml"
+        resources:
+            **needs_before_reading(),
+        params:
+            read=lambda wildcards: digests(UPLOADED[wildcards.place]),
+        script:
+            "../scripts/upload.py"
+
+    rule upload_folder:
+        input:
+            lambda wildcards: local(UPLOADED[wildcards.place]),
+        output:
+            directory("inputs/{place}"),
+        log:
+            "logs/upload/{place}.log",
+        wildcard_constraints:
+            place="|".join(map(escape, FOLDERS)) or NOTHING,
+        conda:
+            "../envs/genesig.yaml"
+        resources:
+            **needs_before_reading(),
+        params:
+            read=lambda wildcards: digests(UPLOADED[wildcards.place]),
+        script:
+            "../scripts/upload.py"
 
 
 # Settings are checked when the workflow is read (common.smk); this rule looks at the files. It names
 # the keys that concern them, so that other settings may change without reading all again.
 rule validate:
     input:
-        given(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES),
-        code=sources("validate.py"),
+        user_files(*CHECKED_FILES),
     output:
         "results/validation.json",
     log:
         "logs/validate.log",
     conda:
         "../envs/genesig.yaml"
+    resources:
+        **needs_before_reading(),
     params:
+        sources("validate.py"),
         settings={key: config[key] for key in VALIDATED},
+        copies=file_copies(*CHECKED_FILES),
         sets={"structured": KNOWN, "enrichment": config["enrichment"], "controls": SIGNATURES},
-        read=digests(*READ, config["splits"]["file"], KNOWN["sets"], ENRICHED, SIGNATURES),
+        read=digests(*CHECKED_FILES),
     script:
         "../scripts/validate.py"
 
@@ -58,17 +113,20 @@ rule validate:
 rule read:
     input:
         "results/validation.json",
-        given(*READ),
-        code=sources("read.py"),
+        user_files(*READ),
     output:
         "results/data/raw.h5ad",
     log:
         "logs/read.log",
     conda:
         "../envs/genesig.yaml"
+    resources:
+        **needs_before_reading(),
     params:
+        sources("read.py"),
         settings={**config["data"], **NAMED, "pooled": pooled_of(config)},
         folds=config["normalise"]["folds"],
+        copies=file_copies(*READ),
         read=digests(*READ),
     script:
         "../scripts/read.py"
@@ -77,7 +135,6 @@ rule read:
 rule normalise:
     input:
         dataset="results/data/raw.h5ad",
-        code=sources("normalise.py"),
     output:
         "results/dataset.h5ad",
     log:
@@ -87,6 +144,7 @@ rule normalise:
     resources:
         **needs("normalise"),
     params:
+        sources("normalise.py"),
         **config["normalise"],
         align=config["across"]["align"],
     script:
@@ -95,9 +153,8 @@ rule normalise:
 
 rule split:
     input:
-        given(config["splits"]["file"]),
+        user_files(config["splits"]["file"]),
         dataset="results/dataset.h5ad",
-        code=sources("split.py"),
     output:
         "results/splits.json",
     log:
@@ -107,7 +164,9 @@ rule split:
     resources:
         **needs("split"),
     params:
+        sources("split.py"),
         settings={**config["splits"], "seed": config["seed"]},
+        copies=file_copies(config["splits"]["file"]),
     script:
         "../scripts/split.py"
 
@@ -117,7 +176,6 @@ rule quality:
     input:
         raw="results/data/raw.h5ad",
         dataset="results/dataset.h5ad",
-        code=sources("quality.py"),
     output:
         "results/quality.json",
     log:
@@ -127,6 +185,7 @@ rule quality:
     resources:
         **needs("quality"),
     params:
+        sources("quality.py"),
         folds=config["normalise"]["folds"],
     script:
         "../scripts/quality.py"
@@ -136,7 +195,6 @@ rule quality:
 rule modules:
     input:
         dataset="results/dataset.h5ad",
-        code=sources("modules.py"),
     output:
         **shown("modules"),
     log:
@@ -146,6 +204,7 @@ rule modules:
     resources:
         **needs("modules"),
     params:
+        sources("modules.py"),
         folds=config["normalise"]["folds"],
         modules=config["quality"]["modules"],
         seed=config["seed"],

@@ -12,7 +12,7 @@ OF_COHORT = {
     name: [cohort[file] for file in ("expression", "samples", "annotation", "renamed")]
     for name, cohort in COHORTS.items()
 }
-FILES = {name: given(*files) for name, files in OF_COHORT.items()}
+FILES = {name: user_files(*files) for name, files in OF_COHORT.items()}
 TESTED = collect("results/external/{name}/about.json", name=COHORTS)
 SCORED = collect("results/external/{name}/{of}.tsv", name=COHORTS, of=SCORES)
 ELSEWHERE = {
@@ -30,9 +30,8 @@ ELSEWHERE = {
 # so that a fault is found before anything is computed.
 rule validate_external:
     input:
-        *given(*READ),
+        *user_files(*READ),
         *FILES.values(),
-        code=sources("validate_external.py"),
     output:
         "results/external/validation.json",
     log:
@@ -40,8 +39,12 @@ rule validate_external:
     priority: 1
     conda:
         "../envs/genesig.yaml"
+    resources:
+        **needs_before_reading(),
     params:
+        sources("validate_external.py"),
         settings={key: config[key] for key in (*VALIDATED, "external")},
+        copies=file_copies(*READ, *chain(*OF_COHORT.values())),
         read=digests(*READ, *chain(*OF_COHORT.values())),
     script:
         "../scripts/validate_external.py"
@@ -53,7 +56,6 @@ rule external:
         validation="results/external/validation.json",
         dataset="results/dataset.h5ad",
         model="results/model.json",
-        code=sources("external.py"),
     output:
         **ELSEWHERE,
         about="results/external/{name}/about.json",
@@ -64,6 +66,8 @@ rule external:
     resources:
         **needs("external"),
     params:
+        sources("external.py"),
         cohort=lookup(dpath="{name}", within=COHORTS),
+        copies=file_copies(*chain(*OF_COHORT.values())),
     script:
         "../scripts/external.py"

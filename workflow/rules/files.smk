@@ -31,11 +31,6 @@ def fits():
     return [*files, *sets(*of_sets([*observed, *permuted()]), *kept)]
 
 
-def given(*paths):
-    """Return those of the user's files that are set, which the prefix of a module does not move."""
-    return [local(path) for path in paths if path]
-
-
 def read_files():
     """Return the files that the matrix, its samples and its genes are read from."""
     studies = config["studies"]

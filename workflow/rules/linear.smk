@@ -13,7 +13,6 @@ rule fit:
     input:
         **WEIGHED,
         first="results/linear/final.npz",  # jobs that begin together would each compile
-        code=sources("fit.py"),
     output:
         "results/linear/{labels}/{batch}.npz",
     log:
@@ -25,6 +24,7 @@ rule fit:
     resources:
         **needs("fit"),
     params:
+        sources("fit.py"),
         **LINEAR,
     script:
         "../scripts/fit.py"
@@ -34,7 +34,6 @@ rule fit:
 rule chance:
     input:
         **STUDY,
-        code=sources("chance.py"),
     output:
         "results/linear/chance.npz",
     log:
@@ -47,6 +46,7 @@ rule chance:
     resources:
         **needs("chance"),
     params:
+        sources("chance.py"),
         **LINEAR,
         permutations=config["signature"]["permutations"],
     script:
@@ -57,7 +57,6 @@ rule chance:
 rule fit_final:
     input:
         **WEIGHED,
-        code=sources("fit_final.py"),
     output:
         "results/linear/final.npz",
     log:
@@ -70,6 +69,7 @@ rule fit_final:
     resources:
         **needs("fit_final"),
     params:
+        sources("fit_final.py"),
         **LINEAR,
     script:
         "../scripts/fit_final.py"
@@ -79,7 +79,6 @@ rule fit_subsamples:
     input:
         **WEIGHED,
         first="results/linear/final.npz",  # jobs that begin together would each compile
-        code=sources("fit_subsamples.py"),
     output:
         "results/linear/subsamples.npz",
     log:
@@ -91,6 +90,7 @@ rule fit_subsamples:
     resources:
         **needs("fit_subsamples"),
     params:
+        sources("fit_subsamples.py"),
         **LINEAR,
     script:
         "../scripts/fit_subsamples.py"

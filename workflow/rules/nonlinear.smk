@@ -14,9 +14,8 @@ SETTINGS["folds"] = config["normalise"]["folds"]
 # The longest jobs come first, so that no core waits for the last of them.
 rule nonlinear_fit:
     input:
-        given(config["nonlinear"]["groups"]),
+        user_files(config["nonlinear"]["groups"]),
         **STUDY,
-        code=sources("nonlinear_fit.py"),
     output:
         "results/nonlinear/{batch}.npz",
     log:
@@ -29,16 +28,17 @@ rule nonlinear_fit:
     resources:
         **needs("nonlinear_fit"),
     params:
+        sources("nonlinear_fit.py"),
         settings=SETTINGS,
+        copies=file_copies(SETTINGS["groups"]),
     script:
         "../scripts/nonlinear_fit.py"
 
 
 rule nonlinear_final:
     input:
-        given(config["nonlinear"]["groups"]),
+        user_files(config["nonlinear"]["groups"]),
         **STUDY,
-        code=sources("nonlinear_final.py"),
     output:
         fits="results/nonlinear/final.npz",
         curves=shown("nonlinear_curves")["nonlinear_curves"],
@@ -51,7 +51,9 @@ rule nonlinear_final:
     resources:
         **needs("nonlinear_final"),
     params:
+        sources("nonlinear_final.py"),
         settings=SETTINGS,
+        copies=file_copies(SETTINGS["groups"]),
     script:
         "../scripts/nonlinear_final.py"
 
@@ -63,7 +65,6 @@ rule nonlinear_gather:
         fits=[file.replace("linear/observed", "nonlinear") for file in batches("observed")],
         final="results/nonlinear/final.npz",
         observed=batches("observed"),
-        code=sources("nonlinear_gather.py"),
     output:
         **shown(*NONLINEAR[:-1]),
     log:
@@ -73,6 +74,7 @@ rule nonlinear_gather:
     resources:
         **needs("nonlinear_gather"),
     params:
+        sources("nonlinear_gather.py"),
         frequency=config["signature"]["frequency"],
     script:
         "../scripts/nonlinear_gather.py"

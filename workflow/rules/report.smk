@@ -18,7 +18,6 @@ FIGURES["caption"] = "../report/figure.rst"
 rule settings:
     input:
         dataset="results/dataset.h5ad",
-        code=sources("settings.py"),
     output:
         "results/settings.json",
     log:
@@ -28,6 +27,7 @@ rule settings:
     resources:
         **needs("settings"),
     params:
+        sources("settings.py"),
         config=config,
     script:
         "../scripts/settings.py"
@@ -42,7 +42,6 @@ rule report_data:
         null="results/null.npz",
         run="results/settings.json",
         said=SAID,
-        code=sources("report_data.py"),
     output:
         "results/report_data.json",
     log:
@@ -51,6 +50,8 @@ rule report_data:
         "../envs/genesig.yaml"
     resources:
         **needs("report_data"),
+    params:
+        sources("report_data.py"),
     script:
         "../scripts/report_data.py"
 
@@ -58,7 +59,6 @@ rule report_data:
 rule report:
     input:
         data="results/report_data.json",
-        code=sources("report.py"),
     output:
         html=report("results/report.html", category="Report", caption="../report/report.rst"),
         figures=report(directory("results/figures"), **FIGURES),
@@ -71,6 +71,7 @@ rule report:
     resources:
         **needs("report"),
     params:
+        sources("report.py"),
         settings=config["report"],
     script:
         "../scripts/report.py"
@@ -82,7 +83,6 @@ rule run_record:
         settings="results/settings.json",
         results=[*REPORTED.values(), *SAID, *SCORED, *(f"results/{name}" for name in WRITTEN)],
         fits=fits(),
-        code=sources("run_record.py"),
     output:
         "results/run.json",
     log:
@@ -91,6 +91,8 @@ rule run_record:
         "../envs/genesig.yaml"
     resources:
         **needs("run_record"),
+    params:
+        sources("run_record.py"),
     script:
         "../scripts/run_record.py"
 
@@ -99,13 +101,16 @@ rule run_record:
 rule job_times:
     input:
         costs=[*costs(), *sets_costs()],
-        code=sources("job_times.py"),
     output:
         "results/times/jobs.tsv",
     log:
         "logs/job_times.log",
     conda:
         "../envs/genesig.yaml"
+    resources:
+        **needs("job_times"),
+    params:
+        sources("job_times.py"),
     script:
         "../scripts/job_times.py"
 

@@ -9,6 +9,7 @@ from snakemake.logging import logger
 
 from genesig.data.study.cost import Size, requests, study_costs
 from genesig.data.study.cost import InTime, Progress
+from genesig.machine import TIMES
 from genesig.results import load_json
 
 # Asked where results lie in a storage, whose files this process has not at hand.
@@ -34,17 +35,29 @@ if workflow.is_main_process and not IMPORTED:
 def needs(rule):
     """Return what jobs of a rule ask of the machine, twice as much at a second attempt.
 
-    mem_mb and runtime (minutes) are asked for once the data are read; the jobs before that take
-    what the profile gives.
+    mem_mb and runtime (minutes) follow from the size of the study, which is known once the data
+    are read.
     """
 
-    def ask(what):
-        def asked(wildcards, input, attempt):
+    def request_of(resource):
+        def request(wildcards, input, attempt):
             input.size_mb  # Snakemake asks again when it is there
             if (costs := announced()) is None:
-                return attempt * BLINDLY[what]
-            return attempt * requests(costs.get(rule, costs["others"]))[what]
+                return attempt * BLINDLY[resource]
+            return attempt * requests(costs.get(rule, costs["others"]))[resource]
 
-        return asked
+        return request
 
-    return {what: ask(what) for what in ("mem_mb", "runtime")}
+    return {resource: request_of(resource) for resource in ("mem_mb", "runtime")}
+
+
+def needs_before_reading():
+    """Return what jobs ask for before the size of the study is known: memory by their files."""
+
+    def memory(wildcards, input, attempt):
+        return attempt * max(1500, 1000 + int(TIMES * input.size_mb))
+
+    def minutes(wildcards, attempt):
+        return attempt * 120
+
+    return {"mem_mb": memory, "runtime": minutes}

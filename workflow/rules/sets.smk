@@ -12,9 +12,8 @@ FINAL_SETS = {"fits": "results/sets/final.npz", "subsamples": "results/sets/subs
 
 rule gene_sets:
     input:
-        given(KNOWN["sets"]),
+        user_files(KNOWN["sets"]),
         dataset="results/dataset.h5ad",
-        code=sources("gene_sets.py"),
     output:
         "results/sets/known.npz",
     log:
@@ -24,6 +23,7 @@ rule gene_sets:
     resources:
         **needs("gene_sets"),
     params:
+        sources("gene_sets.py"),
         settings={key: value for key, value in KNOWN.items() if key != "sets"},
     script:
         "../scripts/gene_sets.py"
@@ -33,7 +33,6 @@ rule sets_fit:
     input:
         **STUDY,
         sets="results/sets/known.npz",
-        code=sources("sets_fit.py"),
     output:
         "results/sets/{labels}/{batch}.npz",
     log:
@@ -45,6 +44,7 @@ rule sets_fit:
     resources:
         **needs("sets_fit"),
     params:
+        sources("sets_fit.py"),
         settings=STRUCTURED,
     script:
         "../scripts/sets_fit.py"
@@ -54,7 +54,6 @@ rule sets_final:
     input:
         **STUDY,
         sets="results/sets/known.npz",
-        code=sources("sets_final.py"),
     output:
         **FINAL_SETS,
         genes=shown("sets_genes")["sets_genes"],
@@ -67,6 +66,7 @@ rule sets_final:
     resources:
         **needs("sets_final"),
     params:
+        sources("sets_final.py"),
         settings=STRUCTURED,
     script:
         "../scripts/sets_final.py"
@@ -79,7 +79,6 @@ rule sets_gather:
         observed=of_sets(batches("observed")),
         permuted=of_sets(permuted()),
         linear=batches("observed"),
-        code=sources("sets_gather.py"),
     output:
         **shown(*SETS[:-1]),
     log:
@@ -89,6 +88,7 @@ rule sets_gather:
     resources:
         **needs("sets_gather"),
     params:
+        sources("sets_gather.py"),
         frequency=config["signature"]["frequency"],
     script:
         "../scripts/sets_gather.py"

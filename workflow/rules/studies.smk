@@ -10,7 +10,6 @@ rule studies:
     input:
         **tables("predictions"),
         dataset="results/dataset.h5ad",
-        code=sources("studies.py"),
     output:
         **shown("studies", "meta"),
     log:
@@ -19,5 +18,7 @@ rule studies:
         "../envs/genesig.yaml"
     resources:
         **needs("studies"),
+    params:
+        sources("studies.py"),
     script:
         "../scripts/studies.py"

@@ -1,13 +1,16 @@
 """Score the samples of another study with the final model."""
 
+from genesig.data.files.copies import FileCopies
 from genesig.data.files.readers import read_json
 from genesig.log import log_to
 from genesig.results import Dataset, load_json, save_json, save_tables
 from genesig.selection.model.external import score_cohort
 
-log_to(snakemake.log[0])
+copies = FileCopies(snakemake.params.copies)
+log_to(snakemake.log[0], copies.with_names)
 dataset, model = Dataset.load(snakemake.input.dataset), read_json(snakemake.input.model)
 said = load_json(snakemake.input.validation)["warnings"]
-scored = score_cohort(dataset, model, said, **snakemake.params.cohort)
+cohort = copies.with_paths(snakemake.params.cohort)
+scored = score_cohort(dataset, model, said, **cohort)
 save_tables({name: snakemake.output[name] for name in scored.tables}, scored.tables)
-save_json(snakemake.output.about, scored.about)
+save_json(snakemake.output.about, copies.with_names(scored.about))

@@ -2,9 +2,12 @@
 
 from os import environ
 
+from genesig.data.files.copies import FileCopies
 from genesig.data.validate import check_study
 from genesig.log import log_to
 from genesig.results import save_json
 
-log_to(snakemake.log[0])
-save_json(snakemake.output[0], check_study(snakemake.config, environ["GENESIG_CONFIG"]))
+copies = FileCopies(snakemake.params.copies)
+log_to(snakemake.log[0], copies.with_names)
+checked = check_study(copies.with_paths(snakemake.config), environ["GENESIG_CONFIG"])
+save_json(snakemake.output[0], copies.with_names(checked))

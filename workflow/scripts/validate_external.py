@@ -1,10 +1,14 @@
 """Check the data sets of other studies; stop with all problems, keep the warnings."""
 
 from genesig.data.cohorts.checks import check_external
+from genesig.data.files.copies import FileCopies
 from genesig.log import log_to
 from genesig.results import save_json
+from genesig.results.run import sha256
 
-log_to(snakemake.log[0])
-# With what was read, so that a corrected file of the same warnings is scored again.
-read = {"read": snakemake.params.read}
-save_json(snakemake.output[0], check_external(snakemake.config) | read)
+copies = FileCopies(snakemake.params.copies)
+log_to(snakemake.log[0], copies.with_names)
+checked = copies.with_names(check_external(copies.with_paths(snakemake.config)))
+# With the digests of what was read, so that a corrected file of the same warnings is scored again.
+digests = {name: sha256(path) for name, path in copies.path_of_name.items()}
+save_json(snakemake.output[0], checked | {"read": digests or snakemake.params.read})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +19,16 @@ from genesig.data.cohorts.new_matrix import (
     scale_of,
 )
 from genesig.data.cohorts.read import Cohort, read_cohort
-from genesig.data.cohorts.translation import other_versions, under_names
+from genesig.data.cohorts.translation import under_names
+from genesig.data.files.gene_ids import versions_hint
+from genesig.data.quality.twins import cross_twins, twins_of
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
 from genesig.data.steps.zeros import NAME as ZEROS
 from genesig.data.study.dataset import Inputs, inputs_of
 from genesig.data.study.labels.known import LABELS
-from genesig.data.study.matrix_check import Expression
+from genesig.data.study.matrix_check import Expression, check_gene_names
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, in_order, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Design
@@ -81,7 +83,8 @@ def check_cohort(item: Config, config: Config, study: Inputs) -> list[Problem]:
 def _of_cohort(item: Config, design: Design, study: Inputs, config: Config) -> Iterator[Problem]:
     files = {key: value for key, value in item.items() if key not in BESIDE}
     try:
-        cohort = read_cohort(design, **files)
+        genes = [] if study.expression is None else study.expression.genes
+        cohort = read_cohort(design, genes=genes, **files)
     except InvalidInput as error:
         yield from error.problems
         return
@@ -135,12 +138,13 @@ def _against(cohort: Cohort, study: Expression, var: pd.DataFrame, names: list[s
         return
     cohort = replace(cohort, matrix=named[0])
     yield from named[1]
+    yield from check_gene_names(cohort.matrix, cohort.where)
     here = set(cohort.matrix.columns)
     common = [k for k, gene in enumerate(study.genes) if gene in here]
     if not common:
         what = (f"no gene of the study is here: the study has {listing(study.genes)}, this matrix "
                 f"{listing(cohort.matrix.columns)}")  # fmt: skip
-        what += other_versions(study.genes, cohort.matrix.columns) or (
+        what += versions_hint(study.genes, cohort.matrix.columns) or (
             "; name a table of their ids and the study's in annotation"
         )
         yield Problem(cohort.where, what)
@@ -161,19 +165,23 @@ def _absent(cohort: Cohort, study: Expression, common: list[int], config: Config
     lacking = len(study.genes) - len(common)
     if lacking <= item["missing"] * len(study.genes):
         return
-    what = f"{lacking} of the {counted(len(study.genes), 'gene')} of the study are not here"
+    hint = versions_hint(study.genes, cohort.matrix.columns)
+    code = "id_versions" if hint else ""
+    what = f"{lacking} of the {counted(len(study.genes), 'gene')} of the study are not here{hint}"
     steps = {s["step"] for s in config["normalise"]["samples"] + config["normalise"]["folds"]}
     across = sorted(steps - GENE_BY_GENE)
     if across:
         what += f", but {listing(across)} looks at all of them; at most a share of "
         what += f"{item['missing']:g} may be imputed (missing): leave them out of the study, or "
-        yield Problem(cohort.where, f"{what}else {UNTOLD}", "warning")
+        yield Problem(cohort.where, f"{what}else {UNTOLD}", "warning", code)
     else:
         what += f"; if the model needs many of them, {UNTOLD}. To be sure leave "
-        yield Problem(cohort.where, what + "them out of the study", "warning")
+        yield Problem(cohort.where, what + "them out of the study", "warning", code)
 
 
-def _seen_before(cohort: Cohort, X: Array, training: Array, names: list[str]) -> Iterator[Problem]:
+def _seen_before(
+    cohort: Cohort, X: Array, training: Array, names: Sequence[str]
+) -> Iterator[Problem]:
     """Warn of samples that the model will have been trained on."""
     rows = {row.tobytes(): name for name, row in zip(names, np.ascontiguousarray(training),
                                                      strict=True)}  # fmt: skip
@@ -183,11 +191,34 @@ def _seen_before(cohort: Cohort, X: Array, training: Array, names: list[str]) ->
         name, twin = next(iter(same.items()))
         what = f"{counted(len(same), 'sample')} with the values of a sample of the study: '{name}' "
         what += f"is its '{twin}'; a test on training samples says nothing, take them out"
-        yield Problem(cohort.where, what, "warning")
+        yield Problem(cohort.where, what, "warning", "seen_in_training")
+    yield from _processed_again(cohort, X, training, names, set(same))
     shared = [name for name in cohort.matrix.rows if name in set(names) and name not in same]
     if shared:
         what = f"{listing(shared)} is also the name of a sample of the study; is it the same one?"
         yield Problem(cohort.where, what, "warning")
+
+
+def _processed_again(
+    cohort: Cohort, X: Array, training: Array, names: Sequence[str], copies: Collection[str]
+) -> Iterator[Problem]:
+    """Warn of samples that look like a training sample processed again, and of twins among them."""
+    again = {
+        cohort.matrix.rows[row]: names[of]
+        for of, row in reversed(cross_twins(training, X))
+        if cohort.matrix.rows[row] not in copies
+    }
+    if again:
+        name, twin = next(iter(again.items()))
+        what = f"{counted(len(again), 'sample')} like a sample of the study that was processed "
+        what += f"again: '{name}' like its '{twin}'; a test on training samples says nothing, "
+        yield Problem(cohort.where, f"{what}take them out", "warning", "seen_in_training")
+    if pairs := twins_of(X):
+        first, second = (cohort.matrix.rows[row] for row in pairs[0])
+        more = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
+        what = f"samples '{first}' and '{second}'{more} look like one specimen measured twice, "
+        what += "which counts twice in the test; if they are, keep one of each"
+        yield Problem(cohort.where, what, "warning", "specimen_twice")
 
 
 def _check_scale(cohort: Cohort, var: pd.DataFrame, X: Array, known: Array, training: Array,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.cohorts.translation import other_versions
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name, suffix_of
+from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.known import FORMATS
 from genesig.data.files.layouts import nearest
 from genesig.data.files.readers import read_matrix
@@ -30,7 +30,6 @@ from genesig.words import (
     listing,
     number_fault,
     too,
-    without_thousands,
 )
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
     if wanted and not in_rows and not in_columns:
         what = f"none of the model's genes is here: the model has {listing(needed)}, the matrix "
         what += f"has rows {listing(matrix.rows)} and columns {listing(matrix.columns)}"
-        what += other_versions(needed, [*matrix.rows, *matrix.columns]) or (
+        what += versions_hint(needed, [*matrix.rows, *matrix.columns]) or (
             "; is it another kind of gene id?"
         )
         raise refuse(where, what)
@@ -110,21 +109,15 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
 def samples_among(
     matrix: Matrix, listed: Sequence[str] | None, where: str
 ) -> tuple[Matrix, list[Problem]]:
-    """Take the rows that a sample table lists; without one, those with a number in some column.
-
-    A description or a symbol beside each gene is no sample, as in training.
+    """Take the rows that a sample table lists; all of them without one.
 
     Raises
     ------
     InvalidInput
         No sample of the table is there, two samples have one name, or one has none.
     """
-    if listed is None:
-        left = [name for row, name in enumerate(matrix.rows) if _is_text(matrix, row)]
-        why = "holds words and no number, so is no sample and left out"
-    else:
-        left = [name for name in matrix.rows if name not in set(listed)]
-        why = "not in the table of --samples, so left out"
+    left = [] if listed is None else [name for name in matrix.rows if name not in set(listed)]
+    why = "not in the table of --samples, so left out"
     if listed is not None and len(left) == len(matrix.rows):
         what = f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
         raise refuse("--samples", what + listing(listed) + nearest(listed, matrix.rows))
@@ -137,17 +130,6 @@ def samples_among(
         matrix = matrix.chosen(kept)
     check_names(matrix.rows, where)
     return matrix, problems
-
-
-def _is_text(matrix: Matrix, row: int) -> bool:
-    """Tell whether a row has words, and no number, be it one with a decimal comma."""
-    if np.isfinite(matrix.cells[row]).any():
-        return False
-    words = [matrix.text(row, column) for column in range(len(matrix.columns))]
-    words = [word for word in words if not is_missing(word)]
-    return bool(words) and not any(
-        is_number(word.replace(",", "")) or without_thousands(word) for word in words
-    )
 
 
 def check_names(names: Sequence[str], where: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,14 @@ from genesig.arrays import Array
 from genesig.data.cohorts.labels import Asked, of_classes, of_numbers, of_times
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.layouts import orient
+from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import parts_of_files, read_matrix, read_samples
-from genesig.data.study.matrix_check import check_samples
+from genesig.data.study.matrix_check import check_samples, with_genes_only
 from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.errors import InvalidInput, Problem, attempt, in_order
-from genesig.response.design import SEVERAL
+from genesig.response.design import SEVERAL, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
@@ -75,7 +77,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
                 classes: Mapping[Any, str], annotation: str | None, symbol: str | None,
                 part: str | None, batch: str | None,
                 covariate_words: Mapping[str, Mapping[Any, str]],
-                event: str | None = None) -> Cohort:  # fmt: skip
+                event: str | None = None, genes: Collection[str] = ()) -> Cohort:  # fmt: skip
     """Read a data set of another study.
 
     Parameters
@@ -98,6 +100,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         Column of batches; None is one batch.
     covariate_words : mapping
         Column -> word of the sample table -> word of the study.
+    genes : collection of str
+        Of the study: none of them is left out, whatever its name.
 
     Raises
     ------
@@ -123,11 +127,14 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
     if matrix is not None and table is not None and labels is not None:
         matrix = orient(matrix, expression, list(table.index), table_file, problems)
         if matrix is not None:
+            named = label_columns(design.label if label is None else label)
+            surroundings = Surroundings(table, named, genes)
+            matrix, others = with_genes_only(matrix, expression, surroundings, problems)
             dropped = check_samples(matrix, expression, list(table.index), labels.names,
-                                    table_file, problems)  # fmt: skip
+                                    table_file, problems) + others  # fmt: skip
     if matrix is None or table is None or labels is None or _faulty(problems):
         raise InvalidInput(in_order(problems))
-    files = dict.fromkeys(p for p in (expression, table_file, annotation) if p is not None)
+    files = dict.fromkeys([*paths_read(expression), *filter(None, (table_file, annotation))])
     return Cohort(
         matrix=rows_of(matrix, labels.names), where=expression, given=labels.given,
         labels=labels.labels, y=labels.y,

@@ -12,7 +12,7 @@ from genesig.data.files.readers import read_genes
 from genesig.data.files.symbols import other_names, read_hgnc, rows_by_name
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import InvalidInput, Problem
-from genesig.words import ENSEMBL, counted, is_missing, listing, number_fault
+from genesig.words import counted, is_missing, listing, number_fault
 
 Problems = list[Problem]
 
@@ -95,21 +95,6 @@ def _medians(matrix: Matrix, groups: dict[str, list[int]], annotation: str,
         what = f"{counted(len(several), 'name')} for more than one gene of the matrix; their median"
         problems.append(Problem(annotation, f"{what} is taken in each sample", "warning"))
     return found
-
-
-def other_versions(needed: Sequence[str], found: Sequence[str]) -> str:
-    """Tell that ids of Ensembl differ by their versions; '' where that is not why one is absent."""
-    bare = {_without_version(gene): gene for gene in found if ENSEMBL.fullmatch(gene)}
-    for gene in needed:
-        other = bare.get(_without_version(gene), gene)
-        if other != gene and ENSEMBL.fullmatch(gene):
-            what = f"; '{gene}' is '{other}' here, the same gene in another version: write the ids "
-            return f"{what}as the study has them"
-    return ""
-
-
-def _without_version(gene: str) -> str:
-    return gene.partition(".")[0]
 
 
 def under_names(

@@ -142,6 +142,12 @@ def is_covariate(name: str) -> bool:
     return COVARIATES.fullmatch(name) is not None
 
 
+def is_clinical(name: str) -> bool:
+    """Tell whether a column's name is that of a covariate, a time, an event or its coding."""
+    words = set(_words(name))
+    return is_covariate(name) or (bool(words) and words <= TIME | EVENT | ENDS)
+
+
 def _words(name: str) -> list[str]:
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return [word.lower() for word in re.findall(r"[A-Za-z]+", spaced)]

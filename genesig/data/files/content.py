@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import lzma
 import re
 import stat
@@ -11,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal
 
@@ -74,6 +76,17 @@ def _content(stream: BinaryIO, path: str | Path) -> bytes:
     if str(path).lower().endswith(".gz"):
         raise refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
     return _whole(_blocks(stream), stream, str(path))
+
+
+def leading_lines(path: Path, max_lines: int) -> Iterator[str]:
+    """Yield the first lines of a text, gzip or not; fewer or none where it cannot be read."""
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8", errors="replace") as stream:
+            for line in islice(stream, max_lines):
+                yield line.rstrip("\r\n")
+    except (OSError, EOFError, zlib.error):
+        return  # whoever reads the whole file says so
 
 
 def unpacked(content: bytes, where: str) -> bytes:

@@ -95,7 +95,12 @@ def _cells(line: str, delimiters: str, where: str) -> list[str]:
 
 
 # The first one is what the ending promises; the European CSV has semicolons.
-DELIMITERS = {".tsv": "\t", ".txt": "\t", ".tab": "\t", ".chip": "\t", ".csv": ",;"}
+DELIMITERS = {
+    **dict.fromkeys((".tsv", ".txt", ".tab", ".chip"), "\t"),
+    ".csv": ",;",
+    # Of htseq-count, RSEM and Salmon.
+    **dict.fromkeys((".counts", ".count", ".results", ".sf"), "\t"),
+}
 # Whole cells of a table with semicolons, the first one left aside: it is a name.
 WITH_POINT = re.compile(r';"?[-+]?\d*\.\d')
 WITH_COMMA = re.compile(r'(;"?[-+]?\d*),(\d+(?:[eE][-+]?\d+)?"?)(?=;|$)')
@@ -140,6 +145,8 @@ class Matrix:
         Samples that lack one of the file's parts altogether, whose cells there are NaN.
     parts : tuple of str
         Other matrices of the same file, such as layers.
+    annotation : tuple of str
+        Columns of the file that say something of its genes, and were taken away.
     """
 
     rows: tuple[str, ...]
@@ -153,6 +160,7 @@ class Matrix:
     symbols: Mapping[str, str] = field(default_factory=dict)
     partial: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    annotation: tuple[str, ...] = ()
 
     def whole(self) -> Matrix:
         """Leave the samples out that lack a part; they are rows of this record."""
@@ -186,6 +194,25 @@ class Matrix:
         names = tuple(self.rows[row] for row in rows)
         return Matrix(names, self.columns if genes is None else genes, cells, texts,
                       tuple(range(1, len(rows) + 1)), line_word="row")  # fmt: skip
+
+    def subset(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+        """Return some rows and columns; each keeps its text and its line of the file."""
+        new_row = {old: new for new, old in enumerate(rows)}
+        new_column = {old: new for new, old in enumerate(columns)}
+        texts = {}
+        for place, text in self.texts.items():
+            row, column = reversed(place) if self.turned else place
+            if row in new_row and column in new_column:
+                cell = (new_row[row], new_column[column])
+                texts[cell[::-1] if self.turned else cell] = text
+        return replace(
+            self,
+            rows=tuple(self.rows[row] for row in rows),
+            columns=tuple(self.columns[column] for column in columns),
+            cells=self.cells[np.ix_(list(rows), list(columns))],
+            texts=texts,
+            lines=tuple(self.lines[k] for k in (columns if self.turned else rows)),
+        )
 
     def turn(self) -> Matrix:
         """Exchange rows and columns."""

@@ -28,8 +28,10 @@ from genesig.data.files.config_text import on_top
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.geo_series import KEPT
 from genesig.data.files.formats.interface import Format
+from genesig.data.files.geo_counts import lack_of_values, present_counts
 from genesig.data.files.layouts import orient
 from genesig.data.files.names import FOLDER, fetch, is_series
+from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.readers import format_of, parts_of_files, read_matrix, read_samples
 from genesig.data.steps.imputation import of_low_genes
 from genesig.data.steps.scale import (
@@ -66,6 +68,8 @@ Lines = tuple[str, ...]
 NO_NEW_SAMPLE = "no new sample can be put on this scale, and test samples took part in it"
 # From this share of cells on that are words, a table is no matrix.
 MOST_WORDS = 0.1
+# The same with the columns that stand beside the genes, or say something of the samples.
+MOST_WORDS_BESIDE = 1 / 3
 RMA: dict[str, Any] = {
     "samples": [{"step": "rma_background"}],
     "folds": [{"step": s} for s in ("quantile", "median_polish", "centre", "unit_variance")],
@@ -97,32 +101,48 @@ def first_look(
         The matrix or the sample table cannot be read.
     """
     if is_series(path):
-        path = str(fetch(path, Path(folder) / FOLDER))
+        series_matrix = fetch(path, Path(folder) / FOLDER)
+        if reason := lack_of_values(series_matrix):
+            raise refuse(series_matrix, reason)
+        path = str(series_matrix)
     of_matrix, of_samples = parts_of_files(part, path, samples)
     matrix = read_matrix(path, of_matrix)
     table = None
     if samples is not None:
         table = read_samples(samples, matrix.columns, of_samples)
         matrix = _of(table, samples, matrix, path)
-    _check_numbers(matrix, path)
-    kind = None if Path(path).is_dir() else format_of(path)
+    kind = kind_of(path)
+    _check_numbers(matrix, path, MOST_WORDS_BESIDE)
+    matrix, lines = _genes_only(matrix, path, table, kind)
+    _check_numbers(matrix, path, MOST_WORDS)
     expression = _seen_from(folder, path)
     normalise, why = _steps(matrix)
+    why = (*_origin(path, matrix), *why)
     lacking, more = _missing(matrix)
     named_part = {} if part is None else {"data": {"part": part}}
     settings = on_top(named_part, {"normalise": normalise} if normalise else {}, lacking)
-    why += more
+    why = (*why, *more, *lines)
     if table is None and kind is not None and _describes(kind):
         table = _samples(path, part, matrix)
     if table is None:
         return Start(expression=expression, sheet=_sheet(matrix, kind), settings=settings, why=why)
-    label, data, about = _proposed(table)
+    genes = {*matrix.rows, *matrix.columns}
+    label, data, about = _proposed(table.loc[:, [name not in genes for name in table.columns]])
     if data:
         settings["data"] = settings.get("data", {}) | data
     if len(data.get("classes", ())) == 2 or "task" in data:
         about = (*about, *_covariates(table, label))
     where = expression if samples is None else _seen_from(folder, samples)
     return Start(expression, where, label, "", settings, (*why, *about))
+
+
+def _origin(path: str, matrix: Matrix) -> Lines:
+    """Say where the values of an RNA-seq series are from, and which samples have none."""
+    files = present_counts(path)
+    if files is None:
+        return ()
+    lacking = (f"{matrix.doubt}.",) if matrix.doubt else ()
+    return (f"The values are counts that NCBI made: {files.counts.name}.", *lacking)
 
 
 def _of(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
@@ -137,10 +157,35 @@ def _of(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
     return replace(kept, line_word=matrix.line_word)
 
 
-def _check_numbers(matrix: Matrix, path: str) -> None:
+def kind_of(path: str) -> Format | None:
+    """Return the format of a file, None for a folder."""
+    return None if Path(path).is_dir() else format_of(path)
+
+
+def _genes_only(
+    matrix: Matrix, path: str, table: pd.DataFrame | None, kind: Format | None
+) -> tuple[Matrix, Lines]:
+    """Return a matrix as it lies in its file without what is no gene or sample, and what that is.
+
+    Samples are in the rows where a sample table has put them there; else on the shorter side of a
+    matrix that may lie either way.
+    """
+    in_rows = table is not None or _samples_are_rows(matrix, kind)
+    oriented = matrix if in_rows else matrix.turn()
+    genes, _, problems = leave_out_non_genes(oriented, path, Surroundings(table))
+    lines = tuple(f"{problem.what[:1].upper()}{problem.what[1:]}." for problem in problems)
+    return genes if in_rows else genes.turn(), lines
+
+
+def _samples_are_rows(matrix: Matrix, kind: Format | None) -> bool:
+    wide = len(matrix.columns) > len(matrix.rows)
+    return wide and kind is not None and kind.either_way
+
+
+def _check_numbers(matrix: Matrix, path: str, most: float) -> None:
     """Refuse a table with a column or row of words: it is one about samples or genes."""
     words = [text for text in matrix.texts.values() if not is_missing(text)]
-    if len(words) >= MOST_WORDS * max(matrix.cells.size, 1):
+    if len(words) >= most * max(matrix.cells.size, 1):
         what = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}); "
         commas = sum("," in text and is_number(text.replace(",", ".")) for text in words)
         table = "is it a table about samples or genes? Name the expression matrix"
@@ -242,8 +287,7 @@ def _missing(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
 
 def _sheet(matrix: Matrix, kind: Format | None) -> str:
     """Prepare a sample table; what may lie either way has more genes than samples."""
-    wide = len(matrix.columns) > len(matrix.rows)
-    names = matrix.rows if wide and kind is not None and kind.either_way else matrix.columns
+    names = matrix.rows if _samples_are_rows(matrix, kind) else matrix.columns
     return "sample\tdiagnosis\tpatient\n" + "".join(f"{cell(name)}\t\t\n" for name in names)
 
 

@@ -20,17 +20,35 @@ from genesig.words import is_missing, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-SYMBOLS = ("gene_name", "gene_symbol", "symbol", "hgnc_symbol", "external_gene_name", "genesymbol")
-WORDS = {*SYMBOLS, "gene_biotype", "biotype", "gene_type", "description"}
-"""Names of columns beside the ids, in tables of nf-core, DESeq2, biomaRt: words, no samples."""
+SYMBOLS = ("genename", "genesymbol", "symbol", "hgncsymbol", "hugosymbol", "externalgenename")
+WORDS = {*SYMBOLS, "genebiotype", "biotype", "genetype", "description", "genedescription"}
+"""Names of columns beside the ids, letters alone: words, no samples (nf-core, DESeq2, biomaRt)."""
 PLACES = {"chr", "chromosome", "start", "end", "strand", "length"}
 """Those of featureCounts, three or more of them together: of numbers, too."""
+MIN_COUNTED = 5
+"""Rows from which on a column of 0, 1, 2, ... counts them."""
 TESTED = {
     "DESeq2": {"basemean", "log2foldchange"},
     "edgeR": {"logfc", "logcpm"},
     "limma": {"logfc", "aveexpr"},
 }
 """Columns of tables that are a result of these, and no expression."""
+
+
+def named_by_words(matrix: Matrix) -> Matrix:
+    """Name the rows by the words of the next column, where the first one only counts the rows."""
+    n = len(matrix.rows)
+    if n < MIN_COUNTED or not matrix.columns or np.isfinite(matrix.cells[:, 0]).any():
+        return matrix
+    if matrix.rows not in (tuple(map(str, range(n))), tuple(map(str, range(1, n + 1)))):
+        return matrix
+    names = [matrix.text(row, 0).strip() for row in range(n)]
+    if len(set(names)) < n / 2:
+        return matrix
+    doubt = f"the first column counts the rows; they are named by column '{matrix.columns[0]}'"
+    doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
+    named = matrix.subset(range(n), range(1, len(matrix.columns)))
+    return replace(named, rows=tuple(names), doubt=doubt)
 
 
 def without_annotation(matrix: Matrix, where: str) -> Matrix:
@@ -42,22 +60,25 @@ def without_annotation(matrix: Matrix, where: str) -> Matrix:
         A table of tests, which has no expression.
     """
     names = [name.lower() for name in matrix.columns]
+    plain = [re.sub(r"[\W_]+", "", name) for name in names]
     for program, tested in TESTED.items():
         if tested <= set(names):
             what = f"is a table of tests as {program} writes it (columns {listing(matrix.columns)})"
             raise refuse(where, f"{what}; name the counts or the normalised values instead")
     several = len(PLACES & set(names)) > 2
-    beside = [name in WORDS or (several and name in PLACES) for name in names]
+    beside = [name in WORDS or (several and name in PLACES) for name in plain]
     if not any(beside) or all(beside):
         return matrix
     kept = [k for k, out in enumerate(beside) if not out]
-    symbols = next((k for word in SYMBOLS for k, name in enumerate(names) if name == word), None)
+    symbols = next((k for word in SYMBOLS for k, name in enumerate(plain) if name == word), None)
     found = {} if symbols is None else _symbols(matrix, symbols)
     place = {old: new for new, old in enumerate(kept)}
     texts = {(row, place[k]): text for (row, k), text in matrix.texts.items() if k in place}
     columns = _without_path([matrix.columns[k] for k in kept])
     return replace(matrix, columns=columns, cells=np.ascontiguousarray(matrix.cells[:, kept]),
-                   texts=texts, symbols=found)  # fmt: skip
+                   texts=texts, symbols=found,
+                   annotation=tuple(matrix.columns[k] for k, out in enumerate(beside) if out),
+                   )  # fmt: skip
 
 
 def _symbols(matrix: Matrix, column: int) -> dict[str, str]:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, TypeGuard
 from urllib.parse import unquote
 
+from genesig.data.files.geo_counts import fetch_counts
 from genesig.errors import refuse
-from genesig.results.download import check_kept, discard, download, is_gzip, keep, read_page
+from genesig.results.download import check_kept, download_gzip, read_page
 from genesig.words import listing
 
 Config = dict[str, Any]
@@ -116,12 +117,14 @@ VARIABLE = "GENESIG_GEO_BASE"
 def fetch(series: str, folder: str | Path) -> Path:
     """Download ``{folder}/{series}_series_matrix.txt.gz`` and return its path.
 
+    Where it has no values, as in RNA-seq, NCBI's counts are downloaded beside it if there are any.
+
     Parameters
     ----------
     series : str
         ``GSE55235``; ``GSE781-GPL96`` where the series has several platforms.
     folder : path
-        The SHA-256 of the file is written beside it; a file that is there already is held against
+        The SHA-256 of each file is written beside it; a file that is there already is held against
         it, and left alone.
 
     Raises
@@ -130,23 +133,18 @@ def fetch(series: str, folder: str | Path) -> Path:
         No such series, several platforms to choose from, a download that is not whole, or an
         earlier one that is no longer what it was.
     """
-    found = SERIES.fullmatch(series)
-    if not found:
+    accession = SERIES.fullmatch(series)
+    if not accession:
         raise refuse(series, "is no series of GEO; write GSE and a number, such as GSE55235 or "
                      "GSE781-GPL96")  # fmt: skip
     series = series.upper()
     path = Path(folder) / f"{series}{ENDING}"
+    address = series_address(accession[1].upper())
     if path.exists():
         check_kept(path)
-        return path
-    address = series_address(found[1].upper())
-    name = _choose(_names(read_page(address)), series, address)
-    digest = download(address + name, path)
-    if not is_gzip(path):
-        discard(path)
-        what = "came whole but is no sound gzip file; it was thrown away, run again"
-        raise refuse(address + name, what)
-    keep(path, digest)
+    else:
+        download_gzip(address + _choose(_names(read_page(address)), series, address), path)
+    fetch_counts(path, os.environ.get(VARIABLE), address.removesuffix("matrix/"))
     return path
 
 

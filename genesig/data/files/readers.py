@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from genesig.data.files.config_text import parse_json, parse_yaml
 from genesig.data.files.content import is_folder, read_content
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats import arrays, cls
+from genesig.data.files.formats import arrays, cls, geo_series
 from genesig.data.files.formats.arrays import suffix_of
 from genesig.data.files.formats.interface import PARTIAL, Files, Format, Load
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text
+from genesig.data.files.geo_counts import present_counts, read_counts, with_counts_only
 from genesig.data.files.gmt import LAYOUTS, NamedSet, parse_sets
 from genesig.data.files.known import FORMATS, READERS, told_by_opening
 from genesig.data.files.layouts import blocks_of
@@ -183,6 +184,10 @@ def _one_file(path: str | Path, part: str | None) -> Matrix:
     if part is not None and not kind.parts:
         raise refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' "
                      "away")  # fmt: skip
+    counts = present_counts(path) if kind is geo_series.SERIES else None
+    if counts is not None:
+        described = geo_series.samples(content, str(path), None)
+        return read_counts(counts, list(described.index), content_of)
     return kind.matrix(content, str(path), part)
 
 
@@ -197,7 +202,8 @@ def read_samples(
 ) -> pd.DataFrame:
     """Read a sample table: a table of text, or what a matrix's file says of its samples.
 
-    `names` are those of the matrix, which a CLS file needs; None where it could not be read.
+    `names` are those of the matrix, which a CLS file needs; None where it could not be read. A
+    series whose values are NCBI's counts is described without the samples that have no counts.
     `partial` is as for `read_matrix`.
     """
     if suffix_of(path) == ".cls":
@@ -209,6 +215,8 @@ def read_samples(
     if kind.samples is None:
         raise refuse(path, f"is {kind.name}, which says nothing of samples; write a sample table")
     table = _without_codes(kind.samples(content, str(path), part), path)
+    if kind is geo_series.SERIES and names is not None:
+        table = with_counts_only(table, path, names)
     lacks = table.attrs.pop(PARTIAL, ())
     return table if partial or not lacks else table.drop(index=list(lacks))
 

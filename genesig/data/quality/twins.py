@@ -82,9 +82,56 @@ def check_twins(expression: Expression, sheet: Sheet, where: str) -> Iterator[Pr
         yield Problem(where, f"{what}; {ADVICE}", "warning")
 
 
+def twins_of(X: Array) -> list[tuple[int, int]]:
+    """Return the rows of each pair of samples of a data set that are `twins`, the closest first."""
+    return [(first, second) for first, second, _ in twins(logarithms_of(X))]
+
+
+def cross_twins(X: Array, other: Array) -> list[tuple[int, int]]:
+    """Return the samples of two data sets that look like one specimen, the closest pair first.
+
+    Each gene is standardised in each data set, so that another processing makes no difference.
+
+    Parameters
+    ----------
+    X, other : (n, d) and (m, d) float
+        As measured; the same genes.
+
+    Returns
+    -------
+    list of (row of X, row of other)
+    """
+    stacked = np.vstack([standardised(logarithms_of(each)) for each in (X, other)])
+    n = len(X)
+    return [(first, second - n) for first, second, _ in twins(stacked) if first < n <= second]
+
+
+def logarithms_of(X: Array) -> Array:
+    """Return logarithms of values that look as if none had been taken, others as they are."""
+    return as_logarithms(X) if np.isfinite(X).any() and never_logged(X) else X
+
+
+def standardised(X: Array) -> Array:
+    """Return every gene with mean 0 and variance 1 over the samples, 0 where it does not vary."""
+    known = np.isfinite(X)
+    counts = np.maximum(known.sum(axis=0), 1)
+    centred = np.where(known, X - np.where(known, X, 0).sum(axis=0) / counts, np.nan)
+    spread = np.sqrt((np.where(known, centred, 0) ** 2).sum(axis=0) / counts)
+    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
+
+
 def torn_apart(X: Array, obs: pd.DataFrame, design: Design) -> list[tuple[str, str]]:
     """Return the names of `twins` that may stand on both sides of a split, the closest first."""
-    seen = as_logarithms(X) if never_logged(X) else X
+    values = logarithms_of(X)
+    if design.studies and design.batch is not None:  # what all samples of a study share is no tie
+        values = _standardised_by_study(values, obs[design.batch].astype(str).to_numpy())
     belongs = list(obs.index if design.group is None else obs[design.group])
-    return [(str(obs.index[a]), str(obs.index[b])) for a, b, _ in twins(seen)
+    return [(str(obs.index[a]), str(obs.index[b])) for a, b, _ in twins(values)
             if belongs[a] != belongs[b]]  # fmt: skip
+
+
+def _standardised_by_study(X: Array, studies: Array) -> Array:
+    values = np.empty(X.shape)
+    for study in np.unique(studies):
+        values[studies == study] = standardised(X[studies == study])
+    return values

@@ -11,6 +11,9 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import suffix_of
+from genesig.data.files.gene_ids import versions_hint
+from genesig.data.files.geo_counts import paths_read
+from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import (
     files_of,
     parts_of_files,
@@ -113,7 +116,7 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                  covariate_words: Mapping[str, Mapping[Any, str]],
                  missing_covariates: str, covariate_shape: str, weights: str | None,
                  chromosome: str | None, position: str | None,
-                 unlabelled: str = "refuse") -> Dataset:  # fmt: skip
+                 keep: Sequence[str] = (), unlabelled: str = "refuse") -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -163,6 +166,8 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
         Columns of the gene table that say where each gene lies.
     unlabelled : {"refuse", "leave_out"}
         What is done with samples without a label where these are many or of one kind.
+    keep : sequence of str
+        Kinds of rows that are no genes and are kept, see `files.non_genes.KINDS`.
     gene_columns : sequence of str
         Further columns of the gene table that are kept: those that steps take genes together by.
 
@@ -185,14 +190,14 @@ def read_dataset(expression: str, samples: str, label: str | Mapping[str, str],
                          covariates=covariates,
                          covariate_words=covariate_words, missing_covariates=missing_covariates,
                          covariate_shape=covariate_shape, weights=weights,
-                         chromosome=chromosome, position=position,
+                         chromosome=chromosome, position=position, keep=keep,
                          unlabelled=unlabelled)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
         raise InvalidInput(errors)
     pool = inputs.pool
-    given = [path for path in (expression, samples, annotation) if path is not None]
+    given = [*paths_read(expression), *filter(None, (samples, annotation))]
     provenance = {
         "dropped": [*(pool.dropped if pool else ()), *inputs.sheet.dropped,
                     *inputs.expression.dropped],
@@ -234,14 +239,15 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                 covariate_words: Mapping[str, Mapping[Any, str]],
                 missing_covariates: str, covariate_shape: str, weights: str | None,
                 chromosome: str | None, position: str | None,
-                 unlabelled: str = "refuse") -> Inputs:  # fmt: skip
+                keep: Sequence[str] = (), unlabelled: str = "refuse") -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     columns, pool = label_columns(label), None
-    named = (symbol, prior_weights, chromosome, position, omic)
+    of_gene_table = (symbol, prior_weights, chromosome, position, omic)
     if pooled:
         data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
-                "annotation": annotation, "symbol": symbol, "part": part}  # fmt: skip
+                "annotation": annotation, "symbol": symbol, "part": part,
+                "keep": keep}  # fmt: skip
         pool = pool_studies(pooled["studies"], Wanted(columns, data, **pooled["across"]), problems)
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
         annotation = None
@@ -262,13 +268,16 @@ def read_inputs(expression: str, samples: str, label: str | Mapping[str, str],
                            shape=covariate_shape, weights=weights)  # fmt: skip
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
+        named = [*columns, *covariates, *filter(None, [group, pair, batch, weights, files])]
+        surroundings = Surroundings(table, named, keep=keep)
         values = check_matrix(matrix, expression, names=list(table.index), sheet=samples,
                               used=list(table.index if sheet is None else sheet.obs.index),
-                              missing=missing, problems=problems)  # fmt: skip
+                              missing=missing, surroundings=surroundings,
+                              problems=problems)  # fmt: skip
     genes, of_genes = None if values is None else values.genes, _OfGenes()
     if annotation is not None:
         chosen = parts_of_files(part, expression, annotation)[1]
-        of_genes = _of_genes(annotation, chosen, genes, named, problems)
+        of_genes = _of_genes(annotation, chosen, genes, of_gene_table, problems)
     symbols = of_genes.symbols
     if annotation is None and matrix is not None and matrix.symbols:
         symbols = dict(matrix.symbols)
@@ -392,4 +401,5 @@ def _check_annotation(annotation: str, index: str, symbols: dict[str, str], gene
         problems.append(Problem(annotation, what))
     elif unknown:
         what = f"{len(unknown)} of the {counted(len(genes), 'gene')} not found here, so shown by "
-        problems.append(Problem(annotation, f"{what}id: {listing(unknown)}", "warning"))
+        what += f"id: {listing(unknown)}{versions_hint(unknown, symbols)}"
+        problems.append(Problem(annotation, what, "warning"))

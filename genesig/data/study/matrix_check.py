@@ -10,7 +10,9 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.gene_ids import with_single_ids
 from genesig.data.files.layouts import nearest, orient
+from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.spreadsheets import eaten
 from genesig.data.steps.scale import genes_standardised, missing_codes
 from genesig.errors import Problem
@@ -66,7 +68,8 @@ class Expression:
         Rows by the names of the samples, columns by those of the genes, constant genes left out.
     genes : list of str
     dropped : list of dict
-        {kind, name, reason} of matrix columns without a sample and of constant genes.
+        {kind, name, reason} of matrix columns without a sample, of constant genes, and of what is
+        neither a gene nor a sample.
     """
 
     X: Array
@@ -75,7 +78,7 @@ class Expression:
 
 
 def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequence[str],
-                 sheet: str, missing: bool | None,
+                 sheet: str, missing: bool | None, surroundings: Surroundings,
                  problems: Problems) -> Expression | None:  # fmt: skip
     """Turn the matrix samples × genes and check the samples in use.
 
@@ -91,6 +94,8 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     missing : bool or None
         Whether cells may be missing; they are NaN then. None where nothing is offered that fills
         them in.
+    surroundings : Surroundings
+        Sample table and settings, by which rows and columns are told that are no genes or samples.
     problems : list of Problem
         What is wrong is added here.
 
@@ -105,9 +110,10 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     start = len(problems)
     if matrix.doubt:
         problems.append(Problem(where, matrix.doubt, "warning"))
+    oriented, extra = with_genes_only(oriented, where, surroundings, problems)
     problems.extend(_check_standardised(oriented, where))
-    extra = check_samples(oriented, where, names, used, sheet, problems)
-    _check_genes(oriented, where, problems)
+    extra = check_samples(oriented, where, names, used, sheet, problems) + extra
+    problems.extend(check_gene_names(oriented, where))
     place = {name: row for row, name in enumerate(oriented.rows)}
     rows = [place[name] for name in used if name in place]
     if not rows:
@@ -133,6 +139,19 @@ def _check_standardised(matrix: Matrix, where: str) -> Iterator[Problem]:
         yield Problem(where, what, "warning", code="standardised_genes", key="data.part")
 
 
+def with_genes_only(
+    matrix: Matrix, where: str, surroundings: Surroundings, problems: Problems
+) -> tuple[Matrix, list[dict[str, str]]]:
+    """Return a matrix without what is no gene or sample, each id once; list what is left out.
+
+    Every matrix (samples × genes) goes through this: a study's, external cohorts', new samples'.
+    """
+    genes, dropped, notes = leave_out_non_genes(matrix, where, surroundings)
+    single, repeated = with_single_ids(genes, where)
+    problems.extend([*notes, *repeated])
+    return single, dropped
+
+
 def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequence[str],
                   sheet: str, problems: Problems) -> list[dict[str, str]]:  # fmt: skip
     """Hold the samples of a matrix against those of the sheet; return what is left out."""
@@ -154,25 +173,6 @@ def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequen
         what = f"not in {sheet}, so left out: {kind}, {listing(extra)}"
         problems.append(Problem(where, what, "warning"))
     return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in sorted(extra)]
-
-
-def _check_genes(matrix: Matrix, where: str, problems: Problems) -> None:
-    if "" in matrix.columns:
-        k = matrix.columns.index("")
-        place = f"{matrix.line_word} {matrix.lines[k]}" if matrix.turned else f"column {k + 2}"
-        problems.append(
-            Problem(f"{where}, {place}", "the gene id is blank; each gene needs a name")
-        )
-    times = Counter(name for name in matrix.columns if name)
-    twice = [name for name, count in times.items() if count > 1]
-    if twice:
-        places = [k for k, name in enumerate(matrix.columns) if name == twice[0]]
-        at = [str(matrix.lines[k] if matrix.turned else k + 2) for k in places[:3]]
-        kind = f"{matrix.line_word}s" if matrix.turned else "columns"
-        more = too(len(twice) - 1, "id")
-        what = f"gene id '{twice[0]}' occurs {len(places)} times ({kind} {', '.join(at)}){more}"
-        problems.append(Problem(where, f"{what}; keep one row for each gene, or use probe ids"))
-    problems.extend(check_gene_names(matrix, where))
 
 
 def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool | None,

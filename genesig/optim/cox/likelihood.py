@@ -193,13 +193,15 @@ def refit_each(
 ) -> None:  # fmt: skip
     """Minimise ``h(D'x) + Σ_j (ease_j + lam share_j) x_j²`` for each lam, each from the one before.
 
-    Fill x (L, m) and the gaps (L,), not relative.
+    Fill x (L, m) and the gaps (L,), not relative; gap may be empty where nobody reads it.
     """
-    here, eta = np.zeros(len(D)), np.zeros(D.shape[1])
-    for k in range(len(lam)):
-        problem = Problem(D, np.zeros(len(D)), 2.0 * (ease + lam[k] * share))
-        gap[k] = fit_one(terms, problem, here, eta, slack)
-        assign(here, x[k])
+    coef, eta = np.zeros(len(D)), np.zeros(D.shape[1])
+    for level in range(len(lam)):
+        problem = Problem(D, np.zeros(len(D)), 2.0 * (ease + lam[level] * share))
+        gap_of_fit = fit_one(terms, problem, coef, eta, slack, len(gap) > 0)
+        if len(gap) > 0:
+            gap[level] = gap_of_fit
+        assign(coef, x[level])
 
 
 @compiled

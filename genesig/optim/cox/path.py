@@ -81,7 +81,10 @@ SLACK = 1e-13
 
 
 class Ridge(NamedTuple):
-    """Coefficients (m, L) on standardised features for L lam, and the relative gap of each (L,)."""
+    """Coefficients (m, L) on standardised features for L lam, and the relative gap of each (L,).
+
+    The gap is empty where it was not asked for.
+    """
 
     b: Array
     gap: Array
@@ -105,17 +108,30 @@ def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, ease: float = 0.0) -> 
 
 
 def _fitted(
-    risk: RiskSets, Z: Array, spanned: tuple[Array, Array], lam: Array, ease: float
-) -> Ridge:  # fmt: skip
-    (D, back), (free, freed), order = _reduced(Z, lam), spanned, np.argsort(-lam, kind="stable")
-    k, scale = D.shape[1], risk.null_deviance
-    rows, share = np.vstack([D.T, free.T]), np.zeros(k + free.shape[1])
+    risk: RiskSets,
+    Z: Array,
+    spanned: tuple[Array, Array],
+    lam: Array,
+    ease: float,
+    certified: bool = True,
+) -> Ridge:
+    """Fit every lam as `ridge` does, with what `span` gives of C; no gap unless `certified`."""
+    D, back = _reduced(Z, lam)
+    free, freed = spanned
+    order = np.argsort(-lam, kind="stable")
+    k = D.shape[1]
+    rows = np.vstack([D.T, free.T])
+    share = np.zeros(len(rows))
     share[:k] = 1
-    x, gap = np.empty((len(lam), len(rows))), np.empty(len(lam))
+    x = np.empty((len(lam), len(rows)))
+    gap = np.empty(len(lam) if certified else 0)
+    scale = risk.null_deviance
     refit_each(risk.terms, rows, ease * (1 - share), share, lam[order], SLACK * scale, x, gap)
-    x, gap = x[np.argsort(order)], gap[np.argsort(order)]
+    in_place = np.argsort(order)
+    x = x[in_place]
     b = x[:, :k] if back is None else x[:, :k] @ back
-    return Ridge(np.concatenate([b.T, freed @ x[:, k:].T]), gap / scale)
+    relative_gap = gap[in_place] / scale if certified else gap
+    return Ridge(np.concatenate([b.T, freed @ x[:, k:].T]), relative_gap)
 
 
 def _reduced(Z: Array, lam: Array) -> tuple[Array, Array | None]:
@@ -172,17 +188,18 @@ def _fits(sets: CoxSets, path: Path, lam: Array) -> Iterator[tuple[int, int, Arr
         yield k, m, A, sets.once((k, A.tobytes(), lam[k].tobytes()), refitted, sets, k, A, lam[k])
 
 
-def refitted(sets: CoxSets, k: int, A: Array, lam: Array) -> Ridge:
+def refitted(sets: CoxSets, k: int, A: Array, lam: Array, certified: bool = True) -> Ridge:
     """Return the fits on support A of training set k for every lam (L,).
 
-    Coefficients are those of A, then of the covariates.
+    Coefficients are those of A, then of the covariates; no gap unless `certified`.
     """
-    held = sets.sets.weights[A] > 0
+    penalised = sets.sets.weights[A] > 0
     spanned = sets.span(k)
-    if not held.all():
-        spanned = span(np.hstack([sets.columns(k, A[~held]), sets.covariates(k)]))
-    fit = _fitted(sets.risk[k], sets.columns(k, A[held]), spanned, lam, sets.ease(k))
-    order = np.argsort(np.concatenate([np.flatnonzero(held), np.flatnonzero(~held)]))
+    if not penalised.all():
+        spanned = span(np.hstack([sets.columns(k, A[~penalised]), sets.covariates(k)]))
+    Z = sets.columns(k, A[penalised])
+    fit = _fitted(sets.risk[k], Z, spanned, lam, sets.ease(k), certified)
+    order = np.argsort(np.concatenate([np.flatnonzero(penalised), np.flatnonzero(~penalised)]))
     return Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)
 
 
@@ -216,7 +233,8 @@ def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
 
 def _scores(sets: CoxSets, k: int, A: Array, lam: Array) -> Array:
     """Return the scores (L, n) of one list."""
-    own, b = sets.sets, refitted(sets, k, A, lam).b
+    own = sets.sets
+    b = refitted(sets, k, A, lam, certified=False).b
     scores = ((own.X[:, A] - own.mean[k, A]) * own.inverse_scale[k, A]) @ b[: len(A)]
     if sets.fixed is not None:
         scores += sets.fixed.basis[k].T @ b[len(A) :]

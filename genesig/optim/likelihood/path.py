@@ -201,17 +201,22 @@ def _judging(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[.
     return judge_each
 
 
-def fits_of_one(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], float]:
+def fits_of_one(loss: Loss) -> Callable[[Any, Problem, Array, Array, float, bool], float]:
     """Return the function, for one caller, that fits one problem whose features have no l1 term.
 
-    It fills x (m,) and η (n,), see `newton_steps`, and returns the duality gap, not relative.
+    It fills x (m,) and η (n,), see `newton_steps`, and returns the duality gap, not relative; NaN
+    without `certified`, as it costs a good part of the fit.
     """
     at, conjugate = loss.at, loss.conjugate
     solve_working_set, dual_point = newton_steps(loss), dual_points(loss)
 
     @part
-    def fit(given: Any, problem: Problem, x: Array, eta: Array, slack: float) -> float:
+    def fit(
+        given: Any, problem: Problem, x: Array, eta: Array, slack: float, certified: bool
+    ) -> float:  # fmt: skip
         solve_working_set(given, problem, x, eta, slack)
+        if not certified:
+            return np.nan
         z, u = np.empty_like(eta), np.empty_like(eta)
         dual_point(given, problem, eta, z, u)
         here = at(given, eta)

@@ -225,17 +225,39 @@ def walk_together(
     Where one ends, so do the others of its group (P,).
     """
     fits: list[list[Fit]] = [[] for _ in walks]
-    going, groups = list(range(len(walks))), np.arange(len(walks)) if groups is None else groups
+    groups = np.arange(len(walks)) if groups is None else groups
+    active = list(range(len(walks)))
     for m in range(tau.shape[1]):
-        for p in going:
-            walks[p].begin(Level(tau[p, m], mu[p, m]))
-        solve_together([walks[p] for p in going])
-        found = {p: walks[p].fit() for p in going}
-        long = {groups[p] for p in going if most is not None and len(found[p].blocks) > most}
-        going = [p for p in going if groups[p] not in long]
-        for p in going:
-            fits[p].append(found[p])
+        leaders = _leaders(active, fits, groups)
+        followers = [p for p in active if p not in leaders]
+        level_fits: dict[int, Fit] = {}
+        ended: set[int] = set()
+        # Too long a list costs the most; where that of the leader is, the others need not be made.
+        for numbers in (leaders, followers):
+            needed = [p for p in numbers if groups[p] not in ended]
+            for p in needed:
+                walks[p].begin(Level(tau[p, m], mu[p, m]))
+            solve_together([walks[p] for p in needed])
+            level_fits |= {p: walks[p].fit() for p in needed}
+            ended |= {
+                groups[p] for p in needed if most is not None and len(level_fits[p].blocks) > most
+            }
+        active = [p for p in active if groups[p] not in ended]
+        for p in active:
+            fits[p].append(level_fits[p])
     return fits
+
+
+def _leaders(active: list[int], fits: list[list[Fit]], groups: Array) -> list[int]:
+    """Return the walk of each group whose last fit has the most blocks, in rising order."""
+    leader: dict[int, int] = {}
+    most_blocks: dict[int, int] = {}
+    for p in active:
+        n_blocks = len(fits[p][-1].blocks) if fits[p] else 0
+        if groups[p] not in leader or n_blocks > most_blocks[groups[p]]:
+            leader[groups[p]] = p
+            most_blocks[groups[p]] = n_blocks
+    return sorted(leader.values())
 
 
 def solve_together(walks: list[Walk]) -> None:

@@ -243,7 +243,7 @@ def _rounded(row: Row) -> Any:
 
 
 def _reasons(dropped: Sequence[Row]) -> list[LeftOut]:
-    reasons = [str(one["reason"]) for one in dropped]
+    reasons = [str(note["reason"]) for note in dropped if note["kind"] == "sample"]
     return [{"reason": r, "count": reasons.count(r)} for r in dict.fromkeys(reasons)]
 
 

@@ -228,6 +228,8 @@ def _speaks_of(data: Prediction) -> str:
 def controls(data: Prediction, limits: Limits) -> Section:
     """Show other predictors on the same splits."""
     caption = "All predictors on the same outer splits, genesig at every μ."
+    if data["null"]["errors"]:
+        caption += " p: only models that were repeated with shuffled labels have one."
     table = _controls_table(data, caption, limits)
     words = [
         "A short list need not beat methods that use all genes; it should come close. All"

@@ -47,9 +47,10 @@ def null_study(
     """
     fits = joined(observed, splits)
     null = joined(permuted, splits) if permuted else fits.take(np.arange(0))
-    named = _named_errors(dataset, splits, null)
-    fits, null = fits.with_chosen(), null.with_chosen()
-    return null_errors(dataset, splits, null) | named, {
+    fdr_errors = _fdr_model_errors(dataset, splits, null)
+    fits = fits.with_chosen()
+    null = null.with_chosen()
+    return null_errors(dataset, splits, null) | fdr_errors, {
         "frequency_curve": frequency_curves(dataset, fits, null),
         "null_frequency": null_frequencies(dataset, null),
     }
@@ -81,8 +82,11 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
     }
 
 
-def _named_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, Array]:
-    """Return ``named`` (B,), the errors of the named genes' models, where there are any."""
+def _fdr_model_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, Array]:
+    """Return ``named`` (B,): errors of the FDR-selected genes' model under permuted labels.
+
+    Empty where the fits lack it, as where it has no part in the predictive model.
+    """
     if permuted.answer_indptr is None:
         return {}
     return {"named": null_errors(dataset, splits, permuted.answer("named"))["error"][:, 0]}
@@ -183,7 +187,8 @@ def controls_table(
     named, ``genesig, named genes`` is the model of these.
 
     The error is the balanced error, or 1 - R² for regression, with the interval of `assess`; the
-    p-value is that of the permutations at the same mu (see `p_value`). ``difference`` is the error
+    p-value is that of the permutations at the same mu (see `p_value`); the model of the named
+    genes has none unless it takes part in the predictive model. ``difference`` is the error
     of another predictor less that of the chosen lists, with its interval over the same samples (see
     `difference`). `others` have the columns of baselines.tsv.
 
@@ -194,37 +199,37 @@ def controls_table(
 
     kind = ASSESSED[dataset.design.kind]
     headline = kind.headline
-    whole = joined(observed, splits)
-    fits = whole.with_chosen()
+    fits = joined(observed, splits)
+    chosen = fits.with_chosen()
+    predictive = held_out(dataset, splits, chosen)
     rows: list[tuple[Any, ...]] = []
-    own = held_out(dataset, splits, fits)
-    for at, found in enumerate(assess(own, headline)):
-        p = p_value(found.error, null["error"][:, at])
-        rows.append(("genesig", fits.mu[at], *vars(found).values(), p, *[np.nan] * 3))
-    if whole.answer_indptr is not None:
-        here = held_out(dataset, splits, whole.answer("named"))
-        (found,) = assess(here, headline)
-        apart = difference(here, own, -1, headline)[2:]
-        p = p_value(found.error, null["named"])
-        rows.append(
-            (NAMED, np.nan, *vars(found).values(), p, *difference(here, own, -1, headline)[2:])
-        )
-    numbers = {split.name: number for number, split in enumerate(splits.outer)}
-    models = [pair for table in others for pair in table.groupby("model", sort=False)]
-    seen: dict[str, HeldOut] = {"genesig": own}
-    for name, table in models:
-        row = dataset.rows(table["sample"].tolist())
-        split = table["split"].map(numbers).to_numpy()
+    for column, assessment in enumerate(assess(predictive, headline)):
+        p = p_value(assessment.error, null["error"][:, column])
+        rows.append(("genesig", chosen.mu[column], *vars(assessment).values(), p, *[np.nan] * 3))
+    if fits.answer_indptr is not None:
+        fdr_selected = held_out(dataset, splits, fits.answer("named"))
+        (assessment,) = assess(fdr_selected, headline)
+        p = p_value(assessment.error, null["named"]) if "named" in null else np.nan
+        apart = difference(fdr_selected, predictive, -1, headline)[2:]
+        rows.append((NAMED, np.nan, *vars(assessment).values(), p, *apart))
+    split_number = {split.name: number for number, split in enumerate(splits.outer)}
+    others_by_model = [pair for table in others for pair in table.groupby("model", sort=False)]
+    compared: dict[str, HeldOut] = {"genesig": predictive}
+    for name, table in others_by_model:
+        sample = dataset.rows(table["sample"].tolist())
+        split = table["split"].map(split_number).to_numpy()
         scores = kind.scores(table, dataset.design.classes)[:, None]
-        here = arrange(dataset, splits, row, split, scores, np.zeros(len(row), dtype=np.int64))
-        seen[str(name)] = here
-        apart = difference(here, own, -1, headline)[2:]
-        rows.append((name, np.nan, *vars(assess(here, headline)[0]).values(), np.nan, *apart))
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    if COVARIATES in seen:
+        cut = np.zeros(len(sample), dtype=np.int64)
+        other = arrange(dataset, splits, sample, split, scores, cut)
+        compared[str(name)] = other
+        (assessment,) = assess(other, headline)
+        apart = difference(other, predictive, -1, headline)[2:]
+        rows.append((name, np.nan, *vars(assessment).values(), np.nan, *apart))
+    controls = pd.DataFrame(rows, columns=COLUMNS)
+    if COVARIATES in compared:
         p = p_of_all_genes(dataset, splits, len(null["permutation"]))
-        table = _with_added(table, seen, headline, p)
-    return table
+        controls = _with_added(controls, compared, headline, p)
+    return controls
 
 
 def _with_added(

@@ -33,6 +33,11 @@ BEST, CONTROLLED = "best", "controlled"
 COMMITTEE = "committee"
 
 
+def predicts_by_half_samples(settings: Protocol) -> bool:
+    """Return whether the genes that half samples select have a part in the predictive model."""
+    return settings.list in (BEST, CONTROLLED) or settings.model == COMMITTEE
+
+
 class Expected(NamedTuple):
     """E(t) of training sets, and of what trains their folds; (0,) where nothing is known."""
 

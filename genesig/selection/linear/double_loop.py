@@ -18,7 +18,12 @@ from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import covariate_part
 from genesig.results.splits import FINAL, TRAINING, Chance
-from genesig.selection.linear.answers import Expected, Trained, answer
+from genesig.selection.linear.answers import (
+    Expected,
+    Trained,
+    answer,
+    predicts_by_half_samples,
+)
 from genesig.selection.linear.grid import (
     RULES,
     Surface,
@@ -62,7 +67,8 @@ def double_loop(
         After the row-wise steps.
     splits : Splits
     chance : Chance, optional
-        Without it, or where it is empty, the chosen list of the two stages is the only answer.
+        Without it, or where it is empty, the chosen list of the two stages is the only answer; and
+        under permuted labels, unless `predicts_by_half_samples`.
     labels : str
         ``observed`` or ``permuted-FIRST-LAST``.
     batch : str
@@ -72,11 +78,15 @@ def double_loop(
     **linear
         The config section of this name, see `Protocol`.
     """
-    some = batch_of(splits.outer, batch)
-    protocol, known = Protocol(**linear), Expected.of(chance, "outer")
-    pairs = pairs_of(TRAINING, protocol) if chance else NO_PAIRS
-    todo = tasks(dataset, splits, some, permutation_numbers(labels), pairs=pairs)
-    return _fit(dataset, todo, folds, protocol, known)
+    settings = Protocol(**linear)
+    permutations = permutation_numbers(labels)
+    if labels != "observed" and not predicts_by_half_samples(settings):
+        chance = None  # nobody reads the model of the FDR-selected genes there
+    null_tails = Expected.of(chance, "outer")
+    half_counts = pairs_of(TRAINING, settings) if chance else NO_PAIRS
+    outer_splits = batch_of(splits.outer, batch)
+    training_sets = tasks(dataset, splits, outer_splits, permutations, pairs=half_counts)
+    return _fit(dataset, training_sets, folds, settings, null_tails)
 
 
 def fit_final(

@@ -246,7 +246,9 @@ def chance_study(
         (splits.subsamples, pairs_of_halves(protocol)),
     )
     try:
-        todo = [_tasks(dataset, splits, some, numbers, pairs) for some, pairs in levels]
+        todo = [
+            _null_training_sets(dataset, splits, some, numbers, pairs) for some, pairs in levels
+        ]
     except GenesigError as error:
         log.warning("no evidence for single genes: %s", error)
         return Chance.none()
@@ -269,15 +271,24 @@ def chance_study(
     )  # fmt: skip
 
 
-def _tasks(
-    dataset: Dataset, splits: Splits, some: Sequence[Split], numbers: Sequence[int], pairs: Pairs
-) -> list[Task]:  # fmt: skip
-    """Return a task of each permutation, at one of the splits in turn; none without splits."""
-    at = {number: [some[(number - 1) % len(some)]] for number in numbers} if some else {}
-    return [
-        task for number, one in at.items()
-        for task in tasks(dataset, splits, one, [number], pairs=pairs, stage=CHANCE)
-    ]  # fmt: skip
+def _null_training_sets(
+    dataset: Dataset,
+    splits: Splits,
+    chosen: Sequence[Split],
+    permutations: Sequence[int],
+    half_counts: Pairs,
+) -> list[Task]:
+    """Return a training set of each permutation, at one of the splits in turn; none without splits.
+
+    Halves stay with the samples, so those of a split are drawn once for all its permutations.
+    """
+    training_sets: list[Task] = []
+    for number, split in enumerate(chosen):
+        if in_turn := permutations[number :: len(chosen)]:
+            training_sets += tasks(
+                dataset, splits, [split], in_turn, pairs=half_counts, stage=CHANCE
+            )
+    return sorted(training_sets, key=lambda training_set: training_set.permutation)
 
 
 def _listed(

@@ -13,6 +13,7 @@ from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import matched
 from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.cohorts.translation import under_names
+from genesig.data.quality.twins import cross_twins
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.errors import InvalidInput, warnings_of
 from genesig.results import Dataset
@@ -290,6 +291,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
             part=part,
             batch=batch,
             covariate_words=covariate_words,
+            genes=dataset.genes,
         )
         matrix, told = under_names(cohort.matrix, dataset.genes, renamed, cohort.where)
         cohort = replace(cohort, matrix=matrix)
@@ -426,10 +428,12 @@ def _counts(dataset: Dataset, cohort: Cohort) -> dict[str, int] | None:
 
 
 def _seen_before(training: Array, X: Array) -> int:
-    """Count samples that have the values of a training sample, over the genes of both."""
+    """Count samples like a training sample, over the genes of both: copies, or processed again."""
     here = np.isfinite(X).all(axis=0) & np.isfinite(training).all(axis=0)
     known = {row.tobytes() for row in np.ascontiguousarray(training[:, here])}
-    return sum(row.tobytes() in known for row in np.ascontiguousarray(X[:, here]))
+    copies = [k for k, row in enumerate(np.ascontiguousarray(X[:, here])) if row.tobytes() in known]
+    again = [k for _, k in cross_twins(training[:, here], X[:, here])]
+    return len({*copies, *again})
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -22,9 +22,12 @@ from genesig.data.cohorts.new_matrix import (
 )
 from genesig.data.cohorts.translation import under_names
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.gene_ids import versions_hint
+from genesig.data.files.non_genes import Surroundings
 from genesig.data.steps.alignment import FEWEST
 from genesig.data.steps.missing_indicators import by_column
 from genesig.data.steps.scale import LEARNED_DEPTH, LOG2
+from genesig.data.study.matrix_check import check_gene_names, with_genes_only
 from genesig.errors import Problem, refuse
 from genesig.selection.model.before_alignment import NOT_TOLD, other_logarithms
 from genesig.selection.model.kinds.known import MODELLED
@@ -152,7 +155,10 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
     genes = model["training"]["genes"]
     listed = None if samples is None else list(map(str, samples.index))
-    oriented, other = under_names(samples_in_rows(matrix, genes, where), genes, renamed, where)
+    oriented, others = samples_in_rows(matrix, genes, where), list[Problem]()
+    oriented, _ = with_genes_only(oriented, where, Surroundings(samples, genes=genes), others)
+    oriented, other = under_names(oriented, genes, renamed, where)
+    others += check_gene_names(oriented, where)
     oriented, left = samples_among(oriented, listed, where)
     found = prepare(model, chosen, oriented, where, missing=missing, bound="--missing")
     about = None
@@ -182,7 +188,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
     doubt = _with_evidence(model, doubt)
     table = pd.DataFrame(columns | {"list": chosen["list"], "doubt": doubt})
     table.attrs["scale"] = _compared(model, panel if enough(panel[1]) else on_scale)
-    return table, [*other, *left, *found.problems, *known, *said]
+    return table, [*others, *other, *left, *found.problems, *known, *said]
 
 
 def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing: float,
@@ -218,7 +224,8 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     by = "the model's knn_impute" if knn else "the mean of the training samples"
     low = measured & takes_as_low(model)
     known, needed = found | low, [genes[k] for k in used]
-    problems = _check_missing(known[:, used], needed, matrix.rows, missing, by, where, bound)
+    hint = versions_hint(needed, matrix.columns)
+    problems = _check_missing(known[:, used], needed, matrix.rows, missing, by, where, bound, hint)
     problems += [Problem(where, matrix.doubt, "warning")] if matrix.doubt else []
     means = np.asarray(model["training"]["means"], dtype=float)
     # A model that learned to fill in does so itself, and is given NaN.
@@ -329,7 +336,7 @@ def _check_logarithms(model: Model, values: Array, known: Array, names: Sequence
 
 
 def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], missing: float,
-                   filler: str, where: str, bound: str) -> list[Problem]:  # fmt: skip
+                   filler: str, where: str, bound: str, hint: str) -> list[Problem]:  # fmt: skip
     share = 1 - known.mean(axis=1) if needed else np.zeros(len(names))
     if not share.any():
         return []
@@ -338,11 +345,11 @@ def _check_missing(known: Array, needed: Sequence[str], names: Sequence[str], mi
     what = f"{len(absent)} of the {counted(len(needed), 'gene')} that the model needs "
     what += f"are missing in sample '{names[worst]}': {listing(absent)}"
     if share[worst] > missing:
-        what += f"; at most a share of {missing:g} may be ({bound})"
+        what += f"; at most a share of {missing:g} may be ({bound}){hint}"
         raise refuse(where, what)
     others = f" ({counted(int((share > 0).sum()), 'sample')} with missing genes)"
-    what += f"{others}; filled in by {filler}"
-    return [Problem(where, what, "warning")]
+    what += f"{others}; filled in by {filler}{hint}"
+    return [Problem(where, what, "warning", code="id_versions" if hint else "")]
 
 
 def _check_about(model: Model, about: pd.DataFrame, names: Sequence[str]) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cohort_files import NAMES, Other
-from small_study import GENES, SAMPLES, Study, as_text
+from small_study import GENES, NAMES, SAMPLES, Other, Study, as_text
 from spoiled_bytes import TABLES, answers
 
 from genesig.data.cohorts.checks import check_external
@@ -127,9 +126,9 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
                        for k, row in enumerate(s.matrix[1:])]),
         ["error: other.tsv: no gene of the study is here: the study has 'ENSG00000000000.1', "
          "'ENSG00000000001.1', 'ENSG00000000002.1' and 5 more, this matrix 'ENSG00000000000.2', "
-         "'ENSG00000000001.2', 'ENSG00000000002.2' and 5 more; 'ENSG00000000000.1' is "
-         "'ENSG00000000000.2' here, the same gene in another version: write the ids as the study "
-         "has them"]),
+         "'ENSG00000000001.2', 'ENSG00000000002.2' and 5 more; 8 of them are here in another "
+         "version, as 'ENSG00000000000.2' for 'ENSG00000000000.1': write the ids as the study has "
+         "them, or all without the version"]),
     "few genes": (
         lambda o, s: _genes(o, [*GENES[:6], "a", "b"]),
         ["warning: other.tsv: 2 of the 8 genes of the study are not here; if the model needs many "
@@ -150,7 +149,8 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
         ["warning: other.tsv: 1 of the 8 genes of the study are not here; if the model needs many "
          "of them, the report says that this data set is not assessable. To be sure leave them out "
          "of the study",
-         "error: other.tsv: gene 'gene1' occurs twice; keep one"]),
+         "warning: other.tsv: gene id 'gene1' occurs 2 times (lines 2, 3); their median in each "
+         "sample is taken"]),
     "never logged": (
         lambda o, s: _values(o, lambda v: 2.0**v),
         ["error: other.tsv: the values of sample 'X1' look as if they were never logged, other "

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broken_survival import STATUS, YEARS, survival
-from cohort_files import NAMES, Other
-from small_study import Study
+from broken_labels import STATUS, YEARS, survival
+from small_study import NAMES, Other, Study
 
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.validate import examine

@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from affy_files import FORMS, LAYOUTS, NAMES, PAIRS, cel_text
+from array_files import FORMS, LAYOUTS, NAMES, PAIRS, cel_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rma import sets_of

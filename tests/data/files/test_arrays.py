@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from broken_arrays import NUMBERS, R_OBJECTS
+from broken_formats import ARRAY_NUMBERS as NUMBERS
+from broken_formats import R_OBJECTS
 from format_files import agilent, family, genomestudio, h5ad
 from places import SHARED
 

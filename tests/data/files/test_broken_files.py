@@ -8,17 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from broken_arrays import ARRAYS_AND_OBJECTS
-from broken_chips import CHIPS, CUT_SHORT
-from broken_classes import SEVERAL
-from broken_geo import GEO_AND_GCT
-from broken_idat import METHYLATION
-from broken_places import PLACES
-from broken_sets import SETS
-from broken_study import Broken
-from broken_survival import SURVIVAL
-from broken_tables import TABLES
-from broken_transcripts import LIBRARIES
+from broken_array_files import CHIPS, CUT_SHORT, LIBRARIES, METHYLATION
+from broken_formats import ARRAYS_AND_OBJECTS, GEO_AND_GCT
+from broken_labels import SEVERAL, SURVIVAL
+from broken_tables import PLACES, SETS, TABLES, Broken
 from places import ROOT
 
 from genesig.cli import main

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from broken_geo import GCT, NUMBERS, SERIES
+from broken_formats import GCT, SERIES
+from broken_formats import GEO_NUMBERS as NUMBERS
 from format_files import gct13, series_matrix
 from places import SHARED
 

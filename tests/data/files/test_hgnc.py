@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from fitted_model import GENES, NAMES
-from fitted_model import model_of as _model
-from fitted_model import table as _table
+from fitted_models import GENES, NAMES
+from fitted_models import model_of as _model
+from fitted_models import table as _table
 
 from genesig.cli import main
 from genesig.data.cohorts.translation import under_names

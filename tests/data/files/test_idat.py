@@ -5,9 +5,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from array_files import COLOURS, IDS, MANIFEST, PROBES, array_files, idat, light, manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from idat_files import COLOURS, IDS, MANIFEST, PROBES, array_files, idat, light, manifest
 
 from genesig.data.cohorts.new_matrix import read_new
 from genesig.data.files.formats.idat import matrix_of, parse_idat

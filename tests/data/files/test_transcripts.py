@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from affy_files import CLUSTERS, NAMES, PAIRS, SIZE, TRANSCRIPTS, cel_binary, transcript_files
+from array_files import CLUSTERS, NAMES, PAIRS, SIZE, TRANSCRIPTS, cel_binary, transcript_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

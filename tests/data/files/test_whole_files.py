@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from broken_arrays import NUMBERS, STATE, Study, arrays_study, own_study, with_sheet
-from broken_geo import GCT, gct_study, series_study
-from broken_study import study
+from broken_formats import ARRAY_NUMBERS as NUMBERS
+from broken_formats import GCT, STATE, arrays_study, gct_study, own_study, series_study, with_sheet
+from broken_formats import StudyFiles as Study
+from broken_tables import study
 from format_files import Numbers, cls, data_set, family, gct12, gct13, genomestudio, h5ad, tabbed
 from scipy.sparse import csr_matrix
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from quality_study import faultless
 from settings import MOMENTS
+from study_data import faultless
 
 from genesig.data.quality.overview import quality
 from genesig.data.quality.samples import row_quantiles, scaling_factors

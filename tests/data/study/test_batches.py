@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from linear_settings import linear
-from model_score import score
-from settings import MOMENTS, SPLITS
+from fitted_models import score
+from settings import MOMENTS, SPLITS, linear
 from small_study import SAMPLES, Study, as_text
 
 from genesig.cli import main

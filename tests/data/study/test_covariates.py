@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from broken_survival import STATUS, survival
+from broken_labels import STATUS, survival
 from small_study import Study
 
 from genesig.cli import main

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from broken_sets import GMX, GOOD, SETS
+from broken_tables import GMX, GOOD, SETS
 from small_study import GENES, Study
 
 from genesig.cli import main

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from settings import SPLITS
+from study_data import study_of
+
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.data.splits.given import inner_faults
-from tests.materials.kinds_study import study_of
-from tests.materials.settings import SPLITS
 
 
 def test_a_half_of_one_class_is_one_problem_and_so_is_a_fold_of_another() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from broken_survival import STATUS, YEARS, survival
+from broken_labels import STATUS, YEARS, survival
 from small_study import Study
 
 from genesig.cli import main

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import settings
-from kinds_study import study_of
-from linear_settings import of_kind
+from settings import of_kind
 from small_study import GENES, Study
+from study_data import study_of
 
 from genesig.cli import main
 from genesig.data.files.readers import load_schema, read_config, read_matrix

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from broken_survival import STATUS, YEARS, survival
+from broken_labels import STATUS, YEARS, survival
 from small_study import SAMPLES, Study
 
 from genesig.data.files.config_text import on_top

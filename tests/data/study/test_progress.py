@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_study import CONFIG
+from study_runs import CONFIG
 
 from genesig.data.files.readers import load_schema
 from genesig.data.study.cost import (
@@ -27,7 +27,7 @@ from genesig.data.study.cost import (
 )
 from genesig.data.validate import study_config
 
-# Of tests/materials/toy_study.py, on a machine with many other things to do: eight times slower
+# Of tests/materials/study_runs.py, on a machine with many other things to do: eight times slower
 # than announced.
 RECORDED = Path(__file__).parent / "recorded_run.tsv"
 COSTS = study_costs(study_config(dict(CONFIG), load_schema(), source="toy"), Size(24, 40, 6, 16))

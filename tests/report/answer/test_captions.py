@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
-from report_study import Study, collected
+from report_records import Study, collected
 
 from genesig.report.answer.section import overview
 from genesig.report.page.tables import records

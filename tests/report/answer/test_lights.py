@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from report_study import Study, collected
+from report_records import Study, collected
 
 from genesig.report.answer.sentences import RULES, State, lights
 from genesig.report.page.verdict import judge

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report_external import make_about
-from report_study import Study, arguments, collected
+from report_records import Study, arguments, collected, make_about
 from sklearn.metrics import recall_score
 
 from genesig.report.answer.collect import cohorts, error_warnings

@@ -7,9 +7,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from report_evidence import FDR, PERMUTATIONS, Q
-from report_study import Study, arguments, collected
-from report_tables import PROVED
+from report_records import FDR, PERMUTATIONS, PROVED, Q, Study, arguments, collected
 
 from genesig.data.steps.missing_indicators import SUFFIX
 from genesig.report.answer.collect import evidence

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from record_shape import misfits
-from report_covariates import APART, held_arguments
-from report_study import HOSTILE, Study, arguments
+from report_checks import misfits
+from report_records import APART, HOSTILE, Study, arguments, held_arguments
 
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from kinds_study import study_of
-from linear_settings import of_kind
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, of_kind
+from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.report.covariates import collect_covariates

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from record_shape import misfits
-from report_study import Study, arguments, collected, make_dataset
+from report_checks import misfits
+from report_records import Study, arguments, collected, make_dataset
 
 from genesig.data.study.confounding import association_with_label
 from genesig.report.collect import collect

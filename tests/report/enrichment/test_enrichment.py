@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from report_study import HOSTILE, Study, arguments
+from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
 from genesig.report.enrichment import TABLES, enrichment

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from report_external import make_about
-from report_study import HOSTILE, Study, arguments
+from report_records import HOSTILE, Study, arguments, make_about
 
 from genesig.report.collect import collect
 from genesig.report.external.section import caution, elsewhere, external

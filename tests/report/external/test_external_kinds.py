@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kinds_cohort import fitted, scored, written
+from fitted_models import fitted_of_kind as fitted
+from fitted_models import scored, written
 
 from genesig.report.answer.collect import cohorts
 from genesig.report.answer.sentences import RULES, rules

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kinds_study import study_of
-from report_study import HOSTILE, Study, arguments
+from report_records import HOSTILE, Study, arguments
 from scipy.stats import pearsonr, ttest_ind, ttest_rel
 from sklearn.metrics import roc_auc_score
+from study_data import study_of
 
 from genesig.report.collect import collect
 from genesig.report.genes.cards import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report_study import Study, collected
+from report_records import Study, collected
 
 from genesig.report.genes.figures import volcano
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from report_study import HOSTILE, Study, arguments
+from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
 from genesig.report.genome import TABLES, genome, laid_out, natural

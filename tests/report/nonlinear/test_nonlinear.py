@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report_nonlinear import with_nonlinear
-from report_study import HOSTILE, Study, arguments
+from report_records import HOSTILE, Study, arguments, with_nonlinear
 
 from genesig.report.collect import collect, tables_in
 from genesig.report.methods import methods, references

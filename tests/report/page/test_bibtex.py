@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from report_external import make_about
-from report_study import Study, arguments
+from report_records import Study, arguments, make_about
 
 from genesig.report.collect import collect
 from genesig.report.methods import bibtex, references

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser import BROWSER
+from report_checks import BROWSER
 from report_page import ACTS, Study, made, main
 
 pytestmark = pytest.mark.drawn

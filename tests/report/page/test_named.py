@@ -6,9 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from report_external import make_about
-from report_kinds import kind_arguments
-from report_study import Study, arguments
+from report_records import Study, arguments, kind_arguments, make_about
 
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits, each

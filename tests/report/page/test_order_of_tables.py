@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import BROWSER, found_by
+from report_checks import BROWSER, found_by
 
 from genesig.report.page import templates
 

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from kinds_study import COLUMNS
-from report_kinds import kind_arguments
+from report_records import kind_arguments
+from study_data import COLUMNS
 
 from genesig.report.collect import collect
 from genesig.report.methods import methods, references

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from kinds_study import COLUMNS
-from report_kinds import kind_arguments
+from report_records import kind_arguments
+from study_data import COLUMNS
 
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits

@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 import pytest
-from report_study import Study, collected
+from report_records import Study, collected
 
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import judge

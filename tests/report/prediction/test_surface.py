@@ -1,7 +1,7 @@
 """The picture of model selection: numbers of genes along tau."""
 
 import pytest
-from report_study import Study, collected
+from report_records import Study, collected
 
 from genesig.report.prediction.figures import _sizes, sheet
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from quality_study import faultless
-from report_study import HOSTILE, Study, arguments
+from report_records import HOSTILE, Study, arguments
 from settings import MOMENTS
+from study_data import faultless
 
 from genesig.data.quality.overview import quality as stage
 from genesig.data.steps.normalise import normalise_samples

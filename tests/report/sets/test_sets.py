@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report_study import HOSTILE, Study, arguments
+from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
 from genesig.report.methods import methods, references

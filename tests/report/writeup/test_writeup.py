@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from report_external import make_about
-from report_study import HOSTILE, Study, arguments, collected
+from report_records import HOSTILE, Study, arguments, collected, make_about
 
 from genesig.report.card import card
 from genesig.report.collect import collect

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kinds_study import study_of
-from linear_settings import of_kind
 from scipy.special import expit, log_softmax, softmax
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, of_kind
 from sklearn.linear_model import LogisticRegression
+from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.optim.class_line import fitted_line, moved, probabilities, two_columns

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cox_by_hand import tied
 from hypothesis import given
 from hypothesis import strategies as st
+from reference_formulas import tied
 
 from genesig.optim.cox.path import ridge
 from genesig.optim.cox.risk_sets import RiskSets

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from gathered_study import make_dataset
-from report_study import Study, arguments
+from report_records import Study, arguments
 from settings import MOMENTS
 
 from genesig.report.collect import collect

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
+from study_data import COLUMNS, study_of
 
 from genesig.results import Dataset, Design
 from genesig.selection.genes.univariate import univariate_table
-from tests.materials.kinds_study import COLUMNS, study_of
 
 
 @pytest.mark.parametrize("kind", COLUMNS)

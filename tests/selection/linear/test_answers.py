@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import settings
-from kinds_study import COLUMNS, study_of
-from linear_settings import of_kind
 from scipy.stats import ttest_ind
-from settings import MOMENTS
+from settings import MOMENTS, of_kind
 from sklearn.linear_model import ElasticNet, Ridge
 from sklearn.preprocessing import StandardScaler
+from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples

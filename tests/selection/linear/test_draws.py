@@ -7,9 +7,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from kinds_study import COLUMNS, study_of
-from linear_settings import of_kind
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, of_kind
+from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits, redrawn
 from genesig.results.splits import DRAWS

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from linear_settings import linear
+from settings import linear
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from genesig.selection.linear.grid import Searched, choose_minimal

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from linear_settings import linear
-from settings import MOMENTS, SPLITS
+from settings import MOMENTS, SPLITS, linear
 from toys import dataset, unequal_classes
 
 from genesig.data.splits.draw import draw_splits

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
-import fitted_model
-import kinds_cohort
+import fitted_models
 import numpy as np
 import pytest
-from fitted_model import CHAINS
+from fitted_models import CHAINS
 
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
@@ -49,11 +48,11 @@ def _with(model: dict[str, Any], way: tuple[Any, ...], other: Any) -> dict[str, 
 
 def _model(name: str) -> tuple[dict[str, Any], Matrix]:
     if name == "both answers":
-        model, data = fitted_model.model_of("plain", permutations=3)
+        model, data = fitted_models.model_of("plain", permutations=3)
     elif name in CHAINS:
-        model, data = fitted_model.model_of(name)
+        model, data = fitted_models.model_of(name)
     else:
-        data, model = kinds_cohort.fitted(name)
+        data, model = fitted_models.fitted_of_kind(name)
     return model, Matrix(tuple(data.samples), tuple(data.genes), data.X, {}, (2,) * len(data.X))
 
 

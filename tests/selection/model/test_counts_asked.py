@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from fitted_model import CHAINS, GENES, N, values
+from fitted_models import CHAINS, GENES, N, values
 from settings import LINEAR, SPLITS
 
 from genesig.data.files.delimited import Matrix

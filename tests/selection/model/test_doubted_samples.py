@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fitted_model import GENES, NAMES, model_of, values
+from fitted_models import GENES, NAMES, model_of, values
 
 from genesig.data.files.delimited import Matrix
 from genesig.selection.model.new_samples import predict

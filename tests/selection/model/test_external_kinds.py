@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kinds_cohort import ITEM, fitted, scored, written
+from fitted_models import ITEM, scored, written
+from fitted_models import fitted_of_kind as fitted
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 
 from genesig.data.files.readers import read_matrix

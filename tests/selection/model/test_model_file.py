@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fitted_model import GENES, NAMES, model_of, table, values
+from fitted_models import GENES, NAMES, model_of, table, values
 
 from genesig.cli import main
 from genesig.data.files.readers import read_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from centres import Centre, both
+from study_data import Centre, both
 
 from genesig.selection.model.same_scale import (
     MANY,

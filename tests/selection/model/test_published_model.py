@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from fitted_model import CHAINS, GENES, NAMES, model_of, table, values
+from fitted_models import CHAINS, GENES, NAMES, model_of, table, values
 from jsonschema import Draft202012Validator
 from places import ROOT
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from centres import Centre, both
 from settings import LINEAR, MOMENTS
+from study_data import Centre, both
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import normalise_samples

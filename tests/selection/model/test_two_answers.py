@@ -7,16 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import kinds_cohort
+import fitted_models
 import numpy as np
 import pandas as pd
 import pytest
-from fitted_model import GENES, NAMES, model_of, table, values
-from kinds_cohort import ITEM, written
-from kinds_study import study_of
-from linear_settings import of_kind
-from model_score import score
-from settings import MOMENTS, SPLITS
+from fitted_models import GENES, ITEM, NAMES, model_of, score, table, values, written
+from settings import MOMENTS, SPLITS, of_kind
+from study_data import study_of
 
 from genesig.cli import main
 from genesig.data.files.delimited import Matrix
@@ -327,7 +324,7 @@ def test_named_genes_that_a_cohort_lacks_leave_the_other_test_standing() -> None
 
 def test_one_answer_is_tested_alone() -> None:
     written("classification")
-    found = kinds_cohort.scored("classification")
+    found = fitted_models.scored("classification")
     assert "named" not in found.about
     assert set(found.tables["scores"]["list"]) == {found.about["list"]} == {"mu 1e-06"}
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix
@@ -95,6 +96,8 @@ def _column(name: str) -> str:
 
 
 BEGIN, END = "!series_matrix_table_begin", "!series_matrix_table_end"
+SERIES_FILE = re.compile(r"(GSE\d+)(-GPL\d+)?_series_matrix\.txt(\.gz)?", re.IGNORECASE)
+"""Name of a file as GEO writes it: accession and platform."""
 AGAIN = "download the file again"
 
 
@@ -108,13 +111,13 @@ def matrix(text: str, where: str, part: str | None) -> Matrix:
     """
     lines = text.split("\n")
     begin, end = _table(lines, where)
-    platforms = sorted({cell for _, cells in _tags(lines[:begin], "!sample_platform_id")
+    platforms = sorted({cell for _, cells in tagged_cells(lines[:begin], "!sample_platform_id")
                         for cell in cells})  # fmt: skip
     if len(platforms) > 1:
         raise refuse(where, f"holds samples of {len(platforms)} platforms: {listing(platforms)}; "
                      "their probes differ, use one file for each platform")  # fmt: skip
     if not any(line.strip() for line in lines[begin + 2 : end]):
-        raise refuse(where, _empty(lines[:begin]), begin + 1)
+        raise refuse(where, _no_values(lines[:begin], where), begin + 1)
     # Only names are quoted, and a probe's or a sample's name holds no quotation mark.
     table = "\n".join(lines[begin + 1 : end]).replace('"', "")
     return parse_matrix(table, ".tsv", where, first=begin + 2)
@@ -124,7 +127,7 @@ def samples(text: str, where: str, part: str | None) -> pd.DataFrame:
     """Read the head of a series matrix as a sample table: see `sample_table`."""
     head = text[:found] if (found := text.lower().find(BEGIN)) >= 0 else text
     lines = head.split("\n")
-    named = list(_tags(lines, "!sample_geo_accession"))
+    named = list(tagged_cells(lines, "!sample_geo_accession"))
     if not named:
         raise refuse(where, f"has no line !Sample_geo_accession, so no samples; {AGAIN}")
     number, names = named[0]
@@ -158,17 +161,27 @@ def _table(lines: list[str], where: str) -> tuple[int, int]:
     return begins[0], ends[0]
 
 
-def _empty(head: list[str]) -> str:
-    files = [cell for _, cells in _tags(head, "!series_supplementary_file") for cell in cells]
-    names = [file.rsplit("/", 1)[-1] for file in files if "/" in file]
-    kept = f" ({listing(names)})" if names else ""
-    return ("the table is empty, as in most series of RNA-seq: their values are in a supplementary "
-            f"file{kept}; download that and name it as 'expression'")  # fmt: skip
+def _no_values(head: Sequence[str], file_name: str) -> str:
+    """Say where the values of a series matrix without any may be had."""
+    path = PurePath(file_name)
+    series = SERIES_FILE.fullmatch(path.name)
+    command = f"genesig fetch {series[1]}{series[2] or ''} -d {path.parent}" if series else ""
+    by_ncbi = f"{command} takes NCBI's counts if there are any; else " if series else ""
+    return (f"the table is empty, as in most series of RNA-seq; {by_ncbi}download a supplementary "
+            f"file{supplementary_files(head)} and name it as 'expression'")  # fmt: skip
 
 
-def _tags(lines: list[str], wanted: str) -> Iterator[tuple[int, list[str]]]:
+def supplementary_files(head: Sequence[str]) -> str:
+    """Return the names of the supplementary files of a series, in brackets, or ''."""
+    tagged = tagged_cells(head, "!series_supplementary_file")
+    names = [cell.rsplit("/", 1)[-1] for _, cells in tagged for cell in cells if "/" in cell]
+    return f" ({listing(names)})" if names else ""
+
+
+def tagged_cells(lines: Sequence[str], tag: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield number and values of each line whose tag, in lower case, begins with this one."""
     for number, line in enumerate(lines, 1):
-        if line.lower().startswith(wanted):
+        if line.lower().startswith(tag):
             yield number, _split(line)[1]
 
 

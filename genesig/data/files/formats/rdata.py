@@ -10,9 +10,10 @@ their numbers, from 1, as R does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -149,6 +150,17 @@ def _end(cell: Any) -> Any:
     return cell
 
 
+# What limma and edgeR put beside the values.
+OF_LIMMA = ("design", "weights", "offset", "genes", "samples", "targets")
+OTHER_KIND = {
+    "samples": re.compile(
+        r"genes?|features?|.*(fData|rowData|probes?|annot(ation)?)", re.IGNORECASE
+    ),
+    "genes": re.compile(
+        r"samples?|targets|.*(pData|colData|pheno\w*|clinical|meta\w*)", re.IGNORECASE
+    ),
+}
+"""Names of the tables of a list that are of the other kind."""
 # From so many numeric columns on, a data.frame with words is expression, and no table of samples.
 EXPRESSION = 100
 KNOWN = "a matrix, a data.frame, an ExpressionSet or a SummarizedExperiment"
@@ -189,10 +201,11 @@ def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
 
 def genes(content: bytes, where: str, part: str | None) -> pd.DataFrame:
     """Read rowData, fData, or a data.frame."""
-    value = _object(content, where, part)[0]
+    value, beside, _ = _object(content, where, part)
     if is_summarized(value):
         return genes_of(value, where)
-    return _table(value, "featureData", "gene", where)
+    found = _beside(value, beside, "genes") if hasattr(value, "shape") else None
+    return _table(value if found is None else found, "featureData", "gene", where)
 
 
 def _object(content: bytes, where: str,
@@ -233,6 +246,8 @@ def _choice(objects: Mapping[str, Any], part: str | None, where: str) -> str | N
         raise refuse(where, f"data.part '{part}' is not one of its objects{near}")
     matrices = [name for name in names if _is_matrix(objects[name])]
     if len(matrices) > 1:
+        matrices = [name for name in matrices if name not in OF_LIMMA]
+    if len(matrices) > 1:
         raise _several(objects, where)
     return matrices[0] if matrices else None
 
@@ -249,16 +264,27 @@ def _is_matrix(value: Any) -> bool:
     return getattr(value, "ndim", 0) == 2 and value.dtype.kind in "iufb"
 
 
-def _beside(value: Any, beside: Mapping[str, Any]) -> pd.DataFrame | None:
-    """Return the table or the vectors that have an entry for each row, or else each column."""
+def _beside(
+    value: Any, beside: Mapping[str, Any], of: Literal["samples", "genes"] = "samples"
+) -> pd.DataFrame | None:
+    """Return the table or the vectors that have an entry for each sample, or for each gene.
+
+    Samples are the shorter side of the matrix, where something fits it. A table that is called as
+    the other kind (`genes` of a DGEList, `targets` of an EList) is left aside.
+    """
     import pandas as pd
 
-    for names in _dimnames(value) if value.ndim == 2 else ():
-        of_all = {name: each for name, each in beside.items()
+    if value.ndim != 2:
+        return None
+    sides = sorted(_dimnames(value), key=len, reverse=of == "genes")
+    fitting = {name: each for name, each in beside.items() if not OTHER_KIND[of].fullmatch(name)}
+    for names in sides if of == "samples" else sides[:1]:
+        of_all = {name: each for name, each in fitting.items()
                   if hasattr(each, "ndim") and len(each) == len(names)}  # fmt: skip
         tables: list[pd.DataFrame] = [each for each in of_all.values() if _is_frame(each)]
-        for each in tables:
-            if set(map(str, each.index)) == set(map(str, names)) and _words(each):
+        # A table with words first: one of numbers alone may be another matrix.
+        for each in sorted(tables, key=lambda table: not _words(table)):
+            if set(map(str, each.index)) == set(map(str, names)):
                 return each
         vectors = {name: list(each) for name, each in of_all.items() if each.ndim == 1}
         if vectors:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from genesig.data.files.delimited import DELIMITERS, Matrix, check_points, parse_matrix, parse_table
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.text import checked
-from genesig.data.files.layouts import without_annotation
+from genesig.data.files.layouts import named_by_words, without_annotation
+from genesig.data.files.table_shape import (
+    counts_of_sample,
+    lacks_header,
+    opening_of,
+    refuse_long,
+    with_header,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +24,14 @@ def table_format(suffix: str) -> Format:
     """Make the format of a table whose ending promises its delimiter."""
 
     def matrix(content: bytes, where: str, part: str | None) -> Matrix:
-        found = without_annotation(parse_matrix(checked(content, where), suffix, where), where)
+        text = checked(content, where)
+        opening = opening_of(text, suffix, where)
+        refuse_long(opening, where)
+        if lacks_header(opening, where):
+            found = parse_matrix(with_header(text, opening, where), suffix, where, first=0)
+        else:
+            found = named_by_words(parse_matrix(text, suffix, where))
+        found = counts_of_sample(without_annotation(found, where), where)
         check_points(found, where)
         return found
 

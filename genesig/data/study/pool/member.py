@@ -11,7 +11,10 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.gene_ids import versions_hint
+from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.names import POOLED
+from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import parts_of_files, read_genes, read_matrix, read_samples
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
@@ -89,14 +92,27 @@ def common_genes(members: Sequence[Member], problems: Problems) -> list[str]:
     if not common:
         found = "; ".join(f"{member.name} has {listing(member.genes)}" for member in members[:3])
         what = f"no gene is in all of them: {found}; name the table that gives each its symbol in "
-        problems.append(Problem(POOLED, what + "'annotation'"))
+        what += f"'annotation'{versions_hint(members[0].genes, members[1].genes)}"
+        problems.append(Problem(POOLED, what))
         return []
     for member in members:
         if len(common) < FEW * len(member.genes):
             what = f"{len(common)} of the {counted(len(member.genes), 'gene')} of '{member.name}' "
             what += "are in every study; the others are left out"
             problems.append(Problem(member.where, what, "warning"))
+    problems.extend(_version_problems(members))
     return sorted(common)
+
+
+def _version_problems(members: Sequence[Member]) -> Iterator[Problem]:
+    """Yield the studies whose gene ids differ by their versions from the first of the studies."""
+    first = members[0]
+    for member in members[1:]:
+        if hint := versions_hint(first.genes, member.genes):
+            lacking = len(set(first.genes) - set(member.genes))
+            what = f"{lacking} of the {counted(len(first.genes), 'gene')} of '{first.name}' are "
+            what += f"not in '{member.name}'{hint}"
+            yield Problem(member.where, what, "warning", code="id_versions")
 
 
 def lost_to(members: Sequence[Member]) -> list[dict[str, Any]]:
@@ -152,8 +168,10 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
         what = f"no sample has a label of the study in column '{_columns(item, wanted)[0]}'"
         problems.append(Problem(file, f"{what}; take '{item['name']}' out of studies"))
         return None
+    surroundings = Surroundings(table, _columns(item, wanted), keep=wanted.data.get("keep", ()))
     values = check_matrix(matrix, where, names=list(table.index), used=used, sheet=file,
-                          missing=None, problems=problems)  # fmt: skip
+                          missing=None, surroundings=surroundings,
+                          problems=problems)  # fmt: skip
     if values is None:
         return None
     X = _own_steps(values.X, item, problems)
@@ -161,8 +179,8 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     genes = by_symbol(X, values.genes, item["annotation"], item["symbol"], rule, problems)
     if genes is None:
         return None
-    files = dict.fromkeys(path for path in (where, file, item["annotation"]) if path)
-    dropped = [note for note in values.dropped if note["kind"] == "sample"]
+    files = dict.fromkeys([*paths_read(where), *filter(None, (file, item["annotation"]))])
+    dropped = [note for note in values.dropped if note["kind"] != "gene"]
     dropped += [{"kind": "sample", "name": str(name), "reason": f"no label in '{item['name']}'"}
                 for name in table.index if name not in set(used)]  # fmt: skip
     row_of = {str(name): row for row, name in enumerate(table.index)}

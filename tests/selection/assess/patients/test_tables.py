@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from kinds_study import COLUMNS, study_of
 from settings import SPLITS
+from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate

@@ -1,0 +1,251 @@
+"""Ridge refits of gene lists: all lists and ridge weights of many training sets in one call.
+
+With Z the standardised genes of a list on the n training samples and rho = n lambda, the
+coefficients are ``(Z Z' + rho I)^-1 Z y``, or for a list of more genes than samples
+``Z (Z'Z + rho I)^-1 y``: a Cholesky factor of the smaller matrix for each lambda.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from genesig.arrays import Array
+from genesig.compiled import compiled, inner, part
+from genesig.compiled.algebra import add, cholesky, dot, products, solve_lower, solve_upper
+
+MAX_ORDER = 96
+"""Largest order of a matrix that is factorised here; NumPy does larger ones in less time."""
+
+MIN_SHARE = 1e-9
+"""Share of the trace of a Gram matrix up to which n lambda would be lost in it."""
+
+MAX_SHARED = 4
+"""Distinct genes of a training set, in units of its samples, up to which lists share products."""
+
+
+class RidgeSets(NamedTuple):
+    """k training sets of one matrix, each with T outcomes.
+
+    F (d, n): genes less `shift` (d,). root_weight (k, n): square root of the weight of a training
+    sample, 0 for the other samples. n_rows (k,): sum of the weights. y (k, T, n): centred outcomes
+    times `root_weight`. basis (k, R, n): orthonormal covariates, see `genesig.optim.training.Rows`.
+    constant_sd: share of the mean up to which a standard deviation is rounding.
+    """
+
+    F: Array
+    shift: Array
+    root_weight: Array
+    n_rows: Array
+    y: Array
+    basis: Array
+    centre: bool
+    unit_variance: bool
+    constant_sd: float
+
+
+class GeneLists(NamedTuple):
+    """m lists of each training set i: list f is genes[start[i m + f] : start[i m + f + 1]]."""
+
+    start: Array
+    genes: Array
+
+
+class RidgeFits(NamedTuple):
+    """Where the refits are written.
+
+    scores (k, m, L, n, T): of the samples `asked` (k, n), beginning at offset (k, T). coef (nnz, T)
+    per unit of X, with constant (k, m, T), for the last lambda; none are written where nnz is 0.
+    unsolved (k, m): lists that are left to NumPy.
+    """
+
+    offset: Array
+    asked: Array
+    scores: Array
+    coef: Array
+    constant: Array
+    unsolved: Array
+
+
+class ListProducts(NamedTuple):
+    """Standardised genes of the lists of one training set, U of them.
+
+    Z (U, n_train) times the root weight; asked (U, n_asked); gram (U, U) = Z Z', or empty where it
+    would be large; right (U, T) = Z y; mean in units of X and inverse scale (U,).
+    """
+
+    Z: Array
+    asked: Array
+    gram: Array
+    right: Array
+    mean: Array
+    inverse: Array
+
+
+@part
+def rows_where(chosen: Array) -> Array:
+    """Return the numbers of the rows that are not 0."""
+    rows = np.empty(len(chosen), np.int64)
+    count = 0
+    for i in range(len(chosen)):
+        if chosen[i] != 0:
+            rows[count] = i
+            count += 1
+    return rows[:count]
+
+
+@part
+def standardise_gene(sets: RidgeSets, i: int, gene: int, z: Array) -> tuple[float, float]:
+    """Fill z (n,) with a gene as training set i has it; return its mean and inverse scale."""
+    mean, variance, scale = 0.0, 0.0, 0.0
+    values, root = sets.F[gene], sets.root_weight[i]
+    for row in range(len(z)):
+        mean += root[row] * root[row] * values[row]
+    mean /= sets.n_rows[i]
+    for row in range(len(z)):
+        deviation = root[row] * (values[row] - mean)
+        variance += deviation * deviation
+    sd = np.sqrt(variance / sets.n_rows[i])
+    size = abs(mean) + abs(mean + sets.shift[gene])
+    constant = sd <= sets.constant_sd * size and (sets.centre or sets.unit_variance)
+    if not sets.unit_variance:
+        scale = 0.0 if constant else 1.0
+    elif sd > 0.0 and not constant:
+        scale = 1.0 / sd
+    if not sets.centre:
+        mean = 0.0
+    for row in range(len(z)):
+        z[row] = scale * (values[row] - mean)
+    for covariate in range(sets.basis.shape[1]):
+        direction = sets.basis[i, covariate]
+        along = 0.0
+        for row in range(len(z)):
+            along += root[row] * root[row] * direction[row] * z[row]
+        add(-along, direction, z)
+    return mean + sets.shift[gene], scale
+
+
+@part
+def list_products(
+    sets: RidgeSets, i: int, genes: Array, train: Array, asked: Array
+) -> ListProducts:
+    """Standardise the genes of all lists of training set i, and multiply them with each other."""
+    n_genes, n_train, n_outcomes = len(genes), len(train), sets.y.shape[1]
+    order = n_genes if n_genes <= MAX_SHARED * n_train else 0
+    shared = ListProducts(
+        np.empty((n_genes, n_train)), np.empty((n_genes, len(asked))), np.empty((order, order)),
+        np.zeros((n_genes, n_outcomes)), np.empty(n_genes), np.empty(n_genes),
+    )  # fmt: skip
+    z = np.empty(sets.F.shape[1])
+    for place in range(n_genes):
+        mean, scale = standardise_gene(sets, i, genes[place], z)
+        shared.mean[place] = mean
+        shared.inverse[place] = scale
+        for row in range(n_train):
+            shared.Z[place, row] = sets.root_weight[i, train[row]] * z[train[row]]
+            for t in range(n_outcomes):
+                shared.right[place, t] += shared.Z[place, row] * sets.y[i, t, train[row]]
+        for row in range(len(asked)):
+            shared.asked[place, row] = z[asked[row]]
+        if order:
+            products(shared.Z, shared.Z[place], place + 1, shared.gram[place])
+    return shared
+
+
+@inner
+def fill_matrix(shared: ListProducts, places: Array, by_samples: bool, K: Array) -> None:
+    """Fill the lower triangle of K with Z Z' of a list, or with Z'Z for one `by_samples`."""
+    if by_samples:
+        for row in range(len(K)):
+            K[row, : row + 1] = 0.0
+            for place in places:
+                weight = shared.Z[place, row]
+                for other in range(row + 1):
+                    K[row, other] += weight * shared.Z[place, other]
+        return
+    for a in range(len(places)):
+        for b in range(a + 1):
+            if len(shared.gram):
+                # Only products with genes that came earlier are there.
+                first = min(places[a], places[b])
+                K[a, b] = shared.gram[max(places[a], places[b]), first]
+            else:
+                K[a, b] = dot(shared.Z[places[a]], shared.Z[places[b]])
+
+
+@part
+def fill_coefficients(
+    shared: ListProducts, places: Array, y: Array, K: Array, rho: float, L: Array, B: Array
+) -> None:
+    """Fill B (T, m) with the coefficients of a list of m genes at rho, by the matrix K.
+
+    y (T, n_train); L has room for the factor.
+    """
+    order = len(K)
+    for row in range(order):
+        for column in range(row):
+            L[row, column] = K[row, column]
+        L[row, row] = K[row, row] + rho
+    cholesky(L, order)
+    x = np.empty(order)
+    for t in range(len(B)):
+        for e in range(order):
+            x[e] = shared.right[places[e], t] if order == len(places) else y[t, e]
+        solve_lower(L, order, x)
+        solve_upper(L, order, x)
+        for e in range(len(places)):
+            B[t, e] = x[e] if order == len(places) else dot(shared.Z[places[e]], x)
+
+
+@compiled
+def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) -> None:
+    """Refit every list by ridge at each lam (k, L); lists of a training set share products."""
+    place_of = np.full(len(sets.F), -1, np.int64)
+    n_lists, n_outcomes = fits.unsolved.shape[1], sets.y.shape[1]
+    for i in range(len(lam)):
+        train, asked = rows_where(sets.root_weight[i]), rows_where(fits.asked[i])
+        first, last = lists.start[i * n_lists], lists.start[(i + 1) * n_lists]
+        genes, n_genes = np.empty(last - first, np.int64), 0
+        for e in range(first, last):
+            if place_of[lists.genes[e]] < 0:
+                place_of[lists.genes[e]] = n_genes
+                genes[n_genes] = lists.genes[e]
+                n_genes += 1
+        shared = list_products(sets, i, genes[:n_genes], train, asked)
+        y = np.empty((n_outcomes, len(train)))
+        for t in range(n_outcomes):
+            for row in range(len(train)):
+                y[t, row] = sets.y[i, t, train[row]]
+        for f in range(n_lists):
+            begin, end = lists.start[i * n_lists + f], lists.start[i * n_lists + f + 1]
+            places, trace = np.empty(end - begin, np.int64), 0.0
+            for e in range(len(places)):
+                places[e] = place_of[lists.genes[begin + e]]
+                trace += dot(shared.Z[places[e]], shared.Z[places[e]])
+            order = min(len(places), len(train))
+            lost = order > 0 and sets.n_rows[i] * lam[i].min() <= MIN_SHARE * trace
+            if order > MAX_ORDER or lost:
+                fits.unsolved[i, f] = True
+                continue
+            K = np.empty((order, order))
+            L = np.empty((order, order))
+            fill_matrix(shared, places, order < len(places), K)
+            B, score = np.empty((n_outcomes, len(places))), np.empty(len(asked))
+            for level in range(lam.shape[1]):
+                rho = sets.n_rows[i] * lam[i, level]
+                fill_coefficients(shared, places, y, K, rho, L, B)
+                for t in range(n_outcomes):
+                    score[:] = fits.offset[i, t]
+                    for e in range(len(places)):
+                        add(B[t, e], shared.asked[places[e]], score)
+                    for row in range(len(asked)):
+                        fits.scores[i, f, level, asked[row], t] = score[row]
+            if len(fits.coef):
+                for e in range(len(places)):
+                    for t in range(n_outcomes):
+                        coef = shared.inverse[places[e]] * B[t, e]
+                        fits.coef[begin + e, t] = coef
+                        fits.constant[i, f, t] -= shared.mean[places[e]] * coef
+        for place in range(n_genes):
+            place_of[genes[place]] = -1

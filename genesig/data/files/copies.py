@@ -1,0 +1,68 @@
+"""Copies of the user's files, which a job reads where it does not see the files themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import copyfile, copytree
+from typing import Any
+
+from genesig.data.files.content import absent
+from genesig.data.files.names import COHORT_KEYS, KEYS
+from genesig.errors import refuse
+from genesig.results.download import check_kept
+
+FILE_KEYS = {*COHORT_KEYS, *(key for *_, key in KEYS)}
+"""Keys of a config, or of a section of it, whose value is the name of a file."""
+
+
+@dataclass(frozen=True)
+class FileCopies:
+    """Where the copies are; the report and all messages keep the names of the config."""
+
+    path_of_name: Mapping[str, str] = field(default_factory=dict)
+    """Path of each copy by the file's name in the config; empty where the job sees the files."""
+
+    def with_paths(self, settings: Any) -> Any:
+        """Return settings that name the copies in place of the user's files."""
+        if isinstance(settings, Mapping):
+            return {key: self._path(key, value) for key, value in settings.items()}
+        if isinstance(settings, list):
+            return [self.with_paths(item) for item in settings]
+        return settings
+
+    def _path(self, key: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.path_of_name.get(value, value) if key in FILE_KEYS else value
+        return self.with_paths(value)
+
+    def with_names(self, value: Any) -> Any:
+        """Return a text, or a JSON value with its texts, that names the user's files again."""
+        if isinstance(value, str):
+            for name, path in self.path_of_name.items():
+                value = name if value == path else value.replace(path, name.rstrip("/"))
+            return value
+        if isinstance(value, Mapping):
+            return {self.with_names(key): self.with_names(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.with_names(item) for item in value]
+        return value
+
+
+def copy_input(source: Path, target: Path) -> None:
+    """Copy a file, or a folder with all files in it.
+
+    Raises
+    ------
+    InvalidInput
+        There is no such file, or it is not the file that was downloaded.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        copytree(source, target, dirs_exist_ok=True)
+    elif source.is_file():
+        check_kept(source)
+        copyfile(source, target)
+    else:
+        raise refuse(source, absent(source))

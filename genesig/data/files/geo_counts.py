@@ -1,0 +1,221 @@
+"""Counts of RNA-seq that NCBI makes for a series of GEO whose series matrix has no values.
+
+NCBI aligns the reads of human and mouse samples and counts them by gene. A series has one table of
+counts (Entrez ids × samples), a genome has one table of its genes. File names and addresses are
+those of the scripts that GEO2R writes.
+
+Source: Clough et al., NCBI GEO: archive for gene expression and epigenomics data sets: 23-year
+update, Nucleic Acids Res. 52, D138 (2024).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from genesig.data.files.content import leading_lines
+from genesig.data.files.delimited import Matrix, parse_matrix
+from genesig.data.files.formats.geo_series import (
+    BEGIN,
+    END,
+    SERIES_FILE,
+    supplementary_files,
+    tagged_cells,
+)
+from genesig.data.files.formats.interface import Load
+from genesig.data.files.formats.text import as_text
+from genesig.errors import refuse
+from genesig.results.download import AbsentFile, check_kept, download_gzip
+from genesig.words import counted, is_missing, listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Organism, as !Sample_organism_ch1 writes it -> genome and name in NCBI's files.
+GENOMES = {"homo sapiens": ("GRCh38.p13", "Human"), "mus musculus": ("GRCm39", "Mouse")}
+SERVER = "https://www.ncbi.nlm.nih.gov/geo"
+MAX_HEAD_LINES = 10_000  # a series matrix has a line for each tag of its samples, some hundred
+
+
+@dataclass(frozen=True)
+class CountFiles:
+    """The two files that lie beside a series matrix without values."""
+
+    accession: str  # of the series, without a platform
+    counts: Path  # Entrez ids × samples
+    genes: Path  # GeneID, Symbol and more of each gene of the genome
+
+
+def fetch_counts(series_matrix: Path, server: str | None, series_folder: str) -> None:
+    """Download counts and gene table beside a series matrix that has no values.
+
+    A file that is there already is held against its SHA-256, and left alone. Nothing is downloaded
+    for a series matrix with values, for other organisms, and where NCBI has no counts.
+
+    Parameters
+    ----------
+    server : str or None
+        Stands in place of NCBI's own; None is NCBI.
+    series_folder : str
+        Address of the folder of the series, where a mirror of plain files has `suppl/`.
+
+    Raises
+    ------
+    InvalidInput
+        A download broke off, or a file is no longer what was downloaded.
+    """
+    files = count_files(series_matrix)
+    if files is None:
+        return
+    query = f"{(server or SERVER).rstrip('/')}/download/?type=rnaseq_counts"
+    of_series = f"&acc={files.accession}"
+    for path, owner in ((files.counts, of_series), (files.genes, "")):
+        by_query = f"{query}{owner}&format=file&file={path.name}"
+        if not _fetch_file(path, (by_query, f"{series_folder}suppl/{path.name}")):
+            return
+
+
+def _fetch_file(path: Path, addresses: Iterable[str]) -> bool:
+    """Download a file from the first address that has it; tell whether it is there."""
+    if path.exists():
+        check_kept(path)
+        return True
+    for address in addresses:
+        try:
+            download_gzip(address, path)
+        except AbsentFile:
+            continue
+        return True
+    return False
+
+
+def count_files(series_matrix: str | Path) -> CountFiles | None:
+    """Return the names of the files that hold a series' counts, be they there or not.
+
+    None for a series matrix with values, of another organism than human and mouse, or whose name
+    does not say which series it is.
+    """
+    path = Path(series_matrix)
+    name = SERIES_FILE.fullmatch(path.name)
+    head = _head_without_values(path) if name else None
+    genome = None if head is None else _genome(head)
+    if name is None or genome is None:
+        return None
+    accession = name[1].upper()
+    build, species = genome
+    counts = path.with_name(f"{accession}_raw_counts_{build}_NCBI.tsv.gz")
+    return CountFiles(accession, counts, path.with_name(f"{species}.{build}.annot.tsv.gz"))
+
+
+def present_counts(series_matrix: str | Path) -> CountFiles | None:
+    """Return the files of a series' counts where they hold its values and lie beside it."""
+    files = count_files(series_matrix)
+    return files if files is not None and files.counts.is_file() else None
+
+
+def paths_read(expression: str | Path) -> list[str]:
+    """Return the files that are read for an expression file: itself, and counts beside it."""
+    files = present_counts(expression)
+    counts_and_genes = [] if files is None else [files.counts, files.genes]
+    return [str(expression), *(str(path) for path in counts_and_genes if path.is_file())]
+
+
+def lack_of_values(series_matrix: Path) -> str:
+    """Say why a series that was fetched cannot be studied; '' where it has values or counts."""
+    head = _head_without_values(series_matrix)
+    if head is None or present_counts(series_matrix) is not None:
+        return ""
+    return (
+        f"the series matrix has no values, and NCBI has no counts of this series; download a "
+        f"supplementary file{supplementary_files(head)}, name it as 'expression' and this one as "
+        "'samples'"
+    )
+
+
+def _head_without_values(series_matrix: Path) -> list[str] | None:
+    """Return the lines above the table of a series matrix whose table has no row; else None."""
+    lines = leading_lines(series_matrix, MAX_HEAD_LINES)
+    head = list(takewhile(lambda line: line.strip().lower() != BEGIN, lines))
+    header_and_row = islice((line.strip().lower() for line in lines if line.strip()), 2)
+    return head if END in header_and_row else None
+
+
+def _genome(head: Sequence[str]) -> tuple[str, str] | None:
+    """Return genome and species of most samples; a head without organisms is taken for human."""
+    organisms = Counter(
+        cell.lower() for _, cells in tagged_cells(head, "!sample_organism") for cell in cells
+    )
+    organism = organisms.most_common(1)[0][0] if organisms else "homo sapiens"
+    return GENOMES.get(organism)
+
+
+def read_counts(files: CountFiles, samples: Collection[str], load: Load) -> Matrix:
+    """Read the counts of the samples that a series matrix describes, with the genes' symbols.
+
+    Parameters
+    ----------
+    samples : collection of str
+        Of the series matrix; those that NCBI did not process are named in `Matrix.doubt`.
+    load : function (path) -> bytes
+
+    Raises
+    ------
+    InvalidInput
+        A file cannot be read, or none of the samples has counts.
+    """
+    whole = parse_matrix(load(files.counts), ".tsv", str(files.counts))
+    described = set(samples)
+    columns = [k for k, name in enumerate(whole.columns) if name in described]
+    if not columns:
+        message = f"has no counts of this series' samples ({listing(samples)}); "
+        raise refuse(files.counts, message + "remove it and fetch the series again")
+    names = tuple(whole.columns[k] for k in columns)
+    matrix = whole.chosen(range(len(whole.rows)), columns, names)
+    lacking = sorted(described - set(names))
+    if lacking:
+        message = f"NCBI has counts of {len(names)} of {counted(len(samples), 'sample')}; "
+        matrix = replace(matrix, doubt=f"{message}left out: {listing(lacking)}")
+    if not files.genes.is_file():
+        return matrix
+    text = as_text(load(files.genes), str(files.genes))
+    symbols = {gene: symbol for gene, symbol in _symbols(text, files.genes)}
+    return replace(matrix, symbols={g: symbols[g] for g in matrix.rows if g in symbols})
+
+
+def _symbols(text: str, genes: Path) -> Iterator[tuple[str, str]]:
+    """Yield Entrez id and symbol of each gene; quotation marks are letters in this table."""
+    header, *rows = text.split("\n")
+    columns = header.split("\t")
+    if not {"GeneID", "Symbol"} <= set(columns):
+        raise refuse(genes, "has no columns GeneID and Symbol; remove it and fetch it again")
+    gene_column = columns.index("GeneID")
+    symbol_column = columns.index("Symbol")
+    for row in rows:
+        cells = row.split("\t")
+        if len(cells) > max(gene_column, symbol_column) and not is_missing(cells[symbol_column]):
+            yield cells[gene_column], cells[symbol_column]
+
+
+def with_counts_only(
+    table: pd.DataFrame, series_matrix: str | Path, matrix_names: Collection[str]
+) -> pd.DataFrame:
+    """Return the sample table of a series without the samples that NCBI did not process.
+
+    Unchanged where the matrix, whose names are given, is another one than these counts.
+    """
+    files = present_counts(series_matrix)
+    counted_here = set() if files is None else _counted_samples(files.counts) & set(table.index)
+    if not counted_here or counted_here != set(table.index) & set(matrix_names):
+        return table
+    kept = table[table.index.isin(counted_here)]
+    kept.attrs = {**table.attrs, "lines": table.attrs["lines"][: len(kept)]}  # all on one line
+    return kept
+
+
+def _counted_samples(counts: Path) -> set[str]:
+    """Return the samples of a table of counts, from its header."""
+    return {name for line in leading_lines(counts, 1) for name in line.split("\t")[1:]}

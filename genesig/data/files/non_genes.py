@@ -1,0 +1,586 @@
+"""Rows and columns of an expression file that are no genes and no samples.
+
+Counters, portals and programs write more than genes and samples into one table: sums of reads,
+control probes, spike-ins, decoys, ids and positions of the genes, columns of the sample table.
+Every way that a matrix comes in (training, external cohorts, several studies, new samples) leaves
+these out by the functions of this file, before anything is computed from the values.
+
+Names decide where a program has fixed names; elsewhere the values decide and a name is a hint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from genesig.arrays import Array
+from genesig.data.files.columns import is_clinical
+from genesig.data.files.delimited import Matrix
+from genesig.errors import Problem
+from genesig.words import (
+    as_seen,
+    is_missing,
+    is_number,
+    listing,
+    without_thousands,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RAW_PROBE = "probe"
+"""Word of `Matrix.line_word` for raw probes, whose controls the background correction needs."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of row that is no gene.
+
+    Attributes
+    ----------
+    name : str
+        As `data.keep` of the config names it; '' where it cannot be kept.
+    noun, plural : str
+        In messages.
+    examples : str
+        Names, for the table in the documentation.
+    pattern : re.Pattern or None
+        Of names; None where only the values tell.
+    """
+
+    name: str
+    noun: str
+    plural: str
+    examples: str
+    pattern: re.Pattern[str] | None = None
+
+
+def _pattern(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+SUMMARIES = Kind(
+    "summaries",
+    "summary row of a counter",
+    "summary rows of a counter",
+    "`__no_feature`, `N_unmapped`, `Unassigned_Ambiguity`",
+    _pattern(
+        r"__\w+",  # htseq-count
+        r"no_feature|ambiguous|too_low_aqual|not_aligned|alignment_not_unique",  # before its 0.6
+        r"N_(unmapped|multimapping|nofeature|ambiguous)",  # STAR, GDC
+        r"(un)?assigned(_\w+)?",  # featureCounts
+        r"\*|(un|multi)[-_ ]?mapp(ed|ing)([-_ ]reads)?",  # samtools idxstats and others
+    ),
+)
+TOTALS = Kind(
+    "totals",
+    "row of totals",
+    "rows of totals",
+    "`Total`, `library size`, `nCount_RNA`; a row that is the sum or the mean of all others",
+    _pattern(
+        r"(grand|column|row|sub)?[ _.-]?(totals?|sums?)",
+        r"(total|sum|mapped|sequenced|aligned|number|no|#)[ _.-]*(of[ _.-]*)?(mapped[ _.-]*)?"
+        r"(reads?|counts?|umis?|genes|intensity)",
+        r"lib(rary)?[ _.-]?size|n_?(count|feature)s?_?rna|n_counts|n_genes|norm[ _.-]?factors?",
+        r"(mean|average|median|st\.?dev|std|variance)[ _.-]?(of[ _.-])?(expression|counts?)?",
+    ),
+)
+CONTROLS = Kind(
+    "controls",
+    "control probe",
+    "control probes",
+    "`AFFX-BioB-3_at`, `DarkCorner`, `(+)E1A_r60_1`, `NEG_A(0)`, `NegativeControl`, `BLANK-1`",
+    _pattern(
+        # Affymetrix: genes of bacteria and phages; controls that measure a gene of the organism
+        # (AFFX-HUMGAPDH) are genes.
+        r"AFFX[-_](r2[-_])?(((ec|bs|p1)[-_])?(bio[bcd]n?|cre|crex|dap|lys|phe|thr|trp)|"
+        r"nonspecificgc|polya|bkgr|kit|trpn|ran|ngc|tag)[\w-]*",
+        # Agilent
+        r"(GE_)?BrightCorner|DarkCorner|(\(\+\)|\(-\))\S+|NegativeControl|NC[12]_\d{6,}"
+        r"|ETG\d+_\d+|StructuralNegative|SRN_\d+|HsNegativeControl\w*",
+        # Illumina
+        r"(negative|biotin|cy3_hyb|labeling|low_stringency_hyb|high_stringency_hyb)([ _.:-]\S*)?",
+        # NanoString, spatial panels, SomaScan, proximity assays
+        r"(POS|NEG)[_ ][A-H](\(\d*\.?\d+\))?",
+        r"(neg(ative)?|blank|antisense|unassigned|deprecated)[-_ ]?(ctrl|control)?[-_ ]?"
+        r"(prb|probe|codeword)?s?[-_ ]?(wtx)?[-_ ]?\d+(\.\d+)?",
+        r"(neg(ative)?|pos(itive)?|isotype|extension|incubation|detection|igg\d?[ab]?)[-_ ]?"
+        r"(ctrl|control)s?[-_ ]?\d*",
+        r"(hyb|neg)?controlelution\w*|hybridi[sz]ation[ _.-]?control\S*|spuriomer\S*",
+    ),
+)
+SPIKES = Kind(
+    "spikes",
+    "spike-in",
+    "spike-ins",
+    "`ERCC-00002`, `SIRV101`, `cel-miR-39-3p`, `PhiX`",
+    _pattern(
+        r"ERCC[-_.]0\d{4}([-_]\S*)?",
+        r"(g?SIRV|SIRVome)[-_]?[\w.-]*|(R[12]|sequin)[-_]\d+[-_]\d+",
+        r"(cel|ath|osa)-mir-(39|54|238|159|156)[\w-]*|UniSp\d+\S*",
+        r"phi[-_ ]?X(174)?|spike[-_ ]?ins?[-_ ]?\S*|(RNA|DNA)[-_]?spike\S*|lambda[-_ ]?(phage|dna)",
+    ),
+)
+CONTAMINANTS = Kind(
+    "contaminants",
+    "contaminant or decoy",
+    "contaminants or decoys",
+    "`CON__P02769`, `REV__Q9Y6K9`, `DECOY_P04637`, `rev_sp|P04637|P53_HUMAN`",
+    _pattern(
+        r"(CON__|REV__|XXX_|##)\S+|(decoy|contam|contaminant|cont|crap|rev|reverse)[_|]\S+",
+        r"\S+[_-](decoy|reversed|contaminant)",
+        r"(biognosys\|)?irt[-_ ]?kit\S*|biognosys\S*",
+    ),
+)
+NAMELESS = Kind(
+    "", "row without a gene id", "rows without a gene id", "`NA`, `---`, `#N/A`, a blank cell"
+)
+SHEET = Kind(
+    "sheet",
+    "column of the sample table",
+    "columns of the sample table",
+    "`OS`, `age`: the values of a column of the sample table, words, a count of the rows",
+)
+ANNOTATION = Kind(
+    "",
+    "column beside the genes",
+    "columns beside the genes",
+    "`Entrez_Gene_Id`, `Description`, `gene_type`, `chr`, `start`, `length`",
+)
+BY_NAME = (SUMMARIES, TOTALS, CONTROLS, SPIKES, CONTAMINANTS)
+KINDS = (*BY_NAME, NAMELESS, SHEET, ANNOTATION)
+
+# Names of columns beside the ids of the genes, letters and digits alone, in lower case.
+OF_GENES = _pattern(
+    r"(ncbi|locuslink|entrez)(gene)?(id|symbol)?s?",
+    r"gene(id|symbol|name|title|type|biotype|length|start|end|description)s?",
+    r"(hgnc|hugo|external)(id|symbol|genename)?|symbols?|accessions?|descriptions?|definition",
+    r"biotype|transcripttype|featuretype|ens(g|embl)(gene|transcript|protein)?(id)?s?",
+    r"(refseq|unigene|uniprot(kb)?|genbank)(id|accession)?s?|gb(acc|list)",
+    r"(probe(set)?|spot|target|olink|seq|soma|ilmn|transcript|(majority)?protein)(id|name)s?",
+    r"probe(set)?|idref|aptname|targetfullname|proteindescriptions|fastaheaders",
+    r"chr(om(osome)?)?(name)?|seqnames?|cytoband|band|mapinfo|location",
+    r"(gene|tx|chrom)?(start|end|stop)(position)?|strand|width",
+    r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent",
+    r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
+)
+# What stands for no id; R numbers what occurs twice (NA.1). UNK, unkempt, is a gene.
+NO_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
+ENDS = {"start", "end", "stop", "location", "band", "probe", "hugo"}
+"""Of these names, which samples may have, too: they count where several such columns stand."""
+MIN_COLUMNS = 3
+MIN_IDS = 50
+"""Of fewer, ids are not told from counts by their values."""
+LARGEST_SHARE = 0.5
+"""Share of the names from which on a kind of row is what the matrix is about."""
+EQUAL_SHARE = 0.95
+"""Share of the samples in which a column has the values of the sample table."""
+SPECIES_SHARE = 0.1
+"""Share of the names from which on micro-RNA of a species are its own, and no spike-ins."""
+SUM_TOLERANCE = 1e-4
+"""Relative difference of a row from the sum of all others: what rounding leaves."""
+MIN_SAMPLES = 5
+"""Samples from which on equal values are none by accident."""
+UNLIKE = 0.5
+"""Rank correlation with the samples below which a row is none: samples of one tissue have 0.8."""
+MIN_VALUES = 3
+"""Different values of a column that is told by its values alone."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is known beside the matrix.
+
+    Attributes
+    ----------
+    table : DataFrame of strings or None
+        Sample table, index = sample names; None where there is none.
+    named : collection of str
+        Columns of it that the config names: these are no genes.
+    genes : collection of str
+        Genes that a study or a model has: none of them is left out.
+    keep : collection of str
+        Names of kinds that are kept: `data.keep` of the config.
+    """
+
+    table: pd.DataFrame | None = None
+    named: Collection[str] = ()
+    genes: Collection[str] = ()
+    keep: Collection[str] = ()
+
+
+def leave_out_non_genes(
+    matrix: Matrix, where: str, surroundings: Surroundings
+) -> tuple[Matrix, list[dict[str, str]], list[Problem]]:
+    """Return a matrix of samples × genes without what is neither, the list of it, and one message.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Samples in rows, as `layouts.orient` gives it.
+    where : str
+        Its file, for the message.
+    surroundings : Surroundings
+
+    Returns
+    -------
+    matrix : Matrix
+        The same object where nothing is left out.
+    dropped : list of dict
+        {kind, name, reason} of each row and column that is left out.
+    problems : list of Problem
+        None or one: a note, or a warning where values decided.
+    """
+    annotation = annotation_rows(matrix, surroundings.table)
+    samples = [row for row in range(len(matrix.rows)) if row not in annotation]
+    kind_of = _named_columns(matrix, surroundings)
+    kind_of |= _columns_of_sheet(matrix, samples, surroundings, kind_of)
+    if TOTALS.name not in surroundings.keep:
+        kind_of |= dict.fromkeys(_sums(matrix, samples, kind_of, surroundings), TOTALS)
+    if not kind_of and not annotation and not matrix.annotation:
+        return matrix, [], []
+    genes = [column for column in range(len(matrix.columns)) if column not in kind_of]
+    if not genes and matrix.columns:
+        what = f"no row has a gene id, but {listing(dict.fromkeys(matrix.columns))}; write the ids "
+        return matrix, [], [Problem(where, f"{what}into the first column", code="non_genes")]
+    names: dict[Kind, list[str]] = {}
+    for column, kind in sorted(kind_of.items()):
+        names.setdefault(kind, []).append(matrix.columns[column])
+    dropped = [
+        {"kind": "non-gene row", "name": name or "(blank)", "reason": kind.noun}
+        for kind, rows in names.items()
+        for name in rows
+    ]
+    columns_beside = [*matrix.annotation, *(matrix.rows[row] for row in sorted(annotation))]
+    dropped += [
+        {"kind": "annotation column", "name": name, "reason": ANNOTATION.noun}
+        for name in columns_beside
+    ]
+    if columns_beside:
+        names[ANNOTATION] = columns_beside
+    if kind_of or annotation:
+        matrix = matrix.subset(samples, genes)
+    return matrix, dropped, [_message(names, where)]
+
+
+def _message(names: dict[Kind, list[str]], where: str) -> Problem:
+    """Count and name what is left out."""
+    parts = [f"{_counted(kind, len(rows))}: {listing(rows)}" for kind, rows in names.items()]
+    what = f"left out, neither genes nor samples: {'; '.join(parts)}"
+    if settings := [kind.name for kind in names if kind.name]:
+        what += f"; to keep them: data.keep: [{', '.join(settings)}]"
+    level = "warning" if SHEET in names else "note"
+    return Problem(where, what, level, code="non_genes", key="data.keep")  # type: ignore[arg-type]
+
+
+def _counted(kind: Kind, number: int) -> str:
+    return f"{number} {kind.noun if number == 1 else kind.plural}"
+
+
+def kinds_by_name(names: Sequence[str], excepted: Collection[str] = ()) -> dict[int, Kind]:
+    """Return the places of names that are no genes by a pattern, each with its kind.
+
+    A kind of which more than half of the names are is what the matrix is about, and stays; so do
+    the kinds whose names are `excepted`.
+    """
+    kind_of: dict[int, Kind] = {}
+    for kind in BY_NAME:
+        if kind.name in excepted or kind.pattern is None:
+            continue
+        places = [k for k, name in enumerate(names) if kind.pattern.fullmatch(name.strip())]
+        if kind is SPIKES:
+            places = _foreign_micro_rna(names, places)
+        if len(places) <= LARGEST_SHARE * len(names):
+            kind_of |= dict.fromkeys((k for k in places if k not in kind_of), kind)
+    return kind_of
+
+
+def _foreign_micro_rna(names: Sequence[str], places: Sequence[int]) -> list[int]:
+    """Leave the micro-RNA of a species out that has many in the matrix: they are no spike-ins."""
+    species = Counter(names[k][:4].lower() for k in range(len(names)) if "-mi" in names[k].lower())
+    common = {name for name, times in species.items() if times > SPECIES_SHARE * len(names)}
+    return [k for k in places if names[k][:4].lower() not in common]
+
+
+def is_nameless(name: str) -> bool:
+    """Tell whether a gene id is blank or a word for no value."""
+    text = name.strip()
+    return is_missing(text) or NO_ID.fullmatch(text) is not None
+
+
+def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, Kind]:
+    """Return the columns that are no genes by their names."""
+    genes = set(surroundings.genes)
+    excepted = set(surroundings.keep)
+    if matrix.line_word == RAW_PROBE:
+        excepted.add(CONTROLS.name)
+    times = Counter(matrix.columns)
+    # "na" and "nan" are genes of the fly, each once.
+    kind_of = {
+        k: NAMELESS
+        for k, name in enumerate(matrix.columns)
+        if is_nameless(name) and not (name in ("na", "nan") and times[name] == 1)
+    }
+    kind_of |= kinds_by_name(matrix.columns, excepted)
+    return {k: kind for k, kind in kind_of.items() if matrix.columns[k] not in genes}
+
+
+def _columns_of_sheet(
+    matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, others: Collection[int]
+) -> dict[int, Kind]:
+    """Return the columns of a matrix, but for the others, that say something of the samples."""
+    if SHEET.name in surroundings.keep or len(samples) < MIN_SAMPLES:
+        return {}
+    genes = set(surroundings.genes)
+    open_columns = {
+        k for k, name in enumerate(matrix.columns) if k not in others and name not in genes
+    }
+    places = {*_columns_of_words(matrix, samples), *_row_numbers(matrix, samples)}
+    places |= set(_columns_in_table(matrix, samples, surroundings))
+    places |= set(_clinical_numbers(matrix, samples))
+    places &= open_columns
+    if len(places) > LARGEST_SHARE * len(open_columns):
+        return {}
+    return dict.fromkeys(sorted(places), SHEET)
+
+
+def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
+    """Return the columns in which no sample has a number, and most have a word."""
+    rows = set(samples)
+    numeric: set[int] = set()
+    of_column: Counter[int] = Counter()
+    for place, text in matrix.texts.items():
+        row, column = reversed(place) if matrix.turned else place
+        if row not in rows or is_missing(text):
+            continue
+        if is_number(text.replace(",", "")) or without_thousands(text):
+            numeric.add(column)
+        else:
+            of_column[column] += 1
+    return [
+        column
+        for column, number in of_column.items()
+        if column not in numeric
+        and 2 * number > len(samples)
+        and not np.isfinite(matrix.cells[samples, column]).any()
+    ]
+
+
+def _row_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
+    """Return the columns that count the rows of the file, from 0 or 1 on."""
+    counts = np.arange(len(samples), dtype=float)
+    first = matrix.cells[samples[0]] if samples else np.empty(0)
+    candidates = np.flatnonzero((first == 0) | (first == 1))
+    return [
+        int(k)
+        for k in candidates
+        if np.array_equal(matrix.cells[samples, k] - matrix.cells[samples[0], k], counts)
+    ]
+
+
+def _columns_in_table(
+    matrix: Matrix, samples: Sequence[int], surroundings: Surroundings
+) -> Iterator[int]:
+    """Yield the columns of a matrix that are columns of the sample table, too."""
+    table = surroundings.table
+    if table is None or table.empty or not table.index.is_unique:
+        return
+    of_name = {as_seen(str(name)): str(name) for name in table.columns}
+    shared = {
+        k: of_name[seen]
+        for k, name in enumerate(matrix.columns)
+        if (seen := as_seen(name)) in of_name
+    }
+    # A file that is matrix and sample table in one has every gene in both.
+    if len(shared) > LARGEST_SHARE * len(matrix.columns):
+        named = {as_seen(name) for name in surroundings.named}
+        yield from (k for k in shared if as_seen(matrix.columns[k]) in named)
+        return
+    row_of = {name: k for k, name in enumerate(map(str, table.index))}
+    pairs = [(row, row_of[matrix.rows[row]]) for row in samples if matrix.rows[row] in row_of]
+    if len(pairs) < MIN_SAMPLES:
+        return
+    rows, lines = map(list, zip(*pairs, strict=True))
+    for name in dict.fromkeys(map(str, table.columns)):
+        if list(table.columns).count(name) != 1:
+            continue
+        cells = table[name].iloc[lines]
+        values = numbers_of(cells)
+        known = np.isfinite(values)
+        yield from (
+            k
+            for k, other in shared.items()
+            if other == name and _recoded(matrix.cells[rows, k], cells)
+        )
+        if known.sum() < MIN_SAMPLES or len(np.unique(values[known])) < 2:
+            continue
+        of_this_name = [k for k, other in shared.items() if other == name]
+        yield from (k for k in of_this_name if _same(matrix.cells[rows, k], values))
+        if len(np.unique(values[known])) >= MIN_VALUES:
+            yield from _equal_columns(matrix, rows, values)
+
+
+def numbers_of(cells: Iterable[object]) -> Array:
+    """Return the numbers of cells of text, NaN where a text is none."""
+    texts = [str(cell) for cell in cells]
+    return np.array([float(text) if is_number(text) else np.nan for text in texts])
+
+
+def _same(x: Array, values: Array) -> bool:
+    """Tell whether two columns have one value in nearly every sample in which both have any."""
+    known = np.isfinite(x) & np.isfinite(values)
+    if 2 * known.sum() < np.isfinite(values).sum() or not known.any():
+        return False
+    return bool(np.mean(np.isclose(x[known], values[known], rtol=1e-6, atol=1e-9)) >= EQUAL_SHARE)
+
+
+def _recoded(x: Array, cells: Iterable[object]) -> bool:
+    """Tell whether few numbers stand for the words of a column, each for another word."""
+    pairs = {
+        (number, str(cell))
+        for number, cell in zip(x.tolist(), cells, strict=True)
+        if np.isfinite(number) and not is_missing(str(cell))
+    }
+    numbers = {number for number, _ in pairs}
+    words = {word for _, word in pairs}
+    return 1 < len(pairs) == len(numbers) == len(words) <= len(x) / MIN_VALUES
+
+
+def _equal_columns(matrix: Matrix, rows: Sequence[int], values: Array) -> Iterator[int]:
+    """Yield the columns with exactly these values, whatever their names."""
+    known = np.flatnonzero(np.isfinite(values)).tolist()
+    measured = [rows[k] for k in known]
+    for column in np.flatnonzero(matrix.cells[measured[0]] == values[known[0]]).tolist():
+        if np.array_equal(matrix.cells[measured, column], values[known]):
+            yield column
+
+
+def _clinical_numbers(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
+    """Yield the columns of whole numbers among decimals that are called as an age or a time."""
+    hinted = [k for k, name in enumerate(matrix.columns) if is_clinical(name)]
+    if not hinted:
+        return
+    X = matrix.cells[samples[: 5 * MIN_SAMPLES]]
+    broken = float(np.mean((np.isfinite(X) & (X % 1 != 0)).any(axis=0)))
+    if broken < EQUAL_SHARE:
+        return
+    for k in hinted:
+        x = matrix.cells[samples, k]
+        x = x[np.isfinite(x)]
+        if x.size and (x % 1 == 0).all():
+            yield k
+
+
+def _sums(
+    matrix: Matrix,
+    samples: Sequence[int],
+    kind_of: dict[int, Kind],
+    surroundings: Surroundings,
+) -> list[int]:
+    """Return the columns that are the sum or the mean of all other genes, one or two at most."""
+    genes = np.array([k for k in range(len(matrix.columns)) if k not in kind_of], dtype=int)
+    if len(samples) < MIN_VALUES or len(genes) < 2 * MIN_SAMPLES:
+        return []
+    summaries = [k for k, kind in kind_of.items() if kind is SUMMARIES]
+    candidates: dict[int, None] = {}
+    few = list(samples[:MIN_VALUES])
+    for summed in ([], summaries):
+        for scale in (1.0, len(genes) + len(summed) - 1.0):
+            places = _equal_to_sum(matrix, few, genes, summed, scale)
+            if 0 < len(places) <= 2:
+                whole = _equal_to_sum(matrix, samples, genes, summed, scale, places)
+                candidates |= dict.fromkeys(whole.tolist())
+    known_genes = set(surroundings.genes)
+    return [k for k in candidates if matrix.columns[k] not in known_genes]
+
+
+def _equal_to_sum(
+    matrix: Matrix,
+    samples: Sequence[int],
+    genes: Array,
+    summaries: Sequence[int],
+    scale: float,
+    among: Array | None = None,
+) -> Array:
+    """Return the columns of which `scale` times the value is the sum of all others."""
+    X = matrix.cells[samples]
+    total = np.nansum(X[:, genes], axis=1) + np.nansum(X[:, list(summaries)], axis=1)
+    places = genes if among is None else among
+    x = X[:, places]
+    with np.errstate(invalid="ignore"):
+        close = np.abs(scale * x - (total[:, None] - x)) <= SUM_TOLERANCE * np.abs(scale * x)
+        varied = (np.ptp(x, axis=0) > 0) & (np.abs(x) > 0).all(axis=0)
+    return np.asarray(places[close.all(axis=0) & varied])
+
+
+def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
+    """Return the rows of a matrix (samples) that say something of the genes.
+
+    A row that the sample table lists is a sample. Of the others, names decide, words, and ids:
+    whole numbers that are all different where those of the samples are not.
+    """
+    listed = set() if table is None else set(map(str, table.index))
+    candidates = [row for row, name in enumerate(matrix.rows) if name not in listed]
+    if not candidates:
+        return set()
+    plain = {row: re.sub(r"[\W_]+", "", matrix.rows[row]).lower() for row in candidates}
+    of_genes = {row: name for row, name in plain.items() if OF_GENES.fullmatch(name)}
+    several = len(of_genes) + len(matrix.annotation) >= MIN_COLUMNS
+    rows = {row for row, name in of_genes.items() if several or name not in ENDS}
+    rows |= {row for row in candidates if row not in rows and _is_of_words(matrix, row)}
+    rows |= _rows_of_ids(matrix, [row for row in candidates if row not in rows])
+    return rows if len(rows) < len(matrix.rows) else set()
+
+
+def _is_of_words(matrix: Matrix, row: int) -> bool:
+    """Tell whether a row has words, and no number, be it one with a decimal comma."""
+    if np.isfinite(matrix.cells[row]).any():
+        return False
+    words = [matrix.text(row, column) for column in range(len(matrix.columns))]
+    words = [word for word in words if not is_missing(word)]
+    return bool(words) and not any(
+        is_number(word.replace(",", "")) or without_thousands(word) for word in words
+    )
+
+
+def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
+    """Return the row of ids: whole numbers, none twice, unlike the values of all other rows."""
+    if len(matrix.columns) < MIN_IDS or len(matrix.rows) < MIN_VALUES:
+        return set()
+    candidates = [row for row in rows if _are_ids(matrix.cells[row])]
+    if not candidates:
+        return set()
+    known = np.isfinite(matrix.cells).all(axis=0)
+    if known.sum() < MIN_IDS:
+        return set()
+    ranks = np.array([_ranks(values) for values in matrix.cells[:, known]])
+    usual = _ranks(np.median(ranks, axis=0))
+    correlations = np.array([np.corrcoef(values, usual)[0, 1] for values in ranks])
+    unlike = [row for row in candidates if abs(correlations[row]) < UNLIKE]
+    of_samples = np.delete(correlations, unlike)
+    # Where samples are not alike, either, only their decimals tell them from ids.
+    samples = np.delete(matrix.cells, unlike, axis=0)
+    decimals = not any(_are_whole(values) for values in samples)
+    distinct = decimals or bool(np.median(of_samples) > UNLIKE)
+    return set(unlike) if len(unlike) == 1 and distinct else set()
+
+
+def _are_whole(values: Array) -> bool:
+    known = values[np.isfinite(values)]
+    return bool((known % 1 == 0).all())
+
+
+def _ranks(values: Array) -> Array:
+    return np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(float)
+
+
+def _are_ids(values: Array) -> bool:
+    known = values[np.isfinite(values)]
+    if 2 * len(known) < len(values) or not _are_whole(values) or (known <= 0).any():
+        return False
+    return len(np.unique(known)) == len(known)

@@ -1,0 +1,217 @@
+"""Tables that are no matrix with names above and at the left: without a header, long, one sample.
+
+Counters write one file for each sample, without a header or with several columns of one sample.
+Laboratories send one row for each sample and protein. Both are told by the first lines of a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+import numpy as np
+
+from genesig.data.files.cells import split_row
+from genesig.data.files.delimited import DELIMITERS, Matrix, above_header, lines_of
+from genesig.data.files.formats.arrays import sample_name
+from genesig.errors import InvalidInput, Problem
+from genesig.words import is_missing, is_number
+
+MOST_LINES = 20_000
+"""Lines of a text that are looked at: a long table of proteins has up to 5,000 for each sample."""
+FEWEST_LINES = 20
+"""Rows of fewer tell nothing."""
+NARROW = 4
+"""Columns of a counter's file of one sample: STAR writes the id and three counts."""
+MOST_VALUES = 4
+"""Columns of numbers of a long table: the value, a limit of detection, a share of missing."""
+MAX_LONG_COLUMNS = 40
+"""Columns of a long table; a matrix of more samples is none."""
+NUMERIC_SHARE = 0.9
+"""Share of the cells of a column from which on it is one of numbers."""
+# Words above a column of ids.
+HEADING = re.compile(
+    r".*(gene|probe|protein|feature|transcript|symbol|target|accession|assay|name|sample|patient)"
+    r".*|.*\bids?|_id|id_ref|index|row\.?names|ensembl|entrez|refseq|uniprot|rna|mirna|otu|cpg|x|#?",
+    re.IGNORECASE,
+)
+SAMPLE = re.compile(
+    r".*(sample|patient|subject|donor|specimen|barcode|aliquot|case|participant|individual).*",
+    re.IGNORECASE,
+)
+GENE = re.compile(
+    r".*(assay|gene|symbol|protein|feature|probe|target|analyte|marker|metabolite|compound|peptide"
+    r"|uniprot|olinkid|transcript|mirna|antibody|variable).*",
+    re.IGNORECASE,
+)
+VALUE = re.compile(
+    r"npx|value|.*(expression|count|tpm|fpkm|rpkm|intensity|abundance|signal|quantity|level"
+    r"|concentration|rfu|ct|cq|score)s?",
+    re.IGNORECASE,
+)
+# Files of one sample: letters and digits of the columns that a program writes, the counts first.
+ONE_SAMPLE = (
+    (
+        "unstranded",
+        {"strandedfirst", "strandedsecond", "tpmunstranded", "fpkmunstranded", "fpkmuqunstranded"},
+    ),
+    ("expectedcount", {"transcriptids", "length", "effectivelength", "tpm", "fpkm", "isopct"}),
+    ("numreads", {"length", "effectivelength", "tpm"}),
+    ("estcounts", {"length", "efflength", "tpm"}),
+)
+STAR = ("unstranded", "stranded_first", "stranded_second")
+OF_COUNTER = re.compile(
+    r"([._-]?ReadsPerGene(\.out)?|[._-](htseq|feature)?[._-]?counts?|[._-]htseq|[._-]rna_seq"
+    r"|[._-]augmented_star_gene|[._-]star_gene|\.(genes|isoforms))+$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The first lines of a table, cut into cells: its header, and rows of the header's width."""
+
+    header: list[str]
+    rows: list[list[str]]
+    delimiter: str
+
+
+def opening_of(content: bytes, suffix: str, where: str) -> Opening:
+    """Return the header and the first rows of a table."""
+    blank = " " + DELIMITERS[suffix]
+    numbered = enumerate(islice(lines_of(content), MOST_LINES), 1)
+    filled = ((number, line) for number, line in numbered if line.strip(blank))
+    _, lines = above_header(filled, DELIMITERS[suffix], where)
+    _, first = next(lines, (1, ""))
+    delimiter = max(DELIMITERS[suffix], key=first.count)
+    header = [cell.strip() for cell in split_row(first, delimiter, where)]
+    cells = ([cell.strip() for cell in split_row(line, delimiter, where)] for _, line in lines)
+    of_width = (row for row in cells if len(row) == len(header))
+    rows = list(islice(of_width, FEWEST_LINES))
+    # A matrix of many samples needs no second look, and may have long lines.
+    numeric = sum(_is_numeric([row[k] for row in rows]) for k in range(len(header)))
+    if len(header) <= MAX_LONG_COLUMNS and numeric <= 2 * MOST_VALUES:
+        rows += of_width
+    return Opening(header, rows, delimiter)
+
+
+def lacks_header(opening: Opening, where: str) -> bool:
+    """Tell whether the first line of a file of one sample is its first gene, not a header.
+
+    Raises
+    ------
+    InvalidInput
+        A matrix of several samples without a header, so that nothing names its samples.
+    """
+    name, *cells = opening.header
+    if not cells or not opening.rows or not all(map(is_number, cells)):
+        return False
+    if is_number(name) or HEADING.fullmatch(name):
+        return False
+    if len(cells) < NARROW and (len(cells) == 1 or name.startswith("N_")):
+        return True
+    if len(set(cells)) < len(cells) or any("." in cell for cell in cells):
+        what = f"has no header: its first line begins with '{name}' and has numbers where the names"
+        what += " of the samples belong; write a line above it, one name for each column"
+        raise InvalidInput([Problem(where, what, code="no_header")])
+    return False
+
+
+def with_header(content: bytes, opening: Opening, where: str) -> bytes:
+    """Return the file of one sample with a header above: the sample is called as the file."""
+    names = STAR if len(opening.header) == NARROW else (name_of_sample(where),)
+    header = opening.delimiter.join(["gene", *names[: len(opening.header) - 1]])
+    return header.encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf")
+
+
+def name_of_sample(where: str) -> str:
+    """Return the name of a counter's file without its endings: S01 for S01.htseq.counts.txt."""
+    name = sample_name(where)
+    return OF_COUNTER.sub("", name) or name
+
+
+def counts_of_sample(matrix: Matrix, where: str) -> Matrix:
+    """Return the counts alone of a file of one sample in which they stand beside other measures."""
+    plain = [re.sub(r"[\W_]+", "", name).lower() for name in matrix.columns]
+    for counts, others in ONE_SAMPLE:
+        if len(plain) > 1 and counts in plain and set(plain) - {counts} <= others:
+            column = plain.index(counts)
+            single = matrix.subset(range(len(matrix.rows)), [column])
+            doubt = f"the column '{matrix.columns[column]}' is taken, of {len(plain)} of one sample"
+            doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
+            return replace(single, columns=(name_of_sample(where),), doubt=doubt)
+    return matrix
+
+
+def refuse_long(opening: Opening, where: str) -> None:
+    """Refuse a long table, of one row for each sample and gene.
+
+    Raises
+    ------
+    InvalidInput
+        With the columns of the samples, the genes and the values, and how to spread them.
+    """
+    columns = long_columns(opening)
+    if columns is None:
+        return
+    sample, gene, value = columns
+    what = f"is a long table: each row is a sample (column '{sample}') and a gene ('{gene}') with "
+    what += f"its value ('{value}'); spread it, so that each gene is one row and each sample one "
+    what += f"column: pandas' pivot(index='{gene}', columns='{sample}', values='{value}'), or "
+    what += "pivot_wider of R's tidyr"
+    raise InvalidInput([Problem(where, what, code="long_table")])
+
+
+def long_columns(opening: Opening) -> tuple[str, str, str] | None:
+    """Return the columns of samples, genes and values of a long table; None for any other table.
+
+    Two columns name each row together and neither does alone; few others have numbers.
+    """
+    header, rows = opening.header, opening.rows
+    if not 3 <= len(header) <= MAX_LONG_COLUMNS or len(rows) < FEWEST_LINES:
+        return None
+    numeric = [k for k in range(len(header)) if _is_numeric([row[k] for row in rows])]
+    words = [k for k in range(len(header)) if k not in numeric or SAMPLE.fullmatch(header[k])]
+    values = [k for k in numeric if k not in words and not _counts_rows([row[k] for row in rows])]
+    if not values or len(values) > MOST_VALUES:
+        return None
+    levels = {k: len({row[k] for row in rows}) for k in words}
+    repeated = [k for k in words if levels[k] <= len(rows) / 2]
+    candidates = [
+        (first, second)
+        for first, second in product(repeated, words)
+        if first != second and 1 < levels[second] < len(rows) and _is_key(rows, first, second)
+    ]
+    if not candidates:
+        return None
+    sample, gene = max(candidates, key=lambda pair: _likelihood(header, pair))
+    value = max(values, key=lambda k: (VALUE.fullmatch(header[k]) is not None, -k))
+    return header[sample], header[gene], header[value]
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    known = [cell for cell in cells if not is_missing(cell)]
+    numbers = sum(is_number(cell.replace(",", ".")) for cell in known)
+    return bool(known) and numbers >= NUMERIC_SHARE * len(known)
+
+
+def _counts_rows(cells: Sequence[str]) -> bool:
+    if not all(cell.isdigit() for cell in cells):
+        return False
+    return bool((np.diff([int(cell) for cell in cells]) == 1).all())
+
+
+def _is_key(rows: Sequence[Sequence[str]], first: int, second: int) -> bool:
+    """Tell whether two columns name each row together, but for one in twenty."""
+    pairs = {(row[first], row[second]) for row in rows}
+    return len(pairs) >= 0.95 * len(rows)
+
+
+def _likelihood(header: Sequence[str], pair: tuple[int, int]) -> tuple[bool, bool, bool, int]:
+    sample, gene = pair
+    named = SAMPLE.fullmatch(header[sample]) is not None
+    of_gene = GENE.fullmatch(header[gene]) is not None
+    known = re.fullmatch(r"assay|gene.*|symbol|protein.*", header[gene], re.IGNORECASE) is not None
+    return named, of_gene, known, -gene

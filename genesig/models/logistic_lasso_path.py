@@ -1,0 +1,135 @@
+"""The path of l1 logistic regression by an active-set Newton method, in NumPy.
+
+The baselines of two classes need no more, and a first start has nothing to compile for them; see
+`genesig.optim.logistic` for the certified solver with a ridge term, weights and covariates.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from genesig.arrays import Array
+from genesig.errors import GenesigError
+
+MAX_VIOLATION = 1e-10
+"""Share of tau by which the gradient of an unselected feature may pass tau."""
+
+MAX_GRADIENT = 1e-12
+"""Share of tau_max up to which the gradient of the selected features counts as 0."""
+
+MAX_CHANGES = 10_000
+"""Changes of the selected features at one tau."""
+
+MAX_NEWTON_STEPS = 200
+"""Newton steps with the same selected features, many more than are needed."""
+
+MIN_CURVATURE = 1e-13
+"""Share of the trace that is added to the Hessian: selected features may depend on each other."""
+
+
+class LogisticLassoFit(NamedTuple):
+    """The log odds are ``intercept + (x - mean)[genes] @ values``."""
+
+    intercept: float
+    genes: Array
+    values: Array
+
+
+def logistic_lasso_path(X: Array, y: Array, tau_shares: Array) -> list[LogisticLassoFit]:
+    """Return the minimisers of ``(1/n) Σ_i log(1 + exp(-y_i f(x_i))) + tau ||b||_1`` along tau.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    y : (n,) array
+        ±1, of both classes.
+    tau_shares : (m,) array
+        Falling tau, as shares of the smallest one that selects nothing.
+    """
+    Z = X - X.mean(axis=0)
+    positive = (y > 0).astype(float)
+    share = positive.mean()
+    tau_max = float(np.abs(Z.T @ (positive - share)).max() / len(y))
+    fit = LogisticLassoFit(
+        float(np.log(share / (1 - share))), np.zeros(0, dtype=np.int64), np.zeros(0)
+    )
+    path = []
+    for tau in tau_max * tau_shares:
+        if tau > 0:
+            fit = _minimise(Z, positive, float(tau), MAX_GRADIENT * tau_max, fit)
+        path.append(fit)
+    return path
+
+
+def _minimise(
+    Z: Array, positive: Array, tau: float, max_gradient: float, start: LogisticLassoFit
+) -> LogisticLassoFit:
+    """Return the minimiser at one tau: violators join the selected features until none is left."""
+    fit, signs = start, np.sign(start.values)
+    any_left = False
+    for _ in range(MAX_CHANGES):
+        fit, signs, left = _newton(Z[:, fit.genes], positive, tau, max_gradient, fit, signs)
+        any_left |= left
+        residual = positive - expit(fit.intercept + Z[:, fit.genes] @ fit.values)
+        gradient = Z.T @ residual / len(residual)
+        size = np.abs(gradient)
+        size[fit.genes] = 0.0
+        violators = np.flatnonzero(size > tau * (1 + MAX_VIOLATION))
+        if not len(violators):
+            order = np.argsort(fit.genes)
+            return fit._replace(genes=fit.genes[order], values=fit.values[order])
+        # Features that join together may leave at once: then they join one at a time.
+        n_joining = 1 if any_left else 1 + len(fit.genes) // 4
+        joining = violators[np.argsort(-size[violators], kind="stable")[:n_joining]]
+        signs = np.append(signs, np.sign(gradient[joining]))
+        fit = fit._replace(
+            genes=np.append(fit.genes, joining),
+            values=np.append(fit.values, np.zeros(len(joining))),
+        )
+    raise GenesigError("the l1 logistic regression did not converge")
+
+
+def _newton(
+    Z: Array, positive: Array, tau: float, max_gradient: float, fit: LogisticLassoFit, signs: Array
+) -> tuple[LogisticLassoFit, Array, bool]:
+    """Minimise with the selected features Z (n, s) and their signs; return whether any left.
+
+    A feature leaves where its coefficient reaches 0.
+    """
+    n = len(positive)
+    kept = np.arange(len(fit.genes))
+    design = np.column_stack([np.ones(n), Z])
+    coef = np.append(fit.intercept, fit.values)
+    slope = np.append(0.0, tau * signs)
+
+    def objective(coef: Array) -> float:
+        odds = design @ coef
+        return float(np.mean(np.logaddexp(0.0, odds) - positive * odds) + slope @ coef)
+
+    for _ in range(MAX_NEWTON_STEPS + len(coef)):
+        p = expit(design @ coef)
+        gradient = design.T @ (p - positive) / n + slope
+        if np.abs(gradient).max() <= max_gradient:
+            break
+        hessian = (design.T * (p * (1 - p) / n)) @ design
+        hessian[np.diag_indices(len(coef))] += MIN_CURVATURE * np.trace(hessian)
+        step = -np.linalg.solve(hessian, gradient)
+        crossing = np.flatnonzero(slope * (coef + step) < 0)
+        shares = -coef[crossing] / step[crossing]
+        longest = min(1.0, shares.min(initial=1.0))
+        share, value, fall = longest, objective(coef), gradient @ step
+        while share > 1e-10 and objective(coef + share * step) > value + 1e-4 * share * fall:
+            share /= 2
+            if abs(share * fall) < 1e-15 * abs(value):
+                break  # the decrease is below the rounding of the objective
+        coef = coef + share * step
+        if share == longest and len(crossing) and longest == shares.min():
+            inside = np.ones(len(coef), dtype=bool)
+            inside[crossing[shares == longest]] = False
+            coef, slope, design = coef[inside], slope[inside], design[:, inside]
+            kept = kept[inside[1:]]
+    left = len(kept) < len(fit.genes)
+    return LogisticLassoFit(float(coef[0]), fit.genes[kept], coef[1:]), signs[kept], left

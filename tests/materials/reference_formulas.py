@@ -1,0 +1,224 @@
+"""Formulas as their definitions read: objectives, likelihoods, ridge fits, the stable list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from genesig.optim.adjustment import adjustment
+from genesig.optim.cox.path import cox_path
+from genesig.optim.cox.training import CoxSets, cox_sets
+from genesig.optim.logistic import LogisticSets, logistic_coef, logistic_path, logistic_sets
+from genesig.optim.solution import Path
+
+# What the solvers minimise.
+
+Array = np.ndarray[Any, Any]
+
+
+def l1l2_objective(Z: Array, y: Array, b: Array, tau: float, mu: float) -> float:
+    """Return ``(1/n) ||y - Zb||² + mu ||b||² + tau ||b||_1`` (Mosci 2009, eq. 4.4)."""
+    r = y - Z @ b
+    return float(r @ r / len(y) + mu * (b @ b) + tau * np.abs(b).sum())
+
+
+# Lists of features as a path has them, and their ridge fit by NumPy's singular values.
+
+
+def supports(*columns, sets=1):
+    """Return a path with these lists, the same of every training set."""
+    coefs = [(np.sort(np.array(a, dtype=np.int64)), np.ones(len(a))) for a in columns] * sets
+    shape = (sets, len(columns))
+    return Path.of(shape, coefs, np.zeros(shape), np.zeros(shape, np.int64), 1e-9)
+
+
+def minimum_norm_ridge(Z, y, ridge):
+    U, s, Vt = np.linalg.svd(Z, full_matrices=False)
+    keep = s > 1e-12 * s.max(initial=0)
+    return Vt[keep].T @ (s[keep] / (s[keep] ** 2 + ridge) * (U[:, keep].T @ y))
+
+
+# The stable list straight from its definition, in loops over dense lists.
+
+
+def nogueira(lists, d):
+    """Return the index of Nogueira, Sechidis and Brown (2018) from the 0/1 matrix of the lists."""
+    Z = np.zeros((len(lists), d))
+    for row, genes in zip(Z, lists, strict=True):
+        row[genes] = 1
+    share = Z.mean()
+    if len(Z) < 2 or share in (0, 1):
+        return np.nan
+    return 1 - Z.var(axis=0, ddof=1).mean() / (share * (1 - share))
+
+
+def choose_by_hand(error, standard_error, lists, most, d):
+    """Return (tau, lam, mu) and the agreement of the lists that were candidates.
+
+    `error` and `standard_error` are (n_mu, n_tau, n_lam), NaN where lists are too long;
+    ``lists[mu][tau]`` holds the list of each inner fold. Numbers that differ by less than rounding
+    are equal.
+    """
+    n_mu, n_tau, n_lam = error.shape
+    known = [at for at in np.ndindex(error.shape) if not np.isnan(error[at])]
+    agreed = np.full((n_mu, n_tau), np.nan)
+    if not known:
+        return (0, n_lam - 1, 0), agreed
+    best = min(known, key=lambda at: (round(error[at], 12), at))
+    bound = round(round(error[best], 12) + standard_error[best], 12)
+    places, candidates = [], []
+    for mu, tau in np.ndindex(n_mu, n_tau):
+        errors = [round(value, 12) for value in error[mu, tau]]
+        if np.isnan(errors).any() or min(errors) > bound:
+            continue
+        lam = max(at for at in range(n_lam) if errors[at] == min(errors))
+        size = np.mean([len(genes) for genes in lists[mu][tau]])
+        places.append((0.0, size, -lam, mu, tau))
+        if 1 <= size <= most:
+            agreed[mu, tau] = value = nogueira(lists[mu][tau], d)
+            candidates.append((-round(-1 if np.isnan(value) else value, 12), *places[-1][1:]))
+    *_, minus_lam, mu, tau = min(candidates or places)
+    return (tau, -minus_lam, mu), agreed
+
+
+# Cox's partial likelihood as its definition reads, event by event, and samples with ties.
+
+
+def log_likelihood(time: Array, event: Array, eta: Array, ties: str, v: Array | None = None) -> Any:
+    """Return l(η); sample weights as in R's coxph."""
+    v, total = np.ones(len(time)) if v is None else v, 0.0
+    for t in sorted({t for t, e in zip(time, event, strict=True) if e}):
+        dead = [i for i in range(len(time)) if event[i] and time[i] == t]
+        all_risk = sum(v[j] * np.exp(eta[j]) for j in range(len(time)) if time[j] >= t)
+        dead_risk = sum(v[i] * np.exp(eta[i]) for i in dead)
+        total += sum(v[i] * eta[i] for i in dead)
+        mean = sum(v[i] for i in dead) / len(dead)
+        for k in range(len(dead)):
+            out = k / len(dead) if ties == "efron" else 0.0
+            total -= mean * np.log(all_risk - out * dead_risk)
+    return total
+
+
+def tied(seed: int, n: int, d: int, copies: bool = False) -> tuple[Array, Array, Array]:
+    """Return X (n, d), times of few values and events (n,), at least one."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + rng.normal(size=(n, 1))
+    if copies and d > 1:
+        X[:, 1] = X[:, 0]
+    time = np.ceil(4 * rng.exponential(size=n) * np.exp(-X[:, 0])) / 2
+    event = rng.random(n) < 0.6
+    event[rng.integers(n)] = True
+    return X, time, event
+
+
+def one_set(seed: int, n: int, d: int, ties: str = "efron", **more: Any) -> CoxSets:
+    X, time, event = tied(seed, n, d, more.pop("copies", False))
+    return cox_sets(
+        X, time, event, np.ones((n, 1), dtype=bool), centre=True, unit_variance=True, ties=ties,
+        **more,
+    )  # fmt: skip
+
+
+def cox_objective(sets: CoxSets, b: Array, tau: float, mu: float) -> float:
+    """Return what `cox_path` minimises on the first training set."""
+    weights, Z = sets.sets.weights, sets.columns(0, np.arange(len(b)))
+    square = b[weights > 0] @ b[weights > 0]
+    return float(sets.risk[0].value(Z @ b) + mu * square + tau * (weights @ np.abs(b)))
+
+
+def dense(sets: CoxSets, tau: Any, mu: Any, tolerance: float = 1e-9) -> Array:
+    """Return the coefficients of the path of the first training set, (m, d); all certified."""
+    fits = cox_path(sets, tau, mu, tolerance=tolerance)
+    assert fits.converged.all(), fits.message
+    B = np.zeros((fits.shape[1], sets.sets.X.shape[1]))
+    for m, b in enumerate(B):
+        features, values = fits.coef(0, m)
+        b[features] = values
+    return B
+
+
+# The logistic elastic net as its definition reads, and small problems of every kind.
+
+BOTH = {"centre": True, "unit_variance": True}
+KINDS = ["plain", "weights", "covariates", "both"]
+
+
+def classes(seed: int, n: int, d: int, k: int = 2) -> tuple[Array, Array, Array]:
+    """Return X (n, d), Y (n, k) of ±1 and training rows (n, k) that hold both classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + rng.normal(size=(n, 1))
+    Y = np.where(X[:, :1] + rng.normal(size=(n, k)) > 0, 1.0, -1.0)
+    rows = rng.random((n, k)) < 0.85
+    Y[:2], Y[-2:], rows[:2], rows[-2:] = 1.0, -1.0, True, True
+    return X * rng.uniform(0.5, 3, d) + rng.normal(size=d), Y, rows
+
+
+def covariates(seed: int, n: int) -> Array:
+    """Return two covariates (n, 2)."""
+    return np.random.default_rng(seed).normal([50, 0], size=(n, 2))
+
+
+def held(seed: int, rows: Array, kind: str) -> Any:
+    """Return the adjustment of a kind in `KINDS`."""
+    rng, (n, k) = np.random.default_rng(seed + 1), rows.shape
+    v = rng.uniform(0.2, 3, (n, k)) if kind in {"weights", "both"} else None
+    C = np.stack([covariates(seed, n)] * k) if kind in {"covariates", "both"} else None
+    return None if kind == "plain" else adjustment(rows, C, v)
+
+
+def problem(seed: int, n: int, d: int, kind: str = "plain", **keys: Any) -> LogisticSets:
+    """Return two training sets."""
+    X, Y, rows = classes(seed, n, d)
+    return logistic_sets(X, Y, rows, fixed=held(seed, rows, kind), **{**BOTH, **keys})
+
+
+def parts(sets: LogisticSets, k: int) -> tuple[Array, Array, Array, Array]:
+    """Return Z (n_k, d), y and v of sum 1 (n_k,), and the free columns (n_k, c) of one set."""
+    inside = np.flatnonzero(sets.sets.rows[:, k])
+    Z = sets.sets.standardised(k)[inside]
+    return Z, sets.y[k, inside], sets.v[k, inside], sets.columns[k][:, inside].T
+
+
+def logistic_objective(
+    sets: LogisticSets, k: int, b: Array, a: Array, tau: float, mu: float
+) -> float:  # fmt: skip
+    """Return the penalised loss of b (d,) and a (c,), with the ridge that covariates may have."""
+    Z, y, v, C = parts(sets, k)
+    loss = v @ np.logaddexp(0, -y * (C @ a + Z @ b))
+    return float(loss + tau * sets.sets.weights @ np.abs(b) + mu * b @ b
+                 + sets.ease[k] @ (a * a) / 2)  # fmt: skip
+
+
+def fits(sets: LogisticSets, tau: Any, mu: Any, **keys: Any) -> tuple[Any, Array, Array]:
+    """Return the path, coefficients B (k, m, d) and those of the columns A (k, m, c)."""
+    path, intercept, gamma = logistic_path(sets, tau, mu, **{"tolerance": 1e-9, **keys})
+    B = np.zeros((*path.shape, sets.sets.X.shape[1]))
+    for k in range(path.shape[0]):
+        for m in range(path.shape[1]):
+            features, values = path.coef(k, m)
+            B[k, m, features] = values
+    return path, B, np.concatenate([intercept[..., None], gamma], axis=2)
+
+
+def logistic_scores(sets: LogisticSets, path: Path, intercept: Array, gamma: Array) -> Array:
+    """Return the logarithmic odds ``a + c'g + z'b`` of all rows, (k, m, n)."""
+    (k, m), n = path.shape, len(sets.sets.X)
+    values, constant = logistic_coef(sets, path, intercept)
+    scores = constant[..., None] + np.einsum("kmq,kqn->kmn", gamma, sets.columns[:, 1:, :n])
+    X = sets.sets.matrix.F
+    for i in range(k):
+        for j in range(m):
+            part = slice(*path.indptr[i * m + j :][:2])
+            features = path.indices[part]
+            scores[i, j] += values[part] @ X[features, :n]
+            scores[i, j] += values[part] @ sets.sets.matrix.shift[features]
+    return np.asarray(scores)
+
+
+def covariate_coef(sets: LogisticSets, gamma: Array) -> Array:
+    """Return weights (k, m, q): what is added to a score is ``(c - mean) @ weights[k, m]``."""
+    if sets.fixed is None:
+        return gamma
+    root = np.sqrt(np.count_nonzero(sets.sets.rows, axis=0))
+    return np.asarray(np.einsum("kpq,kmq->kmp", sets.fixed.turn, gamma * root[:, None, None]))

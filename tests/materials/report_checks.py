@@ -1,0 +1,171 @@
+"""Checks of a report: types of its record, claims of its page, the page in a browser."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from genesig.report.methods import methods, references
+from genesig.report.page.verdict import Grade, grade, headline, here
+from genesig.report.page.words import rate
+
+# Whether a value of report_data.json is what its record says: every key, every type.
+
+UNIONS = (Union, types.UnionType)
+
+
+def misfits(kind: Any, value: Any, where: str = "") -> list[str]:
+    """Return where a value differs from a TypedDict or another type; nothing where it does not."""
+    return list(_misfits(kind, value, where))
+
+
+def _misfits(kind: Any, value: Any, where: str) -> Iterator[str]:
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin is NotRequired:
+        yield from _misfits(inside[0], value, where)
+    elif is_typeddict(kind):
+        yield from _keys(kind, value, where)
+    elif origin in UNIONS:
+        if all(misfits(one, value, where) for one in inside):
+            yield f"{where}: {value!r} is no {kind}"
+    elif origin in (list, dict):
+        if not isinstance(value, origin):
+            yield f"{where}: {value!r} is no {origin.__name__}"
+            return
+        items = value.items() if origin is dict else enumerate(value)
+        for key, one in items:
+            yield from _misfits(inside[-1], one, f"{where}[{key!r}]")
+    elif kind is not Any and not _plain(kind, value):
+        yield f"{where}: {value!r} is no {kind}"
+
+
+def _keys(kind: Any, value: Any, where: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{where}: {value!r} is no {kind.__name__}"
+        return
+    hints = get_type_hints(kind, include_extras=True)
+    required = {key for key, hint in hints.items() if get_origin(hint) is not NotRequired}
+    for key in sorted(required - value.keys() | value.keys() - hints.keys()):
+        yield f"{where}[{key!r}]: {'unknown' if key in value else 'absent'}"
+    for key in value.keys() & hints.keys():
+        yield from _misfits(hints[key], value[key], f"{where}[{key!r}]")
+
+
+def _plain(kind: Any, value: Any) -> bool:
+    if kind is float:
+        return isinstance(value, float | int) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return value is None if kind is type(None) else isinstance(value, kind)
+
+
+# What a page claims, held against the typed record that it was written from.
+
+POSITIVE = re.compile(r"Gene expression (distinguishes|predicts|adds to)")
+SUCCESS = ('class="card"', 'class="chips"', 'id="figure-decision_curve"', "mislabelling",
+           'class="good"')  # fmt: skip
+
+
+def contradictions(data: Any, page: str) -> list[str]:
+    """Return what the page says against its record, or against itself; nothing is good."""
+    text = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+    return [
+        *_grade(data, page, text),
+        *_numbers(data, text),
+        *_cohorts(data, text),
+        *_cited(data),
+    ]
+
+
+def _grade(data: Any, page: str, text: str) -> Iterator[str]:
+    said = re.findall(r'<p class="grade \w+">([^<]+)</p>', page)
+    if said != [grade(data).value]:
+        yield f"graded {grade(data).value}, the page says {said}"
+    if f'<body class="{grade(data).name.lower()}">' not in page:
+        yield "the colours of the figures are not those of the grade"
+    if " ".join(headline(data).split()) not in text:
+        yield "the first sentence is not that of the grade"
+    supported = grade(data) in (Grade.HERE, Grade.ELSEWHERE, Grade.AGAINST)
+    if POSITIVE.search(text) and not supported:
+        yield f"{grade(data).value}, and a sentence claims {POSITIVE.findall(text)}"
+    if "There is no evidence that" in text and grade(data) is not Grade.NONE:
+        yield f"{grade(data).value}, and a sentence denies it"
+    if grade(data) is Grade.NONE:
+        yield from (f"no evidence, and the page has {one}" for one in SUCCESS if one in page)
+    chance = re.search(r"Better than chance: (supported|with caution|not supported|not ass)", text)
+    if chance and chance[1] == "supported" and here(data) is not Grade.HERE:
+        yield "the light of chance is on, the models show nothing"
+
+
+def _numbers(data: Any, text: str) -> Iterator[str]:
+    """Compare what stands in several places: the error, p, and the number of named genes."""
+    it = data["answer"]
+    if it["error"]["value"] is not None and data["study"]["classes"]:
+        for where in (r"\(balanced error ([\d.]+ %), guessing",
+                      r"Balanced error on unseen samples ([\d.]+ %)"):  # fmt: skip
+            found = set(re.findall(where, text))
+            if found != {" ".join(rate(it["error"]["value"]).split())}:
+                yield f"the error is {it['error']['value']}, {where} finds {found}"
+    p = set(re.findall(r"whole analysis did as well \(p = ([^),;]+)", text))
+    p |= set(re.findall(r"permutation p = ([\d.× ⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+) ?\(", text))
+    if len({one.strip() for one in p}) > 1:
+        yield f"p is said to be {p}"
+    named = it["evidence"]["named"] if it["evidence"] else None
+    for count in re.findall(r"(\d+) genes? can be named", text):
+        if int(count) != named:
+            yield f"{count} genes can be named, and the record names {named}"
+    if "No gene can be named" in text and named:
+        yield f"no gene can be named, and the record names {named}"
+
+
+def _cohorts(data: Any, text: str) -> Iterator[str]:
+    tested = data["answer"]["cohorts"]["tested"] > 0
+    if ("has not been tested in an independent cohort" in text) == tested:
+        yield "the limits do not know whether other cohorts were tested"
+    if ("no other cohort was tested" in text) and data["answer"]["cohorts"]["rows"]:
+        yield "cohorts are shown and said to be none"
+
+
+def _cited(data: Any) -> Iterator[str]:
+    """Find references whose first author the Methods do not name."""
+    text = " ".join(methods(data))
+    for one in references(data):
+        author = re.match(r"[\w' -]+? (?=[A-Z]{1,3}\b)", one)
+        if author and author[0].split()[-1] not in text:
+            yield f"Methods do not cite {one[:60]}"
+
+
+# A page in headless Chromium or Chrome, and what a script in a copy of it found.
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
+# The policy of the page allows no script but its own.
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+SAY = """
+  const said = document.createElement("script");
+  said.type = "application/json"; said.id = "found"; said.textContent = JSON.stringify(found);
+  document.body.append(said);
+"""
+
+
+def found_by(script: str, text: str, folder: Path, *more: str, width: int = 1400) -> Any:
+    """Run a script, which ends with its value in ``found``, in a page of this text."""
+    copy = folder / "copy.html"
+    run = f'<script>addEventListener("load", async () => {{{script}{SAY}}});</script>'
+    copy.write_text(POLICY.sub("", text) + run, encoding="utf-8")
+    flags = [*FLAGS, f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900"]
+    command = [BROWSER, *flags, *more, "--virtual-time-budget=120000", "--dump-dom", copy.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    found = re.search(r'id="found">(.*?)</script>', done.stdout, re.DOTALL)
+    assert found is not None, done.stderr[-2000:]
+    return json.loads(html.unescape(found[1]))

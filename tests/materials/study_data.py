@@ -1,0 +1,203 @@
+"""Simulated data sets in memory: each kind of response, true genes, centres, studies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from study import settings, splits_of
+
+from genesig.results import Dataset, Design
+from genesig.selection.gather import evidence_table
+from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.tasks import keywords
+
+# A study of each kind of response: genes of noise, of which some may carry the response.
+
+Array = np.ndarray[Any, Any]
+
+
+def _classes(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    above = f + 0.3 * rng.standard_normal(len(f)) > np.quantile(f, 0.6)
+    return {"state": ["ill" if each else "well" for each in above]}, {"classes": ("well", "ill")}
+
+
+def _several(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    own = f + 0.3 * rng.standard_normal(len(f))
+    third = np.searchsorted(np.quantile(own, [0.35, 0.7]), own)
+    classes = ("well", "ill", "worse")
+    return {"state": [classes[each] for each in third]}, {"classes": classes}
+
+
+def _number(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    return {"state": [repr(float(v)) for v in f + 0.3 * rng.standard_normal(len(f))]}, {}
+
+
+def _times(f: Array, rng: np.random.Generator) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    own, lost = rng.exponential(np.exp(-f)), rng.exponential(2 * np.exp(-f.mean()), len(f))
+    columns = {
+        "state": [f"{v:.3f}" for v in np.minimum(own, lost)],
+        "end": ["dead" if each else "alive" for each in own <= lost],
+    }
+    return columns, {"event": "end", "occurred": "dead", "horizon": 1.0, "ties": "efron"}
+
+
+COLUMNS: dict[str, Callable[..., tuple[dict[str, list[str]], dict[str, Any]]]] = {
+    "classification": _classes,
+    "several_classes": _several,
+    "regression": _number,
+    "survival": _times,
+}
+
+
+def task_of(kind: str) -> str:
+    """Return ``data.task`` of a kind: of classes there may be two or more."""
+    return "classification" if kind == "several_classes" else kind
+
+
+def study_of(kind: str, seed: int, *, n: int = 40, d: int = 30, signal: float = 0.0) -> Dataset:
+    """Return n samples; the first three genes drive the response as strongly as `signal` says."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    f = signal * X[:, :3].sum(axis=1) + (0 if signal else 1) * rng.standard_normal(n)
+    columns, more = COLUMNS[kind](f, rng)
+    names = [f"S{row:02d}" for row in range(n)]
+    genes = [f"g{gene}" for gene in range(d)]
+    return Dataset(
+        X,
+        pd.DataFrame(columns, index=names),
+        pd.DataFrame({"symbol": genes}, index=genes),
+        Design(
+            **{
+                "label": "state",
+                "task": task_of(kind),
+                "classes": None,
+                "group": None,
+                "pair": None,
+            }
+            | more
+        ),
+        {},
+    )
+
+
+# Data in which some genes differ, and what the defaults name of them.
+
+FULL_SPLITS = {"folds": 5, "repeats": 1, "subsamples": 0}
+N_SAMPLES, N_GENES, TRUE_GENES = 60, 400, 10
+
+
+def differing(seed: int) -> tuple[Dataset, set[str]]:
+    """Return two classes of which ten genes differ by a standard deviation, and their names."""
+    rng = np.random.default_rng((991, seed))
+    X, ill = rng.standard_normal((N_SAMPLES, N_GENES)), np.arange(N_SAMPLES) % 2 == 1
+    true = rng.permutation(N_GENES)[:TRUE_GENES]
+    X[:, true] += ill[:, None]
+    samples, genes = [f"S{k:03d}" for k in range(N_SAMPLES)], [f"g{k:04d}" for k in range(N_GENES)]
+    obs = pd.DataFrame({"state": np.where(ill, "ill", "well")}, index=samples)
+    design = Design("state", "classification", ("well", "ill"), None, None)
+    var = pd.DataFrame({"symbol": genes}, index=genes)
+    return Dataset(X, obs, var, design, {}), {genes[j] for j in true}
+
+
+def named(dataset: Dataset, kind: str, seed: int) -> pd.DataFrame:
+    """Return evidence.tsv of a data set."""
+    scheme = "stratified_kfold" if dataset.design.group is None else "stratified_group_kfold"
+    splits = FULL_SPLITS | {"scheme": scheme}
+    config = settings({}, data={"task": task_of(kind)}, splits=splits)
+    chance = chance_study(
+        dataset,
+        splits_of(dataset, config, seed=seed),
+        permutations=config["signature"]["permutations"],
+        folds=config["normalise"]["folds"],
+        **keywords(config),
+    )
+    return evidence_table(dataset, chance, config["signature"]["fdr"])
+
+
+# Laboratories that measure the same genes, each a little differently.
+
+
+class Centre:
+    """Arrays of one laboratory: log2 intensities of genes that tell two classes apart, or not."""
+
+    def __init__(self, genes: int, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.levels = self.rng.uniform(4, 13, genes)
+        self.effects = self.rng.normal(0, 0.6, genes)
+        self.spreads = self.rng.uniform(0.3, 0.9, genes)
+
+    def elsewhere(self) -> Centre:
+        """Return another one: each gene is off by its own half of a standard deviation."""
+        other = Centre(len(self.levels), int(self.rng.integers(1 << 30)))
+        other.levels = self.levels + self.rng.normal(0, 0.5, len(self.levels)) * self.spreads
+        other.effects, other.spreads = self.effects, self.spreads
+        return other
+
+    def arrays(self, y: Array) -> Array:
+        """Return the values of samples with these labels, each a little brighter or darker."""
+        noise = self.rng.standard_normal((len(y), len(self.levels))) * self.spreads
+        light = self.rng.normal(0, 0.2, (len(y), 1))
+        return np.asarray(self.levels + np.outer(y, self.effects) + noise + light)
+
+
+def both(n: int) -> Array:
+    return np.where(np.arange(n) % 2, 1.0, -1.0)
+
+
+# Studies whose genes differ between two classes, by not quite the same in each study.
+
+STUDY_SAMPLES, STUDY_GENES, N_SHIFTED, EFFECT = 40, 1500, 75, 1.0
+
+
+def studies_of(k: int, tau: np.ndarray | float, seed: int, *, each: int = 1) -> Dataset:
+    """Return k studies of N samples, `each` of a patient; a gene's shift differs by tau."""
+    rng = np.random.default_rng((k, seed, each))
+    y = np.repeat(np.arange(STUDY_SAMPLES // each) % 2, each)
+    parts = []
+    for _ in range(k):
+        shift = EFFECT * (np.arange(STUDY_GENES) < N_SHIFTED) + tau * rng.standard_normal(
+            STUDY_GENES
+        )
+        own = rng.standard_normal((STUDY_SAMPLES // each, STUDY_GENES)).repeat(each, axis=0)
+        noise = rng.standard_normal((STUDY_SAMPLES, STUDY_GENES))
+        share = 0.8 if each > 1 else 0.0
+        parts.append(np.sqrt(share) * own + np.sqrt(1 - share) * noise + y[:, None] * shift)
+    names, genes = (
+        [f"s{i:03d}" for i in range(k * STUDY_SAMPLES)],
+        [f"g{j:04d}" for j in range(STUDY_GENES)],
+    )
+    obs = pd.DataFrame(
+        {
+            "state": np.tile(np.where(y, "ill", "well"), k),
+            "study": np.repeat([f"study {i}" for i in range(k)], STUDY_SAMPLES),
+        },
+        index=names,
+    )
+    design = Design("state", "classification", ("well", "ill"), None, None, "study", studies=True)
+    var = pd.DataFrame({"symbol": genes}, index=genes)
+    return Dataset(np.concatenate(parts), obs, var, design, {})
+
+
+def false_share(table: pd.DataFrame) -> float:
+    """Return the share of false genes among those of q <= .05."""
+    named = table["q_value"].to_numpy() <= 0.05
+    return float(named[N_SHIFTED:].sum() / max(1, named.sum()))
+
+
+# Data sets without a fault, to plant faults in.
+
+
+def faultless(rng, n=20, d=300, *, raw=False, batch=None, **columns):
+    """Samples that differ as samples do: by three hidden factors, a little in level, by noise."""
+    X = rng.normal(8, 2, d) + rng.normal(size=(n, 3)) @ rng.normal(0, 0.5, (3, d))
+    X += rng.normal(size=(n, d)) + rng.normal(0, 0.1, (n, 1))
+    if raw:
+        X = 2**X * rng.lognormal(0, 0.3, (n, 1))
+    obs = pd.DataFrame({"state": (["well", "ill"] * n)[:n], **columns})
+    obs.index = pd.Index([f"s{i}" for i in range(n)])
+    var = pd.DataFrame({"symbol": ["x"] * d}, index=[f"g{j}" for j in range(d)])
+    design = Design("state", "classification", ("well", "ill"), None, None, batch)
+    return Dataset(X, obs.astype(str), var, design, {"dropped": [], "steps": []})

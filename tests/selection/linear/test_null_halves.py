@@ -1,0 +1,51 @@
+"""Halves of a split are drawn once for all permutations that look at it."""
+
+import numpy as np
+import settings
+from study_data import study_of
+
+from genesig.data.splits.draw import draw_splits
+from genesig.data.splits.folds import CHANCE
+from genesig.selection.linear import tasks as tasks_module
+from genesig.selection.linear.halves import _null_training_sets
+from genesig.selection.linear.tasks import Pairs, tasks
+
+HALF_COUNTS = Pairs(2, 1)
+PERMUTATIONS = range(1, 8)
+
+
+def drawn_study():
+    dataset = study_of("classification", 1, n=40, d=6)
+    return dataset, draw_splits(dataset, seed=3, **settings.SPLITS | {"repeats": 1})
+
+
+def test_null_training_sets_equal_those_drawn_for_each_permutation():
+    dataset, splits = drawn_study()
+    together = _null_training_sets(dataset, splits, splits.outer, PERMUTATIONS, HALF_COUNTS)
+    assert [training_set.permutation for training_set in together] == list(PERMUTATIONS)
+    for training_set in together:
+        number = training_set.permutation
+        split = splits.outer[(number - 1) % len(splits.outer)]
+        (alone,) = tasks(dataset, splits, [split], [number], pairs=HALF_COUNTS, stage=CHANCE)
+        assert training_set.split == alone.split
+        for name in ("y", "train", "test", "halves", "inner_halves"):
+            np.testing.assert_array_equal(getattr(training_set, name), getattr(alone, name))
+
+
+def test_halves_of_each_split_are_drawn_once(monkeypatch):
+    dataset, splits = drawn_study()
+    keys = []
+    draw_halves = tasks_module.draw_halves
+
+    def recorded(samples, rows, pairs, seed, key):
+        keys.append(key)
+        return draw_halves(samples, rows, pairs, seed, key)
+
+    monkeypatch.setattr(tasks_module, "draw_halves", recorded)
+    _null_training_sets(dataset, splits, splits.outer, PERMUTATIONS, HALF_COUNTS)
+    assert len(keys) == len(set(keys))
+
+
+def test_no_halves_are_drawn_without_permutations():
+    dataset, splits = drawn_study()
+    assert _null_training_sets(dataset, splits, splits.outer, range(1, 1), HALF_COUNTS) == []

@@ -1,0 +1,79 @@
+"""Under permuted labels the FDR-selected genes have a model only where it has a part in the scores.
+
+Elsewhere nobody reads it, and it would take as long as all the rest.
+"""
+
+import numpy as np
+import pytest
+import settings
+from settings import MOMENTS, of_kind
+from study_data import COLUMNS, study_of
+
+from genesig.data.splits.draw import draw_splits
+from genesig.results.splits import TRAINING
+from genesig.selection.assess.controls import NAMED, controls_table, null_errors, null_study
+from genesig.selection.linear.answers import Expected
+from genesig.selection.linear.double_loop import _fit, double_loop
+from genesig.selection.linear.halves import chance_study, pairs_of
+from genesig.selection.linear.tasks import Protocol, tasks
+
+PERMUTATIONS = 2
+NEEDED = [("best", "two_stage"), ("controlled", "two_stage"), ("stable", "committee")]
+
+
+def small_study(kind, gene_list, model):
+    """Return a study of 40 samples and 30 genes, its splits, settings and half-sample null."""
+    dataset = study_of(kind, 1, n=40, d=30, signal=2.0)
+    splits = draw_splits(dataset, seed=3, **settings.SPLITS | {"repeats": 1, "subsamples": 0})
+    linear = of_kind(kind) | {"list": gene_list, "model": model, "mu": [1e-3, 1e-2]}
+    null = chance_study(dataset, splits, permutations=20, folds=MOMENTS, **linear)
+    return dataset, splits, linear, null
+
+
+def fit(study, labels):
+    dataset, splits, linear, null = study
+    return double_loop(dataset, splits, null, labels=labels, batch="1of1", folds=MOMENTS, **linear)
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_null_errors_without_fdr_model_equal_those_with_it(kind):
+    study = dataset, splits, linear, null = small_study(kind, "stable", "two_stage")
+    permuted = fit(study, f"permuted-1-{PERMUTATIONS}")
+    protocol = Protocol(**linear)
+    numbers = range(1, PERMUTATIONS + 1)
+    training_sets = tasks(
+        dataset, splits, splits.outer, numbers, pairs=pairs_of(TRAINING, protocol)
+    )
+    with_model = _fit(dataset, training_sets, MOMENTS, protocol, Expected.of(null, "outer"))
+    assert permuted.answer_indptr is None
+    assert with_model.answer_indptr is not None
+    np.testing.assert_array_equal(permuted.choice, with_model.choice)
+    shorter, longer = (
+        null_errors(dataset, splits, fits.with_chosen()) for fits in (permuted, with_model)
+    )
+    np.testing.assert_array_equal(shorter["size"], longer["size"])
+    np.testing.assert_allclose(shorter["error"], longer["error"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("gene_list", "model"), NEEDED)
+def test_p_of_fdr_model_is_there_where_it_takes_part_in_the_prediction(gene_list, model):
+    controls = controls_of(small_study("classification", gene_list, model))
+    assert controls.loc[controls["model"] == NAMED, "p_value"].notna().all()
+
+
+@pytest.mark.parametrize("gene_list", ["stable", "minimal"])
+def test_p_of_fdr_model_is_empty_where_it_does_not_predict(gene_list):
+    controls = controls_of(small_study("classification", gene_list, "two_stage"))
+    row = controls[controls["model"] == NAMED]
+    assert row["p_value"].isna().all()
+    assert row[["error", "difference", "difference_low", "difference_high"]].notna().all(axis=None)
+
+
+def controls_of(study):
+    dataset, splits, _, _ = study
+    observed, permuted = fit(study, "observed"), fit(study, f"permuted-1-{PERMUTATIONS}")
+    null, _ = null_study(dataset, splits, [observed], [permuted])
+    controls = controls_table(dataset, splits, [observed], null, [])
+    predictive = (controls["model"] == "genesig") & controls["mu"].isna()
+    assert controls.loc[predictive, "p_value"].notna().all()
+    return controls

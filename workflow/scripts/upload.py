@@ -1,0 +1,9 @@
+"""Copy a file of the user to where the storage of the workflow takes it."""
+
+from pathlib import Path
+
+from genesig.data.files.copies import copy_input
+from genesig.log import log_to
+
+log_to(snakemake.log[0])
+copy_input(Path(snakemake.input[0]), Path(snakemake.output[0]))
