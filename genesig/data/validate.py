@@ -230,14 +230,14 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     X, genes, where = inputs.expression.X, inputs.expression.genes, config["expression"]
     sheet, normalise = None if _errors(inputs.problems) else inputs.sheet, config["normalise"]
     names = [] if sheet is None else [str(name) for name in sheet.obs.index]
-    if lone := list(check_lone(X[: len(names)], genes, names, where)):
+    steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
+    if lone := list(check_lone(X[: len(names)], genes, names, where, steps)):
         return lone
     problems = list(check_probes(genes, normalise, where))
     problems = problems or list(check_scale(X, normalise, where))
     problems += check_mixed(X[: len(names)], names, normalise, where)
     faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
     faults = faults or list(check_empty(X[: len(names)], names, normalise, where))
-    steps = {step["step"] for step in normalise["samples"] + normalise["folds"]}
     if faults or (SEGMENT in steps and inputs.places is None):
         return problems + faults
     var = inputs.gene_table(gene_columns(normalise["folds"]))

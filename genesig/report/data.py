@@ -261,6 +261,7 @@ def batch_table(data: Study, limits: Limits) -> list[Table]:
 
 STEPS = {
     "log2": "values were cut to [{floor}, {ceiling}] and log2-transformed",
+    "zeros_as_missing": "zeros were taken for missing values",
     "standardise_samples": "each sample was standardised over its genes",
     "rank_samples": "values were replaced by their ranks within the sample",
     "log_cpm": "counts became log2 of counts per million, {prior} added",

@@ -25,6 +25,7 @@ from genesig.data.quality.twins import cross_twins, twins_of
 from genesig.data.steps.combat import FEWEST
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
+from genesig.data.steps.zeros import NAME as ZEROS
 from genesig.data.study.dataset import Inputs, inputs_of
 from genesig.data.study.design_check import names_patients
 from genesig.data.study.labels.known import LABELS
@@ -242,6 +243,8 @@ def _check_scale(cohort: Cohort, var: pd.DataFrame, X: Array, known: Array, trai
     try:
         fitted = fit_steps(training, with_places(steps, var))
         T = fitted.transform(training)
+        if ZEROS in fitted.names:
+            known = known & (X != 0)
         values = row_wise(fitted.steps, X, known, np.zeros(X.shape[1]))
     except GenesigError:  # said of the study's own values
         return

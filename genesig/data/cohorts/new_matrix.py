@@ -48,9 +48,20 @@ MOST_BROKEN, CLOSE = 0.5, 1e-9
 FEWEST = 10
 # Steps that do to a gene what they would do without the others, once they are fitted.
 GENE_BY_GENE = {
-    "log2", "mean_impute", "left_censored", "half_minimum", "align_studies", "fix_studies",
-    "combat", "detection_filter", "variance_filter", "fold_filter", "range_filter", *MOMENTS,
-}  # fmt: skip
+    "align_studies",
+    "combat",
+    "detection_filter",
+    "fix_studies",
+    "fold_filter",
+    "half_minimum",
+    "left_censored",
+    "log2",
+    "mean_impute",
+    "range_filter",
+    "variance_filter",
+    "zeros_as_missing",
+    *MOMENTS,
+}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.files.readers import read_matrix, read_samples
+from genesig.data.files.readers import parts_of_files, read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.study.labels.record import BY_SIGHT
 from genesig.data.study.matrix_check import check_samples, with_genes_only
@@ -125,11 +125,11 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
     """
     problems: Problems = []
     table_file = expression if samples is None else samples
-    matrix = attempt(lambda: read_matrix(expression, part), problems)
+    of_matrix, of_samples = parts_of_files(part, expression, table_file)
+    matrix = attempt(lambda: read_matrix(expression, of_matrix), problems)
     if matrix is not None and matrix.doubt:
         problems.append(Problem(expression, matrix.doubt, "warning"))
-    part_of_table = part if samples in (None, expression) else None
-    table = _table(matrix, table_file, part_of_table, sample_names, problems)
+    table = _table(matrix, table_file, of_samples, sample_names, problems)
     labels, dropped = None, list[dict[str, str]]()
     if table is not None:
         columns, index = list(map(str, table.columns)), str(table.index.name)

@@ -157,6 +157,8 @@ class Matrix:
         Gene -> symbol, where a column beside the ids has them.
     partial : tuple of str
         Samples that lack one of the file's parts altogether, whose cells there are NaN.
+    parts : tuple of str
+        Other matrices of the same file, such as layers.
     annotation : tuple of str
         Columns of the file that say something of its genes, and were taken away.
     """
@@ -171,6 +173,7 @@ class Matrix:
     doubt: str = ""
     symbols: Mapping[str, str] = field(default_factory=dict)
     partial: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     annotation: tuple[str, ...] = ()
 
     def whole(self) -> Matrix:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import starmap
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from genesig.arrays import Array
 from genesig.data.files.columns import (
     BATCH,
     are_codes,
@@ -30,10 +32,19 @@ from genesig.data.files.geo_counts import lack_of_values, present_counts
 from genesig.data.files.layouts import orient
 from genesig.data.files.names import FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
-from genesig.data.files.readers import format_of, read_matrix, read_samples
+from genesig.data.files.readers import format_of, parts_of_files, read_matrix, read_samples
 from genesig.data.files.sample_names import table_of_matrix
 from genesig.data.steps.imputation import of_low_genes
-from genesig.data.steps.scale import looks_counted, looks_raw, never_logged, sizes
+from genesig.data.steps.scale import (
+    genes_standardised,
+    log2_step,
+    looks_counted,
+    looks_raw,
+    never_logged,
+    sizes,
+    zeros_stand_apart,
+)
+from genesig.data.steps.zeros import NAME as ZEROS
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.response.design import label_columns
 from genesig.results.files import cell
@@ -55,6 +66,7 @@ FOLDS = 7
 """Samples that each of several classes needs: five outer folds leave enough for five inner ones."""
 Label = str | dict[str, Any]
 Lines = tuple[str, ...]
+NO_NEW_SAMPLE = "no new sample can be put on this scale, and test samples took part in it"
 # From this share of cells on that are words, a table is no matrix.
 MOST_WORDS = 0.1
 # The same with the columns that stand beside the genes, or say something of the samples.
@@ -94,11 +106,12 @@ def first_look(
         if reason := lack_of_values(series_matrix):
             raise refuse(series_matrix, reason)
         path = str(series_matrix)
-    matrix = read_matrix(path, part)
+    of_matrix, of_samples = parts_of_files(part, path, samples)
+    matrix = read_matrix(path, of_matrix)
     table = None
     notes: list[Problem] = []
     if samples is not None:
-        table = read_samples(samples, matrix.columns, part if samples == path else None)
+        table = read_samples(samples, matrix.columns, of_samples)
         table, notes = table_of_matrix(table, matrix, samples)
         matrix = _of(table, samples, matrix, path)
     kind = kind_of(path)
@@ -109,8 +122,8 @@ def first_look(
     normalise, why = _steps(matrix)
     why = (*_origin(path, matrix), *why)
     lacking, more = _missing(matrix)
-    settings = on_top({} if part is None else {"data": {"part": part}}, lacking,
-                      {"normalise": normalise} if normalise else {})  # fmt: skip
+    named_part = {} if part is None else {"data": {"part": part}}
+    settings = on_top(named_part, {"normalise": normalise} if normalise else {}, lacking)
     why = (*why, *more, *lines)
     if table is None and kind is not None and _describes(kind):
         table = _samples(path, part, matrix)
@@ -208,39 +221,70 @@ def _samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None
     return None if itself else table  # a workbook whose only sheet is the matrix
 
 
-def _steps(matrix: Matrix) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the section ``normalise`` that the size of the values calls for, and the reason."""
-    cells = matrix.cells[np.isfinite(matrix.cells)]
+def _steps(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
+    """Return the section ``normalise`` that the shape of the values calls for, and the reason."""
     if matrix.line_word == "probe":
         return RMA, ("Raw intensities of probes: RMA.",)
+    X = _samples_in_rows(matrix)
+    first: list[dict[str, Any]] = []
+    if zeros_stand_apart(X):
+        X, first = np.where(X == 0, np.nan, X), [{"step": ZEROS}]
+    if standardised := genes_standardised(X):
+        layers = f"; choose a layer by --part: {listing(matrix.parts)}" if matrix.parts else ""
+        return {}, (f"The genes are {standardised} over all samples: {NO_NEW_SAMPLE}{layers}.",)
+    steps, why = _logarithms(X)
+    return {"samples": first + steps} if first or steps else {}, why
+
+
+def _logarithms(X: Array) -> tuple[list[dict[str, Any]], Lines]:
+    """Return the step that takes logarithms of X (n_samples, n_genes), and the reason."""
+    cells = X[np.isfinite(X)]
     if not cells.size:
-        return {}, ()
-    _, p99, most = sizes(cells)
-    size = f"99th percentile {p99:.4g}, maximum {most:.4g}, median {np.median(cells):.4g}"
-    if not never_logged(cells):
+        return [], ()
+    _, p99, largest = sizes(cells)
+    size = f"99th percentile {p99:.4g}, maximum {largest:.4g}, median {np.median(cells):.4g}"
+    if not never_logged(X):
         near = "though they are large: they lie close together"
         said = f"Values that look logged ({size}), {near}; nothing is done to them."
-        return {}, (said,) if looks_raw(p99, most) else ()
+        return [], (said,) if looks_raw(p99, largest) else ()
     if looks_counted(cells):
-        step, why = "log_cpm", f"Counts, never logged ({size}): zeros among whole numbers."
-    else:
-        what = "no zero" if (cells > 0).all() else "hardly any whole number"
-        why = f"Values that were never logged ({size}), with {what}; log_cpm is for counts."
-        step = "log2"
-    return {"samples": [{"step": step}]}, (why,)
+        zeros = "zeros among whole numbers" if (cells == 0).any() else "whole numbers from near 0"
+        why = f"Counts, never logged ({size}): {zeros}."
+        return [{"step": "log_cpm"}], (why,)
+    shape = "no zero" if (cells > 0).all() else "hardly any whole number"
+    why = f"Values that were never logged ({size}), with {shape}; log_cpm is for counts."
+    step = log2_step(X)
+    return [step], (why, *_of_floor(X, step))
+
+
+def _of_floor(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
+    """Say how many values lie below a floor that is not the default."""
+    if "floor" in step:
+        values = X[np.isfinite(X)]
+        share = 100 * float(np.mean((values != 0) & (values < step["floor"])))
+        yield f"The floor follows the data: {share:.2g} % of the values lie below, zeros aside."
+
+
+def _samples_in_rows(matrix: Matrix) -> Array:
+    """Return the cells as (n_samples, n_genes); what may lie either way has more genes."""
+    return matrix.cells.T if len(matrix.columns) < len(matrix.rows) else matrix.cells
 
 
 def _missing(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
     """Return the settings that missing cells call for, and the reason; nothing without any."""
-    lost = ~np.isfinite(matrix.cells)
+    X = np.where(np.isfinite(matrix.cells), matrix.cells, np.nan)
+    zeros = zeros_stand_apart(X)
+    X = _samples_in_rows(replace(matrix, cells=np.where(X == 0, np.nan, X) if zeros else X))
+    lost = np.isnan(X)
     if not lost.any():
         return {}, ()
-    genes = matrix.turn() if len(matrix.columns) > len(matrix.rows) else matrix
-    low = of_low_genes(np.where(np.isfinite(genes.cells), genes.cells, np.nan).T)
+    low = of_low_genes(X)
     step, why = ("left_censored", "they are of low genes: too small to be measured") if low else (
         "knn_impute", "filled in from genes alike")  # fmt: skip
     other = "knn_impute" if low else "left_censored"
-    said = f"{int(lost.sum())} of {lost.size} cells are missing ({why}; the other step is {other})."
+    written = ", written as 0, with no small value beside them" if zeros else ""
+    said = f"{int(lost.sum())} of {lost.size} cells are missing{written} "
+    said += f"({why}; the other step is {other})."
     folds = [{"step": step}, {"step": "centre"}, {"step": "unit_variance"}]
     return {"data": {"missing": True}, "normalise": {"folds": folds}}, (said,)
 

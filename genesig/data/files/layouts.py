@@ -13,6 +13,7 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.gmt import NamedSet
+from genesig.data.files.spreadsheets import eaten
 from genesig.errors import Problem, did_you_mean, refuse
 from genesig.words import is_missing, listing
 
@@ -159,6 +160,9 @@ def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
 
 def nearest(names: Sequence[str], found: Collection[str]) -> str:
     """Recognise names that a program has changed: leading zeros, R's make.names, case, an end."""
+    if dates := eaten(list(names)) or eaten(list(found)):
+        return f"; turned into dates or numbers by a spreadsheet: {listing(dates)}; write the " \
+               "names of the samples again, as text"  # fmt: skip
     name = names[0]
     usual: dict[str, Callable[[str], str]] = {
         "R has changed it; read and write with check.names=FALSE": _r_name,

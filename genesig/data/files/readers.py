@@ -257,6 +257,30 @@ def format_of(path: str | Path) -> Format:
     return _read(path)[0]
 
 
+def parts_of_files(
+    part: str | None, expression: str, *others: str | None
+) -> tuple[str | None, ...]:
+    """Return which part of the matrix's file, and of each other file, ``data.part`` names.
+
+    It is the matrix's if its file may have parts, and that of another file only if this is the same
+    one; else it is that of the other files which have parts.
+    """
+    same = [part if path == expression else None for path in others]
+    suffixes = [suffix_of(path) if path else "" for path in others]
+    with_parts = [s in READERS and bool(READERS[s].parts) for s in suffixes]
+    if part is None or not any(with_parts) or expression in others or _may_have_parts(expression):
+        return part, *same
+    return None, *(part if has_parts else None for has_parts in with_parts)
+
+
+def _may_have_parts(path: str) -> bool:
+    """Tell whether files of a format have parts; of one that cannot be read, say yes."""
+    try:
+        return is_folder(path) or bool(format_of(path).parts)
+    except InvalidInput:
+        return True
+
+
 def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
     """Return the format of a file, told by its ending and its opening, and its content."""
     suffix = suffix_of(path)

@@ -34,6 +34,7 @@ from genesig.data.steps.moments import Centre, UnitVariance, state_of
 from genesig.data.steps.sample_wise import Log2, RankSamples, StandardiseSamples
 from genesig.data.steps.scale import middle_and_top
 from genesig.data.steps.segment import Segment, among, with_places
+from genesig.data.steps.zeros import ZerosAsMissing
 from genesig.errors import GenesigError, pick
 from genesig.plugins import Registry, answering, check_answer
 from genesig.results import Dataset, Design
@@ -379,6 +380,7 @@ def alignments_of(dataset: Dataset) -> Alignments | None:
 
 NORMALISERS: Registry[Any] = Registry("steps", {
     "log2": Log2,
+    "zeros_as_missing": ZerosAsMissing,
     "standardise_samples": StandardiseSamples,
     "rank_samples": RankSamples,
     "log_cpm": LogCpm,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
 
 from genesig.arrays import Array
@@ -13,6 +15,26 @@ LOGGED_P99, LOGGED_MAX = 30.0, 50.0
 WIDEST_LOG, CLOSE = 45.0, 2.0
 # Of the values that are not 0: so many whole ones, and they are counts or shares of counts.
 WHOLE = 0.2
+# Spread of genes against their size, both as logarithms: amounts have a slope of 1, logarithms of
+# amounts one below 0.5. Seen are genes within a factor of the largest, of different sizes (log2).
+MIN_RAW_SLOPE, MAX_RAW_SLOPE, MAX_LOGGED_SLOPE = 0.7, 1.5, 0.4
+RANGE_OF_SIZES, MIN_SD_OF_SIZES = 16.0, 0.5
+MIN_GENES, MIN_SAMPLES = 10, 10
+# Groups of genes by their size, and the spread of logarithms that is noise beside the larger half.
+GROUPS_BY_SIZE, NOISY = 20, 2.0
+# Least share of negative values that says of intensities that a background was subtracted.
+MIN_NEGATIVE = 0.01
+ROUNDING = 1e-9
+# Limits of the step log2 unless the config names others; the shares of values below the floor and
+# above the ceiling that are hardly any.
+DEFAULT_FLOOR, DEFAULT_CEILING, HARDLY_BELOW, HARDLY_ABOVE = 16.0, 65536.0, 0.02, 0.001
+# Whole numbers beyond 16 bits from near 0 on are no intensities of a scanner.
+LARGEST_OF_SCANNER, SMALLEST_OF_COUNTS = 65535, 100
+# Between these shares of zeros, some values are near 0 if zeros are measured: up to this size, and
+# at least so many for each zero.
+MANY_ZEROS, MOST_ZEROS, NEAR_ZERO, NEAR_SHARE = 0.02, 0.7, 10.0, 0.1
+# Genes that are standardised: the share of them, and how exactly, in standard deviations.
+MOST_GENES, TOLERANCE = 0.9, 0.02
 # What programs and people write where nothing was measured, and all cells must be numbers.
 CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0)
 # Steps that take logarithms, or after which the scale is of no account.
@@ -36,14 +58,102 @@ def looks_raw(p99: float, most: float) -> bool:
 
 
 def never_logged(X: Array) -> bool:
-    """Tell whether the finite values of a matrix were probably never logged.
+    """Tell whether the values of a matrix (n_samples, n_genes) were probably never logged.
 
-    By their size, but for values up to 45 that lie as close together as logarithms do: those of
-    mass spectrometry, cycles of PCR.
+    Large values were not, unless they lie as close together as logarithms do (mass spectrometry,
+    cycles of PCR) or are percentages. Small ones were not if the spread of genes grows with their
+    size, as that of concentrations and of rates does.
     """
-    _, p99, most = sizes(X)
+    _, p99, largest = sizes(X)
     median = float(np.nanmedian(X))
-    return looks_raw(p99, most) and not (most <= WIDEST_LOG and p99 < CLOSE * median)
+    if not looks_raw(p99, largest):
+        return spread_grows_with_size(X)
+    close = largest <= WIDEST_LOG and p99 < CLOSE * median
+    return not (close or _are_percentages(X, largest))
+
+
+def _are_percentages(X: Array, largest: float) -> bool:
+    """Tell whether values fill 0 to 100, and genes near either end vary less than others."""
+    if np.nanmin(X) < 0 or largest > 100 or float(np.nanmedian(X)) < 1:
+        return False
+    slope = _slope_of_spread(X)
+    return slope is not None and slope < MAX_LOGGED_SLOPE
+
+
+def spread_grows_with_size(X: Array) -> bool:
+    """Tell whether the standard deviation of genes is in proportion to their mean.
+
+    So it is of amounts; of logarithms of the same amounts it is not, log(1 + x) included.
+    """
+    if np.nanmin(X) < 0:
+        return False
+    slope = _slope_of_spread(X)
+    return slope is not None and MIN_RAW_SLOPE <= slope <= MAX_RAW_SLOPE
+
+
+def _slope_of_spread(X: Array) -> float | None:
+    """Return the slope of log standard deviation on log mean over the larger genes.
+
+    None if these are fewer than 10 or of nearly one size, or if mean and spread are unrelated.
+    """
+    measured = np.isfinite(X).any(axis=0)
+    mean, spread = np.nanmean(X[:, measured], axis=0), np.nanstd(X[:, measured], axis=0)
+    varies = (mean > 0) & (spread > 0)
+    if not varies.any():
+        return None
+    large = varies & (mean > np.percentile(mean[varies], 99) / RANGE_OF_SIZES)
+    log_mean, log_spread = np.log2(mean[large]), np.log2(spread[large])
+    if len(log_mean) < MIN_GENES or log_mean.std() < MIN_SD_OF_SIZES:
+        return None
+    return float(np.cov(log_mean, log_spread)[0, 1] / log_mean.var(ddof=1))
+
+
+def noise_level(X: Array) -> float:
+    """Return the size below which genes vary mostly by noise: the floor that logarithms need.
+
+    Measured are genes in groups of one size. Where their logarithms vary twice as much as those of
+    the larger half, values are noise, or 0 beside small values; elsewhere the level is the first
+    percentile of the values above 0. Of differences of intensities, some of which are negative, it
+    is the median size of the negative ones. Rounded to 1, 2 or 5 times a power of ten, downwards.
+    """
+    values = X[np.isfinite(X)]
+    if np.mean(values < 0) > MIN_NEGATIVE:
+        return _round_down(float(np.median(-values[values < 0])))
+    level = float(np.percentile(values[values > 0], 1))
+    logs = np.log2(np.maximum(X[:, np.isfinite(X).all(axis=0)], level))
+    if logs.shape[1] < MIN_GENES * GROUPS_BY_SIZE:
+        return _round_down(level)
+    size, spread = np.median(logs, axis=0), logs.std(axis=0)
+    groups = np.array_split(np.argsort(size, kind="stable"), GROUPS_BY_SIZE)
+    spreads = np.array([np.median(spread[genes]) for genes in groups])
+    noisy = spreads > NOISY * np.median(spreads[GROUPS_BY_SIZE // 2 :])
+    if noisy[: GROUPS_BY_SIZE // 2].any():
+        highest = int(np.flatnonzero(noisy[: GROUPS_BY_SIZE // 2])[-1])
+        level = max(level, float(2.0 ** np.median(size[groups[highest]])))
+    return _round_down(level)
+
+
+def log2_step(X: Array) -> dict[str, Any]:
+    """Return the step log2 with the floor and the ceiling that X (n_samples, n_genes) needs.
+
+    A default stays if it cuts hardly any value, or is about as large as the noise.
+    """
+    step: dict[str, Any] = {"step": "log2"}
+    measured = X[np.isfinite(X) & (X != 0)]
+    floor = noise_level(X)
+    cuts = np.mean(measured < DEFAULT_FLOOR) > HARDLY_BELOW or (X == 0).any()
+    if cuts and not floor / 2 <= DEFAULT_FLOOR <= 2 * floor:
+        step["floor"] = int(floor) if floor.is_integer() else floor
+    if np.mean(measured > DEFAULT_CEILING) > HARDLY_ABOVE:
+        step["ceiling"] = 10 ** int(np.ceil(np.log10(measured.max()) + 1))
+    return step
+
+
+def _round_down(value: float) -> float:
+    """Return the largest of 1, 2 or 5 times a power of ten that is not above a positive value."""
+    power = 10.0 ** np.floor(np.log10(value) + ROUNDING)
+    leading = value / power * (1 + ROUNDING)
+    return float(f"{power * (5 if leading >= 5 else 2 if leading >= 2 else 1):.1g}")
 
 
 def middle_and_top(X: Array) -> tuple[float, float]:
@@ -68,12 +178,51 @@ def spread_as_raw(median: float, p99: float) -> bool:
 def looks_counted(X: Array) -> bool:
     """Tell whether values are counts of reads, be they shared out among genes.
 
-    Some are 0, none is negative, and a fifth of the others are whole; of intensities none is 0,
-    however whole, and of rates (TPM) none is whole.
+    None is negative, and a fifth of those that are not 0 are whole. Some are 0, or all are whole
+    and reach from near 0 beyond what a scanner of 16 bits gives. Beside many zeros there are small
+    counts; beside those of label-free proteomics are none. Of rates (TPM) hardly any is whole.
     """
     X = X[np.isfinite(X)]
-    some = X[X != 0]
-    return bool(len(some) < len(X) and X.min() >= 0 and np.mean(some == np.round(some)) >= WHOLE)
+    positive = X[X > 0]
+    if not len(positive) or X.min() < 0 or zeros_stand_apart(X):
+        return False
+    whole = float(np.mean(positive == np.round(positive)))
+    if len(positive) < len(X):
+        return whole >= WHOLE
+    return whole == 1 and X.max() > LARGEST_OF_SCANNER and X.min() < SMALLEST_OF_COUNTS
+
+
+def zeros_stand_apart(X: Array) -> bool:
+    """Tell whether zeros stand for missing values: there are many, and hardly any value near them.
+
+    Near are values up to 10, of which counts and rates have more than zeros need; of logarithms
+    values below half of the first percentile of the others.
+    """
+    X = X[np.isfinite(X)]
+    positive = X[X > 0]
+    n_zeros = len(X) - len(positive)
+    if not MANY_ZEROS <= n_zeros / max(1, len(X)) <= MOST_ZEROS or not len(positive) or X.min() < 0:
+        return False
+    low, high = np.percentile(positive, [1, 99])
+    logged = high <= WIDEST_LOG and high < 2 * CLOSE * low
+    near = positive < low / 2 if logged else positive <= NEAR_ZERO
+    return bool(np.sum(near) < NEAR_SHARE * n_zeros)
+
+
+def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
+    """Tell whether genes of X (n_samples, n_genes) have mean 0 over all samples, and spread 1."""
+    measured = np.isfinite(X).any(axis=0)
+    if len(X) < MIN_SAMPLES or measured.sum() < MIN_GENES:
+        return ""
+    mean, spread = np.nanmean(X[:, measured], axis=0), np.nanstd(X[:, measured], axis=0)
+    varies = spread > 0
+    if varies.sum() < MIN_GENES:
+        return ""
+    mean, spread = mean[varies], spread[varies]
+    if np.mean(np.abs(mean) < TOLERANCE * spread) < MOST_GENES:
+        return ""
+    unit = np.abs(spread - 1) < TOLERANCE + 1 / len(X)  # whichever divisor was taken
+    return "z-scored" if np.mean(unit) >= MOST_GENES else "centred"
 
 
 def missing_codes(X: Array) -> tuple[float, ...]:

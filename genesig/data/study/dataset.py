@@ -14,7 +14,13 @@ from genesig.data.files.formats.arrays import suffix_of
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.files.readers import files_of, read_genes, read_matrix, read_samples
+from genesig.data.files.readers import (
+    files_of,
+    parts_of_files,
+    read_genes,
+    read_matrix,
+    read_samples,
+)
 from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
@@ -114,7 +120,8 @@ def read_dataset(expression: str, samples: str, label: Label,
                  chromosome: str | None, position: str | None,
                  keep: Sequence[str] = (),
                  sample_names: str | None = None,
-                 categorical_covariates: Sequence[str] = ()) -> Dataset:  # fmt: skip
+                 categorical_covariates: Sequence[str] = (),
+                 unlabelled: str = "refuse") -> Dataset:  # fmt: skip
     """Read the expression matrix, the sample table and the gene table of a study.
 
     Parameters
@@ -163,6 +170,8 @@ def read_dataset(expression: str, samples: str, label: Label,
         ``balanced``, or the column of the samples' weights.
     chromosome, position : str or None
         Columns of the gene table that say where each gene lies.
+    unlabelled : {"refuse", "leave_out"}
+        What is done with samples without a label where these are many or of one kind.
     keep : sequence of str
         Kinds of rows that are no genes and are kept, see `files.non_genes.KINDS`.
     sample_names : str or None
@@ -193,7 +202,8 @@ def read_dataset(expression: str, samples: str, label: Label,
                          covariate_shape=covariate_shape, weights=weights,
                          chromosome=chromosome, position=position, keep=keep,
                          sample_names=sample_names,
-                         categorical_covariates=categorical_covariates)  # fmt: skip
+                         categorical_covariates=categorical_covariates,
+                         unlabelled=unlabelled)  # fmt: skip
     # One file may be matrix, sample table and gene table: what is wrong with it is said once.
     errors = [p for p in dict.fromkeys(inputs.problems) if p.level == "error"]
     if errors or inputs.sheet is None or inputs.expression is None:
@@ -243,7 +253,8 @@ def read_inputs(expression: str, samples: str, label: Label,
                 chromosome: str | None, position: str | None,
                 keep: Sequence[str] = (),
                 sample_names: str | None = None,
-                categorical_covariates: Sequence[str] = ()) -> Inputs:  # fmt: skip
+                categorical_covariates: Sequence[str] = (),
+                unlabelled: str = "refuse") -> Inputs:  # fmt: skip
     """Read and check everything that `read_dataset` needs; faults are listed, not raised."""
     problems: list[Problem] = []
     columns, pool = label_columns(label), None
@@ -274,7 +285,8 @@ def read_inputs(expression: str, samples: str, label: Label,
     if table is not None and matrix is not None and _look_swapped(matrix, table, columns[0]):
         return Inputs(None, None, None, [Problem(expression, SWAPPED.format(samples))])
     if table is not None:
-        settings = {"classes": classes, "event": event, "horizon": horizon, "ties": ties}
+        settings = {"classes": classes, "event": event, "horizon": horizon, "ties": ties,
+                    "unlabelled": unlabelled}  # fmt: skip
         sheet = check_sheet(table, samples, label=columns, task=task,
                             settings=settings, group=group, pair=pair, batch=batch,
                             studies=pool is not None, problems=problems)  # fmt: skip
@@ -293,7 +305,7 @@ def read_inputs(expression: str, samples: str, label: Label,
                               problems=problems)  # fmt: skip
     genes, of_genes = None if values is None else values.genes, _OfGenes()
     if annotation is not None:
-        chosen = part if annotation == expression else None
+        chosen = parts_of_files(part, expression, annotation)[1]
         of_genes = _of_genes(annotation, chosen, genes, of_gene_table, problems)
     symbols = of_genes.symbols
     if annotation is None and matrix is not None and matrix.symbols:
@@ -352,8 +364,9 @@ def _read_both(
     `partial`: samples that lack a modality are kept. `sample_names` is the column of the table with
     the names that the matrix has.
     """
+    of_matrix, of_samples = parts_of_files(part, expression, samples)
     if files is not None:
-        table = attempt(lambda: read_samples(samples, None, None), problems)
+        table = attempt(lambda: read_samples(samples, None, of_samples), problems)
         if table is None:
             return None, None
         if sample_names is not None:
@@ -366,13 +379,12 @@ def _read_both(
         listed = attempt(lambda: files_of(file_names, expression, samples), problems)
         if listed is None:
             return None, table
-        return attempt(lambda: read_matrix(expression, part, listed), problems), table
-    matrix = attempt(lambda: read_matrix(expression, part, partial=partial), problems)
+        return attempt(lambda: read_matrix(expression, of_matrix, listed), problems), table
+    matrix = attempt(lambda: read_matrix(expression, of_matrix, partial=partial), problems)
     if matrix is None and suffix_of(samples) == ".cls":
         return None, None  # it names no samples: without its matrix there is nothing to say of it
     names = None if matrix is None else matrix.columns
-    chosen = part if samples == expression else None
-    table = attempt(lambda: read_samples(samples, names, chosen, partial=partial), problems)
+    table = attempt(lambda: read_samples(samples, names, of_samples, partial=partial), problems)
     if matrix is not None and table is not None:
         axes = (matrix.columns, matrix.rows)
         table = with_matrix_names(table, axes, samples, sample_names, problems)

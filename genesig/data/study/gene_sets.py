@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.data.files.gmt import NamedSet
 from genesig.data.files.readers import read_sets
-from genesig.data.study.matrix_check import eaten
+from genesig.data.files.spreadsheets import eaten
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results.splits import GeneSets
 from genesig.words import counted, listing

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,27 +13,10 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import with_single_ids
 from genesig.data.files.layouts import nearest, orient
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
-from genesig.data.steps.scale import missing_codes
+from genesig.data.files.spreadsheets import eaten
+from genesig.data.steps.scale import genes_standardised, missing_codes
 from genesig.errors import Problem
 from genesig.words import LARGEST, SMALLEST, alike, counted, listing, number_fault, too
-
-MONTH = (
-    r"(?:jan|feb|mar|mär|apr|mai|may|jun|jul|aug|ago|sep|sept|oct|okt|nov|dec|dez|déc|mrz|mars|avr"
-    r"|january|february|march|april|june|july|august|september|october|november|december)\.?"
-)
-YEAR = r"(?:19|20)\d\d"
-# SEPT2, MARCH1 and DEC1 as a spreadsheet shows or exports them: 2-Sep, Mar-01, 01. Mrz, 2021-03-01,
-# 01.03.2021, 3/1/21; RIKEN's 2310009E13 as 2.31E+19.
-EATEN = re.compile(
-    rf"\d{{1,2}}[-. /]+{MONTH}(?:[-. /]+\d{{2,4}})?|{MONTH}[-. /]\d{{1,4}}"
-    rf"|{YEAR}(?P<a>[-/.])\d{{1,2}}(?P=a)\d{{1,2}}(?:[ T]00:00(?::00)?)?"
-    rf"|\d{{1,2}}(?P<b>[-/.])\d{{1,2}}(?P=b)(?:{YEAR}|\d\d)"
-    r"|\d(?:[.,]\d+)?E\+\d+",
-    re.IGNORECASE,
-)
-# The day numbers of 1982 to 2036, as a spreadsheet counts: MARCH1 as 44256.
-DAY = re.compile("[345]\\d{4}")
-MOST_DAYS = 0.02  # of the names: where more are such numbers, they are numbers of genes
 
 
 def check_gene_names(matrix: Matrix, where: str) -> list[Problem]:
@@ -61,14 +43,6 @@ def check_symbols(symbols: Mapping[str, str], where: str) -> list[Problem]:
     what = f"turned into dates or numbers by a spreadsheet: {counted(len(lost), 'symbol')}, "
     what += f"'{symbols[lost[0]]}' for '{lost[0]}'; write the symbols again, as text"
     return [Problem(where, what, "warning")]
-
-
-def eaten(names: Sequence[str]) -> list[str]:
-    """Return the names that a spreadsheet has turned into dates or numbers."""
-    days = [name for name in names if DAY.fullmatch(name)]
-    if len(days) > max(2, MOST_DAYS * len(names)) or sum(map(str.isdigit, names)) > 2 * len(days):
-        days = []
-    return [name for name in names if EATEN.fullmatch(name)] + days
 
 
 def _place(matrix: Matrix, gene: str) -> str:
@@ -137,6 +111,7 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     if matrix.doubt:
         problems.append(Problem(where, matrix.doubt, "warning"))
     oriented, extra = with_genes_only(oriented, where, surroundings, problems)
+    problems.extend(_check_standardised(oriented, where))
     extra = check_samples(oriented, where, names, used, sheet, problems) + extra
     problems.extend(check_gene_names(oriented, where))
     place = {name: row for row, name in enumerate(oriented.rows)}
@@ -148,6 +123,20 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     if any(problem.level == "error" for problem in problems[start:]):
         return None
     return _without_constant_genes(oriented, rows, where, extra, problems)
+
+
+def _check_standardised(matrix: Matrix, where: str) -> Iterator[Problem]:
+    """Warn of genes that all samples of the file, test samples included, have standardised."""
+    if kind := genes_standardised(matrix.cells):
+        what = (
+            f"the genes are {kind} over all samples: no new sample can be put on this scale, and "
+        )
+        what += "test samples took part in it; "
+        if matrix.parts:
+            what += f"choose a layer by data.part: {listing(matrix.parts)}"
+        else:
+            what += "name the values as they were before"
+        yield Problem(where, what, "warning", code="standardised_genes", key="data.part")
 
 
 def with_genes_only(

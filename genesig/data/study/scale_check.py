@@ -1,9 +1,9 @@
-"""The size of the values against the steps: values never logged, or logged twice."""
+"""The scale of the values against the steps: values never logged, logged twice, or flattened."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +15,19 @@ from genesig.data.steps.scale import (
     COUNTED,
     LEARNED_DEPTH,
     LOGARITHMS,
+    log2_step,
+    looks_counted,
     looks_raw,
     never_logged,
+    noise_level,
     sizes,
+    zeros_stand_apart,
 )
 from genesig.data.steps.segment import with_places
+from genesig.data.steps.zeros import NAME as ZEROS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
-from genesig.words import counted, listing
+from genesig.words import counted, flow, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +43,12 @@ MOST_BROKEN = 0.5
 # How many times the 99th percentile of raw samples is that of logged ones among them: 15-bit
 # intensities, 200 times.
 APART = 10.0
+# A value that lost its decimal point is ten times as large: so many times the others of its gene,
+# in this share of a gene's samples and of all cells at most.
+LOST_POINT, RARE_IN_GENE, FEW = 4.0, 0.1, 0.002
+# Shares of the cells below a floor and above a ceiling that are warned of; below a floor of up to
+# so many times the noise, more.
+MANY_BELOW, MOST_BELOW, MANY_ABOVE, FLOOR_OF_NOISE = 0.1, 0.4, 0.01, 2.0
 # From this share of zeros on, a sample of nothing else may be meant, unless it is to be counts.
 MOST_ZEROS = 0.5
 FEWEST_GENES = 10
@@ -50,37 +61,85 @@ RMA = ("rma_background", "median_polish")
 
 
 def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Problem]:
-    """Yield what the size of the values says about log2.
+    """Yield what the shape of the values says about the steps: see `never_logged`.
 
-    Values count as never logged where the 99th percentile is above 30 or the maximum above 50.
+    X is (n_samples, n_genes).
     """
-    X = X[np.isfinite(X)]
-    least, p99, most = sizes(X)
+    names = [step["step"] for step in normalise["samples"] + normalise["folds"]]
+    if ZEROS not in names and zeros_stand_apart(X):
+        yield _zeros(X, where)
+    if ZEROS in names:
+        X = np.where(X == 0, np.nan, X)
+    if not np.isfinite(X).any():
+        return
+    least, p99, largest = sizes(X)
     raw = never_logged(X)
-    size = f"99th percentile {p99:.4g}, maximum {most:.4g}"
-    steps = [step["step"] for step in normalise["samples"] + normalise["folds"]]
-    if raw and not LOGARITHMS & set(steps) and least == 0 and (np.round(X) == X).all():
-        yield Problem(where, f"the values look like counts ({size}); steps for counts are vst, "
-                      "size_factors and log_cpm (docs/data.md)", "warning")  # fmt: skip
-    elif raw and not LOGARITHMS & set(steps):
-        yield Problem(where, f"the values look as if they were never logged ({size}); to take "
-                      "logarithms set normalise.samples: [{step: log2}]", "warning")  # fmt: skip
-    rma = [step for step in steps if step in RMA]
+    size = f"99th percentile {p99:.4g}, maximum {largest:.4g}"
+    if raw and not LOGARITHMS & set(names):
+        yield Problem(where, _of_raw_values(X, size), "warning", code="never_logged",
+                      key="normalise.samples")  # fmt: skip
+    rma = [step for step in names if step in RMA]
     if rma and not raw:
         yield Problem(where, f"the values look as if they were logged already ({size}); "
                       f"{' and '.join(rma)} would take logarithms of logarithms, and need raw "
                       "intensities of probes: take them out of normalise", "warning")  # fmt: skip
-    counted_by = next((step for step in steps if step in COUNTED), None)
-    if counted_by and not raw and (np.round(X) != X).mean() > MOST_BROKEN:
+    counting_step = next((step for step in names if step in COUNTED), None)
+    measured = X[np.isfinite(X)]
+    broken = float((np.round(measured) != measured).mean())
+    if counting_step and not raw and broken > MOST_BROKEN:
         yield Problem(where, f"the values cannot be counts: most are no whole numbers ({size}); "
-                      f"take {_out(counted_by)}, or name the raw counts")  # fmt: skip
-    if "log2" in steps and not raw:
+                      f"take {_out(counting_step)}, or name the raw counts")  # fmt: skip
+    if "log2" in names and not raw:
         yield Problem(where, f"the values look as if they were logged already ({size}); take log2 "
-                      "out of normalise.samples", "warning")  # fmt: skip
-    elif "log2" in steps and least < 0:
-        share = 100 * float((X < 0).mean())
+                      "out of normalise.samples", "warning", code="logged_already")  # fmt: skip
+    elif "log2" in names and least < 0:
+        share = 100 * float((measured < 0).mean())
         yield Problem(where, f"{share:.2g} % of the values are negative; log2 raises them to its "
                       "floor", "warning")  # fmt: skip
+    others = [step for step in normalise["samples"] if step["step"] != ZEROS]
+    if raw and others and others[0]["step"] == "log2":
+        yield from _check_limits(X, others[0], where)
+
+
+def _zeros(X: Array, where: str) -> Problem:
+    """Say that zeros are missing values, and which settings take them for that."""
+    zeros = float(np.mean(X[np.isfinite(X)] == 0))
+    least = float(np.min(X[X > 0]))
+    text = f"{100 * zeros:.3g} % of the values are 0, and the next one is {least:.4g}: such zeros "
+    text += "are missing values; set data.missing: true, put {step: zeros_as_missing} first into "
+    text += "normalise.samples, and {step: left_censored} first into normalise.folds"
+    return Problem(where, text, "warning", code="zeros_missing", key="normalise.samples")
+
+
+def _of_raw_values(X: Array, size: str) -> str:
+    """Say what values look like that were never logged, and which steps take logarithms of them."""
+    values = X[np.isfinite(X)]
+    if looks_counted(X) and (np.round(values) == values).all():
+        return (f"the values look like counts ({size}); steps for counts are vst, size_factors and "
+                "log_cpm (docs/data.md)")  # fmt: skip
+    return (f"the values look as if they were never logged ({size}); to take logarithms set "
+            f"normalise.samples: [{flow(log2_step(X))}]")  # fmt: skip
+
+
+def _check_limits(X: Array, step: dict[str, Any], where: str) -> Iterator[Problem]:
+    """Yield that floor or ceiling of log2 make many values above 0 one.
+
+    Values below the noise of intensities are no loss, up to two fifths of all.
+    """
+    values = X[np.isfinite(X)]
+    floor, ceiling = step["floor"], step["ceiling"]
+    below = float(np.mean((values > 0) & (values < floor)))
+    above = float(np.mean(values > ceiling))
+    noise = noise_level(X)
+    at_noise = floor <= FLOOR_OF_NOISE * noise and below <= MOST_BELOW
+    if below > MANY_BELOW and not at_noise:
+        text = f"log2 with floor {floor:g} gives {100 * below:.2g} % of the cells one value, whose "
+        text += f"differences are lost; a floor that follows the data is {noise:g}"
+        yield Problem(where, text, "warning", code="flattened_by_floor", key="normalise.samples")
+    if above > MANY_ABOVE:
+        text = f"log2 with ceiling {ceiling:g} gives {100 * above:.2g} % of the cells one value, "
+        text += f"whose differences are lost; set a ceiling above {values.max():.4g}"
+        yield Problem(where, text, "warning", code="flattened_by_ceiling", key="normalise.samples")
 
 
 def check_mixed(X: Array, samples: Sequence[str], normalise: dict[str, Any],
@@ -101,31 +160,50 @@ def check_mixed(X: Array, samples: Sequence[str], normalise: dict[str, Any],
                       f"not ({high:.4g}); bring all to one scale", "warning")  # fmt: skip
 
 
-def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str],
-               where: str) -> Iterator[Problem]:  # fmt: skip
+def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str], where: str,
+               steps: Collection[str] = ()) -> Iterator[Problem]:  # fmt: skip
     """Yield the first of few values so large that only they look as if they were never logged.
 
-    Few are up to a tenth of all, and half of a sample's. One number that most of them are may stand
-    for no value.
+    Values of a gene that is abundant in many samples are no such values, and none is after ranks or
+    logarithms, which `steps` name. One number that most of them are may stand for no value.
     """
     if not np.isfinite(X).any():
         return
-    least, p99, most = sizes(X)
+    least, p99, largest = sizes(X)
     bulk = float(np.nanpercentile(X, BULK, method="lower"))  # of few values, too, one of them
     lone = bulk + ABSURD * (bulk - least) < X
     lone[lone.mean(axis=1) > MOST_FLAT] = False  # such a sample as a whole is of another scale
-    if not lone.any() or not looks_raw(p99, most) or looks_raw(bulk, float(np.nanmax(X[~lone]))):
+    if not lone.any() or not looks_raw(p99, largest):
         return
-    row, gene = map(int, np.argwhere(lone)[0])
-    times = int((X[row, gene] == X).sum())
-    filled = times >= REPEATED and 2 * times >= lone.sum()
-    what = f"the value {X[row, gene]:g} {_spread(lone, samples)}lies far above all others "
-    what += f"(nine of ten are below {bulk:.4g}); "
-    if filled:
-        what += f"it stands in {times} cells: if nothing was measured there, leave them blank"
+    numbers, times = np.unique(X[lone], return_counts=True)
+    if times.max() >= REPEATED and 2 * times.max() >= lone.sum():
+        if never_logged(np.where(lone, np.nan, X)):
+            return
+        row, gene = map(int, np.argwhere(lone & (numbers[np.argmax(times)] == X))[0])
+        advice = f"it stands in {times.max()} cells: if nothing was measured there, leave them "
+        advice += "blank"
     else:
-        what += "is a decimal point lost? Correct it, or leave the gene out"
-    yield Problem(f"{where}, gene '{genes[gene]}', sample '{samples[row]}'", what)
+        lone = _alone_in_their_gene(X, lone)
+        rest = np.where(lone, np.nan, X)
+        if not lone.any() or LOGARITHMS & set(steps) or never_logged(rest):
+            return
+        row, gene = map(int, np.argwhere(lone)[0])
+        advice = "is a decimal point lost? Correct it, or leave the gene out"
+    text = f"the value {X[row, gene]:g} {_spread(lone, samples)}lies far above all others "
+    text += f"(nine of ten are below {bulk:.4g}); {advice}"
+    at = f"{where}, gene '{genes[gene]}', sample '{samples[row]}'"
+    yield Problem(at, text, code="lone_values")
+
+
+def _alone_in_their_gene(X: Array, lone: Array) -> Array:
+    """Return which of the lone values also lie far above all others of their gene.
+
+    None if these are many.
+    """
+    others = np.where(lone | np.isnan(X), -np.inf, X).max(axis=0)
+    rare = lone.sum(axis=0) <= max(1, RARE_IN_GENE * len(X))
+    alone = lone & rare & (LOST_POINT * np.maximum(others, 0) < X)
+    return alone if alone.sum() <= max(REPEATED, FEW * X.size) else np.zeros_like(alone)
 
 
 def _spread(lone: Array, samples: Sequence[str]) -> str:
@@ -211,12 +289,12 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
     try:
         for number, step in enumerate(with_places(normalise["samples"], var), 1):
             before, X = X, fit_steps(X, [step]).transform(X)
-            if what := flattened(step, before, X):
-                yield Problem(f"{source}, normalise.samples, item {number}", what)
+            if text := flattened(step, before, X):
+                yield Problem(f"{source}, normalise.samples, item {number}", text)
                 return
     except GenesigError as error:
-        what = str(error).removeprefix("normalise.folds: ").removeprefix("normalise.samples: ")
-        yield Problem(f"{source}, normalise.samples", what)
+        text = str(error).removeprefix("normalise.folds: ").removeprefix("normalise.samples: ")
+        yield Problem(f"{source}, normalise.samples", text)
         return
     try:
         folds = with_places(with_sets(normalise["folds"], var), var)
@@ -226,8 +304,8 @@ def rehearse_steps(X: Array, normalise: dict[str, Any], source: str,
         else:
             fit_steps(X, with_batch(folds, sheet.design), sheet.obs).transform(X, sheet.obs)
     except GenesigError as error:
-        what = str(error).removeprefix("normalise.folds: ")
-        yield Problem(f"{source}, normalise.folds", what)
+        text = str(error).removeprefix("normalise.folds: ")
+        yield Problem(f"{source}, normalise.folds", text)
 
 
 def _varies(X: Array) -> Array:
@@ -240,12 +318,12 @@ def flattened(step: dict[str, Any], X: Array, after: Array) -> str:
     if flat <= MOST_FLAT:
         return ""
     share = "all" if flat == 1 else f"{100 * flat:.3g} %"
-    what = f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
-    what += f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "
-    what += f"{np.nanmax(X):.4g}); "
+    text = f"'{step['step']}' gives {share} of the genes one value in every sample, so that "
+    text += f"nothing can be learned from them (values before it: {np.nanmin(X):.4g} to "
+    text += f"{np.nanmax(X):.4g}); "
     if step["step"] != "log2":
-        return what + "take the step away"
-    what += "take the step away if these are logarithms already, else set a "
+        return text + "take the step away"
+    text += "take the step away if these are logarithms already, else set a "
     if np.nanmin(X) >= step["ceiling"]:
-        return what + f"higher ceiling than {step['ceiling']:g}"
-    return what + f"lower floor than {step['floor']:g}"
+        return text + f"higher ceiling than {step['ceiling']:g}"
+    return text + f"lower floor than {step['floor']:g}"

@@ -12,6 +12,7 @@ from genesig.data.splits.given import too_many
 from genesig.data.steps.missing_indicators import NAME
 from genesig.data.steps.normalise import AS_LOW, FILLERS, MOMENTS, NORMALISERS
 from genesig.data.steps.scale import LEARNED_DEPTH
+from genesig.data.steps.zeros import NAME as ZEROS
 from genesig.data.study.covariates_check import fixed_settings, unquoted
 from genesig.data.study.gene_columns import omic_settings, place_settings
 from genesig.data.study.labels.known import LABELS, kind_settings
@@ -143,9 +144,20 @@ def _missing(config: Config) -> Found:
             what = f"'{name}' has nothing to do after '{folds[0]}'; keep one of them"
             yield f"normalise.folds, item {number}", what
     for number, name in enumerate(samples, 1):
-        if name not in ("log2", NAME):
+        if name not in ("log2", ZEROS, NAME):
             yield (f"normalise.samples, item {number}", f"'{name}' needs every value of a sample; "
-                   "with data.missing only log2 may stand in normalise.samples")  # fmt: skip
+                   "with data.missing only log2 and zeros_as_missing may stand in "
+                   "normalise.samples")  # fmt: skip
+
+
+def _zeros(config: Config) -> Found:
+    """Yield that the step which takes zeros for missing values comes too late, or alone."""
+    names = [step["step"] for step in config["normalise"]["samples"]]
+    if ZEROS in names and not config["data"]["missing"]:
+        yield "data.missing", f"must be true: '{ZEROS}' of normalise.samples makes missing values"
+    if ZEROS in names[1:]:
+        at = f"normalise.samples, item {names.index(ZEROS, 1) + 1}"
+        yield at, f"'{ZEROS}' must come first: no zero is left after '{names[0]}'"
 
 
 def _indicators(config: Config) -> Found:
@@ -351,6 +363,7 @@ RULES: Sequence[Callable[[Config], Found]] = (
     _repeated,
     _floors,
     _missing,
+    _zeros,
     _indicators,
     _mu,
     _lengths,

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from genesig.data.files.formats.interface import DOUBTS
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Asked, check_names_alike, line, two_columns
+from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
 from genesig.words import is_missing, listing, too
@@ -65,7 +67,11 @@ def check_sheet(table: pd.DataFrame, where: str, *, label: Sequence[str], task: 
         check_column(column, key, known, str(table.index.name), where, problems)
     if not set(label) <= set(table.columns) or not table.columns.is_unique:
         return None
-    dropped = _without_label(table, where, label[0], settings["classes"] or (), problems)
+    dropped = unlabelled_samples(
+        table, where, label[0], classes=settings["classes"] or (),
+        words_are_classes=LABELS[task].named, problems=problems,
+        leave_out=settings.get("unlabelled") == "leave_out",
+    )  # fmt: skip
     labels = table[label[0]][[name not in dropped for name in table.index]]
     chosen = LABELS[task].choose(Asked(table, where, label, labels, settings), problems)
     if any(problem.code == "times_of_one_outcome" for problem in problems):  # which says why
@@ -107,8 +113,9 @@ def check_column(column: str | None, key: str, known: Sequence[str], index: str,
 def storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFrame:
     """Leave out columns without a name, or with one that an h5ad file cannot hold.
 
-    Columns of one name get names of their own.
+    Columns of one name get names of their own. Problems get what the reader of the file warns of.
     """
+    problems += [Problem(where, what, "warning") for what in table.attrs.get(DOUBTS, ())]
     table = _with_own_names(table, where, problems)
     bad = [not _is_storable(name) for name in table.columns]
     odd = [name for name, is_bad in zip(table.columns, bad, strict=True) if is_bad]
@@ -177,21 +184,6 @@ def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
         what = f"sample '{name}' is already on line {line(table, first[name])}"
         what += f"{too(len(again) - 1, 'line')}; each sample needs one row and a name of its own"
         problems.append(Problem(f"{where}, line {line(table, again[0])}", what))
-
-
-def _without_label(table: pd.DataFrame, where: str, label: str, classes: Sequence[str],
-                   problems: Problems) -> dict[str, str]:  # fmt: skip
-    """Find the samples without a label; a class that is called NA must be in data.classes."""
-    values = enumerate(table[label])
-    rows = [row for row, value in values if is_missing(value) and value not in classes]
-    names = [str(table.index[row]) for row in rows]
-    if rows:
-        at = f"{where}, line {line(table, rows[0])}, column '{label}'"
-        word = table[label].iloc[rows[0]]
-        what = f"no label{f' ({word!r})' if word else ''} for {listing(names)}; left out of the "
-        what += f"study ({len(rows)} of {len(table)})"
-        problems.append(Problem(at, what, "warning", "labels_missing"))
-    return dict.fromkeys(names, f"no label in column '{label}'")
 
 
 def _check_filled(obs: pd.DataFrame, where: str, key: str, column: str,

@@ -57,6 +57,7 @@ from genesig.selection.model.shape import (
     seen_by,
     split_steps,
     takes_as_low,
+    zeros_are_missing,
 )
 from genesig.words import counted, listing
 
@@ -213,6 +214,8 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
     used = _used(model, chosen)
     spared = set(model["training"]["panel"]["genes"]) - {genes[k] for k in used}
     X, found = matched(matrix, genes, where, spared)
+    if zeros_are_missing(model):
+        found &= X != 0
     of, added = indicators(model)  # known wherever the new samples' gene was measured at all
     measured = np.isin(genes, matrix.columns)
     for column, those in by_column(of, added):

@@ -59,6 +59,7 @@ DEPTH: dict[str, Node] = {
 FILTERED = "keeps the columns `genes`, counted from 0"
 STEPS: dict[str, tuple[str, dict[str, Node]]] = {
     "log2": ("log2(min(max(x, floor), ceiling))", {"floor": NUMBER, "ceiling": NUMBER}),
+    "zeros_as_missing": ("0 becomes missing", {}),
     "standardise_samples": ("(x - mean) / sd over the genes of a sample, sd with divisor n", {}),
     "rank_samples": ("(rank - 1/2) / n within a sample, ties share their mean rank", {}),
     "log_cpm": ("log2(10^6 x / sum of the sample + prior)", {"prior": NUMBER}),

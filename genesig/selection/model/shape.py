@@ -18,6 +18,7 @@ from genesig.data.steps.alignment import AlignStudies, CombatStudies
 from genesig.data.steps.missing_indicators import NAME
 from genesig.data.steps.normalise import AS_LOW, FILLERS, Reference, apply
 from genesig.data.steps.scale import LEARNED_DEPTH
+from genesig.data.steps.zeros import NAME as ZEROS
 from genesig.errors import GenesigError, InvalidInput, Problem, refuse
 from genesig.plugins import offered
 from genesig.response.covariates import Covariate, encoded, knot_counts, names_of, splined
@@ -376,6 +377,11 @@ def indicators(model: Model) -> tuple[Array, Array]:
     told: Mapping[str, Any] = next(steps, {})
     of, added = (np.array(told.get(key) or [], dtype=np.int64) for key in ("of", "added"))
     return of, added
+
+
+def zeros_are_missing(model: Model) -> bool:
+    """Tell whether a model takes zeros for missing values."""
+    return any(step["step"] == ZEROS for step in model["normalisation"]["steps"])
 
 
 def fills_in(model: Model) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genesig.data.study.matrix_check import eaten
+from genesig.data.files.spreadsheets import eaten
 
 DATES = [
     "1-Mar", "01-Mar", "Mar-1", "Mar-01", "1-Sep-21", "2. Mrz", "01. M\u00e4r", "1-mars",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix
-from genesig.data.files.formats.interface import Format
+from genesig.data.files.formats.interface import DOUBTS, Format
 from genesig.errors import refuse
-from genesig.words import counted, listing
+from genesig.words import as_seen, counted, listing, misspelt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,7 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> pd.DataFrame:
             key, text = _characteristic(tag, value)
             if text:
                 columns.setdefault((key != tag, key), {}).setdefault(name, []).append(text)
+    joined = _join_spellings(columns)
     table = pd.DataFrame(index=pd.Index(list(samples), name="geo_accession", dtype=object))
     for (special, key), cells in columns.items():
         texts = ["; ".join(cells.get(name, [])) for name in samples]
@@ -50,7 +52,32 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> pd.DataFrame:
             twin = special and (False, key) in columns
             table[_column(f"{key} (characteristic)" if twin else key)] = texts
     table.attrs["lines"] = [line] * len(table)
+    table.attrs[DOUBTS] = tuple(joined)
     return table
+
+
+def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> list[str]:
+    """Make one column of a key of characteristics that is spelt in two ways; say which ones.
+
+    Only if no sample has both. The more frequent spelling is the name of the column.
+    """
+    special = [key for is_special, key in columns if is_special]
+    special.sort(key=lambda key: -len(columns[True, key]))
+    sentences = []
+    for often, other in combinations(special, 2):
+        if (True, often) not in columns or (True, other) not in columns:
+            continue
+        alike = _letters(often) == _letters(other) or misspelt(often, other)
+        if alike and columns[True, often].keys().isdisjoint(columns[True, other]):
+            columns[True, often] |= columns.pop((True, other))
+            sentences.append(f"the characteristics '{often}' and '{other}' are one column, "
+                             f"'{often}': no sample has both")  # fmt: skip
+    return sentences
+
+
+def _letters(key: str) -> str:
+    """Return a key without case, blanks and punctuation."""
+    return re.sub(r"[\W_]+", "", as_seen(key))
 
 
 def _characteristic(tag: str, value: str) -> tuple[str, str]:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 PARTIAL = "partial"
 """Under this, a table's attributes name the samples that lack a part of its file."""
 
+DOUBTS = "doubts"
+"""Under this, a table's attributes hold the sentences that warn of how its file was read."""
+
 Load = Callable[[str | Path], bytes]
 Files = Mapping[str, Path]
 

@@ -15,7 +15,7 @@ from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.names import POOLED
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.files.readers import read_genes, read_matrix, read_samples
+from genesig.data.files.readers import parts_of_files, read_genes, read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
@@ -164,8 +164,9 @@ def read_member(item: Config, wanted: Wanted, problems: Problems) -> Member | No
 
 def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     where, file = item["expression"], item["samples"] or item["expression"]
-    matrix = attempt(lambda: read_matrix(where, item["part"]), problems)
-    table = _table(matrix, file, item, problems)
+    of_matrix, of_samples = parts_of_files(item["part"], where, file)
+    matrix = attempt(lambda: read_matrix(where, of_matrix), problems)
+    table = _table(matrix, file, of_samples, item["sample_names"], problems)
     if table is None:
         return None
     table = _in_words_of_study(table, file, item, wanted, problems)
@@ -200,16 +201,20 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
 
 
 def _table(
-    matrix: Matrix | None, file: str, item: Config, problems: Problems
+    matrix: Matrix | None,
+    file: str,
+    part: str | None,
+    sample_names: str | None,
+    problems: Problems,
 ) -> pd.DataFrame | None:
+    """Return the sample table under the names of the matrix; None if it cannot be read."""
     names = None if matrix is None else matrix.columns
-    part = item["part"] if file == item["expression"] else None
     table = attempt(lambda: read_samples(file, names, part), problems)
     if table is None:
         return None
     if matrix is not None:
         axes = (matrix.columns, matrix.rows)
-        table = with_matrix_names(table, axes, file, item["sample_names"], problems)
+        table = with_matrix_names(table, axes, file, sample_names, problems)
     table = storable(table, file, problems)
     start = len(problems)
     check_ids(table, file, problems)

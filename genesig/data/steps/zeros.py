@@ -1,0 +1,24 @@
+"""Zeros that stand for missing values, as label-free proteomics writes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from genesig.arrays import Array
+
+NAME = "zeros_as_missing"
+
+
+@dataclass(frozen=True)
+class ZerosAsMissing:
+    """Zeros become NaN, which a step of normalise.folds fills in."""
+
+    kind: ClassVar[Literal["sample"]] = "sample"
+    genes: ClassVar[None] = None
+
+    def transform(self, X: Array) -> Array:
+        """Replace zeros by NaN."""
+        return np.where(X == 0, np.nan, X)

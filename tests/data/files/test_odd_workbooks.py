@@ -1,0 +1,123 @@
+"""Workbooks as people keep them: merged and hidden cells, formulas, dates, several sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from genesig.cli import main
+
+openpyxl = pytest.importorskip("openpyxl")
+
+SAMPLES = [f"S{k:02}" for k in range(1, 25)]
+CLASSES = ["control"] * 6 + ["case"] * 6 + ["control"] * 6 + ["case"] * 6
+Validate = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def validate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Validate:
+    """Return the function that runs ``genesig validate`` on a workbook."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(book: Any, samples: list[str] = SAMPLES, **data: Any) -> tuple[str, str]:
+        """Return the problems and the last sentence; the workbook is the sample table."""
+        values = np.random.default_rng(0).normal(8, 1, (20, 24))
+        rows = [[f"G{k}", *(f"{value:.3f}" for value in line)] for k, line in enumerate(values)]
+        text = "\n".join("\t".join(row) for row in [["gene", *samples], *rows])
+        Path("e.tsv").write_text(text + "\n")
+        book.save("s.xlsx")
+        config = {"expression": "e.tsv", "samples": "s.xlsx", "label": "diagnosis", "data": data}
+        Path("c.yaml").write_text(yaml.safe_dump(config))
+        capsys.readouterr()
+        main(["validate", "c.yaml"])
+        printed = capsys.readouterr()
+        return printed.err, printed.out
+
+    return run
+
+
+def sample_book(classes: list[Any] = CLASSES, names: list[Any] = SAMPLES) -> Any:
+    """Return a workbook with a sheet 's' of samples and their classes."""
+    book = openpyxl.Workbook()
+    book.active.title = "s"
+    book.active.append(["sample", "diagnosis"])
+    for name, word in zip(names, classes, strict=True):
+        book.active.append([name, word])
+    return book
+
+
+def test_merged_cells_are_filled_with_their_first_value(validate: Validate) -> None:
+    book = sample_book()
+    for first in (2, 8, 14, 20):
+        book.active.merge_cells(f"B{first}:B{first + 5}")
+    problems, sentence = validate(book)
+    assert problems == (
+        "warning: s.xlsx: 4 merged ranges of cells: each cell got the value of the first\n"
+    )
+    assert "24 samples (12 control, 12 case" in sentence
+
+
+def test_hidden_rows_are_warned_of_once_with_their_number(validate: Validate) -> None:
+    book = sample_book()
+    for row in range(21, 26):
+        book.active.row_dimensions[row].hidden = True
+    problems, sentence = validate(book)
+    (line,) = problems.splitlines()
+    assert line.startswith("warning: s.xlsx: 5 rows hidden in the workbook (lines 21 to 25)")
+    assert "24 samples" in sentence
+
+
+def test_formulas_without_stored_results_are_counted(validate: Validate) -> None:
+    formulas = [f'="{word}"' if k % 2 else word for k, word in enumerate(CLASSES)]
+    problems, _ = validate(sample_book(formulas))
+    assert problems.startswith(
+        "error: s.xlsx: 12 cells ('B3', 'B5', 'B7' and 9 more) hold formulas"
+    )
+    assert "whose results are not stored" in problems
+
+
+def test_formulas_of_a_matrix_are_counted(
+    validate: Validate, capsys: pytest.CaptureFixture[str]
+) -> None:
+    validate(sample_book())
+    book = openpyxl.Workbook()
+    book.active.append(["gene", *SAMPLES])
+    for k in range(20):
+        book.active.append([f"G{k}", "=LOG(2^8,2)", *(8 + k + j / 7 for j in range(23))])
+    book.save("e.xlsx")
+    config = {"expression": "e.xlsx", "samples": "s.xlsx", "label": "diagnosis"}
+    Path("c.yaml").write_text(yaml.safe_dump(config))
+    main(["validate", "c.yaml"])
+    problems = capsys.readouterr().err
+    assert "error: e.xlsx: 20 cells ('B2', 'B3', 'B4' and 17 more) hold formulas" in problems
+
+
+def test_part_goes_to_the_sample_workbook_beside_a_text_matrix(validate: Validate) -> None:
+    book = sample_book()
+    old = book.create_sheet("old")
+    old.sheet_state = "hidden"
+    old.append(["sample", "diagnosis"])
+    for name in SAMPLES:
+        old.append([name, "case"])
+    problems, _ = validate(book)
+    assert problems.count("error") == 1
+    assert "holds several sheets: 's', 'old' (hidden: 'old'); set data.part" in problems
+    problems, sentence = validate(book, part="s")
+    assert problems == ""
+    assert "24 samples (12 control, 12 case" in sentence
+
+
+def test_sample_names_that_became_dates_are_named(validate: Validate) -> None:
+    names = [f"{k % 12 + 1}-{k // 12 + 1}" for k in range(24)]
+    dates = [datetime(2024, k // 12 + 1, k % 12 + 1) for k in range(24)]
+    problems, _ = validate(sample_book(names=dates), samples=names)
+    assert "turned into dates or numbers by a spreadsheet: '2024-01-01 00:00:00'" in problems
+    assert "write the names of the samples again, as text" in problems

@@ -1,0 +1,136 @@
+"""Blank labels: a few are left out, many or those of one kind stop the study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from genesig.cli import main
+
+SAMPLES = [f"S{k:02}" for k in range(36)]
+CLASSES = ["control", "case"] * 18
+
+
+def write_matrix(samples: Sequence[str] = SAMPLES) -> str:
+    """Write logged values of 20 genes and return them as text."""
+    values = np.random.default_rng(0).normal(8, 1, (20, len(samples)))
+    rows = [[f"G{k}", *(f"{value:.3f}" for value in line)] for k, line in enumerate(values)]
+    text = "\n".join("\t".join(row) for row in [["gene", *samples], *rows]) + "\n"
+    Path("e.tsv").write_text(text)
+    return text
+
+
+def validate(
+    capsys: pytest.CaptureFixture[str],
+    columns: dict[str, Sequence[str]],
+    label: str = "diagnosis",
+    **data: Any,
+) -> tuple[str, str]:
+    """Return the problems and the last sentence of ``genesig validate``."""
+    write_matrix()
+    rows = zip(SAMPLES, *columns.values(), strict=True)
+    lines = ["\t".join(row) for row in [("sample", *columns), *rows]]
+    Path("s.tsv").write_text("\n".join(lines) + "\n")
+    config = {"expression": "e.tsv", "samples": "s.tsv", "label": label, "data": data}
+    Path("c.yaml").write_text(yaml.safe_dump(config))
+    capsys.readouterr()
+    main(["validate", "c.yaml"])
+    printed = capsys.readouterr()
+    return printed.err, printed.out
+
+
+@pytest.fixture(autouse=True)
+def _in_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def blank_at(rows: Sequence[int], word: str = "") -> list[str]:
+    """Return the classes without those of some rows."""
+    return [word if k in rows else name for k, name in enumerate(CLASSES)]
+
+
+def test_few_blank_labels_are_left_out_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    problems, sentence = validate(capsys, {"diagnosis": blank_at([1, 8, 9])})
+    assert problems.startswith("warning: s.tsv, line 3, column 'diagnosis': no label for 'S01'")
+    assert "left out of the study (3 of 36)" in problems
+    assert "33 samples (16 case" in sentence or "33 samples (17 control" in sentence
+
+
+def test_blank_labels_above_a_third_stop_the_study(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = {"diagnosis": blank_at([k for k in range(36) if k % 5 < 2])}
+    problems, _ = validate(capsys, columns)
+    assert problems.startswith("error: s.tsv, line 2, column 'diagnosis': no label for")
+    assert "(15 of 36)" in problems
+    assert "data.unlabelled: leave_out" in problems
+    problems, sentence = validate(capsys, columns, unlabelled="leave_out")
+    assert problems.startswith("warning")
+    assert "21 samples" in sentence
+
+
+def test_blank_labels_of_one_centre_stop_the_study(capsys: pytest.CaptureFixture[str]) -> None:
+    centres = ["north" if k < 28 else "south" for k in range(36)]
+    columns = {"diagnosis": blank_at(range(28, 36)), "centre": centres}
+    problems, _ = validate(capsys, columns)
+    assert problems.startswith("error")
+    assert "they go together with 'south' in column 'centre'" in problems
+
+
+def test_blank_labels_spread_over_centres_do_not(capsys: pytest.CaptureFixture[str]) -> None:
+    centres = ["north" if k % 3 else "south" for k in range(36)]
+    columns = {"diagnosis": blank_at(range(28, 36)), "centre": centres}
+    problems, _ = validate(capsys, columns)
+    assert problems.startswith("warning")
+
+
+def test_column_that_holds_the_other_labels_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    others = [name if k >= 28 else "" for k, name in enumerate(CLASSES)]
+    columns = {"diagnosis": blank_at(range(28, 36)), "status": others}
+    problems, _ = validate(capsys, columns)
+    assert problems.startswith("error")
+    assert "column 'status' has a value for these samples alone" in problems
+
+
+@pytest.mark.parametrize("others", [["WT"], ["WT", "het"]])
+def test_genotype_called_null_is_named_with_its_setting(
+    capsys: pytest.CaptureFixture[str], others: list[str]
+) -> None:
+    words = [*others, "null"]
+    genotypes = [words[k % len(words)] for k in range(36)]
+    problems, _ = validate(capsys, {"genotype": genotypes}, label="genotype")
+    setting = f"if 'null' is a class, write data: {{classes: [{', '.join(others)}, 'null']}}"
+    assert setting in problems
+    problems, sentence = validate(capsys, {"genotype": genotypes}, label="genotype", classes=words)
+    assert "no label" not in problems
+    assert "36 samples" in sentence
+
+
+@pytest.mark.parametrize(
+    "other", ["Disease State", "disease_state", "diseasestate", "desease state"]
+)
+def test_key_of_geo_spelt_in_two_ways_is_one_column(
+    capsys: pytest.CaptureFixture[str], other: str
+) -> None:
+    names = [f"GSM{k + 100}" for k in range(24)]
+    keys = ["disease state" if k < 16 else other for k in range(24)]
+    states = [f"{key}: {name}" for key, name in zip(keys, CLASSES, strict=False)]
+    head = [
+        ["!Series_title", "A study"],
+        ["!Sample_geo_accession", *names],
+        ["!Sample_platform_id", *["GPL570"] * 24],
+        ["!Sample_characteristics_ch1", *states],
+        ["!series_matrix_table_begin"],
+    ]
+    lines = ["\t".join(f'"{cell}"' if k else cell for k, cell in enumerate(row)) for row in head]
+    table = write_matrix(names).replace("gene\t", "ID_REF\t", 1)
+    Path("m.txt").write_text("\n".join([*lines, table.strip(), "!series_matrix_table_end"]) + "\n")
+    config = {"expression": "m.txt", "samples": "m.txt", "label": "disease state"}
+    Path("c.yaml").write_text(yaml.safe_dump(config))
+    main(["validate", "c.yaml"])
+    printed = capsys.readouterr()
+    assert "24 samples (12 control, 12 case" in printed.out
+    assert f"'disease state' and '{other}' are one column" in printed.err
