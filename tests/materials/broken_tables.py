@@ -269,8 +269,8 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ],
     ),
     "an end that the sample table has": (
-        lambda s: [renamed(s, n, f"S_{n}") for n in SAMPLES] and _columns(s, lambda name: name[2:]),
-        ["no sample of", "is 'P01' the sample 'S_P01'? ('S_' is added to all in that table; write"],
+        lambda s: [renamed(s, n, f"S{n}") for n in SAMPLES] and _columns(s, lambda name: name[1:]),
+        ["no sample of", "is 'P01' the sample 'SP01'? ('S' is added to all in that table; write"],
     ),
     "names changed by R": (
         lambda s: (

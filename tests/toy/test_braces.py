@@ -58,7 +58,8 @@ def test_the_places_of_free_text_are_known() -> None:
              ("controls", "signatures")}  # fmt: skip
     columns = {("data", key) for key in ("group", "pair", "batch", "part", "files", "symbol",
                                          "prior_weights", "omic", "chromosome", "position",
-                                         "weights", "covariates")}  # fmt: skip
+                                         "weights", "covariates", "sample_names",
+                                         "categorical_covariates")}  # fmt: skip
     columns |= {("structured", "column"), ("label", "time"), ("label", "event")}
     words = {("label",), ("report", "title"), ("data", "classes"), ("data", "event"),
              ("splits", "column")}  # fmt: skip

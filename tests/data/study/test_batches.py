@@ -271,8 +271,8 @@ def test_samples_of_no_known_batch_stay_as_they_are_and_one_line_says_so(
         ),
         ([["sample", "centre"], ["x1", "b1"]], ["none of the new samples", "'s00'", "'x1'"]),
         (
-            [["sample", "centre"], *([f"s{k:02d}_b", "b1"] for k in range(80))],
-            ["is 's00' the sample 's00_b'? ('_b' is added to all in that table"],
+            [["sample", "centre"], *([f"s{k:02d}b", "b1"] for k in range(80))],
+            ["is 's00' the sample 's00b'? ('b' is added to all in that table"],
         ),
     ],
 )
