@@ -119,8 +119,10 @@ def first_look(
     matrix, lines = _genes_only(matrix, path, table, kind)
     _check_numbers(matrix, path, MOST_WORDS)
     expression = _seen_from(folder, path)
-    normalise, why = _steps(matrix)
-    why = (*_origin(path, matrix), *why)
+    if origin := _origin(path, matrix):  # where counts are known, their shape decides nothing
+        normalise, why = {"samples": [{"step": "log_cpm"}]}, origin
+    else:
+        normalise, why = _steps(matrix)
     lacking, more = _missing(matrix)
     named_part = {} if part is None else {"data": {"part": part}}
     settings = on_top(named_part, {"normalise": normalise} if normalise else {}, lacking)

@@ -204,7 +204,7 @@ BROKEN: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "missing values": (
         [{"step": "segment"}], {"missing": True},
         "normalise.samples, item 1: 'segment' needs every value of a sample; with data.missing only"
-        " log2 may stand in normalise.samples",
+        " log2 and zeros_as_missing may stand in normalise.samples",
     ),
 }  # fmt: skip
 
