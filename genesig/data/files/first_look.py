@@ -119,11 +119,12 @@ def first_look(
     matrix, lines = _genes_only(matrix, path, table, kind)
     _check_numbers(matrix, path, MOST_WORDS)
     expression = _seen_from(folder, path)
-    if origin := _origin(path, matrix):  # where counts are known, their shape decides nothing
+    origin = _origin(path, matrix)
+    if origin:  # where counts are known, their shape decides nothing
         normalise, why = {"samples": [{"step": "log_cpm"}]}, origin
     else:
         normalise, why = _steps(matrix)
-    lacking, more = _missing(matrix)
+    lacking, more = _missing(matrix, counted=bool(origin))
     named_part = {} if part is None else {"data": {"part": part}}
     settings = on_top(named_part, {"normalise": normalise} if normalise else {}, lacking)
     why = (*why, *more, *lines)
@@ -272,10 +273,13 @@ def _samples_in_rows(matrix: Matrix) -> Array:
     return matrix.cells.T if len(matrix.columns) < len(matrix.rows) else matrix.cells
 
 
-def _missing(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
-    """Return the settings that missing cells call for, and the reason; nothing without any."""
+def _missing(matrix: Matrix, counted: bool) -> tuple[dict[str, Any], Lines]:
+    """Return the settings that missing cells call for, and the reason; nothing without any.
+
+    A zero of a matrix that is `counted` is a count.
+    """
     X = np.where(np.isfinite(matrix.cells), matrix.cells, np.nan)
-    zeros = zeros_stand_apart(X)
+    zeros = not counted and zeros_stand_apart(X)
     X = _samples_in_rows(replace(matrix, cells=np.where(X == 0, np.nan, X) if zeros else X))
     lost = np.isnan(X)
     if not lost.any():
