@@ -89,7 +89,15 @@ def extras() -> dict[str, list[str]]:
 
 def known(word: str) -> bool:
     if word.startswith(".venv/bin/"):
-        programs = {"pip", "pytest", "python", "snakemake", "sphinx-build", *PROJECT["scripts"]}
+        programs = {
+            "lint-imports",
+            "pip",
+            "pytest",
+            "python",
+            "snakemake",
+            "sphinx-build",
+            *PROJECT["scripts"],
+        }
         return word.removeprefix(".venv/bin/") in programs
     return (ROOT / word).exists() or READERS_OWN.fullmatch(word) is not None
 

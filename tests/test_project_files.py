@@ -105,7 +105,7 @@ def test_each_part_is_checked_and_the_tests_on_each_python() -> None:
     always = re.search(r"\$\{\*:-(.+)\}", CI)
     assert always is not None
     assert {part for row in matrix for part in row["parts"].split()} | {"environment"} == {
-        *always[1].split(), "container"
+        *always[1].split(), "container", "slow"
     }  # fmt: skip
     assert [row["python"] for row in matrix if row["parts"] == "tests"] == NAMED
 
