@@ -158,36 +158,42 @@ def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
     return None
 
 
-def nearest(names: Sequence[str], found: Collection[str]) -> str:
+def nearest(names: Sequence[str], others: Collection[str]) -> str:
     """Recognise names that a program has changed: leading zeros, R's make.names, case, an end."""
-    if dates := eaten(list(names)) or eaten(list(found)):
-        return f"; turned into dates or numbers by a spreadsheet: {listing(dates)}; write the " \
-               "names of the samples again, as text"  # fmt: skip
-    name = names[0]
+    if dates := eaten(list(names)) or eaten(list(others)):
+        what = f"; turned into dates or numbers by a spreadsheet: {listing(dates)}"
+        return f"{what}; write the names of the samples again, as text"
+    name = next(filter(_letters, names), "")
+    candidates = list(filter(_letters, others))
+    if not name:
+        return ""
     usual: dict[str, Callable[[str], str]] = {
         "R has changed it; read and write with check.names=FALSE": _r_name,
         "leading zeros differ": _without_zeros,
         "upper and lower case differ": str.casefold,
         "blanks or punctuation differ": _letters,
     }
-    for why, plain in usual.items():
-        for other in found:
-            if plain(name) == plain(other):
-                return f"; is '{other}' the sample '{name}'? ({why})"
-    longer = _longer(names, found, "here") or _longer(found, names, "in that table")
-    return longer or did_you_mean(name, found)
+    for reason, plain in usual.items():
+        for candidate in candidates:
+            if plain(name) == plain(candidate):
+                return f"; is '{candidate}' the sample '{name}'? ({reason})"
+    longer = _longer(names, candidates, "here") or _longer(candidates, names, "in that table")
+    return longer or did_you_mean(name, candidates)
 
 
-def _longer(names: Collection[str], found: Collection[str], place: str) -> str:
-    """Tell that most of the names that are found are others with the same letters added."""
-    here, short = set(found), next(iter(names))
-    for long in islice((name for name in found if short in name and name != short), TRIED):
+def _longer(names: Collection[str], candidates: Collection[str], place: str) -> str:
+    """Tell that most of the names are among the candidates with the same letters added."""
+    present, short = set(candidates), next(filter(None, names), "")
+    if not short:
+        return ""
+    longer = (name for name in candidates if short in name and name != short)
+    for long in islice(longer, TRIED):
         before, _, after = long.partition(short)
-        if 2 * sum(f"{before}{name}{after}" in here for name in names) > len(names) > 1:
+        if 2 * sum(f"{before}{name}{after}" in present for name in names) > len(names) > 1:
             added = " and ".join(f"'{part}'" for part in (before, after) if part)
-            one, other = (long, short) if place == "here" else (short, long)
-            return f"; is '{one}' the sample '{other}'? ({added} is added to all {place}; write " \
-                   "them alike)"  # fmt: skip
+            candidate, name = (long, short) if place == "here" else (short, long)
+            question = f"; is '{candidate}' the sample '{name}'? "
+            return f"{question}({added} is added to all {place}; write them alike)"
     return ""
 
 
