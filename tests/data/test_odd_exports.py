@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -42,8 +42,10 @@ def _matrix(header: Sequence[str], name: str = "e.tsv") -> None:
     _write(name, [header, *rows])
 
 
-def _validate(capsys: TEXT, expression: str = "e.tsv", label: str = "group") -> tuple[int, str]:
-    config = {"expression": expression, "samples": "s.tsv", "label": label}
+def _validate(
+    capsys: TEXT, expression: str = "e.tsv", label: str = "group", **data: str
+) -> tuple[int, str]:
+    config = {"expression": expression, "samples": "s.tsv", "label": label, "data": data}
     Path("c.yaml").write_text(yaml.safe_dump(config))
     code = main(["validate", "c.yaml"])
     said = capsys.readouterr()
@@ -63,3 +65,76 @@ def test_blank_header_cell_without_a_shared_sample_is_one_line(capsys: TEXT) -> 
         assert code == 1
         assert said.count("e.tsv: no sample of s.tsv is here") == 1
         assert "name the samples alike in both" in said
+
+
+def _quant(k: int) -> str:
+    head = "Name\tLength\tEffectiveLength\tTPM\tNumReads\n"
+    rows = (f"ENST{g:011d}.1|ENSG1|x|\t1500\t1320.5\t{k + g}.25\t{k + g}.0\n" for g in range(40))
+    return head + "".join(rows)
+
+
+def _abundance(k: int) -> str:
+    head = "target_id\tlength\teff_length\test_counts\ttpm\n"
+    rows = (f"ENST{g:011d}.1\t1500\t1320.5\t{k + g}.0\t{k + g}.25\n" for g in range(40))
+    return head + "".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "program"),
+    [(_quant, "quant.sf", "Salmon"), (_abundance, "abundance.tsv", "kallisto")],
+)
+def test_folders_of_transcripts_are_refused_with_the_remedy(
+    text: Callable[[int], str], file: str, program: str, capsys: TEXT
+) -> None:
+    for k, name in enumerate(SAMPLES):
+        Path("f", name).mkdir(parents=True)
+        Path("f", name, file).write_text(text(k))
+    _sheet()
+    code, said = _init(capsys, "f")
+    assert code == 1
+    assert "has one row for each transcript ('ENST00000000000.1')" in said
+    assert f"as {program} writes them; sum them up to genes (R's tximport" in said
+
+
+def _counter_folder(file: Callable[[str], str], head: str, row: str) -> list[str]:
+    """Write a counter's file of each sample into a folder of its own; return their names."""
+    files = []
+    counts = np.random.default_rng(1).poisson(200, (len(SAMPLES), len(GENES)))
+    for k, name in enumerate(SAMPLES):
+        subfolder = Path("f", f"{k:04d}-{name}")
+        subfolder.mkdir(parents=True)
+        rows = "".join(row.format(*pair) for pair in zip(GENES, counts[k], strict=True))
+        (subfolder / file(name)).write_text(head + rows)
+        (subfolder / "annotations.txt").write_text("id\tnote\n1\tno gene\n")
+        files.append(file(name))
+    return files
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_gdc_folders_are_read_by_the_names_of_their_files(named: bool, capsys: TEXT) -> None:
+    head = "# gene-model: GENCODE v36\ngene_id\tgene_name\tgene_type\tunstranded\tstranded_first\t"
+    head += "stranded_second\ttpm_unstranded\tfpkm_unstranded\tfpkm_uq_unstranded\n"
+    head += "N_unmapped\t\t\t9\t9\t9\t\t\t\n"
+    row = "{0}\t{0}\tcoding\t{1}\t{1}\t{1}\t1.5\t1.5\t2.5\n"
+    ending = ".rna_seq.augmented_star_gene_counts.tsv"
+    files = _counter_folder(lambda name: f"ab{name}-17{ending}", head, row)
+    cases = [f"TCGA-{name}" for name in SAMPLES]
+    _write(
+        "s.tsv",
+        [["Case ID", "File Name", "Sample Type"], *zip(cases, files, LABELS, strict=True)],
+    )
+    if named:
+        code, said = _validate(capsys, "f", "Sample Type", files="File Name")
+    else:
+        assert _init(capsys, "f")[0] == 0
+        code, said = _validate(capsys, "f", "Sample Type")
+    assert code == 0, said
+    assert "16 samples (8 control, 8 case; positive: case), 40 genes" in said
+
+
+def test_star_folders_of_each_sample_are_read_under_the_names_of_the_folders(capsys: TEXT) -> None:
+    _counter_folder(lambda _: "ReadsPerGene.out.tab", "N_unmapped\t9\t8\t7\n", "{0}\t{1}\t3\t4\n")
+    _sheet(samples=[f"{k:04d}-{name}" for k, name in enumerate(SAMPLES)])
+    code, said = _validate(capsys, "f")
+    assert code == 0, said
+    assert "16 samples (8 control, 8 case; positive: case), 40 genes" in said
