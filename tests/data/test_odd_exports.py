@@ -138,3 +138,30 @@ def test_star_folders_of_each_sample_are_read_under_the_names_of_the_folders(cap
     code, said = _validate(capsys, "f")
     assert code == 0, said
     assert "16 samples (8 control, 8 case; positive: case), 40 genes" in said
+
+
+NO_BREAK = "non\N{EN DASH}small\N{NO-BREAK SPACE}cell"
+
+
+@pytest.mark.parametrize(
+    "second", [NO_BREAK, "non small cell", "Non\N{NON-BREAKING HYPHEN}small-cell"]
+)
+def test_classes_that_differ_in_dashes_and_blanks_are_asked_about(
+    second: str, capsys: TEXT
+) -> None:
+    _matrix(["gene", *SAMPLES])
+    _sheet(["normal", "non-small cell", "normal", second] * 4)
+    code, said = _validate(capsys)
+    assert code == 1
+    assert "differ in dashes or blanks only; write them alike" in said
+    assert _init(capsys)[0] == 0
+    written = Path("new/config.yaml").read_text()
+    assert "alike, which look like one class" in written
+    assert "classes:" not in written.partition("# Seen")[0]
+
+
+def test_classes_that_end_with_a_minus_stay_two(capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLES])
+    _sheet(["HER2-", "HER2+"] * 8)
+    code, said = _validate(capsys)
+    assert code == 0, said
