@@ -10,11 +10,14 @@ from typing import Any
 # Of the words in which two classes differ, those of the class that the other is held against...
 CONTROL = re.compile(
     "controls?|ctrls?|normals?|healthy|benign|wt|wild|wildtype|untreated|unaffected|vehicle|mock"
+    "|nontumou?r(al|ous)?|noncancer(ous)?|nonmalignant|paratumou?r(al|ous)?|nat"
     "|placebo|remission|stable|alive|survivors?|neg|negative|non|not|no|none|without|false|0|-"
 )
 # ... and those that may stand beside them.
 BESIDE = re.compile(
     "(group|tissue|sample|subject|donor|individual|volunteer|patient|person|cell|type|adjacent)s?"
+    # As the GDC calls normal samples: Solid Tissue Normal, Blood Derived Normal, and others.
+    "|solid|blood|derived|bone|marrow|buccal|matched|paired|mucosa|epithelium|nat|to|the"
 )
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
 """Hyphens, dashes and the minus that word processors put into the place of - from the keyboard."""

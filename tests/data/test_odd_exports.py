@@ -165,3 +165,20 @@ def test_classes_that_end_with_a_minus_stay_two(capsys: TEXT) -> None:
     _sheet(["HER2-", "HER2+"] * 8)
     code, said = _validate(capsys)
     assert code == 0, said
+
+
+@pytest.mark.parametrize(
+    ("control", "case"),
+    [
+        ("Solid Tissue Normal", "Primary Tumor"),
+        ("Blood Derived Normal", "Primary Blood Derived Cancer"),
+        ("normal adjacent to the tumor", "tumor"),
+        ("nontumoral", "adenocarcinoma"),
+    ],
+)
+def test_init_puts_normal_tissue_first(control: str, case: str, capsys: TEXT) -> None:
+    _matrix(["gene", *SAMPLES])
+    _sheet([case, control, case, case] * 4, "sample_type")
+    assert _init(capsys)[0] == 0
+    config = yaml.safe_load(Path("new/config.yaml").read_text())
+    assert config["data"]["classes"] == [control, case]
