@@ -182,3 +182,24 @@ def test_init_puts_normal_tissue_first(control: str, case: str, capsys: TEXT) ->
     assert _init(capsys)[0] == 0
     config = yaml.safe_load(Path("new/config.yaml").read_text())
     assert config["data"]["classes"] == [control, case]
+
+
+def test_a_row_number_is_no_guess_for_a_sample(capsys: TEXT) -> None:
+    header = [f"column {k}" for k in range(16)]
+    rows = [[900 + k, *row] for k, row in enumerate(_logged())]
+    _write("e.tsv", [["row", *header], *rows])
+    _sheet()
+    code, said = _init(capsys)
+    assert code == 1
+    assert "no sample of s.tsv is here" in said
+    assert "did you mean" not in said
+
+
+@pytest.mark.parametrize("ending", [".mtx", ".sav", ".dat", ".dta"])
+def test_an_ending_of_another_program_has_no_guess(ending: str, capsys: TEXT) -> None:
+    Path(f"e{ending}").write_text("1 2 3\n")
+    _sheet()
+    code, said = _init(capsys, f"e{ending}")
+    assert code == 1
+    assert "did you mean" not in said
+    assert "save the values as a table with tabs (.tsv)" in said

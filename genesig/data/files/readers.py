@@ -133,8 +133,15 @@ def _refuse_several(path: Path, folder: Path, alone: Path | None) -> NoReturn:
                  "each; name this file alone, or move it elsewhere")  # fmt: skip
 
 
+TO_TABLE = "; save the values as a table with tabs (.tsv)"
 # Endings of what people have instead.
 FOREIGN = {
+    **dict.fromkeys((".mtx", ".loom", ".zarr", ".h5", ".parquet", ".feather", ".json"), TO_TABLE),
+    **dict.fromkeys((".sav", ".dta", ".sas7bdat", ".dat", ".mat", ".npy", ".pkl"), TO_TABLE),
+    **dict.fromkeys(
+        (".bam", ".sam", ".fastq", ".fq", ".vcf", ".bed", ".gtf", ".gff"),
+        "; count the reads of each gene, and name that table",
+    ),
     **dict.fromkeys((".xls", ".ods"), "; save the sheet as tab-separated text (.tsv)"),
     **dict.fromkeys((".tar", ".tgz", ".zip"), "; unpack it, and name a file or the folder"),
     **dict.fromkeys((".bz2", ".xz", ".zst"), "; unpack it, or pack it by gzip"),
