@@ -203,3 +203,38 @@ def test_an_ending_of_another_program_has_no_guess(ending: str, capsys: TEXT) ->
     assert code == 1
     assert "did you mean" not in said
     assert "save the values as a table with tabs (.tsv)" in said
+
+
+BLOCKS = {
+    "fpkm": ("{}_count", "{}_fpkm", "'P00_count', 'P00_fpkm'", "('_count', '_fpkm')"),
+    "maxquant": (
+        "Intensity {}",
+        "LFQ intensity {}",
+        "'Intensity P00', 'LFQ intensity P00'",
+        "('Intensity ', 'LFQ intensity ')",
+    ),
+}
+
+
+@pytest.mark.parametrize("program", BLOCKS)
+def test_two_blocks_of_the_same_samples_are_named(program: str, capsys: TEXT) -> None:
+    first, second, named, added = BLOCKS[program]
+    header = [pattern.format(name) for pattern in (first, second) for name in SAMPLES]
+    _matrix(["gene", *header])
+    _sheet()
+    for code, said in (_init(capsys), _validate(capsys)):
+        assert code == 1
+        assert said.count("has 2 columns of each sample: ") == 1
+        assert named in said
+        assert added in said
+
+
+def test_signal_and_p_value_under_one_name_are_named(capsys: TEXT) -> None:
+    _matrix(["Hybridization REF", *np.repeat(SAMPLES, 2)])
+    head, rest = Path("e.tsv").read_text().split("\n", 1)
+    second = "\t".join(["Reporter REF", *["AVG_Signal", "Detection Pval"] * len(SAMPLES)])
+    Path("e.tsv").write_text(f"{head}\n{second}\n{rest}")
+    _sheet()
+    for code, said in (_init(capsys), _validate(capsys)):
+        assert code == 1
+        assert "'AVG_Signal', 'Detection Pval' of line 2; keep the columns of one measure" in said

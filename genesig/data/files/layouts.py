@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -140,6 +141,9 @@ def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
            problems: list[Problem]) -> Matrix | None:  # fmt: skip
     """Return the matrix with samples in rows, found by the names of the sample table."""
     known = set(names)
+    if blocks := _named_blocks(matrix, names) or _repeated_names(matrix, known):
+        problems.append(Problem(where, blocks, code="several_blocks"))
+        return None
     in_rows, in_columns = len(known & set(matrix.rows)), len(known & set(matrix.columns))
     if in_columns and in_columns > in_rows and (in_rows == 0 or in_columns == len(known)):
         return matrix.turn()
@@ -156,6 +160,46 @@ def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
                    or "; name the samples alike in both"))  # fmt: skip
     problems.append(Problem(where, what))
     return None
+
+
+def _named_blocks(matrix: Matrix, names: Sequence[str]) -> str:
+    """Say that a table has columns of each sample with several affixes: P00_count, P00_fpkm."""
+    columns = set(matrix.columns)
+    present = columns.union(matrix.rows)
+    if len(names) < 2 or not present.isdisjoint(names):
+        return ""
+    short = next(filter(None, names), "")
+    affixes = [tuple(name.split(short, 1)) for name in matrix.columns if short and short in name]
+    blocks = [
+        (before, after)
+        for before, after in dict.fromkeys(affixes[:TRIED])
+        if 2 * sum(f"{before}{name}{after}" in columns for name in names) > len(names)
+    ]
+    if len(blocks) < 2:
+        return ""
+    named = listing(f"{before}{short}{after}" for before, after in blocks)
+    added = listing(before + after for before, after in blocks)
+    what = f"has {len(blocks)} columns of each sample: {named}; keep those of one measure (of "
+    what += "RNA-seq the counts, of MaxQuant the LFQ intensities), and take what is added to the "
+    return f"{what}samples ({added}) off their names"
+
+
+def _repeated_names(matrix: Matrix, names: Collection[str]) -> str:
+    """Say that most samples have several columns, and how the first row tells these apart."""
+    times = Counter(name for name in matrix.columns if name in names)
+    repeated = [name for name, number in times.items() if number > 1]
+    if len(repeated) < 2 or 2 * len(repeated) <= len(names):
+        return ""
+    places = [k for k, name in enumerate(matrix.columns) if name == repeated[0]]
+    words = [matrix.texts.get((0, k), "").strip() for k in places]
+    what = f"has {len(places)} columns of each sample, such as '{repeated[0]}'"
+    if matrix.turned or not all(words) or len(set(words)) < len(words):
+        return f"{what}; keep one of them"
+    line = f"{matrix.line_word} {matrix.lines[0]}"
+    what += (
+        f": {listing(words)} of {line}; keep the columns of one measure (the signal, no p-value)"
+    )
+    return f"{what}, and take {line} out"
 
 
 def nearest(names: Sequence[str], others: Collection[str]) -> str:
