@@ -125,8 +125,14 @@ def attempt(read: Callable[[], T], problems: list[Problem]) -> T | None:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'diagnosis'?"`` for the nearest known word, or an empty string."""
-    close = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    # A number is no slip of a name, nor a name one of a number.
+    of_kind = [name for name in known if _is_whole(name) == _is_whole(word)]
+    close = get_close_matches(word, of_kind, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def _is_whole(word: str) -> bool:
+    return word.strip().isdigit()
 
 
 def pick(registry_name: str, registry: Mapping[str, T], name: str) -> T:

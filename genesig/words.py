@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 # Of the words in which two classes differ, those of the class that the other is held against...
 CONTROL = re.compile(
     "controls?|ctrls?|normals?|healthy|benign|wt|wild|wildtype|untreated|unaffected|vehicle|mock"
+    "|nontumou?r(al|ous)?|noncancer(ous)?|nonmalignant|paratumou?r(al|ous)?|nat"
     "|placebo|remission|stable|alive|survivors?|neg|negative|non|not|no|none|without|false|0|-"
 )
 # ... and those that may stand beside them.
 BESIDE = re.compile(
     "(group|tissue|sample|subject|donor|individual|volunteer|patient|person|cell|type|adjacent)s?"
+    # As the GDC calls normal samples: Solid Tissue Normal, Blood Derived Normal, and others.
+    "|solid|blood|derived|bone|marrow|buccal|matched|paired|mucosa|epithelium|nat|to|the"
 )
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
+"""Hyphens, dashes and the minus that word processors put into the place of - from the keyboard."""
 # Ids of genes: of Ensembl, with its version, and of NCBI Gene.
 ENSEMBL = re.compile(r"ENS[A-Z]{0,6}G\d{11}(\.\d+)?", re.ASCII)
 ENTREZ = re.compile(r"\d{1,9}", re.ASCII)
@@ -126,11 +131,15 @@ def is_number(text: str) -> bool:
     return NUMBER.fullmatch(text) is not None and abs(float(text)) <= LARGEST
 
 
-def alike(names: Iterable[str]) -> list[list[str]]:
-    """Find the names that differ in upper and lower case, blanks or invisible characters only."""
+def alike(names: Iterable[str], key: Callable[[str], str] | None = None) -> list[list[str]]:
+    """Find the names that differ in upper and lower case, blanks or invisible characters only.
+
+    `key` (name) -> str is equal for names that are alike in another sense.
+    """
+    key = as_seen if key is None else key
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        groups.setdefault(as_seen(name), []).append(name)
+        groups.setdefault(key(name), []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -158,6 +167,15 @@ def as_seen(name: str) -> str:
         seen = unicodedata.normalize("NFKC", name)
         name = "".join(letter for letter in seen if unicodedata.category(letter) != "Cf")
     return " ".join(name.split()).casefold()
+
+
+def as_word(name: str) -> str:
+    """Return what a reader tells words apart by: dashes of all kinds, _ and blanks join alike.
+
+    A dash at the end, or before or behind anything but a letter, stays: it may be a minus.
+    """
+    name = "".join("-" if letter in DASHES else letter for letter in as_seen(name))
+    return re.sub(r"(?<=[^\W\d_])[-_ ]+(?=[^\W_])", " ", name)
 
 
 def control_first(names: Sequence[str]) -> list[str]:

@@ -51,6 +51,7 @@ from genesig.results.files import cell
 from genesig.results.new_study import Start
 from genesig.words import (
     alike,
+    as_word,
     control_first,
     flow,
     is_missing,
@@ -326,7 +327,7 @@ def _proposed(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
 
 def _of_these(counts: Counter[str]) -> dict[str, Any]:
     """Choose two classes; all of more where they are large enough; none where two may be one."""
-    if alike(counts):
+    if alike(counts, as_word):
         return {}
     several = [word for word, n in counts.items() if n >= FOLDS]
     if len(several) > 2:
@@ -345,7 +346,7 @@ def _of_pair(table: pd.DataFrame, pair: Pair) -> str:
 def _of_classes(name: str, counts: Counter[str]) -> str:
     """Name the classes, and two of more that could be compared."""
     text = f"Column '{name}': " + ", ".join(f"{word} ({n})" for word, n in counts.most_common())
-    if same := alike(counts):
+    if same := alike(counts, as_word):
         return f"{text}; write {listing(same[0])} alike, which look like one class"
     if len(_of_these(counts).get("classes", counts)) < 3:
         return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -140,6 +141,9 @@ def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
            problems: list[Problem]) -> Matrix | None:  # fmt: skip
     """Return the matrix with samples in rows, found by the names of the sample table."""
     known = set(names)
+    if blocks := _named_blocks(matrix, names) or _repeated_names(matrix, known):
+        problems.append(Problem(where, blocks, code="several_blocks"))
+        return None
     in_rows, in_columns = len(known & set(matrix.rows)), len(known & set(matrix.columns))
     if in_columns and in_columns > in_rows and (in_rows == 0 or in_columns == len(known)):
         return matrix.turn()
@@ -158,36 +162,82 @@ def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
     return None
 
 
-def nearest(names: Sequence[str], found: Collection[str]) -> str:
+def _named_blocks(matrix: Matrix, names: Sequence[str]) -> str:
+    """Say that a table has columns of each sample with several affixes: P00_count, P00_fpkm."""
+    columns = set(matrix.columns)
+    present = columns.union(matrix.rows)
+    if len(names) < 2 or not present.isdisjoint(names):
+        return ""
+    short = next(filter(None, names), "")
+    affixes = [tuple(name.split(short, 1)) for name in matrix.columns if short and short in name]
+    blocks = [
+        (before, after)
+        for before, after in dict.fromkeys(affixes[:TRIED])
+        if 2 * sum(f"{before}{name}{after}" in columns for name in names) > len(names)
+    ]
+    if len(blocks) < 2:
+        return ""
+    named = listing(f"{before}{short}{after}" for before, after in blocks)
+    added = listing(before + after for before, after in blocks)
+    what = f"has {len(blocks)} columns of each sample: {named}; keep those of one measure (of "
+    what += "RNA-seq the counts, of MaxQuant the LFQ intensities), and take what is added to the "
+    return f"{what}samples ({added}) off their names"
+
+
+def _repeated_names(matrix: Matrix, names: Collection[str]) -> str:
+    """Say that most samples have several columns, and how the first row tells these apart."""
+    times = Counter(name for name in matrix.columns if name in names)
+    repeated = [name for name, number in times.items() if number > 1]
+    if len(repeated) < 2 or 2 * len(repeated) <= len(names):
+        return ""
+    places = [k for k, name in enumerate(matrix.columns) if name == repeated[0]]
+    words = [matrix.texts.get((0, k), "").strip() for k in places]
+    what = f"has {len(places)} columns of each sample, such as '{repeated[0]}'"
+    if matrix.turned or not all(words) or len(set(words)) < len(words):
+        return f"{what}; keep one of them"
+    line = f"{matrix.line_word} {matrix.lines[0]}"
+    what += (
+        f": {listing(words)} of {line}; keep the columns of one measure (the signal, no p-value)"
+    )
+    return f"{what}, and take {line} out"
+
+
+def nearest(names: Sequence[str], others: Collection[str]) -> str:
     """Recognise names that a program has changed: leading zeros, R's make.names, case, an end."""
-    if dates := eaten(list(names)) or eaten(list(found)):
-        return f"; turned into dates or numbers by a spreadsheet: {listing(dates)}; write the " \
-               "names of the samples again, as text"  # fmt: skip
-    name = names[0]
+    if dates := eaten(list(names)) or eaten(list(others)):
+        what = f"; turned into dates or numbers by a spreadsheet: {listing(dates)}"
+        return f"{what}; write the names of the samples again, as text"
+    name = next(filter(_letters, names), "")
+    candidates = list(filter(_letters, others))
+    if not name:
+        return ""
     usual: dict[str, Callable[[str], str]] = {
         "R has changed it; read and write with check.names=FALSE": _r_name,
         "leading zeros differ": _without_zeros,
         "upper and lower case differ": str.casefold,
         "blanks or punctuation differ": _letters,
     }
-    for why, plain in usual.items():
-        for other in found:
-            if plain(name) == plain(other):
-                return f"; is '{other}' the sample '{name}'? ({why})"
-    longer = _longer(names, found, "here") or _longer(found, names, "in that table")
-    return longer or did_you_mean(name, found)
+    for reason, plain in usual.items():
+        for candidate in candidates:
+            if plain(name) == plain(candidate):
+                return f"; is '{candidate}' the sample '{name}'? ({reason})"
+    longer = _longer(names, candidates, "here") or _longer(candidates, names, "in that table")
+    return longer or did_you_mean(name, candidates)
 
 
-def _longer(names: Collection[str], found: Collection[str], place: str) -> str:
-    """Tell that most of the names that are found are others with the same letters added."""
-    here, short = set(found), next(iter(names))
-    for long in islice((name for name in found if short in name and name != short), TRIED):
+def _longer(names: Collection[str], candidates: Collection[str], place: str) -> str:
+    """Tell that most of the names are among the candidates with the same letters added."""
+    present, short = set(candidates), next(filter(None, names), "")
+    if not short:
+        return ""
+    longer = (name for name in candidates if short in name and name != short)
+    for long in islice(longer, TRIED):
         before, _, after = long.partition(short)
-        if 2 * sum(f"{before}{name}{after}" in here for name in names) > len(names) > 1:
+        if 2 * sum(f"{before}{name}{after}" in present for name in names) > len(names) > 1:
             added = " and ".join(f"'{part}'" for part in (before, after) if part)
-            one, other = (long, short) if place == "here" else (short, long)
-            return f"; is '{one}' the sample '{other}'? ({added} is added to all {place}; write " \
-                   "them alike)"  # fmt: skip
+            candidate, name = (long, short) if place == "here" else (short, long)
+            question = f"; is '{candidate}' the sample '{name}'? "
+            return f"{question}({added} is added to all {place}; write them alike)"
     return ""
 
 

@@ -27,6 +27,7 @@ from genesig.data.files.gmt import LAYOUTS, NamedSet, parse_sets
 from genesig.data.files.known import FORMATS, READERS, told_by_opening
 from genesig.data.files.layouts import blocks_of
 from genesig.data.files.plugin_settings import with_plugins
+from genesig.data.files.table_shape import files_in_subfolders
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse, refuse_codes
 from genesig.words import listing
 from genesig.workflow import home
@@ -69,8 +70,10 @@ def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path
         return kind.folder(folder, load, files, part)
     tables = [path for path in inside if suffix_of(path) in TABLES]
     if files is None and not tables:
+        tables = files_in_subfolders(folder)
+    if files is None and not tables:
         _refuse_other(folder, alone)
-    listed = {path.name: path for path in tables} if files is None else files
+    listed = {str(path): path for path in tables} if files is None else files
     found = {name: (path, read(path)) for name, path in listed.items()}
     for path, matrix in found.values():
         if len(matrix.columns) > 1:
@@ -104,7 +107,16 @@ def files_of(column: pd.Series[str], folder: str, where: str) -> dict[str, Path]
     if twice:
         names = listing(name for name, cell in cells.items() if cell == twice[0])
         raise refuse(at, f"'{twice[0]}' is the file of {names}; each sample needs its own")
-    return {name: Path(folder) / cell for name, cell in cells.items()}
+    return {name: _file_below(Path(folder), cell) for name, cell in cells.items()}
+
+
+def _file_below(folder: Path, name: str) -> Path:
+    """Return a file of a folder, or the one of its name in a subfolder, where the GDC puts it."""
+    direct = folder / name
+    if not is_folder(folder) or Path(name).name != name or direct.exists():
+        return direct
+    below = [path / name for path in folder.iterdir() if path.is_dir() and (path / name).is_file()]
+    return below[0] if len(below) == 1 else direct
 
 
 def _refuse_other(folder: Path, alone: Path | None) -> NoReturn:
@@ -121,8 +133,15 @@ def _refuse_several(path: Path, folder: Path, alone: Path | None) -> NoReturn:
                  "each; name this file alone, or move it elsewhere")  # fmt: skip
 
 
+TO_TABLE = "; save the values as a table with tabs (.tsv)"
 # Endings of what people have instead.
 FOREIGN = {
+    **dict.fromkeys((".mtx", ".loom", ".zarr", ".h5", ".parquet", ".feather", ".json"), TO_TABLE),
+    **dict.fromkeys((".sav", ".dta", ".sas7bdat", ".dat", ".mat", ".npy", ".pkl"), TO_TABLE),
+    **dict.fromkeys(
+        (".bam", ".sam", ".fastq", ".fq", ".vcf", ".bed", ".gtf", ".gff"),
+        "; count the reads of each gene, and name that table",
+    ),
     **dict.fromkeys((".xls", ".ods"), "; save the sheet as tab-separated text (.tsv)"),
     **dict.fromkeys((".tar", ".tgz", ".zip"), "; unpack it, and name a file or the folder"),
     **dict.fromkeys((".bz2", ".xz", ".zst"), "; unpack it, or pack it by gzip"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genesig.data.files.table_shape import name_of_sample
 from genesig.errors import InvalidInput, Problem, did_you_mean
 from genesig.words import counted, listing
 
@@ -167,6 +168,7 @@ def _among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     names: dict[int, str] = {}
     for row, cell in enumerate(cells):
         words = BETWEEN_WORDS.split(cell)
+        words += [name_of_sample(word) for word in cell.split() if "." in word]
         words += [FILE_ENDING.sub("", word.rpartition("/")[2]) for word in cell.split()]
         present = axis.intersection(words) or axis.intersection(WITHIN_WORDS.split(cell))
         if len(present) == 1:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -61,10 +62,24 @@ ONE_SAMPLE = (
     ("numreads", {"length", "effectivelength", "tpm"}),
     ("estcounts", {"length", "efflength", "tpm"}),
 )
+TRANSCRIPT = re.compile(r"ENS[A-Z]{0,6}T\d{11}\b.*|[NX][MR]_\d+(\.\d+)?", re.ASCII)
+PROGRAMS = {"numreads": "Salmon", "estcounts": "kallisto"}
+"""Program that writes a column of counts of transcripts."""
 STAR = ("unstranded", "stranded_first", "stranded_second")
 OF_COUNTER = re.compile(
     r"([._-]?ReadsPerGene(\.out)?|[._-](htseq|feature)?[._-]?counts?|[._-]htseq|[._-]rna_seq"
     r"|[._-]augmented_star_gene|[._-]star_gene|\.(genes|isoforms))+$",
+    re.IGNORECASE,
+)
+
+# Files that have one name in the folder of every sample.
+ONE_NAME = re.compile(
+    r"(ReadsPerGene\.out\.tab|quant(\.genes)?\.sf|abundance\.tsv)(\.gz)?", re.IGNORECASE
+)
+# Files of one sample that counters write into a folder for each sample.
+COUNTER_FILE = re.compile(
+    r"(.*ReadsPerGene\.out\.tab|quant(\.genes)?\.sf|abundance\.tsv|.*\.genes\.results"
+    r"|.*(star_gene_counts|htseq[._-]counts?)(\.(tsv|txt|counts?))?|.*\.counts?)(\.gz)?",
     re.IGNORECASE,
 )
 
@@ -127,9 +142,29 @@ def with_header(content: bytes, opening: Opening, where: str) -> bytes:
 
 
 def name_of_sample(where: str) -> str:
-    """Return the name of a counter's file without its endings: S01 for S01.htseq.counts.txt."""
+    """Return the name of a counter's file without its endings: S01 for S01.htseq.counts.txt.
+
+    A file that every sample has under one name, such as S01/quant.sf, is called as its folder.
+    """
+    path = PurePath(where)
+    folder = path.parent.name
+    if folder and ONE_NAME.fullmatch(path.name):
+        return folder
     name = sample_name(where)
     return OF_COUNTER.sub("", name) or name
+
+
+def files_in_subfolders(folder: Path) -> list[Path]:
+    """Return the files of a counter that lie in a folder for each sample, one of each folder."""
+    subfolders = sorted(path for path in folder.iterdir() if path.is_dir())
+    chosen: list[Path] = []
+    for subfolder in subfolders:
+        files = sorted(path for path in subfolder.iterdir() if path.is_file())
+        counted = [path for path in files if COUNTER_FILE.fullmatch(path.name)]
+        # Salmon sums its transcripts up to genes beside them, where it is asked to.
+        of_genes = [path for path in counted if ".genes." in path.name]
+        chosen += of_genes or counted
+    return chosen
 
 
 def counts_of_sample(matrix: Matrix, where: str) -> Matrix:
@@ -137,12 +172,31 @@ def counts_of_sample(matrix: Matrix, where: str) -> Matrix:
     plain = [re.sub(r"[\W_]+", "", name).lower() for name in matrix.columns]
     for counts, others in ONE_SAMPLE:
         if len(plain) > 1 and counts in plain and set(plain) - {counts} <= others:
+            refuse_transcripts(matrix, counts, where)
             column = plain.index(counts)
             single = matrix.subset(range(len(matrix.rows)), [column])
             doubt = f"the column '{matrix.columns[column]}' is taken, of {len(plain)} of one sample"
             doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
             return replace(single, columns=(name_of_sample(where),), doubt=doubt)
     return matrix
+
+
+def refuse_transcripts(matrix: Matrix, counts: str, where: str) -> None:
+    """Refuse a file whose rows are transcripts, by their ids of Ensembl or RefSeq.
+
+    Raises
+    ------
+    InvalidInput
+        With the program that wrote it, and how its counts become those of genes.
+    """
+    transcripts = [name for name in matrix.rows if TRANSCRIPT.fullmatch(name)]
+    if 2 * len(transcripts) <= len(matrix.rows):
+        return
+    program = PROGRAMS.get(counts, "a program")
+    first = re.split(r"[|\s]", transcripts[0])[0]
+    what = f"has one row for each transcript ('{first}'), as {program} writes them; sum them up to "
+    what += "genes (R's tximport with a table of transcripts and genes), and name that table"
+    raise InvalidInput([Problem(where, what, code="transcripts")])
 
 
 def refuse_long(opening: Opening, where: str) -> None:

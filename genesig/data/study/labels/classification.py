@@ -17,7 +17,7 @@ from genesig.data.study.labels.record import (
     check_left_out,
 )
 from genesig.errors import Problem, did_you_mean
-from genesig.words import alike, control_first, counted, flow, is_number, listing
+from genesig.words import alike, as_word, control_first, counted, flow, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ def _choose_classes(column: pd.Series[str], where: str, asked: Asked, classes: S
     if len(counts) < 2:
         only = f"every sample is {listing(counts)}" if counts else "no sample has a label"
         problems.append(Problem(at, f"{only}; two classes are needed"))
-    if len(counts) > 2 and not alike(counts):  # which are an error of their own
+    if len(counts) > 2 and not alike(counts, as_word):  # which are an error of their own
         problems.extend(_many_classes(counts, at, as_numbers(asked.table, asked.label)))
     names = control_first(list(counts)) if len(counts) == 2 else [*counts]
     return tuple(names) if len(names) > 1 else (*names, "", "")[:2]

@@ -20,7 +20,7 @@ from genesig.words import (
     NOTHING,
     UNKNOWN,
     alike,
-    as_seen,
+    as_word,
     counted,
     flow,
     is_number,
@@ -175,6 +175,7 @@ def exchanged(table: pd.DataFrame, columns: Sequence[str], event: str | None) ->
             yield f"time and event look exchanged; {as_survival(pair, event)}"
 
 
+BY_DASHES = "dashes or blanks only"
 BY_SIGHT = "upper and lower case, blanks or invisible characters only"
 MOST_CLASSES = 20  # more are refused; of columns with a word for each sample no pairs are made
 
@@ -186,9 +187,10 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
     `names` are the classes. ``-`` beside ``+`` is one; ``none`` or ``-`` beside another word may
     be one, ``?`` or ``-99`` is not.
     """
-    if pairs := alike(names):
-        same = " and ".join(map(listing, pairs[:3]))
-        what = f"the classes {same} differ in {BY_SIGHT}; write them alike"
+    if groups := alike(names, as_word):
+        same = " and ".join(map(listing, groups[:3]))
+        difference = BY_SIGHT if alike(names) else BY_DASHES
+        what = f"the classes {same} differ in {difference}; write them alike"
         yield Problem(f"{where}, column '{label}'", what)
     if 2 < len(names) <= MOST_CLASSES:
         yield from _check_misspelt(table, label, names, where)
@@ -207,11 +209,13 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
 def check_left_out(counts: Mapping[str, int], classes: Sequence[str],
                    at: str) -> Iterator[Problem]:  # fmt: skip
     """Yield that a class which ``data.classes`` leaves out looks like one that it names."""
-    seen = {as_seen(name): name for name in classes}
+    class_of_word = {as_word(name): name for name in classes}
     for name, number in counts.items():
-        if as_seen(name) in seen:
+        if as_word(name) in class_of_word:
+            similar = class_of_word[as_word(name)]
+            difference = BY_SIGHT if alike([name, similar]) else BY_DASHES
             what = f"'{name}' ({counted(number, 'sample')}) is left out by data.classes, but "
-            what += f"differs from '{seen[as_seen(name)]}' in {BY_SIGHT}; write them alike, or "
+            what += f"differs from '{similar}' in {difference}; write them alike, or "
             yield Problem(at, f"{what}quite differently")
 
 
