@@ -35,7 +35,7 @@ OF_OTHER_STUDIES = {
     "covariates",
     "sets",
 }
-NOT_EVERYWHERE = {"cards", "decisions", "score-effect", "subgroups"} | OF_OTHER_STUDIES
+NOT_EVERYWHERE = {"brevity", "cards", "decisions", "score-effect", "subgroups"} | OF_OTHER_STUDIES
 
 
 def whole(given):
