@@ -175,7 +175,8 @@ def _named_blocks(matrix: Matrix, names: Sequence[str]) -> str:
         for before, after in dict.fromkeys(affixes[:TRIED])
         if 2 * sum(f"{before}{name}{after}" in columns for name in names) > len(names)
     ]
-    if len(blocks) < 2:
+    measures = [block for block in blocks if any(map(str.isalpha, "".join(block)))]
+    if len(blocks) < 2 or not measures:  # numbers alone, -01 and -11, tell specimens of a patient
         return ""
     named = listing(f"{before}{short}{after}" for before, after in blocks)
     added = listing(before + after for before, after in blocks)
