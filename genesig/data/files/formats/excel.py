@@ -83,7 +83,10 @@ def _as_seen(sheet: Sheet, where: str) -> Sheet:
     """
     marks = sheet.marks
     if marks.formulas:
-        text = f"{counted(len(marks.formulas), 'cell')} ({listing(marks.formulas)}) hold formulas "
+        verb = "holds" if len(marks.formulas) == 1 else "hold"
+        text = (
+            f"{counted(len(marks.formulas), 'cell')} ({listing(marks.formulas)}) {verb} formulas "
+        )
         text += "whose results are not stored; open the workbook in a spreadsheet program and save "
         text += "it again, or paste the values"
         raise InvalidInput([Problem(where, text, code="formulas_without_results")])
