@@ -25,7 +25,7 @@ from study import final_fit
 
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Splits
-from genesig.selection.gather import evidence_table
+from genesig.selection.gather import selection_table
 from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.tasks import keywords
 
@@ -51,11 +51,11 @@ def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
         folds=config["normalise"]["folds"],
         **keywords(config),
     )
-    evidence = evidence_table(dataset, chance, wanted["fdr"])
-    passing = int(np.sum(evidence["q"] <= wanted["fdr"]))
+    evidence = selection_table(dataset, chance, wanted["fdr"])
+    passing = int(np.sum(evidence["selection_q"] <= wanted["fdr"]))
     length = int(np.clip(passing, wanted["least"], wanted["most"]))
     return {
-        "named": evidence.loc[evidence["named"], "gene"].tolist(),
+        "named": evidence.loc[evidence["fdr_selected"], "gene"].tolist(),
         "model": evidence["gene"].head(length).tolist(),
         "stable": lists_of(final_fit(dataset, splits, alone))[0],
     }

@@ -33,7 +33,7 @@ from genesig.results import Dataset, Design, Splits
 from genesig.selection.assess.held_out import held_out
 
 DESIGNS = ((40, 0.5), (70, 0.3))
-MODELS = {"two stages": "two_stage", "committee": "committee"}
+MODELS = {"two stages": "two_stage", "committee": "ensemble"}
 PEERS = ("l1 logistic", "t-test + LDA", "shrunken centroids")
 
 

@@ -132,7 +132,9 @@ def _add_predict(predict: argparse.ArgumentParser) -> None:
                          help="largest share, 0 to 1, of the model's genes that a sample may lack; "
                          "they get their training means (default: %(default)s)")  # fmt: skip
     predict.add_argument("--mu", type=float, help="score by the nested list at this mu")
-    predict.add_argument("--named", action="store_true", help="score by the named genes alone")
+    predict.add_argument(
+        "--fdr-selected", action="store_true", help="score by the FDR-selected genes alone"
+    )
     predict.add_argument("--part", help="which matrix of a file that holds several (data.part)")
     predict.add_argument("--samples", metavar="TABLE",
                          help="sample table of the new samples: covariates that the model holds "
@@ -252,9 +254,17 @@ def _predict(chosen: argparse.Namespace) -> int:
     notes: list[Problem] = []
     if samples is not None:
         samples, notes = table_of_matrix(samples, matrix, chosen.samples)
-    table, problems = predict(model, matrix, where, missing=chosen.missing, mu=chosen.mu,
-                              named=chosen.named, source=chosen.model, samples=samples,
-                              renamed=chosen.renamed)  # fmt: skip
+    table, problems = predict(
+        model,
+        matrix,
+        where,
+        missing=chosen.missing,
+        mu=chosen.mu,
+        fdr_selected=chosen.fdr_selected,
+        source=chosen.model,
+        samples=samples,
+        renamed=chosen.renamed,
+    )
     for line in (*notes, *problems, f"scale: {table.attrs['scale']}"):
         print(line, file=sys.stderr)
     if chosen.output == "-":
@@ -264,7 +274,7 @@ def _predict(chosen: argparse.Namespace) -> int:
         save_table(chosen.output, table)
     except OSError as error:
         raise refuse(chosen.output, f"cannot be written: {error.strerror}") from None
-    by = scored_by(model, chosen.mu, named=chosen.named)
+    by = scored_by(model, chosen.mu, fdr_selected=chosen.fdr_selected)
     print(f"{chosen.output}: {counted(len(table), 'sample')} scored by {by}")
     return 0
 

@@ -105,13 +105,13 @@ def test_agreement_of_equal_random_and_no_lists():
 
 
 def test_the_two_answers_come_of_the_same_fits(study):
-    assert together("named genes") == ["genesig", "named genes"]
+    assert together("FDR-selected genes") == ["genesig", "FDR-selected genes"]
     assert together("stable") == ["stable"]
     assert together("ridge") == ["ridge"]
     both = run_together(together("genesig"), study)
-    alone = run("named genes", study)
-    assert both["named genes"].score == alone.score
-    assert both["named genes"].again == alone.again
+    alone = run("FDR-selected genes", study)
+    assert both["FDR-selected genes"].score == alone.score
+    assert both["FDR-selected genes"].again == alone.again
     assert both["genesig"].score != alone.score
     assert len(alone.again) == len(study.halves.outer) == 4
     assert min(map(len, alone.lists)) >= asked("genesig")["signature"]["least"]
@@ -207,10 +207,10 @@ def test_a_rival_with_chance_in_it_gives_the_same_twice(study, rival):
 def test_goals_by_hand():
     rows = pd.DataFrame(
         [
-            ("golub", "genesig", 0.1, 30, 0.2), ("golub", "named genes", 0.12, 12, 0.4),
+            ("golub", "genesig", 0.1, 30, 0.2), ("golub", "FDR-selected genes", 0.12, 12, 0.4),
             ("golub", "stable", 0.15, 30, 0.2), ("golub", "l1 logistic", 0.2, 40, 0.1),
             ("golub", "ridge", 0.1, 99, np.nan),
-            ("west", "genesig", 0.2, 10, 0.1), ("west", "named genes", 0.22, 4, 0.2),
+            ("west", "genesig", 0.2, 10, 0.1), ("west", "FDR-selected genes", 0.22, 4, 0.2),
             ("west", "stable", 0.21, 8, 0.2), ("west", "l1 logistic", 0.2, 20, 0.1),
             ("west", "ridge", 0.21, 99, np.nan),
         ],
@@ -225,7 +225,7 @@ def test_goals_by_hand():
     assert "8 against 19 (means 8.0, 19.0): reached" in said
     assert "1.4 x that of stable: 0.300 against 0.200, 1.50 x: reached" in said
     assert "3 x that of l1 logistic: 0.300 against 0.100, 3.00 x: reached" in said
-    assert "Price of proof, named genes - genesig: +0.020 ± 0.000, smaller on 0 of 2" in said
+    assert "Price of proof, FDR-selected genes - genesig: +0.020 ± 0.000, smaller on 0 of 2" in said
 
 
 def test_lists_that_are_always_empty_agree_on_nothing():
@@ -335,7 +335,9 @@ def test_means_count_an_empty_list_as_no_agreement_and_rank_what_is_whole():
 
 def test_seconds_of_both_answers_are_counted_once():
     """They come of the same fits, and each has the seconds of these."""
-    rows = pd.DataFrame({"method": ["genesig", "named genes", "l1"], "seconds": [3600.0] * 3})
+    rows = pd.DataFrame(
+        {"method": ["genesig", "FDR-selected genes", "l1"], "seconds": [3600.0] * 3}
+    )
     rows = rows.assign(data="golub", repeat=0, folds=5, pairs=1)
     assert results_tables.said(rows).endswith(" 3 methods, 2.0 h of processor in outer splits")
 

@@ -141,7 +141,7 @@ def held(
     genes = double_loop(dataset, splits, **loop, **linear())
     final = fit_final(dataset, splits, folds=MOMENTS, **linear())
     halves = fit_subsamples(dataset, splits, folds=MOMENTS, **linear())
-    clusters, often = config["clusters"], config["signature"]["frequency"]
+    clusters, often = config["clusters"], config["signature"]["cv_frequency"]
     of_genes = gather(
         dataset,
         splits,
@@ -149,7 +149,7 @@ def held(
         final,
         halves,
         Chance.none(),
-        frequency=often,
+        cv_frequency=often,
         fdr=0.1,
         clusters=clusters,
     )
@@ -158,7 +158,9 @@ def held(
     own = sets_loop(dataset, splits, sets, **loop, **given)
     whole, _ = sets_final(dataset, splits, sets, folds=MOMENTS, **given)
     half = sets_subsamples(dataset, splits, sets, folds=MOMENTS, **given)
-    found = gather_sets(dataset, splits, sets, [[own], []], whole, half, [genes], frequency=often)
+    found = gather_sets(
+        dataset, splits, sets, [[own], []], whole, half, [genes], cv_frequency=often
+    )
     error, lists = found["sets_error"].iloc[0], of_genes["stability"]
     core = set(of_genes["nested_lists"].query("mu != mu and in_list")["gene"])
     true = {f"g{j}" for k in range(carriers) for j in sets.members(k)}
@@ -247,7 +249,7 @@ def kind(
             held = model_scores(dataset, splits, each, each.scores)
             error += study_errors(held, headline)[:, 0].tolist()
         times = np.bincount(fits[0].indices, minlength=int(number))
-        listed = times >= least_count(config["signature"]["frequency"], len(fits[0]))
+        listed = times >= least_count(config["signature"]["cv_frequency"], len(fits[0]))
         line = {"kind": kind, "n": int(n), "sets": int(number), "effect": effect,
                 "seed": seed, "found": int(listed[:2].sum()), "false": int(listed[2:].sum()),
                 "listed": int(listed.sum()), "error": error[0],

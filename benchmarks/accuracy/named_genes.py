@@ -173,7 +173,7 @@ def run_odd(sets: int, worlds: Sequence[str]) -> pd.DataFrame:
     """Name genes in noise of every odd kind."""
     rows = []
     for name in worlds:
-        found = [named(*WORLDS[name](np.random.default_rng((77, seed))), seed)["named"].sum()
+        found = [named(*WORLDS[name](np.random.default_rng((77, seed))), seed)["fdr_selected"].sum()
                  for seed in range(sets)]  # fmt: skip
         rows.append((name, sets, float(np.mean(np.array(found) > 0)), float(np.mean(found))))
         print("| {} | {} | {:.2f} | {:.1f} |".format(*rows[-1]), flush=True)
@@ -239,7 +239,15 @@ def run_noise(sets: int) -> pd.DataFrame:
     for number in range(sets):
         dataset, kind, what = noise(number)
         found = named(dataset, kind, number)
-        rows.append((number, kind, what, int(found["named"].sum()), float(found["q"].min())))
+        rows.append(
+            (
+                number,
+                kind,
+                what,
+                int(found["fdr_selected"].sum()),
+                float(found["selection_q"].min()),
+            )
+        )
         print(rows[-1], flush=True)
     table = pd.DataFrame(rows, columns=["set", "kind", "design", "named", "least_q"])
     print(f"any gene named: {np.mean(table['named'] > 0):.3f} of {sets} data sets without signal")
@@ -257,7 +265,9 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
                 lists = []
                 for seed, dataset in enumerate(studies):
                     found = named(dataset, "classification", seed)
-                    lists.append(dataset.var.index.get_indexer(found.loc[found["named"], "gene"]))
+                    lists.append(
+                        dataset.var.index.get_indexer(found.loc[found["fdr_selected"], "gene"])
+                    )
                 true = [is_true(genes).sum() for genes in lists]
                 false = [np.mean(~is_true(genes)) if len(genes) else 0.0 for genes in lists]
                 shares = [stability_selection(each, seed) for seed, each in enumerate(studies)]

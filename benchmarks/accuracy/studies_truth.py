@@ -30,7 +30,7 @@ from genesig.results import Dataset, Design, Fits
 from genesig.selection.assess.controls import null_errors, p_value
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
-from genesig.selection.gather import evidence_table
+from genesig.selection.gather import selection_table
 from genesig.selection.genes.frequency import FEWEST
 from genesig.selection.linear.double_loop import fit_final
 from genesig.selection.linear.halves import chance_study
@@ -77,7 +77,7 @@ def holding(odd: str = "") -> list[Array]:
 def first_genes(dataset: Dataset, splits: Any) -> set[int]:
     """Return the numbers of the first eight genes by half-frequency, as signature.tsv has them."""
     chance = chance_study(dataset, splits, permutations=1, **LINEAR)
-    genes = evidence_table(dataset, chance, 1.0)["gene"][:TRUE]
+    genes = selection_table(dataset, chance, 1.0)["gene"][:TRUE]
     return {dataset.genes.index(str(gene)) for gene in genes}
 
 
@@ -195,7 +195,7 @@ def of_confounded(seed: int, align: str) -> dict[str, float]:
     dataset = pooled(Data(np.vstack(parts), np.array(labels), np.array(names)), align)
     table = told(dataset)
     chance = chance_study(dataset, splits_of(dataset), permutations=FEWEST, **LINEAR)
-    named = evidence_table(dataset, chance, settings()["signature"]["fdr"])["named"]
+    named = selection_table(dataset, chance, settings()["signature"]["fdr"])["fdr_selected"]
     rows = table[table["row"] == "study"]
     return {"error": float(rows["error"].mean()), "auc": float(rows["value"].mean()),
             "named": float(named.any()),

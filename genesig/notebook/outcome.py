@@ -130,15 +130,15 @@ class Results:
         return read_annotated(path, str(path))
 
     @property
-    def named(self) -> pd.DataFrame:
-        """The genes with evidence of their own, the most frequent first: rows of ``signature``.
+    def fdr_selected(self) -> pd.DataFrame:
+        """The FDR-selected genes, by falling selection frequency: rows of ``signature``.
 
         No rows where the study sought no evidence, or found none.
         """
         table = self.tables["signature"]
-        if "named" not in table:
+        if "fdr_selected" not in table:
             return table.iloc[:0]
-        return table[table["named"].eq(True)].reset_index(drop=True)
+        return table[table["fdr_selected"].eq(True)].reset_index(drop=True)
 
     @property
     def null(self) -> Any:
@@ -159,7 +159,7 @@ class Results:
 
     def predict(
         self, new: anndata.AnnData | pd.DataFrame | str | Path, *, missing: float = MISSING,
-        mu: float | None = None, named: bool = False, part: str | None = None,
+        mu: float | None = None, fdr_selected: bool = False, part: str | None = None,
         samples: str | Path | None = None, renamed: str | Path | None = None,
         layout: str | Path | None = None,
     ) -> pd.DataFrame:  # fmt: skip
@@ -173,8 +173,8 @@ class Results:
             Largest share, 0 to 1, of the model's genes that a sample may lack.
         mu : float, optional
             Which of the nested models; None is the one that predicts best.
-        named : bool
-            Score by the named genes alone.
+        fdr_selected : bool
+            Score by the FDR-selected genes alone.
         part : str, optional
             Which matrix of a file, or layer of an AnnData.
         samples : path, optional
@@ -203,7 +203,7 @@ class Results:
         if about is not None:
             about, notes = table_of_matrix(about, matrix, str(samples))
         table, problems = predict(
-            self.model, matrix, where, missing=missing, mu=mu, named=named,
+            self.model, matrix, where, missing=missing, mu=mu, fdr_selected=fdr_selected,
             source=str(self.folder / "model.json"), samples=about,
             renamed=None if renamed is None else str(renamed),
         )  # fmt: skip

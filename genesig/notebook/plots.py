@@ -174,13 +174,13 @@ class Plots:
     def frequency(self, ax: Axes | None = None, top: int = 30) -> Axes:
         """Draw the share of the outer splits that selected each gene of the signature.
 
-        Green: named genes; core genes where no evidence was looked for.
+        Green: FDR-selected genes; core genes where no evidence was looked for.
         """
         ax, rows = _axes(ax), self._results.tables["signature"].head(top)
-        first = rows["named"] if "named" in rows else rows["core"]
+        first = rows["fdr_selected"] if "fdr_selected" in rows else rows["core"]
         colours = [OWN if each else OTHER for each in first]
         places = np.arange(len(rows))
-        ax.barh(places, rows["frequency"], color=colours)
+        ax.barh(places, rows["cv_frequency"], color=colours)
         labels = [gene_label(*pair, 32) for pair in zip(rows["gene"], rows["symbol"], strict=True)]
         ax.set_yticks(places, labels)
         ax.invert_yaxis()

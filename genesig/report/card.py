@@ -16,7 +16,7 @@ USE = (
     " score may be wrong.",
     "It is no medical device: no decision about a patient may rest on it before it was tested in"
     " samples like those it is to be used on. Its genes need no evidence of their own; those that"
-    " have it are the named genes, which `--named` scores by.",
+    " have it are the FDR-selected genes, which `--fdr-selected` scores by.",
 )
 MARKS = re.compile(r"([\\`*_\[\]<>&#|])")
 

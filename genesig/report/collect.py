@@ -52,7 +52,7 @@ TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", 
           for name in topic.TEXT))  # fmt: skip
 
 TABLES = (
-    "signature", "evidence", "nested_lists", "blocks", "scores", "stability", "controls",
+    "signature", "selection", "nested_lists", "blocks", "scores", "stability", "controls",
     "univariate", "predictions", *patients.TABLES,
 )  # fmt: skip
 WITH_TABLES = (nonlinear, sets, survival, quality, genome, enrichment, published, omics)

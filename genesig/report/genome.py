@@ -44,7 +44,7 @@ class Place(TypedDict):
     symbol: str
     chromosome: int
     position: float
-    frequency: float
+    cv_frequency: float
     size: float
 
 
@@ -58,7 +58,7 @@ class Stretch(TypedDict):
     first: str
     last: str
     contribution: float
-    frequency: float
+    cv_frequency: float
 
 
 class GenomeRecord(TypedDict):
@@ -124,8 +124,10 @@ def _selected(
     """Return frequency and signed contribution of each gene that anything selects, by frequency."""
     nested, signature = tables["nested_lists"], tables["signature"]
     chosen, there = nested[at_mu(nested, None)], set(placed)
-    often = dict(zip(chosen["gene"], chosen["frequency"], strict=True))
-    size = dict(zip(signature["gene"], np.sign(signature["coef"]) * signature["size"], strict=True))
+    often = dict(zip(chosen["gene"], chosen["cv_frequency"], strict=True))
+    size = dict(
+        zip(signature["gene"], np.sign(signature["weight"]) * signature["size"], strict=True)
+    )
     genes = [gene for gene in dict.fromkeys([*often, *size]) if gene in there]
     rows = {gene: (float(often.get(gene, 0.0)), float(size.get(gene, 0.0))) for gene in genes}
     return dict(sorted(rows.items(), key=lambda row: (-row[1][0], -abs(row[1][1]))))
@@ -138,12 +140,12 @@ def _chromosome(name: str, names: Array, places: Array) -> Chromosome:
 
 def _place(gene: str, symbol: str, at: tuple[int, float], row: tuple[float, float]) -> Place:
     return {"gene": gene, "symbol": symbol, "chromosome": at[0], "position": at[1],
-            "frequency": rounded(row[0], 4), "size": rounded(row[1], 4)}  # fmt: skip
+            "cv_frequency": rounded(row[0], 4), "size": rounded(row[1], 4)}  # fmt: skip
 
 
 def _stretch(row: Mapping[Any, Any]) -> Stretch:
     blank = not isinstance(row["chromosome"], str) or not row["chromosome"]
-    found: Stretch = rounded_row(row, 4, "contribution", "frequency")
+    found: Stretch = rounded_row(row, 4, "contribution", "cv_frequency")
     return {**found, "chromosome": None if blank else row["chromosome"],
             "start": plain(row["start"]), "end": plain(row["end"]), "genes": int(row["genes"]),
             "first": str(row["first"]), "last": str(row["last"])}  # fmt: skip
@@ -164,7 +166,7 @@ def draw_along(it: GenomeRecord, bound: float) -> Figure:
     starts, width = laid_out(it["chromosomes"])
     x = np.array([starts[one["chromosome"]] + one["position"] for one in it["places"]])
     size = np.array([one["size"] for one in it["places"]])
-    often = np.array([one["frequency"] for one in it["places"]])
+    often = np.array([one["cv_frequency"] for one in it["places"]])
     for ax in (above, below):
         _bands(ax, it["chromosomes"], starts)
         ax.set_xlim(-0.01 * width, 1.01 * width)
@@ -182,7 +184,7 @@ def draw_along(it: GenomeRecord, bound: float) -> Figure:
     below.text(1.005, bound, percent(bound), color=MUTED, fontsize=8, va="center",
                transform=below.get_yaxis_transform())  # fmt: skip
     below.set_ylim(0, 1.04)
-    below.set_ylabel("frequency")
+    below.set_ylabel("CV frequency")
     _ticks(below, it["chromosomes"], starts, width)
     return figure
 
@@ -277,7 +279,7 @@ def _found(it: GenomeRecord) -> str:
 
 
 def _named(one: Stretch) -> str:
-    often = f"selected in {percent(one['frequency'])} of the training sets"
+    often = f"selected in {percent(one['cv_frequency'])} of the training sets"
     if one["chromosome"] is None or one["start"] is None:
         return f"{shorten(one['first'], 30)}, without a place ({often})"
     place = f"chromosome {clean(one['chromosome']).removeprefix('chr')}"
@@ -299,7 +301,7 @@ def _how(data: Genome) -> list[str]:
 
 
 def _along(data: Genome, it: GenomeRecord) -> Picture:
-    bound = data["config"]["signature"]["frequency"]
+    bound = data["config"]["signature"]["cv_frequency"]
     shown = shown_of(len(it["places"]), it["total"], "gene", ", those selected most often")
     named = "; ".join(map(_named, it["stretches"][:NAMED]))
     return picture(
@@ -307,7 +309,7 @@ def _along(data: Genome, it: GenomeRecord) -> Picture:
         partial(draw_along, it, bound),
         data={
             "name": [it["chromosomes"][one["chromosome"]]["name"] for one in it["places"]],
-            **columns_of(it["places"], "gene", "symbol", "position", "size", "frequency"),
+            **columns_of(it["places"], "gene", "symbol", "position", "size", "cv_frequency"),
         },
         title="Selected genes along the genome",
         description=f"Contribution to the final model and selection frequency of"

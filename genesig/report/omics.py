@@ -90,7 +90,7 @@ def sentences(data: Study) -> Iterator[str]:
         " The ratio of their penalties was chosen by the inner folds of each training set, among"
         " 1, 2 and 4 (IPF-LASSO, Boulesteix et al. 2017): equal ones, unless another's error lay"
         f" more than one standard error below theirs; in the final model factors are {factors}."
-        " Named genes were found by equal penalties."
+        " FDR-selected genes were found by equal penalties."
         if learned
         else f" The l1 penalty of each gene was multiplied by the factor of its omic: {factors}."
     )

@@ -51,7 +51,7 @@ class SelectedSet(TypedDict):
     set: str
     genes: int
     named: int
-    frequency: float
+    cv_frequency: float
     mean_share: float | None
     final_share: float
     in_list: bool
@@ -109,7 +109,7 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
     return {
         "known": int(error["sets"]),
         "sets": [_rounded(row) for row in found.head(MOST_SETS).to_dict("records")],
-        "ever": int((found["frequency"] > 0).sum()),
+        "ever": int((found["cv_frequency"] > 0).sum()),
         "often": int(found["in_list"].astype(bool).sum()),
         "final": int((found["final_share"] > 0).sum()),
         "sizes": rounded(splits["n_selected"].quantile([0, 0.5, 1]).to_numpy(), 4),
@@ -132,7 +132,7 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
 
 
 def _rounded(row: Mapping[Any, Any]) -> SelectedSet:
-    found: SelectedSet = rounded_row(row, 4, "frequency", "mean_share", "final_share")
+    found: SelectedSet = rounded_row(row, 4, "cv_frequency", "mean_share", "final_share")
     return {**found, "set": str(row["set"]), "genes": int(row["genes"]),
             "named": int(row["named"]), "in_list": bool(row["in_list"])}  # fmt: skip
 
@@ -150,8 +150,8 @@ def draw_frequencies(rows: Sequence[SelectedSet], bound: float) -> Figure:
     bold = [row["in_list"] for row in rows]
     figure, left, right = charts.frequencies(names, bold, bound, "share of the score")
     for y, row in enumerate(rows):
-        left.hlines(y, 0, row["frequency"], color=RULE, lw=2.4)
-        left.scatter(row["frequency"], y, s=26, color=OWN, zorder=4)
+        left.hlines(y, 0, row["cv_frequency"], color=RULE, lw=2.4)
+        left.scatter(row["cv_frequency"], y, s=26, color=OWN, zorder=4)
         if row["mean_share"] is not None:
             right.hlines(y, 0, row["mean_share"], color=OWN, lw=3.2)
         if row["final_share"]:
@@ -244,7 +244,7 @@ def stable(it: SetsRecord) -> str:
 
 
 def _often(data: Study, it: SetsRecord) -> str:
-    share = percent(data["config"]["signature"]["frequency"])
+    share = percent(data["config"]["signature"]["cv_frequency"])
     often = [one for one in it["sets"] if one["in_list"]]
     of = f"Of {counted(it['known'], 'set')}"
     if not often:
@@ -307,12 +307,12 @@ def _caution(it: SetsRecord, settings: Settings) -> str:
 
 def _frequencies(data: Study, it: SetsRecord) -> Picture:
     shown = it["sets"]
-    bound = data["config"]["signature"]["frequency"]
-    named = "; ".join(f"{one['set']} {percent(one['frequency'])}" for one in shown[:10])
+    bound = data["config"]["signature"]["cv_frequency"]
+    named = "; ".join(f"{one['set']} {percent(one['cv_frequency'])}" for one in shown[:10])
     return picture(
         "sets",
         partial(draw_frequencies, shown, bound),
-        data=columns_of(shown, "set", "frequency", "mean_share", "final_share", "in_list"),
+        data=columns_of(shown, "set", "cv_frequency", "mean_share", "final_share", "in_list"),
         title="How often gene sets are selected",
         description=f"Selection frequency of {counted(len(shown), 'set')} and share of the score."
         f" {clean(named)}.",

@@ -95,7 +95,7 @@ def _chance(data: Writeup) -> str:
 
 
 def _genes(data: Writeup) -> str:
-    it, share = data["answer"], percent(data["config"]["signature"]["frequency"])
+    it, share = data["answer"], percent(data["config"]["signature"]["cv_frequency"])
     if not it["size"]:
         return "The final model, fitted on all samples, selected no gene."
     if grade(data) is Grade.NONE:
@@ -106,7 +106,7 @@ def _genes(data: Writeup) -> str:
         )
     if it["evidence"]:
         return _named(data, it["evidence"])
-    ranked = sorted(it["chips"], key=lambda one: -one["frequency"])
+    ranked = sorted(it["chips"], key=lambda one: -one["cv_frequency"])
     names = [short_symbol(one["symbol"]) or clean(one["symbol"]) for one in ranked[:NAMED]]
     more = f" and {it['size'] - len(names)} more" if it["size"] > len(names) else ""
     return (
@@ -120,14 +120,14 @@ def _named(data: Writeup, it: Evidence) -> str:
     q = f"q\u00a0≤\u00a0{significant(data['config']['signature']['fdr'], 2)}"
     model = "the final model, fitted on all samples, "
     model += f"uses {_uses(it)}" if it["model"] else "selected no gene"
-    if not it["named"]:
+    if not it["fdr_selected"]:
         alone = ", none of them with evidence of its own" if it["model"] else ""
         return f"No gene was listed by halves of the samples beyond chance ({q}); {model}{alone}."
-    genes = [one for one in data["answer"]["chips"] if one["named"]][:NAMED]
+    genes = [one for one in data["answer"]["chips"] if one["fdr_selected"]][:NAMED]
     names = [short_symbol(one["symbol"]) or clean(one["symbol"]) for one in genes]
-    more = f" and {it['named'] - len(names)} more" if it["named"] > len(names) else ""
-    verb = "was" if it["named"] == 1 else "were"
-    said = both(it["named"] - it["indicators"][0], it["indicators"][0])
+    more = f" and {it['fdr_selected'] - len(names)} more" if it["fdr_selected"] > len(names) else ""
+    verb = "was" if it["fdr_selected"] == 1 else "were"
+    said = both(it["fdr_selected"] - it["indicators"][0], it["indicators"][0])
     return (
         f"{said} {verb} listed by halves of the samples beyond chance"
         f" ({q}): {', '.join(names)}{more}. For prediction, {model}{_alone(data, it['price'])}."
@@ -139,12 +139,12 @@ def _uses(it: Evidence) -> str:
 
 
 def _alone(data: Writeup, price: Price | None) -> str:
-    """Say how models of named genes did, beside the predictive ones."""
+    """Say how models of FDR-selected genes did, beside the predictive ones."""
     shown, write = measure(data), measure(data).write
     if price is None:
         return ""
     return (
-        f"; models of named genes alone reached {write(shown.value(price['error']))}"
+        f"; models of FDR-selected genes alone reached {write(shown.value(price['error']))}"
         f"{_difference(price['difference_low'], price['difference_high'])}"
     )
 

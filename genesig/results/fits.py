@@ -68,7 +68,7 @@ class Fits:
         Of classes, the line of the probabilities (see `class_line`) of the chosen list and of the
         answers, from scores less the threshold; NaN where nothing tells it.
     controlled : (m,) bool
-        Whether the list of the predictive model is that of the half-frequencies.
+        Whether the list of the predictive model is that of the selection frequencies.
     rival_indptr, rival_indices : (m + 1,), (nnz,) int, or None
         Genes of a list of the lasso, as long as the one that predicts; of halves of the samples.
     factors : (m, n_omics) float, or None
@@ -311,7 +311,7 @@ def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
     return np.asarray(known @ gamma.T if gamma.ndim == 2 else np.tensordot(known, gamma, (1, 1)))
 
 
-ANSWERS = ("predictive", "named")
+ANSWERS = ("predictive", "fdr_selected")
 """What a fit answers: the model that predicts best, and that of the genes with evidence."""
 _OF_ANSWERS = ("indptr", "indices", "values", "intercept", "scores", "gamma", "line")
 _NO_ANSWERS: dict[str, Any] = dict.fromkeys(f"answer_{key}" for key in _OF_ANSWERS)

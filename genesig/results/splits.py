@@ -1,4 +1,4 @@
-"""The splits, gene sets and half-frequencies of a study, by names of samples and genes."""
+"""The splits, gene sets and selection frequencies of a study, by names of samples and genes."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Chance:
     """Lists of halves under B permutations of the labels and, of all samples, the observed ones.
 
     Row b of ``outer``, ``inner``, ``final``, ``final_inner``, ``half`` and ``half_inner`` has at
-    t = 0 ... T the number of genes that at least t of T lists of halves hold.
+    t = 0 ... T the number of genes that at least t of T half-sample lists hold.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Chance:
     half, half_inner : (B, T + 1) int
         Of half the samples, and of what trains a fold of them; (B, 0) where no halves are drawn.
     indptr, indices : ((B + 1) T + 1,), (nnz,) int
-        Genes of each of the T lists of halves of all samples, under the observed labels first.
+        Genes of each of the T half-sample lists of all samples, under the observed labels first.
     lists : () int
         T of all samples.
     strength : (d,) float

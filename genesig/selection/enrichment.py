@@ -379,12 +379,12 @@ def enrichment(
 
 
 def lists_of(dataset: Dataset, tables: dict[str, pd.DataFrame]) -> dict[str, Array]:
-    """Return the columns of each list: signature, named genes, the list at each mu, each block.
+    """Return the columns of each list: signature, FDR-selected genes, list at each mu, each block.
 
-    Where no evidence was looked for, core genes stand in the place of named ones.
+    Core genes replace FDR-selected ones if the study selects none by FDR.
     """
     signature, nested, blocks = (tables[k] for k in ("signature", "nested_lists", "blocks"))
-    first = "named" if "named" in signature else "core"
+    first = "fdr_selected" if "fdr_selected" in signature else "core"
     inside = signature[first].astype(str).str.lower().isin(["true", "1"])
     found = {"signature": signature["gene"], f"{first} genes": signature["gene"][inside]}
     listed = nested[nested["in_list"].astype(bool) & nested["mu"].notna()]

@@ -34,7 +34,16 @@ from genesig.selection.genes.univariate import univariate_table
 if TYPE_CHECKING:
     import pandas as pd
 
-EVIDENCE = ["gene", "symbol", "half_frequency", "chance", "p", "q", "named"]
+SELECTION = [
+    "gene",
+    "symbol",
+    "selection_frequency",
+    "null_frequency",
+    "selection_p",
+    "selection_q",
+    "fdr_selected",
+]
+"""Columns of selection.tsv."""
 
 
 def gather(
@@ -45,7 +54,7 @@ def gather(
     subsamples: Fits,
     chance: Chance,
     *,
-    frequency: float,
+    cv_frequency: float,
     fdr: float,
     clusters: Mapping[str, Any],
     probabilities: str | Sequence[float] = STUDY,
@@ -63,7 +72,7 @@ def gather(
         The fit on all samples, and those on the halves (which may be none).
     chance : Chance
         How often halves list each gene; empty where no evidence is looked for.
-    frequency, fdr : float
+    cv_frequency, fdr : float
         Share of the outer splits that makes a gene core, where genes have no evidence of their own;
         rate of error of those that have.
     clusters : mapping
@@ -74,22 +83,23 @@ def gather(
     Returns
     -------
     dict of DataFrame
-        signature, evidence, nested_lists, lists, blocks, prototypes, scores, predictions,
+        signature, selection, nested_lists, lists, blocks, prototypes, scores, predictions,
         rejection, stability, univariate; stretches, where the study knows the places of its genes.
     """
     import pandas as pd
 
     dataset, fits = described(dataset), joined(observed, splits).with_chosen()
-    nested = nested_lists(dataset, fits, frequency=frequency)
+    nested = nested_lists(dataset, fits, cv_frequency=cv_frequency)
     blocks, prototypes = block_tables(dataset, final, **clusters)
     led = dataset.var.index.get_indexer(pd.Index(prototypes["gene"]))
     prototypes = prototypes.join(block_evidence(dataset.X, led, chance))
-    univariate, evidence = univariate_table(dataset), evidence_table(dataset, chance, fdr)
+    univariate = univariate_table(dataset)
+    selection = selection_table(dataset, chance, fdr)
     placed = {"stretches": stretches_table(dataset, nested, final)} if dataset.placed else {}
     predictions = predictions_table(dataset, splits, fits, probabilities)
     return {
-        "signature": signature_table(dataset, nested, blocks, univariate, final, evidence, chance),
-        "evidence": evidence,
+        "signature": signature_table(dataset, nested, blocks, univariate, final, selection, chance),
+        "selection": selection,
         "nested_lists": nested,
         "lists": list_sizes(fits, nested),
         "blocks": blocks,
@@ -103,18 +113,19 @@ def gather(
     }
 
 
-def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame:
-    """Return evidence.tsv: the genes that any half of the samples lists, the most frequent first.
+def selection_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame:
+    """Return selection.tsv: the genes in any half-sample list, by falling selection frequency.
 
-    ``half_frequency`` is the share of the lists that hold the gene, ``chance`` what permuted
-    labels make of it in the mean, ``p`` and ``q`` as in `frequency`; ``named`` says whether q is at
-    most `fdr`, where the number of such genes is more than chance gives (see `frequency.gate`).
-    Without permutations enough nothing is named; empty where no evidence is looked for.
+    ``selection_frequency`` is the share of the half-sample lists that contain the gene,
+    ``null_frequency`` its mean under permuted labels; `frequency` defines ``selection_p`` and
+    ``selection_q``. ``fdr_selected``: q is at most `fdr`, and permuted labels seldom give as many
+    such genes (see `frequency.gate`); never with fewer than `FEWEST` permutations. Without
+    permutations the table is empty.
     """
     import pandas as pd
 
     if not chance:
-        return pd.DataFrame(columns=EVIDENCE)
+        return pd.DataFrame(columns=SELECTION)
     most, (times, *null) = int(chance.lists), chance.times()
     genes = ranked(times, chance.strength)
     q = q_values(times, expected(chance.final))
@@ -122,13 +133,13 @@ def evidence_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame
     columns = {
         "gene": np.array(dataset.genes, dtype=object)[genes],
         "symbol": dataset.var["symbol"].to_numpy()[genes],
-        "half_frequency": times[genes] / most,
-        "chance": np.mean(null, axis=0)[genes] / most,
-        "p": p_values(times, np.array(null))[genes],
-        "q": q[genes],
-        "named": (q <= fdr)[genes] & passed & (len(chance) >= FEWEST),
+        "selection_frequency": times[genes] / most,
+        "null_frequency": np.mean(null, axis=0)[genes] / most,
+        "selection_p": p_values(times, np.array(null))[genes],
+        "selection_q": q[genes],
+        "fdr_selected": (q <= fdr)[genes] & passed & (len(chance) >= FEWEST),
     }
-    return pd.DataFrame(columns, columns=EVIDENCE)
+    return pd.DataFrame(columns, columns=SELECTION)
 
 
 def signature_table(
@@ -137,56 +148,58 @@ def signature_table(
     blocks: pd.DataFrame,
     univariate: pd.DataFrame,
     final: Fits,
-    evidence: pd.DataFrame,
+    selection: pd.DataFrame,
     chance: Chance,
 ) -> pd.DataFrame:
-    """Return signature.tsv: the genes of the final model, and those that are named.
+    """Return signature.tsv: the genes of the final model, and the FDR-selected genes.
 
-    ``coef`` is the gene's weight in the predictive model, 0 for a named gene that is not in it, and
-    ``size`` that weight times the gene's standard deviation, what it contributes to the score; with
-    several classes ``coef`` is the length of the gene's weights, which stand in a column for each
-    class, ``class`` being that of the largest. ``half_frequency``, ``chance``, ``p``, ``q`` and
-    ``named`` are those of `evidence_table`. ``frequency``, ``mean_coef`` and ``sign_consistency``
-    are those of the models that the outer splits chose in the same way. ``first_mu`` is the
-    smallest mu at which the nested lists have the gene; ``p_value`` and ``q_value`` are those of
-    the univariate test. Named genes stand first; rows fall by half-frequency, then by size;
-    genes alike in all of it stand by name.
+    ``weight`` is the gene's weight in the predictive model, 0 for an FDR-selected gene that is not
+    in it; ``size`` is the absolute weight times the gene's standard deviation. With several classes
+    ``weight`` is the Euclidean norm of the gene's weights, each class has a column with its own,
+    and ``class`` is the class with the largest. The columns of `selection_table` follow, then
+    ``cv_frequency``, ``mean_weight`` and ``sign_consistency`` of the cross-validation models.
+    ``first_mu`` is the smallest mu whose nested list has the gene; ``univariate_p`` and
+    ``univariate_q`` come from the test of the gene alone. FDR-selected genes stand first; rows fall
+    by selection frequency, then by size; ties are ordered by name.
 
-    Where no evidence is looked for, ``core`` says instead that at least ``signature.frequency`` of
-    the outer splits have the gene, and rows fall by frequency.
+    Without permutations the columns of `selection_table` are absent. Then ``core`` says whether
+    ``cv_frequency`` is at least the setting ``signature.cv_frequency``, and rows fall by it.
     """
     import pandas as pd
 
-    genes, rows = _used(dataset, final, evidence)
+    genes, rows = _used(dataset, final, selection)
     weights = rows if rows.ndim == 1 else np.sqrt(np.square(rows).sum(axis=1))
     ids = [dataset.genes[gene] for gene in genes]
     often = nested[nested["mu"].isna()].set_index("gene").reindex(ids)
     block, tests = blocks.set_index("gene").reindex(ids), univariate.set_index("gene").loc[ids]
-    size, frequency = np.abs(weights) * dataset.X[:, genes].std(axis=0), often["frequency"]
+    size, frequency = np.abs(weights) * dataset.X[:, genes].std(axis=0), often["cv_frequency"]
     first: dict[str, Any] = {"core": often["in_list"].eq(True).to_numpy()}
     keys = [-frequency.fillna(0.0).to_numpy()]
-    if len(evidence):
-        known = evidence.set_index("gene").reindex(ids)
+    if len(selection):
+        known = selection.set_index("gene").reindex(ids)
         mean = chance.times()[1:, genes].mean(axis=0) / int(chance.lists) if chance else 0.0
-        known["chance"] = known["chance"].fillna(pd.Series(mean, index=known.index))
-        named = known["named"].eq(True).to_numpy()
-        known = known.fillna({"half_frequency": 0.0, "q": 1.0, "p": 1.0})
-        first = {"named": named, **{k: known[k].to_numpy(float) for k in EVIDENCE[2:-1]}}
-        keys = [-first["half_frequency"], ~named]
+        known["null_frequency"] = known["null_frequency"].fillna(pd.Series(mean, index=known.index))
+        fdr_selected = known["fdr_selected"].eq(True).to_numpy()
+        known = known.fillna({"selection_frequency": 0.0, "selection_q": 1.0, "selection_p": 1.0})
+        first = {
+            "fdr_selected": fdr_selected,
+            **{k: known[k].to_numpy(float) for k in SELECTION[2:-1]},
+        }
+        keys = [-first["selection_frequency"], ~fdr_selected]
     table = pd.DataFrame(
         {
             "gene": ids,
             "symbol": dataset.var["symbol"].to_numpy()[genes],
             **first,
-            "frequency": frequency.fillna(0.0).to_numpy(),
-            "coef": weights,
+            "cv_frequency": frequency.fillna(0.0).to_numpy(),
+            "weight": weights,
             "size": size,
             "block": block["block"].astype("Int64").to_numpy(),
             "first_mu": block["first_mu"].to_numpy(),
-            "mean_coef": often["mean_coef"].to_numpy(),
+            "mean_weight": often["mean_weight"].to_numpy(),
             "sign_consistency": often["sign_consistency"].to_numpy(),
-            "p_value": tests["p_value"].to_numpy(),
-            "q_value": tests["q_value"].to_numpy(),
+            "univariate_p": tests["p_value"].to_numpy(),
+            "univariate_q": tests["q_value"].to_numpy(),
         }
     )
     table = table.assign(**_of_classes(dataset, rows))
@@ -196,15 +209,17 @@ def signature_table(
 
 
 def _used(
-    dataset: Dataset, final: Fits, evidence: pd.DataFrame
+    dataset: Dataset, final: Fits, selection: pd.DataFrame
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the genes of the predictive model and the named ones, ascending, and their weights."""
+    """Return the columns of model genes and FDR-selected genes, ascending, and their weights."""
     import pandas as pd
 
     model = final.with_chosen()
     genes, weights = model.coef(0, len(model.mu) - 1)
-    named = dataset.var.index.get_indexer(pd.Index(evidence["gene"][evidence["named"].eq(True)]))
-    every = np.union1d(genes, named).astype(np.int64)
+    fdr_selected = dataset.var.index.get_indexer(
+        pd.Index(selection["gene"][selection["fdr_selected"].eq(True)])
+    )
+    every = np.union1d(genes, fdr_selected).astype(np.int64)
     rows = np.zeros((len(every), *weights.shape[1:]))
     rows[np.searchsorted(every, genes)] = weights
     return every, rows
@@ -216,4 +231,4 @@ def _of_classes(dataset: Dataset, rows: np.ndarray[Any, Any]) -> dict[str, Any]:
     if rows.ndim == 1:
         return {}
     speaks = np.array(names, dtype=object)[np.argmax(rows, axis=1)] if len(rows) else []
-    return {"class": speaks, **{f"coef {name}": rows[:, c] for c, name in enumerate(names)}}
+    return {"class": speaks, **{f"weight {name}": rows[:, c] for c, name in enumerate(names)}}

@@ -176,7 +176,7 @@ def of_named(seed: int) -> Mapping[str, float]:
     """Return the share of false genes among the named ones, where some genes differ."""
     dataset, true = differing(seed)
     table = named(dataset, "classification", seed)
-    genes = set(table.loc[table["named"], "gene"])
+    genes = set(table.loc[table["fdr_selected"], "gene"])
     return {"false": len(genes - true) / max(1, len(genes)), "any": float(len(genes) > 0)}
 
 

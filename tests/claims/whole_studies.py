@@ -110,7 +110,7 @@ def said(report: Report) -> Mapping[str, float]:
     return {
         "found": float(here(report) is Grade.HERE),
         "some": float(grade(report) is not Grade.NONE),
-        "named": float(answer["evidence"]["named"] > 0),
+        "named": float(answer["evidence"]["fdr_selected"] > 0),
         "decided": np.nan if report["study"]["task"] != "classification" else float(
             bool(decided.items)
         ),
@@ -165,7 +165,7 @@ TRIALS = (
     Trial(
         "Whole studies of noise, committee",
         "the same, predicted by a committee of three models",
-        partial(of_noise, model="committee"),
+        partial(of_noise, model="ensemble"),
         tuple(claim for claim in CLAIMS if claim.key in OF_ALL),
         draws=408,
         few=0,

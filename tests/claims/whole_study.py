@@ -111,7 +111,7 @@ def _saved(folder: Path, name: str, X: pd.DataFrame, samples: pd.DataFrame) -> d
 def _elsewhere(dataset: Dataset, final: Fits, tables: Any, config: Any) -> list[Any]:
     """Test the final model on the samples of the other study."""
     folds = config["normalise"]["folds"]
-    made = final_model(dataset, final, folds=folds, evidence=tables["evidence"])
+    made = final_model(dataset, final, folds=folds, selection=tables["selection"])
     model = json.loads(json.dumps(made))
     return [score_cohort(dataset, model, {}, **one).about for one in config["external"]]
 
@@ -129,7 +129,7 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
     final = fit_final(dataset, splits, chance, **linear)
     halves = fit_subsamples(dataset, splits, **linear)
     tables = gather(
-        dataset, splits, observed, final, halves, chance, frequency=signature["frequency"],
+        dataset, splits, observed, final, halves, chance, cv_frequency=signature["cv_frequency"],
         fdr=signature["fdr"], clusters=config["clusters"],
     )  # fmt: skip
     null, further = null_study(dataset, splits, observed, permuted)

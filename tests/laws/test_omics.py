@@ -150,7 +150,7 @@ def test_named_genes_know_nothing_of_learned_factors():
     plain = fitted(dataset, splits, chance=chance, list="best")
     learned = fitted(dataset, splits, chance=chance, list="best", learn_omics=True)
     assert (learned.factors != 1).any()
-    one, other = plain.answer("named"), learned.answer("named")
+    one, other = plain.answer("fdr_selected"), learned.answer("fdr_selected")
     np.testing.assert_array_equal(one.indptr, other.indptr)
     np.testing.assert_array_equal(one.indices, other.indices)
     np.testing.assert_allclose(one.values, other.values, rtol=1e-9)

@@ -115,7 +115,7 @@ def gathered(made: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
         halves,
         Chance.none(),
         fdr=0.1,
-        frequency=0.75,
+        cv_frequency=0.75,
         clusters=clusters,
     )
 
@@ -125,15 +125,15 @@ def test_the_table_has_each_gene_of_the_signature_once() -> None:
     found = gathered(made)
     table, signature = found["stretches"], found["signature"]
     assert table["genes"].sum() == len(signature)
-    size = (np.sign(signature["coef"]) * signature["size"]).sum()
+    size = (np.sign(signature["weight"]) * signature["size"]).sum()
     assert table["contribution"].sum() == pytest.approx(size)
     best = table.iloc[0]
     assert best["chromosome"] == "7"
     assert best["genes"] >= 6
     assert min(INSIDE) - 3 <= best["start"] <= best["end"] <= max(INSIDE) + 3
     assert (np.diff(table["contribution"].abs()) <= 0).all()
-    assert (table["least_frequency"] <= table["frequency"]).all()
-    assert table["frequency"].between(0, 1).all()
+    assert (table["least_cv_frequency"] <= table["cv_frequency"]).all()
+    assert table["cv_frequency"].between(0, 1).all()
 
 
 def test_a_study_without_places_has_no_table() -> None:

@@ -286,8 +286,18 @@ def test_the_tables_say_that_a_signal_is_foretold():
     assert curves.groupby("group")["at_risk"].first().sum() == len(dataset.samples)
     assert tables["survival_risk"]["samples"].sum() == len(dataset.samples)
     halves = fit_subsamples(dataset, splits, folds=MOMENTS, **SETTINGS)
-    gathered = gather(dataset, splits, [fits], final, halves, Chance.none(), fdr=0.1, frequency=0.5,
-                      clusters={"least": 0.5, "warn_above": 0.9, "merge_above": None})  # fmt: skip
+    clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
+    gathered = gather(
+        dataset,
+        splits,
+        [fits],
+        final,
+        halves,
+        Chance.none(),
+        fdr=0.1,
+        cv_frequency=0.5,
+        clusters=clusters,
+    )
     assert "concordance" in gathered["scores"]
     assert gathered["rejection"].empty
     assert gathered["predictions"]["predicted"].isin(["high", "low"]).all()

@@ -25,7 +25,7 @@ from genesig.selection.gather import gather
 from genesig.selection.genes.export import signature_dataset
 from genesig.selection.genes.frequency import tails
 
-# A record of half-frequencies made from how many halves list each gene.
+# A record of selection frequencies made from how many halves list each gene.
 
 Array = np.ndarray[Any, Any]
 
@@ -165,7 +165,7 @@ def controls() -> pd.DataFrame:
 
 
 def evidence(n_genes: int, permutations: int = 19, most: int = 20) -> Chance:
-    """Return half-frequencies of which three are never reached by chance."""
+    """Return selection frequencies of which three are never reached by chance."""
     rng = np.random.default_rng(5)
     null, observed = rng.integers(0, 8, (permutations, n_genes)), rng.integers(0, 8, n_genes)
     observed[[1, 4, 7]] = most
@@ -177,7 +177,7 @@ def write_results(folder: Path, task: str = "classification", chance: Chance | N
     dataset, splits, observed, final = make_study(task=task)
     halves = make_fits(dataset, splits.subsamples)
     tables = gather(dataset, splits, [observed], final, halves, chance or Chance.none(),
-                    frequency=0.5, fdr=0.1, clusters=CLUSTERS)  # fmt: skip
+                    cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS)  # fmt: skip
     save_tables({name: folder / f"{name}.tsv" for name in tables}, tables)
     save_tables({"controls": folder / "controls.tsv"}, {"controls": controls()})
     save_tables({"jobs": folder / "times/jobs.tsv"}, {"jobs": pd.DataFrame({"seconds": [1.0]})})

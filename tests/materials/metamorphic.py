@@ -172,7 +172,7 @@ def found(files: Files) -> Found:
     """Run a study in this process."""
     dataset, splits = divided(files)
     linear = {"folds": MOMENTS, **of_kind(dataset.design.kind)}
-    linear |= {"list": "best", "mu": [1e-6, 1e-3, 1e-1], "model": "committee"}
+    linear |= {"list": "best", "mu": [1e-6, 1e-3, 1e-1], "model": "ensemble"}
     chance = chance_study(dataset, splits, permutations=8, **linear)
     batches = [f"{k + 1}of{files.jobs}" for k in range(files.jobs)]
     numbers = np.array_split(np.arange(1, PERMUTATIONS + 1), files.jobs)
@@ -186,9 +186,10 @@ def found(files: Files) -> Found:
     final = fit_final(dataset, splits, chance, **linear)
     halves = fit_subsamples(dataset, splits, chance, **linear)
     fits = observed, final, halves, chance
-    tables = gather(dataset, splits, *fits, frequency=0.5, fdr=0.1, clusters=CLUSTERS)
+    tables = gather(dataset, splits, *fits, cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS)
     errors, further = null_study(dataset, splits, observed, null)
-    tables |= {**further, "null": pd.DataFrame(errors["error"]).assign(named=errors["named"])}
+    null_errors = pd.DataFrame(errors["error"]).assign(named=errors["fdr_selected"])
+    tables |= {**further, "null": null_errors}
     tables["baselines"] = run_baselines(dataset, splits, folds=MOMENTS, baselines=BASELINES)
     tables["modules"] = gene_modules(dataset, folds=MOMENTS, modules=1, seed=7)
     every = [Fits.gather(observed, [each.name for each in splits.outer]), final, halves]
@@ -226,7 +227,7 @@ def renamed(tables: Tables, columns: tuple[str, ...], old: Mapping[str, str]) ->
 
 def by_gene(tables: Tables) -> Tables:
     """Put tables that are in the order of the genes in that of their old names."""
-    keys = {"univariate": ["gene"], "null_frequency": ["mu", "gene"]}
+    keys = {"univariate": ["gene"], "null_cv_frequency": ["mu", "gene"]}
     sort = {name: tables[name].sort_values(key, ignore_index=True) for name, key in keys.items()}
     return tables | sort
 
@@ -247,7 +248,7 @@ def _of_genes(
     """Weights of several classes are lengths, but those of each class; F has no sign."""
     own, side = table["gene"].map(factor), table["gene"].map(sign)
     lengths = own.abs() if several else own
-    change = {c: table[c] * lengths for c in ("coef", "mean_coef") if c in table}
+    change = {c: table[c] * lengths for c in ("weight", "mean_weight") if c in table}
     of_class = [c for c in table if c.startswith("coef ")]
     change |= {c: table[c] * own for c in of_class}
     for column, of in {"r": "prototype", "nearest_r": "nearest"}.items():
@@ -270,7 +271,7 @@ def response_times(tables: Tables, factor: float) -> Tables:
     for name, table in tables.items():
         sizes = ("size", *(("score",) if name in SCORES_OF_BLOCKS else ()))
         change = {c: table[c] * abs(factor) for c in sizes if c in table}
-        signed = [c for c in ("coef", "mean_coef", "score") if c in table and c not in sizes]
+        signed = [c for c in ("weight", "mean_weight", "score") if c in table and c not in sizes]
         change |= {c: table[c] * factor for c in signed}
         if "statistic" in table:
             change["statistic"] = table["statistic"] * np.sign(factor)

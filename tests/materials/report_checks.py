@@ -105,7 +105,7 @@ def _grade(data: Any, page: str, text: str) -> Iterator[str]:
 
 
 def _numbers(data: Any, text: str) -> Iterator[str]:
-    """Compare what stands in several places: the error, p, and the number of named genes."""
+    """Compare what stands in several places: the error, p, and the number of FDR-selected genes."""
     it = data["answer"]
     if it["error"]["value"] is not None and data["study"]["classes"]:
         for where in (r"\(balanced error ([\d.]+ %), guessing",
@@ -117,7 +117,7 @@ def _numbers(data: Any, text: str) -> Iterator[str]:
     p |= set(re.findall(r"permutation p = ([\d.× ⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+) ?\(", text))
     if len({one.strip() for one in p}) > 1:
         yield f"p is said to be {p}"
-    named = it["evidence"]["named"] if it["evidence"] else None
+    named = it["evidence"]["fdr_selected"] if it["evidence"] else None
     for count in re.findall(r"(\d+) genes? can be named", text):
         if int(count) != named:
             yield f"{count} genes can be named, and the record names {named}"

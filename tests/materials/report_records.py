@@ -23,7 +23,7 @@ from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import Chance
 from genesig.selection.assess.calibration import reliability
-from genesig.selection.assess.controls import NAMED, controls_table, frequency_curves
+from genesig.selection.assess.controls import FDR_SELECTED, controls_table, frequency_curves
 from genesig.selection.assess.held_out import decisions, predictions_table, scores_table
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.assess.stability import COLUMNS
@@ -35,7 +35,7 @@ from genesig.selection.enrichment import (
     selection_table,
     stacked,
 )
-from genesig.selection.gather import EVIDENCE, gather, signature_table
+from genesig.selection.gather import SELECTION, gather, signature_table
 from genesig.selection.genes.blocks import block_tables
 from genesig.selection.genes.export import stretches_table
 from genesig.selection.genes.frequency import list_sizes, nested_lists
@@ -51,18 +51,18 @@ from genesig.selection.survival import survival_tables
 # Evidence of the genes of the study below, made so that so many are named.
 
 FDR, PERMUTATIONS, Q = 0.1, 30, 0.09
-"""Rate, permutations, and the largest q of a named gene."""
+"""Rate, permutations, and the largest q of an FDR-selected gene."""
 
 
 def evidence_of(
     dataset: Dataset, final: Fits, named: int | None, *, beside: int = 0
 ) -> pd.DataFrame:
-    """Return evidence.tsv: the first genes of the final model are named, `beside` of others.
+    """Return selection.tsv: the first genes of the final model are named, `beside` of others.
 
     Empty where `named` is None. The q of the others lie above the rate.
     """
     if named is None:
-        return pd.DataFrame(columns=EVIDENCE)
+        return pd.DataFrame(columns=SELECTION)
     inside = final.coef(0, int(final.choice[0, 2]))[0]
     others = np.setdiff1d(np.arange(len(dataset.genes)), inside)[: max(beside, 3)]
     genes = np.concatenate([others[:beside], inside, others[beside:]])
@@ -70,13 +70,13 @@ def evidence_of(
     return pd.DataFrame({
         "gene": np.array(dataset.genes, dtype=object)[genes],
         "symbol": dataset.var["symbol"].to_numpy()[genes],
-        "half_frequency": np.linspace(0.96, 0.02, len(genes)),
-        "chance": np.full(len(genes), 0.04),
-        "p": np.where(proved, 1 / (1 + PERMUTATIONS), 0.5),
-        "q": np.where(proved, np.linspace(0.02, Q, max(named, 1))[
+        "selection_frequency": np.linspace(0.96, 0.02, len(genes)),
+        "null_frequency": np.full(len(genes), 0.04),
+        "selection_p": np.where(proved, 1 / (1 + PERMUTATIONS), 0.5),
+        "selection_q": np.where(proved, np.linspace(0.02, Q, max(named, 1))[
             np.minimum(np.arange(len(genes)), max(named, 1) - 1)], 0.8),
-        "named": proved,
-    }, columns=EVIDENCE)  # fmt: skip
+        "fdr_selected": proved,
+    }, columns=SELECTION)  # fmt: skip
 
 
 # Result tables of the study below: gathered as in a real run, but for two.
@@ -89,14 +89,14 @@ CLUSTERS = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
 OTHERS = {"dummy": 0.5, "ridge": 0.04, "nearest_centroid": 0.06, "linear_svm": 0.05,
           "random_forest": 0.08}  # fmt: skip
 PROVED = 0.07
-"""Error of the models of named genes."""
+"""Error of the models of FDR-selected genes."""
 
 
 def make_tables(
     study: Any, dataset: Dataset, splits: Splits, observed: Fits, final: Fits
 ) -> dict[str, pd.DataFrame]:
     fits = observed.with_chosen()
-    nested = nested_lists(dataset, fits, frequency=0.75)
+    nested = nested_lists(dataset, fits, cv_frequency=0.75)
     blocks, prototypes = block_tables(dataset, final, **CLUSTERS)
     univariate = univariate_table(dataset)
     predictions = predictions_table(dataset, splits, fits)
@@ -105,7 +105,7 @@ def make_tables(
         "signature": signature_table(
             dataset, nested, blocks, univariate, final, evidence, Chance.none()
         ),
-        "evidence": evidence,
+        "selection": evidence,
         "nested_lists": nested, "blocks": blocks, "prototypes": prototypes,
         "predictions": predictions, "scores": scores_table(dataset, splits, fits),
         "lists": list_sizes(fits, nested), "univariate": univariate,
@@ -137,7 +137,7 @@ def _controls(study: Any, predictions: pd.DataFrame) -> pd.DataFrame:
     rows = [("genesig", mu, e, max(e - 0.05, 0), e + 0.07, 1 - e, 0.9 - e, 1.0, p)
             for mu, e in wrong.items()]  # fmt: skip
     if study.named is not None:
-        rows.append((NAMED, np.nan, PROVED, 0.02, 0.14, 0.9, 0.8, 1.0, p))
+        rows.append((FDR_SELECTED, np.nan, PROVED, 0.02, 0.14, 0.9, 0.8, 1.0, p))
     rows += [(name, np.nan, e, max(e - 0.03, 0), e + 0.06, 1 - e, 0.9 - e, 1.0, np.nan)
              for name, e in OTHERS.items()]  # fmt: skip
     words = ["model", "mu", "error", "low", "high", "auc", "auc_low", "auc_high", "p_value"]
@@ -152,7 +152,7 @@ def _curve(study: Any, dataset: Dataset, fits: Fits) -> pd.DataFrame:
     table = frequency_curves(dataset, fits, fits.take(np.arange(0)))
     if study.permutations == 0:
         return table
-    null = len(dataset.genes) / 8 * np.exp(-6 * table["frequency"])
+    null = len(dataset.genes) / 8 * np.exp(-6 * table["cv_frequency"])
     return table.assign(permuted_median=null, permuted_low=0.4 * null, permuted_high=2 * null)
 
 
@@ -198,7 +198,7 @@ def with_nonlinear(
     final = ModelFits.of([_nonlinear_row(dataset, splits.final, y, rng, noise)])
     made = gather_nonlinear(
         dataset, splits, [ModelFits.of(rows)], final, [observed], tables["nested_lists"],
-        tables["signature"], frequency=0.75,
+        tables["signature"], cv_frequency=0.75,
     )  # fmt: skip
     apart = made["nonlinear_difference"]
     others = pd.DataFrame({
@@ -271,7 +271,7 @@ def with_sets(
     parts = [[fits(splits.outer)], [fits(splits.outer, range(1, 10))]]
     final = fits([splits.final])
     found = gather_sets(dataset, splits, sets, parts, final, fits(splits.subsamples), [observed],
-                        frequency=0.75)  # fmt: skip
+                        cv_frequency=0.75)  # fmt: skip
     genes = pd.DataFrame(
         [(str(sets.names[k]), dataset.genes[j], dataset.var["symbol"].iloc[j], 0.1)
          for k in final.selected(0)[0] for j in sets.members(int(k))],
@@ -315,7 +315,7 @@ def make_about(dataset: Dataset, name: str = "other", *, n: int = 25, genes: int
     moved = rng.normal(shift, 0.5, genes)
     table = pd.DataFrame({
         "gene": dataset.genes[:genes], "symbol": list(dataset.var["symbol"][:genes]),
-        "coef": rng.normal(size=genes), "training_mean": 8.0, "training_sd": 1.0,
+        "weight": rng.normal(size=genes), "training_mean": 8.0, "training_sd": 1.0,
         "mean": 8 + moved, "sd": 1.0, "shift": moved, "score_shift": 0.1 * moved, "imputed": 0,
     })  # fmt: skip
     edges = np.linspace(-3, 4, 41)
@@ -421,7 +421,7 @@ def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
                    "longest": study.longest, "criterion": "squared_error",
                    "one_standard_error": False, "threshold": "midpoint",
                    "solver": "landweber-newton", "tolerance": 1e-9},
-        "signature": {"most": 100, "frequency": 0.75, "mu": None, "fdr": FDR, "least": 5,
+        "signature": {"most": 100, "cv_frequency": 0.75, "mu": None, "fdr": FDR, "least": 5,
                       "size": None, "permutations": 0 if study.named is None else PERMUTATIONS},
         "clusters": CLUSTERS,
         "controls": {"permutations": study.permutations, "baselines": ["ridge"], "fdr": 0.05},
@@ -633,7 +633,7 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     observed = double_loop(dataset, splits, found, labels="observed", batch="1of1", **how)
     final = fit_final(dataset, splits, found, **how)
     halves = fit_subsamples(dataset, splits, found, **how)
-    tables = gather(dataset, splits, [observed], final, halves, found, frequency=0.75,
+    tables = gather(dataset, splits, [observed], final, halves, found, cv_frequency=0.75,
                     fdr=0.1, clusters=CLUSTERS)  # fmt: skip
     fits = observed.with_chosen()
     null = {"error": np.random.default_rng(5).normal(0.5, 0.05, (permutations, len(fits.mu)))}

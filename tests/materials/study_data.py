@@ -10,7 +10,7 @@ import pandas as pd
 from study import settings, splits_of
 
 from genesig.results import Dataset, Design
-from genesig.selection.gather import evidence_table
+from genesig.selection.gather import selection_table
 from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.tasks import keywords
 
@@ -103,7 +103,7 @@ def differing(seed: int) -> tuple[Dataset, set[str]]:
 
 
 def named(dataset: Dataset, kind: str, seed: int) -> pd.DataFrame:
-    """Return evidence.tsv of a data set."""
+    """Return selection.tsv of a data set."""
     scheme = "stratified_kfold" if dataset.design.group is None else "stratified_group_kfold"
     splits = FULL_SPLITS | {"scheme": scheme}
     config = settings({}, data={"task": task_of(kind)}, splits=splits)
@@ -114,7 +114,7 @@ def named(dataset: Dataset, kind: str, seed: int) -> pd.DataFrame:
         folds=config["normalise"]["folds"],
         **keywords(config),
     )
-    return evidence_table(dataset, chance, config["signature"]["fdr"])
+    return selection_table(dataset, chance, config["signature"]["fdr"])
 
 
 # Laboratories that measure the same genes, each a little differently.

@@ -44,7 +44,7 @@ def test_conventions_of_scikit_learn_by_all(estimator, check):
 
 
 def table(seed=0, n=50):
-    """Return named genes, of which the first six go with the response, and three sets of them."""
+    """Return 30 genes, of which the first six are associated with y, and three sets of them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 30)) + 4
     y = X[:, :6].sum(axis=1) + rng.normal(size=n)

@@ -41,7 +41,7 @@ def test_every_table_is_a_frame_by_its_name(results):
     assert len(results.tables) == len(list(results.folder.rglob("*.tsv")))
     signature = results.tables["signature"]
     assert signature["gene"].map(type).eq(str).all()
-    assert signature["frequency"].between(0, 1).all()
+    assert signature["cv_frequency"].between(0, 1).all()
     with pytest.raises(KeyError, match="no table 'signatures'"):
         results.tables["signatures"]
 
@@ -136,17 +136,17 @@ def test_new_samples_are_scored_whatever_they_come_in(fitted, tmp_path):
 
 
 def test_named_genes_are_a_table_and_a_model(two_classes, tmp_path):
-    assert len(two_classes.named) == 0
-    assert list(two_classes.named) == list(two_classes.tables["signature"])
+    assert len(two_classes.fdr_selected) == 0
+    assert list(two_classes.fdr_selected) == list(two_classes.tables["signature"])
     model, _ = fitted_models.model_of("plain", permutations=19)
     save_json(write_results(tmp_path, chance=evidence(15)) / "model.json", model)
     results = Results(tmp_path)
-    assert set(results.named["gene"]) == {"g1", "g4", "g7"}
-    assert results.named["named"].all()
+    assert set(results.fdr_selected["gene"]) == {"g1", "g4", "g7"}
+    assert results.fdr_selected["fdr_selected"].all()
     frame = pd.DataFrame(fitted_models.values(False, 1), fitted_models.NAMES, fitted_models.GENES)
     with pytest.warns(UserWarning, match="no gene has evidence of its own"):
-        table = results.predict(frame, named=True)
-    assert set(table["list"]) == {"named"}
+        table = results.predict(frame, fdr_selected=True)
+    assert set(table["list"]) == {"fdr_selected"}
     with pytest.warns(UserWarning, match="evidence of its own"):
         assert set(results.predict(frame)["list"]) == {"predictive"}
 
@@ -158,8 +158,8 @@ def test_the_signature_has_the_columns_of_its_table(sought, tmp_path):
     table, found = results.tables["signature"].set_index("gene"), results.signature.var
     assert list(found.index) == list(table.index)
     assert set(found) == set(table)
-    assert ("named" in found) == sought != ("core" in found)
-    kinds = {"rank": "int", "block": "int", "named": "bool", "core": "bool"}
+    assert ("fdr_selected" in found) == sought != ("core" in found)
+    kinds = {"rank": "int", "block": "int", "fdr_selected": "bool", "core": "bool"}
     assert pd.api.types.is_string_dtype(found["symbol"])
     for name, column in found.drop(columns="symbol").items():
         assert column.dtype == kinds.get(name, "float"), name
@@ -186,7 +186,7 @@ def test_what_is_missing_is_warned_of_or_refused(fitted):
 def test_defaults_are_those_of_the_command_line():
     line = _parser().parse_args(["predict", "model.json", "new.tsv"])
     said = inspect.signature(Results.predict).parameters
-    for name in ("missing", "mu", "named", "part", "samples", "renamed", "layout"):
+    for name in ("missing", "mu", "fdr_selected", "part", "samples", "renamed", "layout"):
         assert said[name].default == getattr(line, name)
 
 

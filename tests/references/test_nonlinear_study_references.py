@@ -193,15 +193,17 @@ def test_tables_count_what_the_splits_select():
     lists = {"indices": [[0, 1], [1, 3], [1], []], "sizes": [[0.5, 1.0], [3.0, 0.2], [2.0], []]}
     rows = made(np.ones(30), tests, **lists)
     fits = ModelFits.of(rows)
-    linear = pd.DataFrame({"gene": ["g1", "g2"], "frequency": [0.5, 1.0], "in_list": [0, 1],
+    linear = pd.DataFrame({"gene": ["g1", "g2"], "cv_frequency": [0.5, 1.0], "in_list": [0, 1],
                            "mu": 1e-6})  # fmt: skip
     signature = pd.DataFrame({"gene": ["g2", "g3"]})
-    table = genes_table(dataset, fits, ModelFits.of(rows[1:2]), linear, signature, frequency=0.75)
+    table = genes_table(
+        dataset, fits, ModelFits.of(rows[1:2]), linear, signature, cv_frequency=0.75
+    )
     assert list(table["gene"]) == ["g1", "g0", "g3"]
-    np.testing.assert_allclose(table["frequency"], [0.75, 0.25, 0.25])
+    np.testing.assert_allclose(table["cv_frequency"], [0.75, 0.25, 0.25])
     np.testing.assert_allclose(table["mean_norm"], [2.0, 0.5, 0.2])
     np.testing.assert_allclose(table["final_norm"], [3.0, 0.0, 0.2])
-    np.testing.assert_allclose(table["linear_frequency"], [0.5, 0, 0])
+    np.testing.assert_allclose(table["linear_cv_frequency"], [0.5, 0, 0])
     assert list(table["in_list"]) == [True, False, False]
     assert list(table["in_signature"]) == [False, False, True]
     fitted = make_fits(dataset, splits.outer)
@@ -219,10 +221,10 @@ def test_gathering_gives_every_table():
     dataset, splits = study(rng.standard_normal((24, 10)), np.tile([-1.0, 1.0], 12))
     fits, (model, _) = outer(dataset, splits), final(dataset, splits)
     linear = make_fits(dataset, splits.outer)
-    nested = pd.DataFrame({"mu": [np.nan], "gene": ["g1"], "frequency": [1.0], "in_list": [1]})
+    nested = pd.DataFrame({"mu": [np.nan], "gene": ["g1"], "cv_frequency": [1.0], "in_list": [1]})
     signature = pd.DataFrame({"gene": ["g1"]})
     tables = gather_nonlinear(
-        dataset, splits, [fits], model, [linear], nested, signature, frequency=0.75
+        dataset, splits, [fits], model, [linear], nested, signature, cv_frequency=0.75
     )
     assert list(tables["nonlinear_predictions"]["model"].unique()) == ["nonlinear", "fvm"]
     assert len(tables["nonlinear_predictions"]) == 48

@@ -104,7 +104,7 @@ def test_a_page_of_noise_shows_a_batch_that_is_independent_without_green(tmp_pat
     [
         (lambda data: data["verdict"].update(grade=Grade.NONE.value), "no evidence"),
         (lambda data: data["answer"]["error"].update(value=0.2), "the error is"),
-        (lambda data: data["answer"]["evidence"].update(named=7), "can be named"),
+        (lambda data: data["answer"]["evidence"].update(fdr_selected=7), "can be named"),
         (lambda data: data["answer"]["cohorts"].update(tested=1), "other cohorts"),
     ],
 )

@@ -122,24 +122,24 @@ def directions(data):
 
 
 def genes(data, said, paper):
-    """Hold what is said of named genes against the tiles, the chips and the write-up."""
+    """Hold what is said of FDR-selected genes against the tiles, the chips and the write-up."""
     it, found = data["answer"], {one.name: one.value for one in tiles(data)}
     proved, kinds = it["evidence"], [chip.kind for chip in gene_chips(data)]
     if proved is None:
         assert it["core"] is not None
         assert found.get("Genes in the signature", str(it["size"])) == str(it["size"])
         assert ("all of them core" in said) == (it["size"] > 1 and it["core"] == it["size"])
-        assert "named" not in kinds
+        assert "fdr_selected" not in kinds
         return
     assert it["core"] is None
     assert " core" not in said + paper
-    assert found.get("Named genes", "0") == str(proved["named"])
-    assert kinds.count("named") == min(proved["named"], len(kinds))
+    assert found.get("FDR-selected genes", "0") == str(proved["fdr_selected"])
+    assert kinds.count("fdr_selected") == min(proved["fdr_selected"], len(kinds))
     assert kinds == sorted(kinds, reverse=True)
-    assert ("No gene can be named" in said) == (not proved["named"])
+    assert ("No gene can be named" in said) == (not proved["fdr_selected"])
     assert not it["size"] or (
         "No gene was listed" in paper or "none of which can be told from chance" in paper
-    ) == (not proved["named"])
+    ) == (not proved["fdr_selected"])
     assert ("proof" in said) == (proved["price"] is not None and it["error"]["value"] is not None)
 
 

@@ -201,7 +201,7 @@ def one_gene(core):
     """Cut the final model to its first gene, which is core or not."""
     given = arguments(Study(named=None))
     table = given["tables"]["signature"].iloc[:1]
-    given["tables"]["signature"] = table.assign(core=core, frequency=0.9 if core else 0.1)
+    given["tables"]["signature"] = table.assign(core=core, cv_frequency=0.9 if core else 0.1)
     return given
 
 

@@ -271,7 +271,7 @@ def test_long_tables_end_with_a_link_to_the_whole(made):
 def test_the_numbers_of_the_answer_are_on_the_first_screen(made):
     name, data, text, page = made.name, made.data, made.text, made.page
     first = text[text.index('<section id="answer"') : text.index('<section id="part-signature"')]
-    assert f">{data['answer']['evidence']['named']}</dd>" in first
+    assert f">{data['answer']['evidence']['fdr_selected']}</dd>" in first
     assert re.search(rf"\b({data['answer']['evidence']['model']}|no)\b genes?", first)
     for warning in data["warnings"]:
         assert clean(warning) in " ".join(page.text)

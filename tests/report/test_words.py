@@ -247,7 +247,7 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
     assert tile.state.name == "UNKNOWN"
     assert tile.words.startswith("no gene was selected in any of 6 halves of the samples")
     said = " ".join(data["warnings"])
-    assert "all 6 lists of halves are empty" in said
+    assert "all 6 half-sample lists are empty" in said
     assert "no halves of the samples were drawn" not in said
 
 
@@ -352,15 +352,15 @@ def test_the_first_number_says_in_how_many_samples(task):
 def test_only_genes_that_are_there_are_explained():
     data = collected(Study(named=2))
     table = data["tables"]["signature"]
-    named, coef = (table["columns"].index(name) for name in ("named", "coef"))
+    named, coef = (table["columns"].index(name) for name in ("fdr_selected", "weight"))
     for row in table["rows"]:
         row[named], row[coef] = True, 0.5
-    data["answer"]["evidence"]["named"] = data["answer"]["size"]
+    data["answer"]["evidence"]["fdr_selected"] = data["answer"]["size"]
     said = " ".join(evidence_words(data, data["answer"]["evidence"]))
     assert "other genes" not in said
     assert "weight 0" not in said
     table["rows"][0][coef] = 0.0
-    data["answer"]["evidence"]["named"] -= 1
+    data["answer"]["evidence"]["fdr_selected"] -= 1
     said = " ".join(evidence_words(data, data["answer"]["evidence"]))
     assert "The other genes of the predictive model have no evidence of their own" in said
-    assert said.endswith("weight 0 marks a named gene that the model does without.")
+    assert said.endswith("weight 0 marks an FDR-selected gene that the model does without.")

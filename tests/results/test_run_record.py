@@ -51,7 +51,7 @@ def test_the_exported_signature_keeps_order_values_and_a_missing_block(tmp_path)
             "rank": [1, 2],
             "gene": ["g3", "g1"],
             "symbol": ["C", "A"],
-            "frequency": [1.0, 0.8],
+            "cv_frequency": [1.0, 0.8],
             "block": [np.nan, 1],
         }
     )
@@ -65,17 +65,23 @@ def test_the_exported_signature_keeps_order_values_and_a_missing_block(tmp_path)
 
 def test_the_exported_columns_have_their_types_in_any_study(tmp_path):
     """Shares that are all 1, evidence that is not known, and a signature without a gene."""
-    columns = {"gene": ["g3", "g1"], "symbol": ["C", "A"], "named": [True, False],
-               "chance": [0.5, np.nan], "frequency": [1, 1], "block": [np.nan, 1]}  # fmt: skip
+    columns = {
+        "gene": ["g3", "g1"],
+        "symbol": ["C", "A"],
+        "fdr_selected": [True, False],
+        "null_frequency": [0.5, np.nan],
+        "cv_frequency": [1, 1],
+        "block": [np.nan, 1],
+    }
     signature = pd.DataFrame(columns)
     for rows in (signature, signature.iloc[:0].astype(object)):
         signature_dataset(make_dataset(), rows).save(tmp_path / "signature.h5ad")
         found = anndata.read_h5ad(tmp_path / "signature.h5ad").var
-        assert found["named"].dtype == bool
+        assert found["fdr_selected"].dtype == bool
         assert found["block"].dtype == int
-        assert all(found[name].dtype.kind == "f" for name in ("chance", "frequency"))
+        assert all(found[name].dtype.kind == "f" for name in ("null_frequency", "cv_frequency"))
         assert len(found) == len(rows)
-        np.testing.assert_array_equal(found["chance"], rows["chance"].astype(float))
+        np.testing.assert_array_equal(found["null_frequency"], rows["null_frequency"].astype(float))
 
 
 def logged(tmp_path, statement):

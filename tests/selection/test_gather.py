@@ -17,9 +17,9 @@ from genesig.selection.genes.frequency import selections
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
 HEADERS = {
-    "signature": "rank gene symbol core frequency coef size block first_mu mean_coef "
-    "sign_consistency p_value q_value",
-    "nested_lists": "mu gene symbol frequency mean_coef sign_consistency in_list",
+    "signature": "rank gene symbol core cv_frequency weight size block first_mu mean_weight "
+    "sign_consistency univariate_p univariate_q",
+    "nested_lists": "mu gene symbol cv_frequency mean_weight sign_consistency in_list",
     "blocks": "block layer order gene symbol prototype r first_mu score",
     "scores": "split repeat mu n_train n_test n_genes tau lam misclassification balanced_error "
     "squared_error auc",
@@ -33,11 +33,11 @@ NONE = Chance.none()
 CLUSTERS = {"least": 0.2, "warn_above": 0.9, "merge_above": None}
 
 
-def gathered(study, parts=None, frequency=0.5, chance=NONE):
+def gathered(study, parts=None, cv_frequency=0.5, chance=NONE):
     dataset, splits, observed, final = study
     halves = make_fits(dataset, splits.subsamples, 5)
     parts = parts or [observed]
-    return gather(dataset, splits, parts, final, halves, chance, frequency=frequency, fdr=0.1,
+    return gather(dataset, splits, parts, final, halves, chance, cv_frequency=cv_frequency, fdr=0.1,
                   clusters=CLUSTERS)  # fmt: skip
 
 
@@ -68,11 +68,11 @@ def choosing(final, mu):
 def test_the_signature_is_the_chosen_list_of_the_final_model(at):
     dataset, splits, observed, final = make_study(6)
     study = dataset, splits, observed, choosing(final, at)
-    tables = gathered(study, frequency=0.6)
+    tables = gathered(study, cv_frequency=0.6)
     signature = tables["signature"].set_index("gene", drop=False)
     weights = {f"g{gene}": value for gene, value in zip(*final.coef(0, at), strict=True)}
     assert len(weights) > 2
-    assert signature["coef"].to_dict() == weights
+    assert signature["weight"].to_dict() == weights
     assert signature["rank"].tolist() == list(range(1, len(weights) + 1))
     for gene, row in signature.iterrows():
         number = int(gene[1:])
@@ -82,13 +82,13 @@ def test_the_signature_is_the_chosen_list_of_the_final_model(at):
         )
         held = [number in observed.coef(fit, observed.choice[fit, 2])[0]
                 for fit in range(len(observed))]  # fmt: skip
-        assert row["frequency"] == pytest.approx(np.mean(held))
+        assert row["cv_frequency"] == pytest.approx(np.mean(held))
         assert row["core"] == (np.mean(held) >= 0.6)
     assert 0 < signature["core"].sum() < len(signature)
-    order = list(zip(-signature["frequency"], -signature["size"], strict=True))
+    order = list(zip(-signature["cv_frequency"], -signature["size"], strict=True))
     assert order == sorted(order)
     q = tables["univariate"].set_index("gene")["q_value"]
-    assert signature["q_value"].tolist() == q[signature["gene"]].tolist()
+    assert signature["univariate_q"].tolist() == q[signature["gene"]].tolist()
 
 
 def test_the_signature_names_the_block_of_each_gene():
@@ -103,7 +103,7 @@ def test_the_signature_names_the_block_of_each_gene():
 
 def test_a_signature_may_have_no_core():
     dataset, splits, observed, final = make_study(0, folds=8, repeats=4)
-    tables = gathered((dataset, splits, observed, choosing(final, 2)), frequency=1.0)
+    tables = gathered((dataset, splits, observed, choosing(final, 2)), cv_frequency=1.0)
     assert len(tables["signature"]) > 0
     assert not tables["signature"]["core"].any()
     assert tables["lists"]["in_list"].iloc[-1] == 0
@@ -119,22 +119,26 @@ def test_named_genes_stand_first_whether_or_not_they_predict():
     permuted = np.random.default_rng(0).integers(0, 3, (40, 15))
     study = dataset, splits, observed, choosing(final, 0)
     tables = gathered(study, chance=chance_of(times, permuted))
-    signature, evidence = tables["signature"], tables["evidence"]
+    signature, evidence = tables["signature"], tables["selection"]
     assert " ".join(signature.columns) == HEADERS["signature"].replace(
-        "core", "named half_frequency chance p q"
+        "core", "fdr_selected selection_frequency null_frequency selection_p selection_q"
     )
     assert signature["gene"].tolist()[:2] == [f"g{outside}", f"g{inside}"]
-    assert signature["named"].tolist() == [True, True] + [False] * (len(signature) - 2)
-    assert signature.loc[signature["coef"] == 0, "gene"].tolist() == [f"g{outside}"]
+    assert signature["fdr_selected"].tolist() == [True, True] + [False] * (len(signature) - 2)
+    assert signature.loc[signature["weight"] == 0, "gene"].tolist() == [f"g{outside}"]
     assert set(signature["gene"]) == model | {f"g{outside}"}
-    assert evidence["half_frequency"].tolist() == [1.0, 0.9]
-    assert (evidence["q"] <= 0.1).all()
+    assert evidence["selection_frequency"].tolist() == [1.0, 0.9]
+    assert (evidence["selection_q"] <= 0.1).all()
     # What no half lists has no evidence, and its q is 1.
     rest = signature.iloc[2:]
-    assert rest[["half_frequency", "p", "q"]].eq([0.0, 1.0, 1.0]).all(axis=None)
+    assert (
+        rest[["selection_frequency", "selection_p", "selection_q"]]
+        .eq([0.0, 1.0, 1.0])
+        .all(axis=None)
+    )
     # As many permutations as could tell nothing name nothing.
     few = gathered(study, chance=chance_of(times, permuted[:18]))["signature"]
-    assert not few["named"].any()
+    assert not few["fdr_selected"].any()
     assert set(few["gene"]) == model
 
 
@@ -152,7 +156,7 @@ def test_every_table_has_the_chosen_lists_as_rows_without_a_mu(task):
     """Where all fits choose the same mu, those rows are the rows of that mu."""
     dataset, splits, observed, final = make_study(1, task=task)
     alike = replace(observed, choice=observed.choice * [1, 1, 0] + [0, 0, 1])
-    tables = gathered((dataset, splits, alike, choosing(final, 1)), frequency=0.4)
+    tables = gathered((dataset, splits, alike, choosing(final, 1)), cv_frequency=0.4)
     splits_only = tables["stability"]["source"] == "outer_splits"
     tables["stability"] = tables["stability"][splits_only]
     tables["lists"] = tables["lists"].drop(columns=["nested", "nested_in_split"])
@@ -170,7 +174,7 @@ def test_every_table_has_the_chosen_lists_as_rows_without_a_mu(task):
 def test_no_subsamples_leave_their_stability_empty():
     dataset, splits, observed, final = make_study(0)
     splits, none = replace(splits, subsamples=()), observed.take(np.arange(0))
-    stability = gather(dataset, splits, [observed], final, none, NONE, frequency=0.5, fdr=0.1,
+    stability = gather(dataset, splits, [observed], final, none, NONE, cv_frequency=0.5, fdr=0.1,
                        clusters=CLUSTERS)["stability"]  # fmt: skip
     halves = stability["source"] == "half_subsamples"
     assert (stability.loc[halves, "n_sets"] == 0).all()

@@ -58,7 +58,7 @@ def test_the_other_half_of_an_example_is_scored_and_reported(name: str, tmp_path
     results = tmp_path / "results"
     sets = pd.read_csv(results / "sets.tsv", sep="\t")
     assert sets["set"][0] == "of 1"
-    assert sets["frequency"][0] == 1
+    assert sets["cv_frequency"][0] == 1
     assert pd.read_csv(results / "sets_error.tsv", sep="\t")["error"][0] < 0.5
     genes = pd.read_csv(results / "sets_genes.tsv", sep="\t")
     assert sum(column.startswith("weight of ") for column in genes) == 4 * (name == "several")

@@ -64,7 +64,10 @@ def test_every_data_set_has_its_tables(tested):
         assert list(predictions.columns) == ["sample", "given", "label", "score", "predicted",
                                              "wrong", "probability of well", "imputed",
                                              "list"]  # fmt: skip
-        assert predictions["list"].value_counts().to_dict() == {"predictive": 12, "named": 12}
+        assert predictions["list"].value_counts().to_dict() == {
+            "predictive": 12,
+            "fdr_selected": 12,
+        }
         scores = pd.read_csv(there / "scores.tsv", sep="\t", index_col="measure")
         assert (scores.loc["auc", "value"] > 0.8).all()
         assert set(pd.read_csv(there / "genes.tsv", sep="\t")["gene"])

@@ -40,7 +40,7 @@ def test_a_study_with_sets_runs_through_however_it_is_cut(tmp_path: Path) -> Non
     run(folder)
     found = pd.read_csv(folder / "results/sets.tsv", sep="\t")
     assert found["set"][0] == "first"
-    assert found["frequency"][0] == 1
+    assert found["cv_frequency"][0] == 1
     error = pd.read_csv(folder / "results/sets_error.tsv", sep="\t").iloc[0]
     assert error["error"] < 0.2
     assert error["p_value"] == pytest.approx(1 / 3)

@@ -76,7 +76,9 @@ def test_the_informative_genes_are_found_and_the_error_is_low(finished):
 
 
 def test_nonlinear_selection_finds_them_as_well(finished):
-    often = pd.read_csv(finished / "results/nonlinear.tsv", sep="\t").set_index("gene")["frequency"]
+    often = pd.read_csv(finished / "results/nonlinear.tsv", sep="\t").set_index("gene")[
+        "cv_frequency"
+    ]
     assert set(often.index[:3]) <= {HOSTILE, "g001", "g002", "g003", "g004", "g005"}
     controls = pd.read_csv(finished / "results/controls.tsv", sep="\t").set_index("model")["error"]
     assert controls["nonlinear"] < 0.3
@@ -90,17 +92,17 @@ def test_the_signature_as_h5ad(finished):
     assert list(data.var_names) == list(signature["gene"])
     for column in (
         "rank",
-        "named",
-        "half_frequency",
-        "chance",
-        "p",
-        "q",
-        "frequency",
-        "coef",
+        "fdr_selected",
+        "selection_frequency",
+        "null_frequency",
+        "selection_p",
+        "selection_q",
+        "cv_frequency",
+        "weight",
         "size",
         "block",
         "first_mu",
-        "mean_coef",
+        "mean_weight",
     ):
         expected = signature[column].fillna(0) if column == "block" else signature[column]
         np.testing.assert_allclose(data.var[column].astype(float), expected)
@@ -112,18 +114,20 @@ def name_the_same_genes(there):
     model = json.loads((there / "model.json").read_text())
     (locked,) = [one for one in model["models"] if one["list"] == model["answer"]]
     weights = dict(zip(locked["genes"], locked["coefficients"], strict=True))
-    used = table[table["coef"] != 0]  # the others are named, and do not predict
-    assert dict(zip(used["gene"], used["coef"], strict=True)) == pytest.approx(weights)
-    named = table["named"] if "named" in table else table["coef"].isna()
-    assert named[table["coef"] == 0].all()
-    (said,) = [one["claimed"] for one in model["models"] if one["list"] == "named"] or [False]
+    used = table[table["weight"] != 0]  # the others are named, and do not predict
+    assert dict(zip(used["gene"], used["weight"], strict=True)) == pytest.approx(weights)
+    named = table["fdr_selected"] if "fdr_selected" in table else table["weight"].isna()
+    assert named[table["weight"] == 0].all()
+    (said,) = [
+        one["has_fdr_selected"] for one in model["models"] if one["list"] == "fdr_selected"
+    ] or [False]
     assert said == named.any()
     assert set(anndata.read_h5ad(there / "signature.h5ad").var_names) == set(table["gene"])
     data = json.loads((there / "report_data.json").read_text())
     shown = data["tables"]["signature"]
     assert {row[shown["columns"].index("gene")] for row in shown["rows"]} == set(table["gene"])
     proved = data["answer"]["evidence"]
-    assert (proved["model"], proved["named"]) == (len(weights), table["named"].sum())
+    assert (proved["model"], proved["fdr_selected"]) == (len(weights), table["fdr_selected"].sum())
     html = (there / "report.html").read_text()
     assert f"fitted on all samples, uses {len(weights)} gene" in " ".join(html.split())
     return len(weights)
@@ -283,7 +287,7 @@ def test_editing_the_package_reruns_what_depends_on_it(finished_by_copy, edited,
     ("changes", "rerun", "kept"),
     [
         ({"report": {"top_genes": 3}}, {"report"}, {"fit", "gather", "null", "baselines"}),
-        ({"signature": {"frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
+        ({"signature": {"cv_frequency": 0.5}}, {"gather"}, {"fit", "null", "baselines", "split"}),
         ({"linear": {"tau_count": 5}}, {"fit", "gather"}, {"split", "validate", "baselines"}),
         ({"nonlinear": {"nu": [1.0]}}, {"nonlinear_fit", "controls"}, {"fit", "gather", "null"}),
         ({"nonlinear": {"enabled": False}}, {"controls"}, {"fit", "gather", "nonlinear_fit"}),

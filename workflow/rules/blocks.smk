@@ -20,7 +20,7 @@ rule gather:
         **needs("gather"),
     params:
         sources("gather.py"),
-        **{key: config["signature"][key] for key in ("frequency", "fdr")},
+        **{key: config["signature"][key] for key in ("cv_frequency", "fdr")},
         **{key: config[key] for key in ("clusters", "probabilities")},
     script:
         "../scripts/gather.py"
@@ -69,7 +69,7 @@ rule export:
 
 rule model:
     input:
-        **tables("evidence"),
+        **tables("selection"),
         dataset="results/dataset.h5ad",
         final="results/linear/final.npz",
     output:

@@ -23,7 +23,7 @@ if set("{}") & set(str(PACKAGE)):
     )
 
 GATHERED = (
-    "signature evidence nested_lists lists blocks prototypes scores predictions rejection stability univariate"
+    "signature selection nested_lists lists blocks prototypes scores predictions rejection stability univariate"
 ).split()
 
 try:

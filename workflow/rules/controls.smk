@@ -2,7 +2,7 @@
 #
 # INPUTS: results/dataset.h5ad, results/splits.json, results/linear/{observed,permuted-*}/*.npz,
 # results/{,nonlinear_,sets_}predictions.tsv
-# OUTPUTS: results/{controls,baselines,frequency_curve,null_frequency}.tsv, results/null.npz,
+# OUTPUTS: results/{controls,baselines,frequency_curve,null_cv_frequency}.tsv, results/null.npz,
 # results/published.tsv where controls.signatures names a file, results/omics.tsv where data.omics
 # is set, results/{patients,score_effect,subgroups,next_study}.tsv,
 # results/survival{,_curves,_risk}.tsv where the response is survival
@@ -26,7 +26,7 @@ rule null:
     output:
         **shown("frequency_curve"),
         null="results/null.npz",
-        null_frequency="results/null_frequency.tsv",
+        null_cv_frequency="results/null_cv_frequency.tsv",
     log:
         "logs/null.log",
     conda:

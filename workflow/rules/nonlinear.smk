@@ -75,6 +75,6 @@ rule nonlinear_gather:
         **needs("nonlinear_gather"),
     params:
         sources("nonlinear_gather.py"),
-        frequency=config["signature"]["frequency"],
+        cv_frequency=config["signature"]["cv_frequency"],
     script:
         "../scripts/nonlinear_gather.py"

@@ -89,6 +89,6 @@ rule sets_gather:
         **needs("sets_gather"),
     params:
         sources("sets_gather.py"),
-        frequency=config["signature"]["frequency"],
+        cv_frequency=config["signature"]["cv_frequency"],
     script:
         "../scripts/sets_gather.py"

@@ -6,6 +6,6 @@ from genesig.selection.model.final import final_model
 
 log_to(snakemake.log[0])
 dataset, final = Dataset.load(snakemake.input.dataset), Fits.load(snakemake.input.final)
-evidence = load_table(snakemake.input.evidence, ("gene", "symbol"))
-model = final_model(dataset, final, evidence=evidence, **snakemake.params)
+selection = load_table(snakemake.input.selection, ("gene", "symbol"))
+model = final_model(dataset, final, selection=selection, **snakemake.params)
 save_json(snakemake.output[0], model)

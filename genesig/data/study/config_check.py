@@ -134,6 +134,9 @@ MOST = 20
 """Faults of a config that are told one by one."""
 # Larger numbers are written with an exponent.
 LARGEST_WHOLE = 1e15
+RENAMED_KEYS = {"signature.frequency": "signature.cv_frequency"}
+RENAMED_VALUES = {("linear.model", "committee"): "ensemble", ("linear.list", "controlled"): "fdr"}
+"""Old names of settings and of their values, which get an error with the new name."""
 Node = dict[str, Any]
 Found = Iterator[tuple[list[Any], str]]  # place, what was found and is needed
 
@@ -294,7 +297,7 @@ def _problems(config: Any, schema: Node, source: str) -> Iterator[tuple[list[Any
         elif error.validator == "required":
             found = _missing(value, node, place)
         else:
-            found = iter([(place, _wrong(value, node, schema))])
+            found = iter([(place, _wrong(value, node, place, schema))])
         for at, what in found:
             yield at, Problem(_at(source, at), what)
     for place, number in _numbers(config, []):
@@ -322,7 +325,8 @@ def _unknown(value: Node, node: Node, place: list[Any], schema: Node) -> Found:
     for key in map(str, value):  # YAML keys may be numbers
         if key in here:
             continue
-        near = [elsewhere[key]] if key in elsewhere else []
+        near = [new for new in [RENAMED_KEYS.get(dotted([*place, key]))] if new]
+        near += [elsewhere[key]] if key in elsewhere else []
         near += [
             found[word] for found in (here, elsewhere) for word in get_close_matches(key, found)
         ]
@@ -338,7 +342,10 @@ def _missing(value: Node, node: Node, place: list[Any]) -> Found:
             yield [*place, key], f"the key '{key}' is missing: {about}"
 
 
-def _wrong(value: Any, node: Node, schema: Node) -> str:
+def _wrong(value: Any, node: Node, place: list[Any], schema: Node) -> str:
+    renamed = RENAMED_VALUES.get((dotted(place), value)) if isinstance(value, str) else None
+    if renamed is not None:
+        return f"found {_shown(value)}, which is called '{renamed}' now"
     near = did_you_mean(value, node["enum"]) if "enum" in node and isinstance(value, str) else ""
     return f"found {_shown(value)}, needs {expected(node, schema)}{near or _hint(value, node)}"
 

@@ -33,7 +33,7 @@ HALF, HALVED = 2e-4, 2.5e-9
 """Seconds of the list of one half of a training set: a part of its own, and for one number."""
 
 OTHERS, OTHER = 6e-4, 2.5e-9
-"""Seconds of the other models of a committee, for a training set and each of its folds: a part of
+"""Seconds of the other models of an ensemble, for a training set and each of its folds: a part of
 their own, and for one number."""
 
 STRETCH, PLACED = 0.0013, 1.8e-8
@@ -278,20 +278,20 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     kind = LABELS[SEVERAL if size.classes else config["data"]["task"]]
     own, each = kind.step * max(1, size.classes), PRODUCT * n * size.genes + STEP * n**3
     more = _halves(config, size, TRAINING) if config["signature"]["permutations"] else 0.0
-    if more and linear["model"] == "committee":
+    if more and linear["model"] == "ensemble":
         more += (1 + folds) * (OTHERS + OTHER * n * size.genes)
     return float(FIT + steps * (own + each * max(1, size.classes)) + more)
 
 
 def _halves(config: Mapping[str, Any], size: Size, pairs: int) -> float:
-    """Return the seconds of the lists of halves of one training set, and of those of its folds."""
-    own = FOLDS if config["linear"]["list"] in ("best", "controlled") else 1
+    """Return the seconds of the half-sample lists of one training set and of its inner folds."""
+    own = FOLDS if config["linear"]["list"] in ("best", "fdr") else 1
     each = HALF + HALVED * size.training * size.genes
     return float(2 * (pairs + own * _folds(config, size)) * each * max(1, size.classes))
 
 
 def _chance(config: Mapping[str, Any], size: Size) -> float:
-    """Return the seconds of the lists of halves under permuted labels."""
+    """Return the seconds of the half-sample lists under permuted labels."""
     asked = config["signature"]["permutations"] * (config["linear"]["penalty"] == "l1")
     return float(asked * sum(_halves(config, size, pairs) for pairs in (FINAL, TRAINING)))
 

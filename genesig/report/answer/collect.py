@@ -39,7 +39,7 @@ from genesig.report.page.verdict import LEVEL, Analysis, Grade, grade, here, jud
 from genesig.report.page.words import clean, counted, decimal, in_words, percent, rate
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
-from genesig.selection.assess.controls import NAMED
+from genesig.selection.assess.controls import FDR_SELECTED
 from genesig.selection.assess.intervals import Detectable, detectable, wilson
 
 About = Mapping[str, Any]
@@ -127,10 +127,10 @@ def chips(tables: Mapping[str, PackedTable]) -> list[Chip]:
         {
             "gene": str(row["gene"]),
             "symbol": str(row["symbol"] or row["gene"]),
-            "frequency": row["frequency"],
-            "named": row.get("named"),
-            "half_frequency": row.get("half_frequency"),
-            "q": row.get("q"),
+            "cv_frequency": row["cv_frequency"],
+            "fdr_selected": row.get("fdr_selected"),
+            "selection_frequency": row.get("selection_frequency"),
+            "selection_q": row.get("selection_q"),
             "core": row.get("core"),
             "up": None if several else _up(sign.get(row["gene"])),
         }
@@ -143,26 +143,26 @@ def _up(statistic: float | None) -> bool | None:
 
 
 def evidence(study: StudyFacts, tables: Mapping[str, PackedTable], fdr: float) -> Evidence | None:
-    """Count the genes that can be named at this rate of error; None where none was looked for."""
-    if "named" not in tables["signature"]["columns"]:
+    """Count the FDR-selected genes at this rate of error; None where none was looked for."""
+    if "fdr_selected" not in tables["signature"]["columns"]:
         return None
-    signature, every = (records(tables[name]) for name in ("signature", "evidence"))
-    named = [row["q"] for row in every if row["named"]]
-    model = [row for row in signature if row["coef"] != 0]
+    signature, every = (records(tables[name]) for name in ("signature", "selection"))
+    selection_q = [row["selection_q"] for row in every if row["fdr_selected"]]
+    model = [row for row in signature if row["weight"] != 0]
     added = [sum(str(row["gene"]).endswith(SUFFIX) for row in rows) if study["indicators"] else 0
-             for rows in ((row for row in every if row["named"]), model)]  # fmt: skip
+             for rows in ((row for row in every if row["fdr_selected"]), model)]  # fmt: skip
     return {
-        "named": len(named),
-        "expected": len(named) * max(named, default=0.0),
-        "passing": sum(row["q"] <= fdr for row in every),
+        "fdr_selected": len(selection_q),
+        "expected": len(selection_q) * max(selection_q, default=0.0),
+        "passing": sum(row["selection_q"] <= fdr for row in every),
         "model": len(model),
         "indicators": added,
-        "price": _price(records(tables["controls"])) if named else None,
+        "price": _price(records(tables["controls"])) if selection_q else None,
     }
 
 
 def _price(controls: Sequence[Row]) -> Price | None:
-    row = next((row for row in controls if row["model"] == NAMED), None)
+    row = next((row for row in controls if row["model"] == FDR_SELECTED), None)
     if row is None or row["error"] is None or row["difference"] is None:
         return None
     found: Price = {
@@ -276,7 +276,7 @@ def _halves(rows: list[Row], drawn: int) -> Halves:
 
 
 def _best(controls: list[Row]) -> Control | None:
-    own = ("genesig", NAMED)
+    own = ("genesig", FDR_SELECTED)
     others = [r for r in controls if r["model"] not in own and r["error"] is not None]
     if not others:
         return None
@@ -321,7 +321,7 @@ def signature_warnings(data: Study) -> list[str]:
 
 
 def _few_core(data: Study) -> list[str]:
-    it, share = data["answer"], data["config"]["signature"]["frequency"]
+    it, share = data["answer"], data["config"]["signature"]["cv_frequency"]
     if it["core"] is None or it["core"] >= LEAST_CORE * it["size"]:
         return []
     return [
@@ -397,7 +397,9 @@ def _against(data: Study, other: Control, own: Error) -> str:
 
 def _agreed(data: Study) -> str:
     it = data["answer"]["evidence"]
-    return " Named genes are those that halves agree on." if it and it["named"] else ""
+    return (
+        " FDR-selected genes are those that halves agree on." if it and it["fdr_selected"] else ""
+    )
 
 
 def stability_warnings(data: Study) -> list[str]:
@@ -410,8 +412,8 @@ def stability_warnings(data: Study) -> list[str]:
         ]
     if halves["empty"]:
         return [
-            f"Half of the samples was not enough to select any gene: all {halves['drawn']} lists of"
-            " halves are empty, so their stability is not defined."
+            "Half of the samples was not enough to select any gene: all"
+            f" {halves['drawn']} half-sample lists are empty, so their stability is not defined."
         ]
     if stability is None or stability["source"] == "outer_splits":
         return []

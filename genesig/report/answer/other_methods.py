@@ -10,12 +10,12 @@ from genesig.report.page.record import Alternative, Study
 from genesig.report.page.tables import Row
 from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import between, decimal, rate, significant
-from genesig.selection.assess.controls import NAMED
+from genesig.selection.assess.controls import FDR_SELECTED
 from genesig.selection.assess.held import NAME as COVARIATES
 from genesig.selection.assess.held import WITH_ALL
 from genesig.selection.assess.intervals import Z
 
-APART = ("genesig", NAMED, "dummy", "sets", COVARIATES, WITH_ALL)
+APART = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, WITH_ALL)
 """Rows of controls.tsv that are this procedure, guessing, or have a verdict of their own."""
 
 

@@ -83,8 +83,7 @@ class GeneChip:
     """A gene of the signature as the first screen shows it.
 
     ``direction`` is ``for`` the class for which it weighs most, where there are more than two;
-    ``kind`` is "named" where it has evidence of its own, "core" where none was looked for, or
-    empty.
+    ``kind`` is "fdr_selected", or "core" if the study selects no genes by FDR, or empty.
     """
 
     name: str
@@ -100,11 +99,13 @@ def chips_title(data: Study) -> str:
     it, several = data["answer"]["evidence"], len(data["answer"]["chips"]) > 1
     if it is None:
         return "Genes of the signature" + ", the most often selected first" * several
-    if not it["named"]:
+    if not it["fdr_selected"]:
         return "Genes of the predictive model: none has evidence of its own"
-    more = ", then other genes of the predictive model" if it["named"] < MOST_NAMED else ""
-    other = data["answer"]["size"] > it["named"]
-    return f"Named genes, each with its share of the lists of halves{more if other else ''}"
+    more = ", then other genes of the predictive model" if it["fdr_selected"] < MOST_NAMED else ""
+    other = data["answer"]["size"] > it["fdr_selected"]
+    return (
+        f"FDR-selected genes, each with its share of the half-sample lists{more if other else ''}"
+    )
 
 
 def gene_chips(data: Study) -> list[GeneChip]:
@@ -113,7 +114,7 @@ def gene_chips(data: Study) -> list[GeneChip]:
         return []
     found = list(data["answer"]["chips"])
     if data["answer"]["evidence"] is None:
-        found.sort(key=lambda one: -one["frequency"])
+        found.sort(key=lambda one: -one["cv_frequency"])
     own = {row["gene"]: row.get("class") for row in records(data["tables"]["signature"])}
     return [
         GeneChip(
@@ -121,7 +122,7 @@ def gene_chips(data: Study) -> list[GeneChip]:
             clean(one["gene"]),
             _direction(data, one["up"]) or _spoken_for(own.get(one["gene"])),
             _words(one),
-            "named" if one["named"] else "core" if one["core"] else "",
+            "fdr_selected" if one["fdr_selected"] else "core" if one["core"] else "",
             gene_anchor(one["gene"]),
         )
         for one in found[:MOST_NAMED]
@@ -129,10 +130,10 @@ def gene_chips(data: Study) -> list[GeneChip]:
 
 
 def _words(one: Chip) -> str:
-    if one["named"] is None:
-        return percent(one["frequency"]) + " · core" * bool(one["core"])
-    often, q = percent(one["half_frequency"]), significant(one["q"])
-    return f"{often}, q\u00a0{q}{'' if one['named'] else ' · not named'}"
+    if one["fdr_selected"] is None:
+        return percent(one["cv_frequency"]) + " · core" * bool(one["core"])
+    often, q = percent(one["selection_frequency"]), significant(one["selection_q"])
+    return f"{often}, q\u00a0{q}{'' if one['fdr_selected'] else ' · not named'}"
 
 
 def _direction(data: Study, up: bool | None) -> str:
@@ -204,15 +205,15 @@ def _elsewhere(data: Study) -> list[Tile]:
 def _named(data: Study, it: Evidence) -> Tile:
     words = f"none has evidence of its own ({level(data)})"
     added = it["indicators"][0]
-    if it["named"]:
+    if it["fdr_selected"]:
         words = f"{level(data)}: {at_most(it['expected'])} expected by chance"
     if added:
         words = f"and {counted(added, 'missing-value indicator')}; {words}"
-    return Tile("Named genes", str(it["named"] - added), words)
+    return Tile("FDR-selected genes", str(it["fdr_selected"] - added), words)
 
 
 def _size(data: Study) -> Tile:
-    it, share = data["answer"], percent(data["config"]["signature"]["frequency"])
+    it, share = data["answer"], percent(data["config"]["signature"]["cv_frequency"])
     splits = counted(data["design"]["outer"], "training set")
     return Tile(
         "Genes in the signature",

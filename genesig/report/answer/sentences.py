@@ -1,4 +1,4 @@
-"""The first screen's sentences and lights: error, named genes, chance, what comes next.
+"""The first screen's sentences and lights: error, FDR-selected genes, chance, what comes next.
 
 A light is a word and a sign before it is a colour. `RULES` says for readers what the functions
 decide; a test goes through both, row by row.
@@ -46,14 +46,14 @@ def level(data: Study) -> str:
 
 def _named(data: Study, it: Evidence) -> str:
     permutations = data["config"]["signature"]["permutations"]
-    if it["named"]:
-        genes = both(it["named"] - it["indicators"][0], it["indicators"][0])
-        them = "it" if it["named"] == 1 else "them"
+    if it["fdr_selected"]:
+        genes = both(it["fdr_selected"] - it["indicators"][0], it["indicators"][0])
+        them = "it" if it["fdr_selected"] == 1 else "them"
         said = (
             f"{genes} can be named: halves of the samples list {them} more often than permuted"
             f" labels do ({level(data)})"
         )
-        if it["named"] == 1:
+        if it["fdr_selected"] == 1:
             share = percent(it["expected"])
             return f"{said}; of genes with so small a q, at most {share} are expected by chance."
         return f"{said}, so {at_most(it['expected'])} expected to be there by chance."
@@ -79,7 +79,7 @@ def _predictive(data: Study, it: Evidence) -> str:
     if not it["model"]:
         return "The predictive model, fitted on all samples, uses no gene."
     rows = records(data["tables"]["signature"])
-    inside = sum(bool(row["named"]) and row["coef"] != 0 for row in rows)
+    inside = sum(bool(row["fdr_selected"]) and row["weight"] != 0 for row in rows)
     which = {0: "none with evidence of its own", it["model"]: "all of them named"}
     how = which.get(inside, f"{inside} of them named")
     if it["model"] == 1:
@@ -102,13 +102,13 @@ def _price(data: Study, it: Price) -> str:
     low, high = it["difference_low"], it["difference_high"]
     if data["study"]["classes"]:
         both = (
-            f"Models of named genes alone had a balanced error of {rate(it['error'])}, the"
+            f"Models of FDR-selected genes alone had a balanced error of {rate(it['error'])}, the"
             f" predictive ones of {rate(own)}"
         )
         price = f"{_points(it['difference'])} percentage points{between(low, high, _points)}"
     else:  # the page shows 1 less the error, so the loss of it is the difference of the errors
         both = (
-            f"Models of named genes alone reached {shown.name}"
+            f"Models of FDR-selected genes alone reached {shown.name}"
             f" {decimal(shown.value(it['error']))}, the predictive ones {decimal(shown.value(own))}"
         )
         price = f"{decimal(it['difference'])}{between(low, high, decimal)}"
@@ -138,7 +138,7 @@ def sentences(data: Study) -> list[str]:
 
 def _signature(data: Study) -> str:
     it = data["answer"]
-    share = percent(data["config"]["signature"]["frequency"])
+    share = percent(data["config"]["signature"]["cv_frequency"])
     if not it["size"]:
         return "The final model selected no gene, so there is no signature."
     low, _, high = it["lengths"]

@@ -79,7 +79,7 @@ class Gene(TypedDict):
 
     gene: str
     symbol: str
-    coef: float
+    weight: float
     training_mean: float | None
     training_sd: float | None
     mean: float | None

@@ -168,7 +168,7 @@ def draw_shift(cohort: CohortRecord) -> Figure:
         after = np.array(it["scored"]["counts"], dtype=float)
         ax.stairs(after * top / max(after.max(initial=1.0), top), edges, color=OWN, lw=1.6)
     genes = [(g["shift"], g) for g in cohort["genes"] if g["shift"] is not None]
-    genes.sort(key=lambda found: -abs(found[1]["coef"]))
+    genes.sort(key=lambda found: -abs(found[1]["weight"]))
     for place, (moved, gene) in enumerate(genes):
         x = float(np.clip(moved, edges[0], edges[-1]))
         ax.vlines(x, 0, top * 1.04, color=OWN, lw=1.1, alpha=0.8)
@@ -344,7 +344,7 @@ def shift(cohort: CohortRecord, stem: str) -> Picture:
     return picture(
         f"{stem}_shift",
         partial(draw_shift, cohort),
-        data=columns_of(cohort["genes"], "gene", "symbol", "shift", "coef"),
+        data=columns_of(cohort["genes"], "gene", "symbol", "shift", "weight"),
         title=f"{clean(cohort['name'])}: shift of the genes",
         description=f"Histogram of the shift of every gene; {batch(cohort)}.",
         caption="Grey: all genes that both studies have, as measured; green ticks: those of the"

@@ -30,7 +30,7 @@ from genesig.report.page.words import (
 GENES = {
     "symbol": Column("Symbol", "text"),
     "gene": Column("Gene id", "name"),
-    "coef": Column("Weight", "signed", "Weight in the final model"),
+    "weight": Column("Weight", "signed", "Weight in the final model"),
     "training_mean": Column("Training mean", "number", "In this study"),
     "training_sd": Column("Training SD", "number", "Standard deviation in this study"),
     "mean": Column("Cohort mean", "number", "In the other study"),

@@ -277,7 +277,7 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
     symbol = str(row["symbol"] or one["gene"])
     name = short_symbol(symbol) or shorten(symbol, 40)
     words = [shorten(one["gene"], 40)] if name != one["gene"] else []
-    selected = f"selected {percent(row['frequency'])}{', core' if row.get('core') else ''}"
+    selected = f"selected {percent(row['cv_frequency'])}{', core' if row.get('core') else ''}"
     beside = " · ".join([*words, in_short(data, one), selected])
     against = "against the response"
     if data["study"]["classes"]:
@@ -285,8 +285,8 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
     if data["cards"]["events"]:
         against = "against time; filled dots: with the event, open: censored"
     pairs = [
-        ("Weight", significant(row["coef"], 3) if row["coef"] else "not in the final model"),
-        *([("Evidence", standing(row))] if "named" in row else []),
+        ("Weight", significant(row["weight"], 3) if row["weight"] else "not in the final model"),
+        *([("Evidence", standing(row))] if "fdr_selected" in row else []),
         (alone(data).title.format(about(data, one)),
          _limits(separation(data, one), alone(data).write)),
         ("Effect", with_interval(one["effect"])),

@@ -16,7 +16,7 @@ from genesig.report.page.words import (
 )
 from genesig.results.splits import FINAL, TRAINING
 from genesig.selection.genes.frequency import LEVEL, LONGEST, LOOSE, MU, NESTED, SHARE
-from genesig.selection.linear.committee import LENGTHS
+from genesig.selection.linear.ensemble import LENGTHS
 
 TESTS = {
     "welch": "Welch t-test",
@@ -39,7 +39,7 @@ def signature(data: Genes) -> list[str]:
         if halves
         else ""
     )
-    share = percent(data["config"]["signature"]["frequency"])
+    share = percent(data["config"]["signature"]["cv_frequency"])
     what = (
         "The signature is the list of the final model, chosen in the same way on all samples;"
         f" genes selected in at least {share} of the outer training sets are core."
@@ -90,26 +90,29 @@ def evidence_words(data: Genes, it: Evidence) -> list[str]:
     """Say how to read the two tables of genes."""
     fdr = significant(data["config"]["signature"]["fdr"], 2)
     return [
-        "Half-frequency: each half of the samples makes two lists, all its genes and those of the"
-        " larger weights; the share of these lists that hold the gene. q: of the genes listed at"
-        " least as often as this one, the share that chance is expected to give, by permuted"
-        " labels; it says how many genes are false, not which. A gene is named where q is at most"
-        f" {fdr} and there are more such genes than permuted labels give.",
+        "Selection frequency: the share of the half-sample lists that contain the gene. Each half"
+        " of the samples makes two lists: all its genes, and those of the larger weights."
+        " q (selection): of the genes with at least this selection frequency, the share expected"
+        " by chance, estimated with permuted labels; it says how many genes are false, not which."
+        f" A gene is FDR-selected if its q is at most {fdr} and permuted labels give fewer such"
+        " genes.",
         f"{_others(data, it)}{speaks_for(data)}{_without(data)}.",
     ]
 
 
 def _without(data: Genes) -> str:
-    """Explain weight 0, where a named gene has it."""
-    idle = any(row["named"] and not row["coef"] for row in records(data["tables"]["signature"]))
-    return "; weight 0 marks a named gene that the model does without" if idle else ""
+    """Explain weight 0, where an FDR-selected gene has it."""
+    idle = any(
+        row["fdr_selected"] and not row["weight"] for row in records(data["tables"]["signature"])
+    )
+    return "; weight 0 marks an FDR-selected gene that the model does without" if idle else ""
 
 
 def _others(data: Genes, it: Evidence) -> str:
     """Say what genes without evidence are, where there are any."""
-    if it["named"] == data["answer"]["size"]:
+    if it["fdr_selected"] == data["answer"]["size"]:
         return ""
-    who = "Named genes stand first. The other genes" if it["named"] else "The genes"
+    who = "FDR-selected genes stand first. The other genes" if it["fdr_selected"] else "The genes"
     return (
         f"{who} of the predictive model have no evidence of their own: each may stand in for a"
         " correlated gene, or be there by chance: look for them in another study first. "
@@ -119,10 +122,10 @@ def _others(data: Genes, it: Evidence) -> str:
 def standing(row: Row) -> str:
     """Say what evidence a gene has."""
     said = (
-        f"in {percent(row['half_frequency'])} of the lists of halves"
-        f" (chance {percent(row['chance'])}), q\u00a0{significant(row['q'])}"
+        f"in {percent(row['selection_frequency'])} of the half-sample lists"
+        f" (chance {percent(row['null_frequency'])}), q\u00a0{significant(row['selection_q'])}"
     )
-    return f"named: {said}" if row["named"] else f"none of its own: {said}"
+    return f"named: {said}" if row["fdr_selected"] else f"none of its own: {said}"
 
 
 def evidence_sentences(data: Genes) -> list[str]:
@@ -146,9 +149,9 @@ def evidence_sentences(data: Genes) -> list[str]:
         f"Genes with q ≤ {significant(wanted['fdr'], 2)} were named if their number exceeded that"
         " of permuted labels, each permutation judged by the E of the others, at"
         f" p ≤ {significant(LEVEL)}. In each training set {TRAINING} pairs gave the list in"
-        " the same way, so that the error of models of named genes is a held-out one, too; where"
-        f" fewer than {wanted['least']} genes passed, that model took the {wanted['least']} most"
-        " frequent.",
+        " the same way, so that the error of models of FDR-selected genes is a held-out one, too;"
+        f" if fewer than {wanted['least']} genes passed, that model took {wanted['least']} genes"
+        " of the largest selection frequency.",
         _predictive(data),
     ]
 
@@ -159,9 +162,9 @@ def _predictive(data: Genes) -> str:
         "best": "The predictive model of each training set has the list with the smaller error over"
         " the inner folds: that of the two-stage protocol, or the genes with"
         f" q ≤ {significant(LOOSE * rate, 2)}.",
-        "controlled": "The predictive model is that of the named genes.",
+        "fdr": "The predictive model is that of the FDR-selected genes.",
     }.get(which, "The predictive model is that of the two-stage list.")
-    if data["config"]["linear"].get("model") == "committee":
+    if data["config"]["linear"].get("model") == "ensemble":
         said += (
             " It was averaged with two other linear models: one of the genes that halves of the"
             " training samples list most often, one of those that go with the response most, each"

@@ -32,8 +32,8 @@ from genesig.report.page.words import (
     shown_of,
 )
 
-IN_THE_FILE = ("rank", "p", "size", "first_mu", "mean_coef", "sign_consistency", "p_value",
-               "q_value")  # fmt: skip
+IN_THE_FILE = ("rank", "selection_p", "size", "first_mu", "mean_weight", "sign_consistency",
+               "univariate_p", "univariate_q")  # fmt: skip
 """Columns of signature.tsv that the page leaves to it."""
 FIRST = 8
 """Genes that are read before the table is opened."""
@@ -43,23 +43,23 @@ def signature(data: Genes, limits: Limits) -> Section:
     """Show the signature as one table."""
     proved, items = data["answer"]["evidence"], list[Item]()
     if data["answer"]["size"]:
-        more = ", and those that can be named" if proved and proved["named"] else ""
+        more = ", and those that can be named" if proved and proved["fdr_selected"] else ""
         caption = f"The signature: the genes of the predictive model{more}."
         caption = caption if proved else "The signature: the genes of the final model."
         items.append(packed_table(
             data, "signature", caption, min(limits.table_rows, FIRST), search=True, shown=True,
             without=(*IN_THE_FILE, *_of_each_class(data)),
         ))  # fmt: skip
-    if data["tables"]["evidence"]["rows"]:
+    if data["tables"]["selection"]["rows"]:
         caption = "Every gene that any half of the samples lists, and how often chance lists it."
-        items.append(packed_table(data, "evidence", caption, limits.table_rows, search=True))
+        items.append(packed_table(data, "selection", caption, limits.table_rows, search=True))
     words = _signature_words(data)
     return Section("signature", "Genes of the signature", words, items, part="signature")
 
 
 def _of_each_class(data: Genes) -> list[str]:
     """Return the weights of each of several classes: the page has that of the gene's own class."""
-    return [f"coef {name}" for name in data["study"]["classes"] or []]
+    return [f"weight {name}" for name in data["study"]["classes"] or []]
 
 
 def _signature_words(data: Genes) -> list[str]:

@@ -43,8 +43,8 @@ class SelectedGene(TypedDict):
 
     gene: str
     symbol: str
-    frequency: float
-    linear_frequency: float
+    cv_frequency: float
+    linear_cv_frequency: float
     mean_norm: float | None
     final_norm: float
     in_list: bool
@@ -182,16 +182,16 @@ def _difference(differences: pd.DataFrame) -> Difference | None:
 
 def _genes(found: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
     """Return the genes selected most often, and those of the signature that are not among them."""
-    columns = ["gene", "symbol", "frequency", "linear_frequency", "mean_norm", "final_norm",
+    columns = ["gene", "symbol", "cv_frequency", "linear_cv_frequency", "mean_norm", "final_norm",
                "in_list", "in_signature"]  # fmt: skip
     rows = [dict(zip(columns, row, strict=True)) for row in found[columns].itertuples(index=False)]
     shown = rows[:MOST_GENES]
     there = {row["gene"] for row in shown}
     later = [row for row in rows[MOST_GENES:] if row["in_signature"]]
     there |= {row["gene"] for row in later}
-    listed = signature[["gene", "symbol", "frequency"]].itertuples(index=False)
+    listed = signature[["gene", "symbol", "cv_frequency"]].itertuples(index=False)
     never = [
-        {"gene": gene, "symbol": symbol, "frequency": 0.0, "linear_frequency": often,
+        {"gene": gene, "symbol": symbol, "cv_frequency": 0.0, "linear_cv_frequency": often,
          "mean_norm": None, "final_norm": 0.0, "in_list": False, "in_signature": True}
         for gene, symbol, often in listed if gene not in there
     ]  # fmt: skip
@@ -200,7 +200,7 @@ def _genes(found: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
 
 def _rounded(row: Mapping[str, Any]) -> SelectedGene:
     name = row["symbol"] if row["symbol"] == row["symbol"] else row["gene"]
-    found: SelectedGene = rounded_row(row, 4, "frequency", "linear_frequency", "mean_norm",
+    found: SelectedGene = rounded_row(row, 4, "cv_frequency", "linear_cv_frequency", "mean_norm",
                                       "final_norm")  # fmt: skip
     return {**found, "gene": str(row["gene"]), "symbol": str(name),
             "in_list": bool(row["in_list"]), "in_signature": bool(row["in_signature"])}  # fmt: skip

@@ -62,11 +62,11 @@ def draw_genes(rows: Sequence[SelectedGene], bound: float) -> Figure:
     bold = [row["in_signature"] for row in rows]
     figure, left, right = charts.frequencies(names, bold, bound, "size of the derivative")
     for y, row in enumerate(rows):
-        low, high = sorted((row["frequency"], row["linear_frequency"]))
+        low, high = sorted((row["cv_frequency"], row["linear_cv_frequency"]))
         left.hlines(y, low, high, color=RULE, lw=2.4)
-        left.scatter(row["linear_frequency"], y, s=30, facecolor=PAPER, edgecolor=OWN, lw=1.4,
+        left.scatter(row["linear_cv_frequency"], y, s=30, facecolor=PAPER, edgecolor=OWN, lw=1.4,
                      zorder=3)  # fmt: skip
-        left.scatter(row["frequency"], y, s=24, marker="D", color=NONLINEAR, zorder=4)
+        left.scatter(row["cv_frequency"], y, s=24, marker="D", color=NONLINEAR, zorder=4)
         if row["mean_norm"] is not None:
             right.hlines(y, 0, row["mean_norm"], color=NONLINEAR, lw=3.2)
     for ax in (left, right):
@@ -118,7 +118,7 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
     words = [finding(data, it), _what(data, it), *_honest(it, settings)]
     items: list[Item] = []
     if it["genes"]:
-        items.append(_genes(it, data["config"]["signature"]["frequency"]))
+        items.append(_genes(it, data["config"]["signature"]["cv_frequency"]))
     if it["curves"]:
         items.append(_curves(it, classes=data["study"]["classes"] is not None))
     if it["genes"]:
@@ -251,14 +251,16 @@ def _honest(it: NonlinearRecord, settings: Settings) -> list[str]:
 def _genes(it: NonlinearRecord, bound: float) -> Picture:
     shown = it["genes"]
     named = "; ".join(
-        f"{gene_label(one['gene'], one['symbol'])} {percent(one['frequency'])} against"
-        f" {percent(one['linear_frequency'])}"
+        f"{gene_label(one['gene'], one['symbol'])} {percent(one['cv_frequency'])} against"
+        f" {percent(one['linear_cv_frequency'])}"
         for one in shown[:10]
     )
     return picture(
         "nonlinear_genes",
         partial(draw_genes, shown, bound),
-        data=columns_of(shown, "gene", "symbol", "frequency", "linear_frequency", "mean_norm"),
+        data=columns_of(
+            shown, "gene", "symbol", "cv_frequency", "linear_cv_frequency", "mean_norm"
+        ),
         title="How often genes are selected, nonlinear and linear",
         description=f"Selection frequency of {len(shown)} genes in nonlinear and in linear"
         f" selection, and the size of the derivative. {clean(named)}.",

@@ -10,7 +10,7 @@ from genesig.report.page.record import Study, StudyFacts
 from genesig.report.page.words import clean, decimal, enumerated, percent, rate, shorten
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
-from genesig.selection.assess.controls import NAMED
+from genesig.selection.assess.controls import FDR_SELECTED
 
 
 def codes(classes: Sequence[str]) -> tuple[int, ...]:
@@ -191,7 +191,7 @@ def measure(data: Study) -> Measure:
 
 MODELS = {
     "genesig": "genesig (this procedure)",
-    NAMED: "genesig, named genes alone",
+    FDR_SELECTED: "genesig, FDR-selected genes only",
     "dummy": "no-information baseline",
     "covariates": "covariates alone",
     "covariates and ridge": "covariates and ridge, all genes",
@@ -229,7 +229,7 @@ def often(data: Study) -> str:
 
 def bound(data: Study) -> str:
     """Return the share of the splits from which a gene counts as such."""
-    return percent(data["config"]["signature"]["frequency"])
+    return percent(data["config"]["signature"]["cv_frequency"])
 
 
 PLACES = {

@@ -174,7 +174,7 @@ class Measured(TypedDict):
 
 
 class Price(TypedDict):
-    """The error of models of named genes alone, and its difference to that of the study."""
+    """The error of models of FDR-selected genes alone, and its difference to that of the study."""
 
     error: float
     low: float | None
@@ -185,39 +185,27 @@ class Price(TypedDict):
 
 
 class Evidence(TypedDict):
-    """How many genes can be named, and what that costs.
+    """How many genes are FDR-selected, and how well models of these genes alone predict."""
 
-    ``indicators`` is how many of the ``named`` ones and of those of the ``model`` are no genes, but
-    whether the value of one is missing. ``expected`` is how many of the ``named`` ones are to be
-    expected by chance, the largest q among them times their number; ``passing`` counts those whose
-    q is small enough, which are more than the named ones where permuted labels give as many.
-    ``model`` is the number of genes of the predictive model. ``price`` is null where no gene is
-    named, or where these are all that predict.
-    """
-
-    named: int
-    expected: float
-    passing: int
-    model: int
-    indicators: list[int]
-    price: Price | None
+    fdr_selected: int  # genes at most signature.fdr, if permuted labels seldom give as many
+    expected: float  # false positives among them: their number times the largest q
+    passing: int  # genes with q at most signature.fdr, whatever permuted labels give
+    model: int  # genes of the predictive model
+    indicators: list[int]  # of fdr_selected and of model: indicators of a missing value, no genes
+    price: Price | None  # null without FDR-selected genes, or if they are the predictive model
 
 
 class Chip(TypedDict):
-    """A gene of the signature, and ``up`` where it rises with the response.
-
-    ``named``, ``half_frequency`` and ``q`` are null where no evidence was looked for, ``core``
-    where it was.
-    """
+    """A gene of the signature, as the first screen shows it."""
 
     gene: str
     symbol: str
-    frequency: float
-    named: bool | None
-    half_frequency: float | None
-    q: float | None
-    core: bool | None
-    up: bool | None
+    cv_frequency: float  # share of the cross-validation models that use it
+    fdr_selected: bool | None  # this and the next two: null if signature.permutations is 0
+    selection_frequency: float | None
+    selection_q: float | None
+    core: bool | None  # null unless signature.permutations is 0
+    up: bool | None  # whether it rises with the outcome; null if several classes
 
 
 class WrongSample(TypedDict):

@@ -177,8 +177,10 @@ class Table:
 
 FROM, TO = "95 % CI from", "to"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
-HALVES_HELP = "Share of the lists of halves that hold the gene; each half makes two"
-NAMED = Column("Named", "flag", "q small enough, and more such genes than permuted labels give")
+HALVES_HELP = "Share of the half-sample lists that hold the gene; each half makes two"
+FDR_SELECTED = Column(
+    "Named", "flag", "q small enough, and more such genes than permuted labels give"
+)
 COLUMNS: dict[str, Column] = {
     "added": Column("Gain", "number", "Error of the covariates alone, less its own"),
     "added_high": Column(TO, "number"),
@@ -189,23 +191,23 @@ COLUMNS: dict[str, Column] = {
     "about": Column("Description", "text"),
     "block": Column("Block", "integer", "Blocks are numbered by falling score"),
     "class": Column("Class", "text", "For which its weight is largest"),
-    "coef": Column("Weight", "signed", "Weight in the final model"),
+    "weight": Column("Weight", "signed", "Weight in the final model"),
     "core": Column("Core", "flag", "Whether enough of the outer splits selected it"),
     "end": Column("End", "integer", "Position of its last gene"),
     "expected": Column("Expected", "number", "Shared genes by chance"),
     "error": Column("Error", "number", "Double cross-validation error"),
-    "chance": Column("By chance", "share", "Mean half-frequency under permuted labels"),
+    "null_frequency": Column("By chance", "share", "Mean selection frequency with permuted labels"),
     "chromosome": Column("Chromosome", "name"),
     "contribution": Column("Contribution", "signed", "Weights times the genes' deviations, summed"),
     "family_p": Column("p over all sets", "p", "Permuted labels that take any set as far"),
     "final_norm": Column("Derivative, final model", "signed", "0 if it is not in it"),
     "first_mu": Column("First μ", "mu", "Smallest μ whose list holds the gene"),
-    "frequency": Column("Frequency", "share", FREQUENCY_HELP),
+    "cv_frequency": Column("CV frequency", "share", FREQUENCY_HELP),
     "final_share": Column("Share, final model", "share", "Of the score; 0 if it is not in it"),
     "first": Column("First gene", "name"),
     "gene": Column("Gene id", "name"),
     "genes": Column("Genes", "integer", "Those of the set that were measured"),
-    "half_frequency": Column("Half-frequency", "share", HALVES_HELP),
+    "selection_frequency": Column("Selection frequency", "share", HALVES_HELP),
     "high": Column(TO, "number"),
     "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
     "in_signature": Column("In the signature", "flag"),
@@ -215,13 +217,13 @@ COLUMNS: dict[str, Column] = {
     "label": Column("Label", "text"),
     "last": Column("Last gene", "name"),
     "layer": Column("Layer", "integer", "Order of first appearance as μ grows"),
-    "least_frequency": Column("Smallest frequency", "share", "Of its genes"),
+    "least_cv_frequency": Column("Smallest frequency", "share", "Of its genes"),
     "leading": Column("Leading genes", "text", "On the side of the set, largest |t| first"),
-    "linear_frequency": Column("Linear frequency", "share", "In the chosen lists"),
+    "linear_cv_frequency": Column("Linear frequency", "share", "In the chosen lists"),
     "list": Column("List", "name"),
     "low": Column(FROM, "number"),
     "mean": Column("Mean score", "signed"),
-    "mean_coef": Column("Mean weight", "signed", "Over the splits that selected the gene"),
+    "mean_weight": Column("Mean weight", "signed", "Over the splits that selected the gene"),
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
     "difference": Column("Difference", "number", "Of the error to genesig, on the same samples"),
     "difference_high": Column(TO, "number"),
@@ -229,11 +231,11 @@ COLUMNS: dict[str, Column] = {
     "model": Column("Predictor", "model"),
     "mu": Column("μ", "mu"),
     "order": Column("Order", "integer"),
-    "p": Column("p of halves", "p", "Of a half-frequency so large under permuted labels"),
+    "selection_p": Column("p (selection)", "p", "Of this selection frequency with permuted labels"),
     "p_value": Column("p", "p"),
     "prototype": Column("Prototype", "name", "Gene of the minimal list that leads the block"),
     "prototype_symbol": Column("Its symbol", "symbol"),
-    "q": Column("q", "count", "Share of genes listed so often that chance is expected to give"),
+    "selection_q": Column("q (selection)", "p", "Estimated FDR at this selection frequency"),
     "q_value": Column("q", "p", "p after Benjamini and Hochberg"),
     "r": Column("r with prototype", "signed", "Pearson's correlation"),
     "measure": Column("Measure", "text"),
@@ -253,7 +255,6 @@ COLUMNS: dict[str, Column] = {
     "statistic": Column("Statistic", "signed"),
     "symbol": Column("Symbol", "symbol"),
     "tested": Column("Times held out", "integer"),
-    "weight": Column("Weight in the set", "signed", "For one standard deviation of the gene"),
     "wrong": Column("Times wrong", "integer"),
 }  # fmt: skip
 
@@ -271,22 +272,25 @@ def _integer(value: Any) -> str:
 
 # The same word for another thing.
 _OF_TABLE = {
-    "evidence": {"named": NAMED},
+    "selection": {"fdr_selected": FDR_SELECTED},
     "enrichment_ranking": {
         "score": Column("Among all genes", "signed", "Mean rise of its genes, or less their fall"),
         "normalised": Column("Above chance", "number", "In standard deviations over labels"),
     },
     "signature": {
-        "named": NAMED,
+        "fdr_selected": FDR_SELECTED,
         "symbol": Column("Symbol", "text"),
-        "p_value": Column("p alone", "p", "Test of the gene by itself"),
-        "q_value": Column("q alone", "p", "That p after Benjamini and Hochberg"),
+        "univariate_p": Column("p (single gene)", "p", "Test of the gene by itself"),
+        "univariate_q": Column("q (single gene)", "p", "That p after Benjamini and Hochberg"),
     },
     "stretches": {
-        "frequency": Column("Frequency", "share", "Mean of its genes"),
+        "cv_frequency": Column("Frequency", "share", "Mean of its genes"),
         "genes": Column("Genes", "integer"),
     },
-    "sets": {"frequency": Column("Frequency", "share", "Share of the splits that selected it")},
+    "sets": {"cv_frequency": Column("Frequency", "share", "Share of the splits that selected it")},
+    "set_genes": {
+        "weight": Column("Weight in the set", "signed", "For one standard deviation of the gene"),
+    },
 }
 WRITERS: dict[str, Callable[[Any], str]] = {
     "count": lambda value: significant(value, 3),

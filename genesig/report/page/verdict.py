@@ -56,7 +56,7 @@ def judge(answer: Finding, held: Mapping[str, Any] | None, sets: Analysis | None
     Parameters
     ----------
     answer : Finding
-        Its error, p, named genes and other cohorts.
+        Its error, p, FDR-selected genes and other cohorts.
     held : mapping, optional
         What is held fixed (``report_data.json``, covariates): the question is then what expression
         adds, so that the interval is that of the gain.
@@ -83,8 +83,8 @@ def judge(answer: Finding, held: Mapping[str, Any] | None, sets: Analysis | None
             if twice.grade is Grade.HERE:
                 here, by = Grade.HERE, name
                 break
-    named = answer["evidence"] is not None and answer["evidence"]["named"] > 0
-    alone = Grade.WEAK if here is Grade.NONE and named else here
+    fdr_selected = answer["evidence"] is not None and answer["evidence"]["fdr_selected"] > 0
+    alone = Grade.WEAK if here is Grade.NONE and fdr_selected else here
     grade = _elsewhere(answer, alone, held is not None) or alone
     return {"grade": grade.value, "here": here.value, "by": by, "small": own.small,
             "excludes": own.excludes}  # fmt: skip
@@ -198,7 +198,7 @@ def _weak(data: Study) -> str:
         return f"{p}, but the interval of the {what} includes {guess}"
     if here(data) is not Grade.NONE:
         return f"the interval of the {what} excludes {guess}, but {_why(data)}"
-    count, added = (proved["named"], proved["indicators"][0]) if proved else (0, 0)
+    count, added = (proved["fdr_selected"], proved["indicators"][0]) if proved else (0, 0)
     genes, verb = both(count - added, added), "goes" if count == 1 else "go"
     return f"{genes} {verb} with it beyond chance, but the models do not predict beyond chance"
 

@@ -40,7 +40,7 @@ from genesig.report.page.words import (
 )
 from genesig.report.prediction import decision, figures
 from genesig.report.prediction.collect import Prediction
-from genesig.selection.assess.controls import NAMED
+from genesig.selection.assess.controls import FDR_SELECTED
 
 
 def model_selection(data: Prediction, limits: Limits) -> Section:
@@ -253,13 +253,13 @@ def controls(data: Prediction, limits: Limits) -> Section:
 
 
 def _alone(data: Prediction) -> str:
-    """Say what the model of named genes is; nothing where there is none."""
-    if all(row["model"] != NAMED for row in records(data["tables"]["controls"])):
+    """Say what the model of FDR-selected genes is; nothing where there is none."""
+    if all(row["model"] != FDR_SELECTED for row in records(data["tables"]["controls"])):
         return ""
     least = counted(data["config"]["signature"]["least"], "gene")
     return (
-        " Named genes alone: a model of the genes that each training set can name, or, where these"
-        f" are fewer than {least}, of those that its halves list most often."
+        " FDR-selected genes only: a model of the genes that each training set selects by FDR,"
+        f" or, if these are fewer than {least}, of the genes with the largest selection frequency."
     )
 
 

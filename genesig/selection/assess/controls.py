@@ -43,7 +43,7 @@ def null_study(
     null : dict of arrays
         See `null_errors`.
     tables : dict of DataFrame
-        frequency_curve, null_frequency.
+        frequency_curve, null_cv_frequency.
     """
     fits = joined(observed, splits)
     null = joined(permuted, splits) if permuted else fits.take(np.arange(0))
@@ -52,7 +52,7 @@ def null_study(
     null = null.with_chosen()
     return null_errors(dataset, splits, null) | fdr_errors, {
         "frequency_curve": frequency_curves(dataset, fits, null),
-        "null_frequency": null_frequencies(dataset, null),
+        "null_cv_frequency": null_frequencies(dataset, null),
     }
 
 
@@ -83,13 +83,15 @@ def null_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, A
 
 
 def _fdr_model_errors(dataset: Dataset, splits: Splits, permuted: Fits) -> dict[str, Array]:
-    """Return ``named`` (B,): errors of the FDR-selected genes' model under permuted labels.
+    """Return ``fdr_selected`` (B,): errors of the FDR-selected genes' model under permuted labels.
 
     Empty where the fits lack it, as where it has no part in the predictive model.
     """
     if permuted.answer_indptr is None:
         return {}
-    return {"named": null_errors(dataset, splits, permuted.answer("named"))["error"][:, 0]}
+    return {
+        "fdr_selected": null_errors(dataset, splits, permuted.answer("fdr_selected"))["error"][:, 0]
+    }
 
 
 def p_value(observed: float, null: Array) -> float:
@@ -123,7 +125,7 @@ def frequency_curves(dataset: Dataset, observed: Fits, permuted: Fits) -> pd.Dat
         )
         columns = {
             "mu": mu,
-            "frequency": np.arange(1, n + 1) / n,
+            "cv_frequency": np.arange(1, n + 1) / n,
             "observed": curve[at],
             "permuted_median": median,
             "permuted_low": low,
@@ -134,7 +136,7 @@ def frequency_curves(dataset: Dataset, observed: Fits, permuted: Fits) -> pd.Dat
 
 
 def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
-    """Return null_frequency.tsv: how often permuted labels select each gene, at each mu.
+    """Return null_cv_frequency.tsv: how often permuted labels select each gene, at each mu.
 
     ``frequency`` is the mean over all permutations and splits, ``highest`` the largest share of
     the splits of one permutation; genes that are never selected have no row.
@@ -154,15 +156,15 @@ def null_frequencies(dataset: Dataset, permuted: Fits) -> pd.DataFrame:
             "mu": mu,
             "gene": dataset.var.index[genes].astype(str),
             "symbol": dataset.var["symbol"].to_numpy()[genes],
-            "frequency": mean[genes],
+            "cv_frequency": mean[genes],
             "highest": highest[genes],
         }
         tables.append(pd.DataFrame(columns))
-    empty = pd.DataFrame(columns=["mu", "gene", "symbol", "frequency", "highest"])
+    empty = pd.DataFrame(columns=["mu", "gene", "symbol", "cv_frequency", "highest"])
     return pd.concat(tables, ignore_index=True) if tables else empty
 
 
-NAMED = "genesig, named genes"
+FDR_SELECTED = "genesig, FDR-selected genes"
 
 
 COLUMNS = [
@@ -183,14 +185,14 @@ def controls_table(
 ) -> pd.DataFrame:
     """Return controls.tsv: error and AUC of genesig at each mu and of each other predictor.
 
-    The row of genesig without a mu is that of the predictive model: the answer. Where genes are
-    named, ``genesig, named genes`` is the model of these.
+    The row of genesig without a mu is that of the predictive model: the answer. If genes are
+    FDR-selected, ``genesig, FDR-selected genes`` is the model of these.
 
     The error is the balanced error, or 1 - R² for regression, with the interval of `assess`; the
-    p-value is that of the permutations at the same mu (see `p_value`); the model of the named
-    genes has none unless it takes part in the predictive model. ``difference`` is the error
-    of another predictor less that of the chosen lists, with its interval over the same samples (see
-    `difference`). `others` have the columns of baselines.tsv.
+    p-value is that of the permutations at the same mu (see `p_value`); the model of the
+    FDR-selected genes has none unless it takes part in the predictive model. ``difference`` is
+    the error of another predictor less that of the chosen lists, with its interval over the same
+    samples (see `difference`). `others` have the columns of baselines.tsv.
 
     With covariates ``added`` is the error of these alone less that of the answer, or of ridge on
     all genes beside them, with its interval; and the p of the latter is that of `p_of_all_genes`.
@@ -207,11 +209,11 @@ def controls_table(
         p = p_value(assessment.error, null["error"][:, column])
         rows.append(("genesig", chosen.mu[column], *vars(assessment).values(), p, *[np.nan] * 3))
     if fits.answer_indptr is not None:
-        fdr_selected = held_out(dataset, splits, fits.answer("named"))
+        fdr_selected = held_out(dataset, splits, fits.answer("fdr_selected"))
         (assessment,) = assess(fdr_selected, headline)
-        p = p_value(assessment.error, null["named"]) if "named" in null else np.nan
+        p = p_value(assessment.error, null["fdr_selected"]) if "fdr_selected" in null else np.nan
         apart = difference(fdr_selected, predictive, -1, headline)[2:]
-        rows.append((NAMED, np.nan, *vars(assessment).values(), p, *apart))
+        rows.append((FDR_SELECTED, np.nan, *vars(assessment).values(), p, *apart))
     split_number = {split.name: number for number, split in enumerate(splits.outer)}
     others_by_model = [pair for table in others for pair in table.groupby("model", sort=False)]
     compared: dict[str, HeldOut] = {"genesig": predictive}

@@ -112,7 +112,7 @@ def stability_table(
     are the honest figure. The chosen lists have no mu; a mu at which a list was too long to be
     kept has no stability.
 
-    Of the chosen lists of halves also: ``than_chance``, whether they agree more than lists at
+    Of the chosen half-sample lists also: ``than_chance``, whether they agree more than lists at
     random (see `compared`); ``lasso``, the stability of lists of the lasso, as long, of the same
     halves, and ``than_lasso``, whether they agree more than these; and all of it once more for
     ``half_blocks``, the blocks of correlated genes that the lists hit (see `whole_blocks`).
@@ -144,7 +144,7 @@ def of_lists(lists: csr_array) -> float:
 
 
 def _of_chosen(dataset: Dataset, lists: csr_array, halves: Fits) -> list[dict[str, Any]]:
-    """Return what is said of the chosen lists of halves: of their genes, then of their blocks."""
+    """Return what is said of the chosen half-sample lists: of their genes, then of their blocks."""
     rival = _rivals(halves, lists.shape[1])
     times = np.asarray(lists.sum(axis=0) + (0 if rival is None else rival.sum(axis=0)))
     found = []

@@ -97,7 +97,7 @@ BLOCK_COLUMNS = [
 
 
 PROTOTYPE_COLUMNS = [
-    "gene", "symbol", "block", "score", "coef", "nearest", "nearest_symbol", "nearest_r", "close",
+    "gene", "symbol", "block", "score", "weight", "nearest", "nearest_symbol", "nearest_r", "close",
 ]  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def block_tables(
     blocks["order"] = blocks.groupby("block", dropna=False).cumcount() + 1
     near = _nearest(dataset, prototypes, between, warn_above)
     table = pd.DataFrame({**_names(dataset, prototypes), "block": number, "score": score})
-    table = table.assign(coef=coef, **near)
+    table = table.assign(weight=coef, **near)
     order = np.lexsort((prototypes, -ranked, number))
     return blocks[BLOCK_COLUMNS], table.iloc[order][PROTOTYPE_COLUMNS].reset_index(drop=True)
 
@@ -239,7 +239,7 @@ MOST = 4000
 NUMBERS = 5_000_000
 """Correlations that are held at once."""
 
-COLUMNS = ("half_frequency", "chance", "p", "q")
+COLUMNS = ("selection_frequency", "null_frequency", "selection_p", "selection_q")
 
 
 def block_evidence(X: Array, prototypes: Array, chance: Chance) -> pd.DataFrame:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-TYPES = {"rank": int, "block": int, "named": bool, "core": bool}
+TYPES = {"rank": int, "block": int, "fdr_selected": bool, "core": bool}
 """Of the columns of signature.tsv that are no measures; ``class`` is text."""
 
 
@@ -51,7 +51,7 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
     are blank. ``first`` and ``last`` name its ends,
     ``contribution`` is the sum of the weights, each times the gene's standard deviation, and
     ``frequency`` the mean selection frequency of its genes in the lists that the outer splits
-    chose, ``least_frequency`` the smallest.
+    chose, ``least_cv_frequency`` the smallest.
     """
     import pandas as pd
 
@@ -60,7 +60,7 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
     genes, weights = final.coef(0, int(final.choice[0, 2]))
     size, there, order = np.zeros(len(names)), np.zeros(len(names), dtype=bool), genome.order
     size[genes], there[genes] = weights * dataset.X[:, genes].std(axis=0), True
-    chosen = nested[nested["mu"].isna()].set_index("gene")["frequency"]
+    chosen = nested[nested["mu"].isna()].set_index("gene")["cv_frequency"]
     often = chosen.reindex(dataset.genes).fillna(0.0).to_numpy()
     symbols, rows = dataset.var["symbol"].to_numpy(), []
     for some in runs(there[order], genome.starts):
@@ -70,8 +70,17 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
         rows.append((names[first] if known else "", places[first] if known else np.nan,
                      places[last] if known else np.nan, len(part), symbols[first], symbols[last],
                      size[part].sum(), often[part].mean(), often[part].min()))  # fmt: skip
-    columns = ["chromosome", "start", "end", "genes", "first", "last", "contribution", "frequency",
-               "least_frequency"]  # fmt: skip
+    columns = [
+        "chromosome",
+        "start",
+        "end",
+        "genes",
+        "first",
+        "last",
+        "contribution",
+        "cv_frequency",
+        "least_cv_frequency",
+    ]
     table = pd.DataFrame(rows, columns=columns)
     order = np.argsort(-rounded(table["contribution"].abs().to_numpy(dtype=float)), kind="stable")
     return table.iloc[order].reset_index(drop=True)

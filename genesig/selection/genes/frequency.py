@@ -10,7 +10,7 @@ tails, in large blocks) do not mislead it. The 1 keeps q above 0, as Phipson and
 p.
 
 Source: the plug-in estimate of the false discovery rate of Storey and Tibshirani 2003, PNAS
-100:9440, and of SAM, Tusher et al. 2001, PNAS 98:5116, with lists of halves in the place of t.
+100:9440, and of SAM, Tusher et al. 2001, PNAS 98:5116, with half-sample lists in the place of t.
 """
 
 from __future__ import annotations
@@ -198,16 +198,16 @@ def mu_number(grid: Array, mu: float | None) -> int:
     return int(near[0])
 
 
-def nested_lists(dataset: Dataset, observed: Fits, *, frequency: float) -> pd.DataFrame:
+def nested_lists(dataset: Dataset, observed: Fits, *, cv_frequency: float) -> pd.DataFrame:
     """Return nested_lists.tsv: the genes that any split selects, at each mu.
 
-    Per gene and mu, over the outer splits: ``frequency``, the share that select it;
-    ``mean_coef``, its mean weight over those that do, per unit of the normalised expression (with
+    Per gene and mu, over the outer splits: ``cv_frequency``, the share that select it;
+    ``mean_weight``, its mean weight over those that do, per unit of the normalised expression (with
     several classes the length of its weights, which has no sign);
     ``sign_consistency``, the share of those whose weight has the majority sign; ``in_list``,
     whether the frequency reaches the threshold.
 
-    Rows fall by frequency within each mu, then by |mean_coef| times the gene's standard deviation
+    Rows fall by frequency within each mu, then by |mean_weight| times the gene's standard deviation
     (the size of its contribution to the score), then by name. The chosen lists
     have no mu; a mu at which a split's list was too long to be kept has no rows.
     """
@@ -227,10 +227,10 @@ def nested_lists(dataset: Dataset, observed: Fits, *, frequency: float) -> pd.Da
                 "mu": mu,
                 "gene": dataset.var.index[genes].astype(str),
                 "symbol": dataset.var["symbol"].to_numpy()[genes],
-                "frequency": times / n,
-                "mean_coef": mean,
+                "cv_frequency": times / n,
+                "mean_weight": mean,
                 "sign_consistency": np.maximum(up[at, genes], down[at, genes]) / times,
-                "in_list": times >= least_count(frequency, n),
+                "in_list": times >= least_count(cv_frequency, n),
             }
         )
         parts.append(table.iloc[order])
@@ -298,9 +298,9 @@ def frequency_curve(counts: csr_array, n_splits: int) -> Array:
     return np.asarray(np.cumsum(exactly[:, ::-1], axis=1)[:, ::-1])
 
 
-def least_count(frequency: float, n: int) -> int:
-    """Return the smallest count k with k/n >= frequency, whatever the rounding of .55 * 100."""
-    return max(1, int(np.ceil(frequency * n - 1e-9)))
+def least_count(cv_frequency: float, n: int) -> int:
+    """Return the smallest count k with k/n >= cv_frequency, whatever the rounding of .55 * 100."""
+    return max(1, int(np.ceil(cv_frequency * n - 1e-9)))
 
 
 def _over_splits(fits: Fits, n_genes: int) -> list[Array]:

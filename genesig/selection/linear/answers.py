@@ -1,9 +1,9 @@
-"""The two answers of a training set: named genes, and the model that predicts best.
+"""The two answers of a training set: FDR-selected genes, and the model that predicts best.
 
-Named genes have a half-frequency that chance seldom gives (see `frequency`), and a ridge refit. The
-predictive model is that of the chosen list of the two stages, or where it is asked for (`BEST`) of
-the genes of twice the rate of error, if their inner error is smaller; or its mean with two others,
-see `committee`.
+FDR-selected genes have a selection frequency that chance seldom gives (see `frequency`), and a
+ridge refit. The predictive model is the model of the chosen list of the two stages.
+With the list `BEST` it is the model of the genes at twice the FDR, if their inner error is smaller.
+With an ensemble it is the mean with two other models, see `ensemble`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from genesig.results import Fits
 from genesig.results.fits import covariate_part
 from genesig.results.splits import Chance
 from genesig.selection.genes.frequency import LOOSE, expected, q_values, ranked
-from genesig.selection.linear.committee import by_halves, by_strength, mean
+from genesig.selection.linear.ensemble import by_halves, by_strength, mean
 from genesig.selection.linear.grid import Surface, class_lines, unseen
 from genesig.selection.linear.halves import HalfLists, list_halves
 from genesig.selection.linear.kinds.known import FITTED
@@ -29,13 +29,13 @@ from genesig.selection.linear.kinds.record import Model, Sets
 from genesig.selection.linear.path import refitted
 from genesig.selection.linear.tasks import Protocol, Task, known_halves
 
-BEST, CONTROLLED = "best", "controlled"
-COMMITTEE = "committee"
+BEST, FDR = "best", "fdr"
+ENSEMBLE = "ensemble"
 
 
 def predicts_by_half_samples(settings: Protocol) -> bool:
     """Return whether the genes that half samples select have a part in the predictive model."""
-    return settings.list in (BEST, CONTROLLED) or settings.model == COMMITTEE
+    return settings.list in (BEST, FDR) or settings.model == ENSEMBLE
 
 
 class Expected(NamedTuple):
@@ -120,7 +120,7 @@ def answer(
     """
     chosen = [_chosen(fits, k, surface, genes) for k, surface in enumerate(surfaces)]
     outer, inner = sets.even_outer, sets.even_inner
-    better = np.full(len(todo), protocol.list == CONTROLLED)
+    better = np.full(len(todo), protocol.list == FDR)
     if not len(chance.inner):
         own, predictive = _as_chosen(todo, surfaces, outer, protocol, chance), chosen
     else:
@@ -130,7 +130,7 @@ def answer(
             better = error[:, 1] <= [surface.lowest + 1e-12 for surface in surfaces]
         ours = loose if protocol.list == BEST else own
         predictive = [ours[k] if better[k] else chosen[k] for k in range(len(todo))]
-        if protocol.model == COMMITTEE:
+        if protocol.model == ENSEMBLE:
             others = _others(todo, sets, protocol, halved)
             predictive = list(map(mean, zip(predictive, *others, strict=True)))
     both = list(zip(predictive, own, strict=True))
@@ -182,7 +182,7 @@ def controlled(
     todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol, chance: Expected,
     halved: Halved,
 ) -> tuple[list[Model], list[Model], Array]:  # fmt: skip
-    """List genes by half-frequency at two rates of error, and refit them.
+    """List genes by selection frequency at two rates of error, and refit them.
 
     The lists are made anew in each inner fold: these say at which lam a list is refitted, what it
     errs, and where its scores are cut.
@@ -220,7 +220,7 @@ def _of_folds(
 def _others(
     todo: list[Task], sets: Trained, protocol: Protocol, halved: Halved
 ) -> list[list[Model]]:
-    """Return the other models of the committee, of each task."""
+    """Return the other models of the ensemble, of each task."""
     orders = [[by_halves(*each) for each in zip(of.times(), of.weights(), strict=True)]
               for of in halved]  # fmt: skip
     strong = [[by_strength(of.strength(slice(k, k + 1))[0]) for k in range(len(of.norm))]
@@ -263,7 +263,7 @@ def _list(
 def _as_chosen(
     todo: list[Task], surfaces: Sequence[Surface], outer: Sets, protocol: Protocol, chance: Expected
 ) -> list[Model]:  # fmt: skip
-    """Return the models of the named genes at the lam of the surfaces, not cut."""
+    """Return the models of the FDR-selected genes at the lam of the surfaces, not cut."""
     lists = [named for named, _ in listed(_halved(todo, outer, protocol), protocol, chance.outer)]
     found = [Found(0, each.choice[1], np.nan, each.threshold) for each in surfaces]
     return _refitted(todo, outer, lists, found, protocol.lam_grid())

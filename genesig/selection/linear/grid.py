@@ -277,7 +277,7 @@ STABLE = Rule(
 
 RULES = {
     "best": STABLE,
-    "controlled": STABLE,
+    "fdr": STABLE,
     "stable": STABLE,
     "minimal": Rule(
         mu=lambda protocol: np.asarray(protocol.mu[:1], dtype=float),

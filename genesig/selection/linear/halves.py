@@ -44,7 +44,7 @@ NUMBERS = 5e6
 
 def pairs_of(outer: int, protocol: Protocol) -> Pairs:
     """Return how many pairs are drawn of training sets, and of what trains their folds."""
-    return Pairs(outer, FOLDS if protocol.list in ("best", "controlled") else 1)
+    return Pairs(outer, FOLDS if protocol.list in ("best", "fdr") else 1)
 
 
 def pairs_of_halves(protocol: Protocol) -> Pairs:
@@ -58,7 +58,7 @@ def pairs_of_halves(protocol: Protocol) -> Pairs:
 
 @dataclass(frozen=True)
 class HalfLists:
-    """The lists of halves, P complementary pairs of each of k sets of rows.
+    """The half-sample lists, P complementary pairs of each of k sets of rows.
 
     Attributes
     ----------
@@ -294,7 +294,7 @@ def _null_training_sets(
 def _listed(
     dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol
 ) -> tuple[HalfLists | None, HalfLists | None]:  # fmt: skip
-    """Return the lists of halves of each task, and of one of its inner folds, by its number."""
+    """Return the half-sample lists of each task, and of one of its inner folds, by its number."""
     parts, inner, steps = [], [], learned_steps(folds, dataset)
     columns = max(1, int(NUMBERS / max(1, len(dataset.genes))))
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):

@@ -4,8 +4,8 @@ The l1 term of a gene is multiplied by the factor of its omic, so that an omic w
 gene may be penalised less (Boulesteix et al. 2017, IPF-LASSO). Factors matter by their ratios
 alone, because tau counts in units of tau_max.
 
-Named genes know nothing of it: halves of the samples choose nothing, and the error rate of a name
-holds for equal factors.
+The factors have no part in the FDR-selected genes: half-sample lists choose nothing, and the false
+discovery rate holds for equal factors.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.kinds.record import Asked
 from genesig.selection.model.new_samples import HELD, Prepared, prepare, scale_values, score_values
 from genesig.selection.model.same_scale import other_scale, panel_fault
-from genesig.selection.model.schema import NAMED, chosen_model, has_named, place
+from genesig.selection.model.schema import FDR_SELECTED, chosen_model, has_fdr_selected, place
 from genesig.selection.model.shape import (
     Model,
     check_model,
@@ -122,7 +122,7 @@ def genes_table(dataset: Dataset, model: Model, chosen: Model, cohort: Cohort, f
     coef = coef if coef.ndim == 1 else np.sqrt(np.square(coef).sum(axis=1))
     as_measured = _shifts(dataset, cohort, values.training[:, own], values.measured[:, own])
     table = pd.DataFrame({
-        "gene": chosen["genes"], "symbol": chosen["symbols"], "coef": coef,
+        "gene": chosen["genes"], "symbol": chosen["symbols"], "weight": coef,
         "training_mean": before, "training_sd": T.std(axis=0), "mean": after, "sd": E.std(axis=0),
         "shift": np.where(absent, np.nan, shift(after, before, T.std(axis=0))),
         "shift_before": as_measured,
@@ -202,7 +202,7 @@ QUANTILES = np.linspace(0, 1, 41)
 HEADS = {
     "predictions": ("sample", "given", "label", "score", "predicted", "wrong", "imputed"),
     "scores": ("measure", "value", "low", "high", "samples"),
-    "genes": ("gene", "symbol", "coef"),
+    "genes": ("gene", "symbol", "weight"),
 }
 
 
@@ -269,12 +269,12 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
         classes their probabilities, of survival that at the horizon; the group, if samples come in
         groups), ``scores`` (measure, value, low, high, samples; groups likewise), ``genes`` (those
         of the model, as its coefficients see them: training_mean, training_sd, mean, sd; shift in
-        training standard deviations, shift_before ComBat; score_shift = coef (mean -
+        training standard deviations, shift_before ComBat; score_shift = weight (mean -
         training_mean), which add up to the shift of the mean score; imputed samples). Means are
-        those of the classes, averaged; of several classes ``coef`` is the length of a gene's
+        those of the classes, averaged; of several classes ``weight`` is the length of a gene's
         weights. ``list`` names the model:
-        first come the rows of the answer, then those of the named genes, where the study has these.
-        ``about`` has the rows of the answer, and under ``named`` the scores of the others.
+        first come the rows of the answer, then those of the FDR-selected genes, if there are any.
+        ``about`` has the rows of the answer, and under ``fdr_selected`` the scores of the others.
 
     Raises
     ------
@@ -322,7 +322,9 @@ def _scored(dataset: Dataset, model: Model, cohort: Cohort, said: Sequence[str],
     chosen, bound = chosen_model(model), f"external, {name}, missing"
     tested = partial(_tested, dataset, model, cohort, missing=missing, bound=bound, combat=combat)
     found, values, tables, more = tested(chosen)
-    beside, named, lost = _named(model, tested) if has_named(model) else ([], {}, [])
+    beside, named, lost = (
+        _score_fdr_selected(model, tested) if has_fdr_selected(model) else ([], {}, [])
+    )
     about = {
         "name": name, "file": cohort.where, "classes": _counts(dataset, cohort),
         "dropped": cohort.dropped, "inputs": cohort.inputs,
@@ -361,21 +363,29 @@ def _tested(
     return _Tested(found, values, tables, more)
 
 
-def _named(
+def _score_fdr_selected(
     model: Model, tested: Callable[[Model], _Tested]
 ) -> tuple[list[tuple[str, Tables]], dict[str, Any], list[str]]:
-    """Return the tables of the named genes' model, what `about` says of it, and warnings.
+    """Return the tables of the FDR-selected genes' model, what `about` says of it, and warnings.
 
     What the data set lacks of it is no reason not to test the model that predicts.
     """
-    chosen = chosen_model(model, named=True)
-    about = {"genes": len(chosen["genes"]), "claimed": chosen["claimed"], "scores": []}
+    chosen = chosen_model(model, fdr_selected=True)
+    about = {
+        "genes": len(chosen["genes"]),
+        "has_fdr_selected": chosen["has_fdr_selected"],
+        "scores": [],
+    }
     try:
         tables = tested(chosen).tables
     except InvalidInput as error:
-        lost = [f"the named genes are not tested: {each.what}" for each in error.problems]
-        return [], {"named": about}, lost
-    return [(NAMED, tables)], {"named": about | {"scores": _records(tables["scores"])}}, []
+        lost = [f"the FDR-selected genes are not tested: {each.what}" for each in error.problems]
+        return [], {"fdr_selected": about}, lost
+    return (
+        [(FDR_SELECTED, tables)],
+        {"fdr_selected": about | {"scores": _records(tables["scores"])}},
+        [],
+    )
 
 
 def _together(parts: Sequence[tuple[str, Tables]]) -> Tables:

@@ -18,8 +18,8 @@ from genesig.selection.assess.held_out import STUDY, asked_shares, class_shares
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.same_scale import panel_genes, training_panel, training_scale
 from genesig.selection.model.schema import (
+    FDR_SELECTED,
     FORMAT,
-    NAMED,
     VERSION,
     WITH_COVARIATES,
     answer_of,
@@ -57,7 +57,7 @@ def final_model(
     *,
     folds: Sequence[Mapping[str, Any]],
     probabilities: str | Sequence[float] = STUDY,
-    evidence: pd.DataFrame | None = None,
+    selection: pd.DataFrame | None = None,
 ) -> dict[str, Any]:
     """Return the content of model.json.
 
@@ -81,8 +81,8 @@ def final_model(
     probabilities : str or sequence of float
         Of the config, see `asked_shares`: of classes, the answers have the line of these, fitted to
         scores of left-out samples (`class_line`), under ``probability``.
-    evidence : DataFrame or None
-        evidence.tsv, which says which genes are named.
+    selection : DataFrame or None
+        selection.tsv, which says which genes are FDR-selected.
     """
     row_wise = fit_steps(dataset.X[:0], bound(dataset.provenance.get("steps", []), dataset))
     learned = reference_of_all(dataset, folds)
@@ -91,7 +91,7 @@ def final_model(
     )
     tau, lam, _ = final.choice[0]
     listed, shares = _listed(final), _shares(dataset, probabilities)
-    own = set() if evidence is None else set(evidence["gene"][evidence["named"].eq(True)])
+    own = set() if selection is None else set(selection["gene"][selection["fdr_selected"].eq(True)])
     models = [_model(dataset, one, own) | _told(dataset, one, shares) for one in listed]
     X = learned.transform(dataset.X, dataset.obs)
     scores = _training_scores(X, dataset.covariates(), listed, learned)
@@ -212,5 +212,9 @@ def _model(dataset: Dataset, one: _Listed, named: set[str]) -> dict[str, Any]:
         "symbols": [str(symbols[gene]) for gene in indices],
         "coefficients": values.tolist(),
         **weights_at(one.fits, one.at),
-        **({"claimed": bool(claimed), "claimed_genes": claimed} if one.name == NAMED else {}),
+        **(
+            {"has_fdr_selected": bool(claimed), "fdr_selected_genes": claimed}
+            if one.name == FDR_SELECTED
+            else {}
+        ),
     }

@@ -41,7 +41,7 @@ from genesig.selection.model.same_scale import (
     panel_fault,
     told,
 )
-from genesig.selection.model.schema import NAMED, chosen_model, place, without_evidence
+from genesig.selection.model.schema import FDR_SELECTED, chosen_model, place, without_evidence
 from genesig.selection.model.shape import (
     Model,
     aligned,
@@ -98,9 +98,18 @@ class Prepared:
         return np.asarray((~self.known[:, self.used]).sum(axis=1))
 
 
-def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: float | None,
-            named: bool = False, source: str = "the model", samples: pd.DataFrame | None = None,
-            renamed: str | None = None) -> tuple[pd.DataFrame, list[Problem]]:  # fmt: skip
+def predict(
+    model: Model,
+    matrix: Matrix,
+    where: str,
+    *,
+    missing: float,
+    mu: float | None,
+    fdr_selected: bool = False,
+    source: str = "the model",
+    samples: pd.DataFrame | None = None,
+    renamed: str | None = None,
+) -> tuple[pd.DataFrame, list[Problem]]:
     """f(x) = intercept + Σ_j x_j β_j for the samples of a matrix, from model.json alone.
 
     A gene of the model that the matrix lacks, or that is blank in a sample, gets its mean over the
@@ -122,8 +131,8 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
         genes of the list that is used; all that the steps look at, where they look across genes.
     mu : float or None
         Which of the nested models; None is the answer of the study.
-    named : bool
-        Score by the named genes instead.
+    fdr_selected : bool
+        Score by the FDR-selected genes instead.
     source : str
         File of the model, in messages.
     samples : DataFrame or None
@@ -150,7 +159,7 @@ def predict(model: Model, matrix: Matrix, where: str, *, missing: float, mu: flo
 
     check_model(model, source)
     check_steps(model, source)
-    chosen = chosen_model(model, mu, named=named)
+    chosen = chosen_model(model, mu, fdr_selected=fdr_selected)
     if not 0 <= missing <= 1:
         raise refuse("--missing", f"{missing:g} is no share; it needs 0 to 1")
     genes = model["training"]["genes"]
@@ -293,15 +302,15 @@ def _joined(*reasons: str) -> str:
 
 def _not_claimed(model: Model, chosen: Model, source: str) -> Iterator[Problem]:
     """Warn where no gene of the study, or not each of the named ones, has evidence of its own."""
-    if chosen["list"] != NAMED and without_evidence(model):
+    if chosen["list"] != FDR_SELECTED and without_evidence(model):
         what = f"{UNPROVEN}: use a score only if the report of the study finds evidence"
         yield Problem(source, f"{what} for its predictive model", "warning")
-    elif not chosen.get("claimed", True):
+    elif not chosen.get("has_fdr_selected", True):
         number = counted(len(chosen["genes"]), "most frequent gene")
         what = f"no gene has evidence of its own; the model is that of the {number}, of which"
         what += " nothing is claimed"
         yield Problem(source, what, "warning")
-    elif len(some := chosen.get("claimed_genes", chosen["genes"])) < len(chosen["genes"]):
+    elif len(some := chosen.get("fdr_selected_genes", chosen["genes"])) < len(chosen["genes"]):
         has = "has" if len(some) == 1 else "have"
         what = f"{len(some)} of the {counted(len(chosen['genes']), 'gene')} {has} evidence of"
         what += f" {'its' if len(some) == 1 else 'their'} own: {listing(some, 9)}; the others are"

@@ -21,7 +21,14 @@ WITH_COVARIATES = 7
 
 Node = dict[str, Any]
 
-OPTIONAL = {"covariates", "claimed", "claimed_genes", "probability", "shares", "before_alignment"}
+OPTIONAL = {
+    "covariates",
+    "has_fdr_selected",
+    "fdr_selected_genes",
+    "probability",
+    "shares",
+    "before_alignment",
+}
 """What only some models have."""
 
 TEXT: Node = {"type": "string"}
@@ -142,7 +149,7 @@ MODEL = _object(
     list={
         **NAME,
         "description": "'mu' and its value, of a nested list; or 'predictive', the model"
-        " that predicts best; or 'named', that of the genes with evidence of their own",
+        " that predicts best; or 'fdr_selected', that of the FDR-selected genes",
     },
     mu=_or_null(NUMBER, "null where the list is none of the nested ones"),
     intercept={"anyOf": [NUMBER, _list(NUMBER)]},
@@ -153,10 +160,10 @@ MODEL = _object(
         "description": "weight of each of `covariates.names`, in its own units",
         "anyOf": [_list(NUMBER), _list(_list(NUMBER))],
     },
-    claimed={
+    has_fdr_selected={
         "type": "boolean",
-        "description": "of 'named': whether any gene has evidence of its own; where none has, these"
-        " are the most frequent ones, of which nothing is claimed",
+        "description": "of 'fdr_selected': whether any gene passes the FDR; if none does, `genes`"
+        " are those of the largest selection frequency, of which nothing is claimed",
     },
     probability=_object(
         "of classes, where a list has it: that of the positive is 1/(1 + exp(-(intercept + slope *"
@@ -164,10 +171,10 @@ MODEL = _object(
         intercept={"anyOf": [NUMBER, _list(NUMBER)]},
         slope=SIZE,
     ),
-    claimed_genes=_list(
+    fdr_selected_genes=_list(
         NAME,
-        "of 'named': those of `genes` that have evidence of their own; the others, where there are"
-        " fewer than `signature.least`, fill up its model, the most frequent ones",
+        "of 'fdr_selected': those of `genes` that pass the FDR; if they are fewer than"
+        " `signature.least`, genes of the next largest selection frequency are added",
     ),
 )
 BOUNDS = _object(low=NUMBER, high=NUMBER, sd=SIZE)
@@ -254,7 +261,7 @@ SCHEMA["properties"]["survival"] = SURVIVAL
 
 
 Model = Mapping[str, Any]
-PREDICTIVE, NAMED = ANSWERS
+PREDICTIVE, FDR_SELECTED = ANSWERS
 
 
 def nested(mu: float) -> str:
@@ -269,42 +276,44 @@ def answer_of(final: Fits) -> str:
     return nested(float(final.mu[final.choice[0, 2]]))
 
 
-def chosen_model(model: Model, mu: float | None = None, *, named: bool = False) -> Model:
-    """Return the model of the answer, of the nested list at `mu`, or of the named genes.
+def chosen_model(model: Model, mu: float | None = None, *, fdr_selected: bool = False) -> Model:
+    """Return the model of the answer, of the nested list at `mu`, or of the FDR-selected genes.
 
     Raises
     ------
     InvalidInput
         There is none, or two are asked for.
     """
-    if named and mu is not None:
-        raise refuse("--named", "is one model and --mu another; leave one of them out")
+    if fdr_selected and mu is not None:
+        raise refuse("--fdr-selected", "is one model and --mu another; leave one of them out")
     if mu is not None:
         return _at_mu(model, mu)
-    wanted = NAMED if named else model["answer"]
+    wanted = FDR_SELECTED if fdr_selected else model["answer"]
     found = {each["list"]: each for each in model["models"]}
     if wanted not in found:
-        what = "the study sought no evidence for single genes, so that the model has no named ones"
-        raise refuse("--named", f"{what}; without it '{model['answer']}' scores")
+        what = "the study sought no evidence for single genes, so that the model has none"
+        raise refuse("--fdr-selected", f"{what}; without it '{model['answer']}' scores")
     return dict(found[wanted])
 
 
-def scored_by(model: Model, mu: float | None = None, *, named: bool = False) -> str:
+def scored_by(model: Model, mu: float | None = None, *, fdr_selected: bool = False) -> str:
     """Say which model scores: ``"the predictive model (34 genes)"``."""
-    chosen = chosen_model(model, mu, named=named)
-    of = {PREDICTIVE: "the predictive model", NAMED: "the model of the named genes"}
+    chosen = chosen_model(model, mu, fdr_selected=fdr_selected)
+    of = {PREDICTIVE: "the predictive model", FDR_SELECTED: "the model of the FDR-selected genes"}
     what = of.get(chosen["list"], f"the list at {chosen['list']}")
     return f"{what} ({counted(len(chosen['genes']), 'gene')})"
 
 
-def has_named(model: Model) -> bool:
-    """Tell whether a model holds that of the named genes."""
-    return NAMED in [each["list"] for each in model["models"]]
+def has_fdr_selected(model: Model) -> bool:
+    """Tell whether a model holds that of the FDR-selected genes."""
+    return FDR_SELECTED in [each["list"] for each in model["models"]]
 
 
 def without_evidence(model: Model) -> bool:
     """Tell whether the study sought evidence for single genes and found none."""
-    return any(each["list"] == NAMED and not each["claimed"] for each in model["models"])
+    return any(
+        each["list"] == FDR_SELECTED and not each["has_fdr_selected"] for each in model["models"]
+    )
 
 
 def place(model: Model, chosen: Model) -> int:
@@ -323,13 +332,15 @@ def contradictions(model: Model) -> Iterator[str]:
         mu = each["mu"]
         if each["list"] not in (ANSWERS if mu is None else (nested(mu),)):
             yield f"models.{number}.list"
-        if ("claimed" in each) != (each["list"] == NAMED):
-            yield f"models.{number}.claimed"
-        some = set(each.get("claimed_genes", ()))
-        if "claimed_genes" in each and (
-            each["list"] != NAMED or bool(some) != each["claimed"] or not some <= set(each["genes"])
+        if ("has_fdr_selected" in each) != (each["list"] == FDR_SELECTED):
+            yield f"models.{number}.has_fdr_selected"
+        some = set(each.get("fdr_selected_genes", ()))
+        if "fdr_selected_genes" in each and (
+            each["list"] != FDR_SELECTED
+            or bool(some) != each["has_fdr_selected"]
+            or not some <= set(each["genes"])
         ):
-            yield f"models.{number}.claimed_genes"
+            yield f"models.{number}.fdr_selected_genes"
 
 
 def _at_mu(model: Model, mu: float) -> Model:

@@ -37,7 +37,7 @@ def gather_nonlinear(
     nested: pd.DataFrame,
     signature: pd.DataFrame,
     *,
-    frequency: float,
+    cv_frequency: float,
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
 
@@ -52,15 +52,15 @@ def gather_nonlinear(
         The linear fits of the observed labels, on the same splits.
     nested, signature : DataFrame
         nested_lists.tsv and signature.tsv.
-    frequency : float
-        Share of the splits that makes a list, ``signature.frequency``.
+    cv_frequency : float
+        Share of the splits that makes a list, ``signature.cv_frequency``.
     """
     import pandas as pd
 
     names = [split.name for split in splits.outer]
     fits = ModelFits.joined(parts, names)
     linear, chosen = joined(observed, splits).with_chosen(), nested["mu"].isna()
-    genes = genes_table(dataset, fits, final, nested[chosen], signature, frequency=frequency)
+    genes = genes_table(dataset, fits, final, nested[chosen], signature, cv_frequency=cv_frequency)
     known, of_linear = scored(dataset, splits, fits), held_out(dataset, splits, linear)
     return {
         "nonlinear": genes,
@@ -80,13 +80,13 @@ def gather_nonlinear(
 
 def genes_table(
     dataset: Dataset, fits: ModelFits, final: ModelFits, linear: pd.DataFrame,
-    signature: pd.DataFrame, *, frequency: float,
+    signature: pd.DataFrame, *, cv_frequency: float,
 ) -> pd.DataFrame:  # fmt: skip
     """Return nonlinear.tsv: the genes that any split selects.
 
     ``mean_norm`` is the mean size of the derivative over the splits that select the gene, in the
     response's units per standard deviation of the gene; ``final_norm`` that of the model of all
-    samples, 0 if it is not in it; ``linear_frequency`` is that of the chosen linear lists, and
+    samples, 0 if it is not in it; ``linear_cv_frequency`` is that of the chosen linear lists, and
     ``in_signature`` says that the final linear model has the gene. Rows fall by frequency, then by
     mean_norm.
     """
@@ -102,16 +102,16 @@ def genes_table(
     found, mean = found[order], mean[order]
     ids = [dataset.genes[gene] for gene in found]
     listed = set(signature["gene"])
-    often = dict(zip(linear["gene"], linear["frequency"], strict=True))
+    often = dict(zip(linear["gene"], linear["cv_frequency"], strict=True))
     return pd.DataFrame(
         {
             "gene": ids,
             "symbol": dataset.var["symbol"].to_numpy()[found],
-            "frequency": times[found] / n,
+            "cv_frequency": times[found] / n,
             "mean_norm": mean,
-            "in_list": times[found] >= least_count(frequency, n),
+            "in_list": times[found] >= least_count(cv_frequency, n),
             "in_signature": [gene in listed for gene in ids],
-            "linear_frequency": [often.get(gene, 0.0) for gene in ids],
+            "linear_cv_frequency": [often.get(gene, 0.0) for gene in ids],
             "final_norm": own[found],
         }
     )  # fmt: skip

@@ -43,7 +43,7 @@ def gather_sets(
     subsamples: ModelFits,
     linear: Sequence[Fits],
     *,
-    frequency: float,
+    cv_frequency: float,
 ) -> dict[str, pd.DataFrame]:
     """Return the result tables by the names of their files.
 
@@ -59,8 +59,8 @@ def gather_sets(
         The fit on all samples, and those on the halves.
     linear : list of Fits
         The gene lists of the observed labels, on the same splits.
-    frequency : float
-        Share of the splits that makes a list, ``signature.frequency``.
+    cv_frequency : float
+        Share of the splits that makes a list, ``signature.cv_frequency``.
     """
     names = [split.name for split in splits.outer]
     observed, permuted = (ModelFits.joined(parts, names) for parts in fits)
@@ -72,7 +72,7 @@ def gather_sets(
     halves = ModelFits.joined([subsamples], [half.name for half in splits.subsamples])
     error = error_table(dataset, own, null, genes)
     return {
-        "sets": sets_table(dataset, sets, observed, final, frequency=frequency),
+        "sets": sets_table(dataset, sets, observed, final, cv_frequency=cv_frequency),
         "sets_scores": scores_table(dataset, splits, observed),
         "sets_predictions": model_predictions(dataset, splits, {"sets": own}),
         "sets_stability": stability_table(dataset, splits, sets, observed, halves),
@@ -81,7 +81,7 @@ def gather_sets(
 
 
 def sets_table(
-    dataset: Dataset, sets: GeneSets, fits: ModelFits, final: ModelFits, *, frequency: float
+    dataset: Dataset, sets: GeneSets, fits: ModelFits, final: ModelFits, *, cv_frequency: float
 ) -> pd.DataFrame:
     """Return sets.tsv: the sets that any split, or the final model, selects.
 
@@ -109,8 +109,8 @@ def sets_table(
         columns=["set", "about", "genes", "named"],
     )
     return described.assign(
-        frequency=times[found] / n,
-        in_list=times[found] >= least_count(frequency, n),
+        cv_frequency=times[found] / n,
+        in_list=times[found] >= least_count(cv_frequency, n),
         mean_share=np.where(times[found] > 0, total[found] / np.maximum(times[found], 1), np.nan),
         final_share=own[found],
     )

@@ -71,7 +71,7 @@ def test_descriptions_use_all_samples_and_no_list_score_or_error_hangs_on_them()
     halves = make_fits(dataset, splits.subsamples, 5)
     plain, corrected = (
         gather(noted(dataset, *folds), splits, [observed], final, halves, Chance.none(), fdr=0.1,
-               frequency=0.3, clusters=CLUSTERS)
+               cv_frequency=0.3, clusters=CLUSTERS)
         for folds in ([], [COMBAT])
     )  # fmt: skip
     for study in (plain, corrected):  # blocks are a description, and so is how stable they are

@@ -130,6 +130,19 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
         "config, linear.permutations: unknown key 'permutations'; did you mean "
         "'signature.permutations'?",
     ),
+    "old name of a setting": (
+        {"signature": {"frequency": 0.5}},
+        "config, signature.frequency: unknown key 'frequency'; did you mean"
+        " 'signature.cv_frequency'?",
+    ),
+    "old name of a model": (
+        {"linear": {"model": "committee"}},
+        "config, linear.model: found the text 'committee', which is called 'ensemble' now",
+    ),
+    "old name of a list": (
+        {"linear": {"list": "controlled"}},
+        "config, linear.list: found the text 'controlled', which is called 'fdr' now",
+    ),
     "section misspelt": (
         {"normalize": {}},
         "config, normalize: unknown key 'normalize'; did you mean 'normalise'?",
@@ -141,7 +154,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "word like no other": (
         {"signature": {"qqq": 1}},
         "config, signature.qqq: unknown key 'qqq' (known: "
-        "most, fdr, least, size, permutations, frequency, mu)",
+        "most, fdr, least, size, permutations, cv_frequency, mu)",
     ),
     "wrong type": (
         {"linear": {"tau_count": "many"}},

@@ -64,7 +64,7 @@ def test_a_number_has_no_sensitivity():
     data = collected(Study(regression=True))
     assert data["answer"]["measures"] == []
     assert [tile.name for tile in tiles(data)] == [
-        "R² on unseen samples", "Named genes"
+        "R² on unseen samples", "FDR-selected genes"
     ]  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def test_other_cohorts_have_the_first_tiles():
     for count, first in ((1, ["Balanced error in a"]),
                          (3, ["Balanced error, median of 3 other cohorts"])):  # fmt: skip
         names = [tile.name for tile in tiles(collect(**given, external=abouts[:count]))]
-        assert names == [*first, "Balanced error on unseen samples", "AUC", "Named genes"]
+        assert names == [*first, "Balanced error on unseen samples", "AUC", "FDR-selected genes"]
 
 
 @pytest.mark.parametrize("regression", [False, True])
@@ -89,7 +89,7 @@ def test_the_direction_of_a_gene_is_that_of_its_values(regression):
     shown = gene_chips(data)
     assert all(chip.direction.endswith(word) for chip in shown)
     assert len(shown) == min(len(data["answer"]["chips"]), MOST_NAMED)
-    often = [one["half_frequency"] for one in data["answer"]["chips"]]
+    often = [one["selection_frequency"] for one in data["answer"]["chips"]]
     assert shown[0].words.startswith(f"{100 * max(often):.0f}\u00a0%, q")
 
 

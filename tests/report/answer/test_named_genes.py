@@ -1,4 +1,4 @@
-"""Named genes and the predictive model: what is claimed of genes, and what it costs."""
+"""FDR-selected genes and the predictive model: what is claimed of genes, and what it costs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from genesig.report.page.words import at_most
 from genesig.report.render import render
 from genesig.report.sections import SECTIONS
 from genesig.report.writeup import results
-from genesig.selection.assess.controls import NAMED
+from genesig.selection.assess.controls import FDR_SELECTED
 
 SMALL = Limits(3, 5)
 
@@ -42,17 +42,17 @@ def test_how_many_are_expected_by_chance_is_said_in_words(expected, said):
 def test_the_expected_number_is_the_largest_q_times_the_named_genes(named):
     data = collected(Study(named=named))
     it, said = data["answer"]["evidence"], sentences(data)[1]
-    largest = max(row["q"] for row in rows(data, "evidence") if row["named"])
-    assert it["named"] == it["passing"] == named
+    largest = max(row["selection_q"] for row in rows(data, "selection") if row["fdr_selected"])
+    assert it["fdr_selected"] == it["passing"] == named
     assert it["expected"] == pytest.approx(named * largest)
     assert largest == pytest.approx(Q if named > 1 else 0.02)
     assert said.startswith(f"{named} gene{'s' * (named > 1)} can be named: ")
     if named > 1:
         assert f"so {at_most(it['expected'])} expected to be there by chance." in said
     found = {tile.name: tile for tile in tiles(data)}
-    assert found["Named genes"].value == str(named)
+    assert found["FDR-selected genes"].value == str(named)
     chips = gene_chips(data)
-    assert [chip.kind for chip in chips] == ["named"] * min(named, 12) + [""] * (12 - named)
+    assert [chip.kind for chip in chips] == ["fdr_selected"] * min(named, 12) + [""] * (12 - named)
     assert all("not named" in chip.words for chip in chips[named:])
     assert "core" not in " ".join([*sentences(data), *results(data), *data["warnings"]])
 
@@ -61,26 +61,31 @@ def test_the_expected_number_is_the_largest_q_times_the_named_genes(named):
 def test_a_q_just_above_the_bound_is_not_written_as_the_bound():
     data = collected(Study(permutations=19))
     one = data["answer"]["chips"][0]
-    one.update(q=0.105, named=False)
+    one.update(selection_q=0.105, fdr_selected=False)
     assert "q\u00a00.105 · not named" in gene_chips(data)[0].words
-    row = {"half_frequency": 0.6, "chance": 0.1, "q": 0.105, "named": False}
+    row = {
+        "selection_frequency": 0.6,
+        "null_frequency": 0.1,
+        "selection_q": 0.105,
+        "fdr_selected": False,
+    }
     assert standing(row).endswith("q\u00a00.105")
 
 
 def test_indicators_of_missing_values_are_counted_apart_from_genes():
     data = deepcopy(collected(Study(named=5)))
-    for name in ("signature", "evidence"):
+    for name in ("signature", "selection"):
         packed = data["tables"][name]
         at = packed["columns"].index("gene")
-        first = [row for row in packed["rows"] if row[packed["columns"].index("named")]][:2]
+        first = [row for row in packed["rows"] if row[packed["columns"].index("fdr_selected")]][:2]
         for row in first:
             row[at] += SUFFIX
     data["study"]["indicators"] = 40
     found = evidence(data["study"], data["tables"], 0.1)
-    assert found["named"] == 5
+    assert found["fdr_selected"] == 5
     assert found["indicators"][0] == 2
     data["answer"]["evidence"] = found
-    named = next(tile for tile in tiles(data) if tile.name == "Named genes")
+    named = next(tile for tile in tiles(data) if tile.name == "FDR-selected genes")
     assert named.value == "3"
     assert named.words.startswith("and 2 missing-value indicators; ")
     assert sentences(data)[1].startswith("3 genes and 2 missing-value indicators can be named: ")
@@ -95,9 +100,10 @@ def rows(data, name):
 
 
 def with_q(given, passing):
-    """Let so many genes have a small q without being named."""
-    table = given["tables"]["evidence"]
-    given["tables"]["evidence"] = table.assign(q=np.where(np.arange(len(table)) < passing, FDR, 1))
+    """Let so many genes have a small q without being FDR-selected."""
+    table = given["tables"]["selection"]
+    q = np.where(np.arange(len(table)) < passing, FDR, 1)
+    given["tables"]["selection"] = table.assign(selection_q=q)
     return given
 
 
@@ -112,15 +118,15 @@ def test_where_no_gene_is_named_nothing_says_so(passing, permutations, why, tmp_
     given["config"]["signature"]["permutations"] = permutations
     data = collect(**given)
     it, said = data["answer"]["evidence"], sentences(data)[1]
-    assert (it["named"], it["passing"], it["price"]) == (0, passing, None)
+    assert (it["fdr_selected"], it["passing"], it["price"]) == (0, passing, None)
     assert said.startswith("No gene can be named: ")
     assert why in said
-    assert next(tile.value for tile in tiles(data) if tile.name == "Named genes") == "0"
+    assert next(tile.value for tile in tiles(data) if tile.name == "FDR-selected genes") == "0"
     assert {chip.kind for chip in gene_chips(data)} == {""}
     assert "none has evidence of its own" in chips_title(data)
     render(data, tmp_path / "r.html", tmp_path / "f", title="", top_genes=2, table_rows=5)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert not re.search(r'<li class="(named|core)">', page)
+    assert not re.search(r'<li class="(fdr_selected|core)">', page)
     # The write-up names no gene either.
     names = [row["symbol"] for row in rows(data, "signature")]
     assert not any(name in results(data)[0] for name in names)
@@ -131,7 +137,7 @@ def test_named_genes_are_framed_on_the_page(tmp_path):
     data = collected(Study(named=3))
     render(data, tmp_path / "r.html", tmp_path / "f", title="", top_genes=2, table_rows=5)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert len(re.findall(r'<li class="named">', page)) == 3
+    assert len(re.findall(r'<li class="fdr_selected">', page)) == 3
     assert 'class="core"' not in page
 
 
@@ -144,7 +150,7 @@ def test_the_error_is_green_only_where_chance_is_ruled_out():
 def priced(difference, low, high, **study):
     given = arguments(Study(**study))
     table = given["tables"]["controls"]
-    own = table["model"] == NAMED
+    own = table["model"] == FDR_SELECTED
     table.loc[own, ["difference", "difference_low", "difference_high"]] = difference, low, high
     return collect(**given)
 
@@ -182,7 +188,7 @@ def test_the_same_model_has_no_price():
 def test_a_named_gene_that_the_model_does_without_is_told():
     data = collected(Study(named=3, beside=1))
     it, (first, *_) = data["answer"], rows(data, "signature")
-    assert (first["named"], first["coef"]) == (True, 0)
+    assert (first["fdr_selected"], first["weight"]) == (True, 0)
     assert it["size"] == it["evidence"]["model"] + 1
     assert "2 of them named" in sentences(data)[1]
     card = SECTIONS["cards"](data, SMALL).items[0]
@@ -195,11 +201,14 @@ def test_the_tables_of_genes_explain_their_columns():
     data = collected(Study())
     section = signature(data, SMALL)
     tables = {item.name: item for item in section.items}
-    assert tables["evidence"].file == "evidence.tsv"
-    assert tables["evidence"].total == len(rows(data, "evidence"))
+    assert tables["selection"].file == "selection.tsv"
+    assert tables["selection"].total == len(rows(data, "selection"))
     for table in tables.values():
         known = {column.key: column for column in table.columns}
-        assert all(known[key].help for key in ("named", "half_frequency", "chance", "q"))
+        assert all(
+            known[key].help
+            for key in ("fdr_selected", "selection_frequency", "null_frequency", "selection_q")
+        )
     names = [column.label for column in tables["signature"].columns]
     assert len(names) == len(set(names))
 
@@ -214,7 +223,7 @@ def test_methods_tell_of_evidence_and_cite_it():
         assert name in cited
     data["config"]["linear"]["model"] = "two_stage"
     assert "averaged with two other" not in " ".join(methods(data))
-    data["config"]["linear"]["model"] = "committee"
+    data["config"]["linear"]["model"] = "ensemble"
     assert "averaged with two other" in " ".join(methods(data))
     bare = collected(Study(named=None))
     assert "E(t)" not in " ".join(methods(bare))
@@ -241,7 +250,7 @@ def test_without_permutations_genes_are_core_as_before():
     data = collected(Study(named=None))
     assert data["answer"]["evidence"] is None
     assert data["answer"]["core"] == sum(row["core"] for row in rows(data, "signature")) > 0
-    assert [chip.kind for chip in gene_chips(data)].count("named") == 0
+    assert [chip.kind for chip in gene_chips(data)].count("fdr_selected") == 0
     assert "of them core" in sentences(data)[1]
     assert "had been selected in at least" in results(data)[0]
     section = signature(data, SMALL)
@@ -252,5 +261,5 @@ def test_without_permutations_genes_are_core_as_before():
 def test_records_may_be_read_back():
     """Names are plain booleans, as JSON has them."""
     chips = collected(Study())["answer"]["chips"]
-    assert {type(one["named"]) for one in chips} == {bool}
+    assert {type(one["fdr_selected"]) for one in chips} == {bool}
     assert {one["core"] for one in chips} == {None}

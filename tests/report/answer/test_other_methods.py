@@ -39,7 +39,7 @@ def test_better_method_is_the_one_whose_intervals_exclude_chance_and_the_linear_
         {"error": 0.3, "high": 0.49},  # p is small for one method, not for three
         {"error": None},
         {"model": "sets"},
-        {"model": "genesig, named genes"},
+        {"model": "genesig, FDR-selected genes"},
     ],
 )
 def test_no_method_is_better_if_one_condition_fails(change: dict[str, Any]) -> None:

@@ -103,7 +103,7 @@ def test_the_first_screen_says_what_was_exchanged():
     assert headline(data).startswith("Gene expression adds to age and sex in distinguishing")
     assert "expression was shuffled against outcome and age and sex" in " ".join(sentences(data))
     data["answer"]["p"]["value"] = 0.6
-    data["answer"]["evidence"]["named"] = 0
+    data["answer"]["evidence"]["fdr_selected"] = 0
     data["verdict"] = judge(data["answer"], data["covariates"], None)
     said = headline(data)
     assert "no evidence that a linear signature of gene expression adds to age and sex in" in said

@@ -37,7 +37,7 @@ def test_every_selected_gene_with_a_place_is_shown_once() -> None:
     shown = [one["gene"] for one in it["places"]]
     assert len(shown) == len(set(shown)) == it["total"] <= len(chosen)
     assert sum(one["genes"] for one in it["chromosomes"]) == 115
-    often = [one["frequency"] for one in it["places"]]
+    often = [one["cv_frequency"] for one in it["places"]]
     assert often == sorted(often, reverse=True)
 
 

@@ -22,7 +22,8 @@ def test_the_paragraph_has_the_numbers_of_the_page():
     error = it["error"]
     wanted = [
         f"{rate(error['value'])} (95\u00a0% CI {rate(error['low'])} to {rate(error['high'])})",
-        f"{it['evidence']['named']} genes were listed by halves of the samples beyond chance",
+        f"{it['evidence']['fdr_selected']} genes were listed by halves of the samples beyond"
+        " chance",
         f"the final model, fitted on all samples, uses {it['evidence']['model']} genes",
         "In Lund (25 samples), the final model had a balanced error of",
         decimal(it["stability"]["value"]),

@@ -182,13 +182,13 @@ def test_the_null_study_is_that_of_each_permutation_alone():
         alone, _ = null_study(dataset, splits, [observed], [one])
         np.testing.assert_array_equal(alone["error"][0], null["error"][at])
         np.testing.assert_array_equal(alone["size"][0], null["size"][at])
-    frequency = tables["null_frequency"]
+    frequency = tables["null_cv_frequency"]
     picked = sum(
         0 in permuted.coef(fit, 2)[0] for fit in range(len(permuted))
     )  # fmt: skip
     row = frequency[(frequency["mu"] == MU[2]) & (frequency["gene"] == "g0")].iloc[0]
-    assert row["frequency"] == pytest.approx(picked / len(permuted))
-    assert row["highest"] >= row["frequency"]
+    assert row["cv_frequency"] == pytest.approx(picked / len(permuted))
+    assert row["highest"] >= row["cv_frequency"]
 
 
 def test_without_permutations_the_null_is_empty_and_the_curve_observed():
@@ -197,7 +197,7 @@ def test_without_permutations_the_null_is_empty_and_the_curve_observed():
     assert null["error"].shape == (0, len(MU) + 1)
     assert tables["frequency_curve"]["permuted_median"].isna().all()
     assert tables["frequency_curve"]["observed"].max() > 0
-    assert len(tables["null_frequency"]) == 0
+    assert len(tables["null_cv_frequency"]) == 0
 
 
 def test_the_band_of_the_curve_is_over_permutations():

@@ -120,7 +120,7 @@ def study(kind, **settings):
     return dataset, splits, chance, settings
 
 
-@pytest.mark.parametrize("model", ["two_stage", "committee"])
+@pytest.mark.parametrize("model", ["two_stage", "ensemble"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     dataset, splits, chance, settings = study(kind, list="best", model=model)

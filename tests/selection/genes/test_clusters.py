@@ -88,7 +88,7 @@ def test_merging_follows_chains_and_keeps_the_highest_score():
 def test_blocks_fall_by_the_length_of_what_their_prototype_contributes():
     dataset, final = study([1, 2, 1, -2, 2], [0, 0, 1, 2, 1], {0: 0.5, 1: -3.0})
     blocks, prototypes = tables(dataset, final)
-    assert prototypes.set_index("gene")["coef"].to_dict() == {"g0": 0.5, "g1": -3.0}
+    assert prototypes.set_index("gene")["weight"].to_dict() == {"g0": 0.5, "g1": -3.0}
     assert prototypes["gene"].tolist() == ["g1", "g0"]
     centred = dataset.X - dataset.X.mean(axis=0)
     expected = [np.linalg.norm(centred[:, 1] * -3.0), np.linalg.norm(centred[:, 0] * 0.5)]

@@ -26,7 +26,7 @@ def supports(fits, mu):
 @pytest.mark.parametrize("seed", range(3))
 def test_frequencies_means_and_signs_are_those_counted_by_hand(seed):
     dataset, _, observed, _ = make_study(seed)
-    table = nested_lists(dataset, observed, frequency=0.5)
+    table = nested_lists(dataset, observed, cv_frequency=0.5)
     for at, mu in enumerate(MU):
         weights = {}
         for fit in range(len(observed)):
@@ -36,8 +36,8 @@ def test_frequencies_means_and_signs_are_those_counted_by_hand(seed):
         assert set(found.index) == set(weights)
         for gene, values in weights.items():
             row, positive = found.loc[gene], np.mean(np.array(values) > 0)
-            assert row["frequency"] == pytest.approx(len(values) / len(observed))
-            assert row["mean_coef"] == pytest.approx(np.mean(values))
+            assert row["cv_frequency"] == pytest.approx(len(values) / len(observed))
+            assert row["mean_weight"] == pytest.approx(np.mean(values))
             assert row["sign_consistency"] == pytest.approx(max(positive, 1 - positive))
             assert row["in_list"] == (len(values) >= len(observed) / 2)
             assert row["symbol"] == gene.replace("g", "SYM")
@@ -45,10 +45,10 @@ def test_frequencies_means_and_signs_are_those_counted_by_hand(seed):
 
 def test_rows_fall_by_frequency_then_by_contribution():
     dataset, _, observed, _ = make_study(0)
-    table = nested_lists(dataset, observed, frequency=0.5)
+    table = nested_lists(dataset, observed, cv_frequency=0.5)
     spread = dict(zip(dataset.genes, dataset.X.std(axis=0), strict=True))
     keys = [
-        (row.mu, -row.frequency, -abs(row.mean_coef) * spread[row.gene])
+        (row.mu, -row.cv_frequency, -abs(row.mean_weight) * spread[row.gene])
         for row in table.itertuples()
     ]
     assert keys == sorted(keys)
@@ -60,13 +60,13 @@ def test_a_share_of_exactly_the_threshold_is_in_the_list(n):
     dataset, splits, _, _ = make_study(0, folds=3, repeats=1)
     fits = make_fits(dataset, [splits.outer[0]] * n)
     for k in range(1, n + 1):
-        table = nested_lists(dataset, fits, frequency=k / n)
-        assert (table["in_list"] == (table["frequency"] > k / n - 1e-6)).all()
+        table = nested_lists(dataset, fits, cv_frequency=k / n)
+        assert (table["in_list"] == (table["cv_frequency"] > k / n - 1e-6)).all()
 
 
 def test_sizes_and_nesting_of_the_lists():
     dataset, _, observed, _ = make_study(1)
-    nested = nested_lists(dataset, observed, frequency=0.5)
+    nested = nested_lists(dataset, observed, cv_frequency=0.5)
     table = list_sizes(observed, nested)
     merged = [set(nested[(nested["mu"] == mu) & nested["in_list"]]["gene"]) for mu in MU]
     assert table["in_list"].tolist() == [len(genes) for genes in merged]
@@ -85,8 +85,8 @@ def test_sizes_and_nesting_of_the_lists():
 def test_the_chosen_list_is_no_step_of_the_nesting():
     dataset, _, observed, _ = make_study(1)
     fits = observed.with_chosen()
-    table = list_sizes(fits, nested_lists(dataset, fits, frequency=0.5))
-    plain = list_sizes(observed, nested_lists(dataset, observed, frequency=0.5))
+    table = list_sizes(fits, nested_lists(dataset, fits, cv_frequency=0.5))
+    plain = list_sizes(observed, nested_lists(dataset, observed, cv_frequency=0.5))
     pd.testing.assert_frame_equal(table[:-1], plain)
     assert plain["nested"].notna().sum() > 0
     assert table["nested"].iloc[-2:].isna().all()
@@ -100,7 +100,9 @@ def test_a_list_that_was_not_kept_leaves_the_sizes_of_its_mu_empty():
     dataset, _, observed, _ = make_study(1)
     gap = observed.gap.copy()
     gap[3, 2] = np.nan
-    table = list_sizes(replace(observed, gap=gap), nested_lists(dataset, observed, frequency=0.5))
+    table = list_sizes(
+        replace(observed, gap=gap), nested_lists(dataset, observed, cv_frequency=0.5)
+    )
     sizes = table[["in_list", "mean_size", "smallest", "largest"]]
     assert sizes.iloc[2].isna().all()
     assert sizes.iloc[:2].notna().all(axis=None)
@@ -132,7 +134,7 @@ def test_no_selection_gives_empty_tables():
         observed, indptr=observed.indptr * 0, indices=observed.indices[:0],
         values=np.zeros(0),
     )  # fmt: skip
-    nested = nested_lists(dataset, empty, frequency=0.5)
+    nested = nested_lists(dataset, empty, cv_frequency=0.5)
     assert len(nested) == 0
     assert list_sizes(empty, nested)["in_list"].tolist() == [0, 0, 0]
 

@@ -1,4 +1,4 @@
-"""Named genes and the predictive model of a training set, for every kind of response."""
+"""FDR-selected genes and the predictive model of a training set, for every kind of response."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.genes.frequency import expected, q_values, ranked
-from genesig.selection.linear import committee
+from genesig.selection.linear import ensemble
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.halves import MU, NESTED, TAU, chance_study, longest_list, nested
 from genesig.selection.linear.kinds.known import outer_sets
@@ -36,7 +36,7 @@ def of(kind, seed=0, signal=2.0, **changes):
     dataset = study_of(kind, seed, n=48, d=60, signal=signal)
     splits = draw_splits(dataset, seed=3, **SPLITS)
     linear = (
-        of_kind(kind) | {"list": "best", "mu": [1e-6, 1e-3, 1e-2], "model": "committee"} | changes
+        of_kind(kind) | {"list": "best", "mu": [1e-6, 1e-3, 1e-2], "model": "ensemble"} | changes
     )
     return dataset, splits, linear, chance_study(
         dataset, splits, permutations=20, folds=MOMENTS, **linear
@@ -62,10 +62,10 @@ def test_the_true_genes_are_named_and_both_models_predict(study):
     assert np.sum(q[:3] <= 0.1) >= 2
     assert set(ranked(times, chance.strength)[:5].tolist()) >= {0, 1, 2}
     named = set(np.flatnonzero(q <= 0.1).tolist())
-    assert named <= set(final.answer("named").coef(0, 0)[0].tolist())
+    assert named <= set(final.answer("fdr_selected").coef(0, 0)[0].tolist())
     fits = fitted(study)
     known = {"classification": 0.4, "several_classes": 0.6, "regression": 0.5, "survival": 0.4}
-    for name in ("predictive", "named"):
+    for name in ("predictive", "fdr_selected"):
         found = held_out(dataset, splits, fits.answer(name))
         (error,) = assess(found, ASSESSED[dataset.design.kind].headline)
         assert error.error < known[dataset.design.kind], name
@@ -127,8 +127,8 @@ def test_permuted_studies_are_answered_by_the_same_chance(study):
     assert len(fits) == 2 * len(study[1].outer)
     assert np.isfinite(fits.answer_scores).all()
     alone = fitted(study, labels="permuted-002-002")
-    second = fits.answer("named").take(np.arange(len(alone), len(fits)))
-    np.testing.assert_array_equal(second.indices, alone.answer("named").indices)
+    second = fits.answer("fdr_selected").take(np.arange(len(alone), len(fits)))
+    np.testing.assert_array_equal(second.indices, alone.answer("fdr_selected").indices)
 
 
 def test_answers_survive_a_file_and_any_order(study, tmp_path):
@@ -137,7 +137,7 @@ def test_answers_survive_a_file_and_any_order(study, tmp_path):
     again = Fits.load(tmp_path / "fits.npz")
     turned = np.arange(len(fits))[::-1]
     both = Fits.concatenate([again.take(turned[:1]), again.take(turned[1:])])
-    for name in ("predictive", "named"):
+    for name in ("predictive", "fdr_selected"):
         own, other = fits.answer(name), both.answer(name)
         for fit in range(len(fits)):
             for one, two in zip(own.coef(fit, 0), other.coef(turned[fit], 0), strict=True):
@@ -153,7 +153,7 @@ def test_answers_survive_a_file_and_any_order(study, tmp_path):
 
 
 def test_a_length_that_was_fixed_beforehand_is_kept(study):
-    fits = fitted(study, size=7, list="controlled", model="two_stage")
+    fits = fitted(study, size=7, list="fdr", model="two_stage")
     assert set(np.diff(fits.answer_indptr).tolist()) == {7}
 
 
@@ -161,7 +161,7 @@ def test_halves_name_genes_anew(study):
     dataset, splits, linear, chance = study
     halves = fit_subsamples(dataset, splits, chance, folds=MOMENTS, **linear)
     assert len(halves) == 4
-    assert np.diff(halves.answer("named").indptr).min() >= 1
+    assert np.diff(halves.answer("fdr_selected").indptr).min() >= 1
 
 
 def test_without_chance_the_chosen_list_is_the_only_answer(study):
@@ -248,7 +248,7 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
     dataset, splits, linear, chance = of("classification", list="stable")
     one = replace(splits, outer=splits.outer[:1])
     found = [np.zeros(60), np.zeros(60)]
-    for model, values in zip(("two_stage", "committee"), found, strict=True):
+    for model, values in zip(("two_stage", "ensemble"), found, strict=True):
         fits = double_loop(dataset, one, chance, labels="observed", **STUDY,
                            **linear | {"model": model})  # fmt: skip
         genes, weights = fits.answer("predictive").coef(0, 0)
@@ -266,7 +266,7 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
 
     order = np.argsort(-np.abs(ttest_ind(X[y > 0], X[y < 0]).statistic))
     best = np.inf
-    for length in committee.LENGTHS:
+    for length in ensemble.LENGTHS:
         for lam in linear["lam"]:
             third = 3 * found[1] - found[0] - ridge(order[:length], lam)
             genes = np.flatnonzero(np.abs(third) > 1e-9)
@@ -294,4 +294,4 @@ def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(k
     for k in range(len(todo)):
         strength = sets.strength(slice(k, k + 1))[0]
         assert first.coef(k, 0)[0].tolist() == [np.argmax(strength)]
-        assert len(committee.by_strength(strength)[-1]) == 59  # the constant one has no part
+        assert len(ensemble.by_strength(strength)[-1]) == 59  # the constant one has no part

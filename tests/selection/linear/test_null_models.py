@@ -11,14 +11,14 @@ from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.results.splits import TRAINING
-from genesig.selection.assess.controls import NAMED, controls_table, null_errors, null_study
+from genesig.selection.assess.controls import FDR_SELECTED, controls_table, null_errors, null_study
 from genesig.selection.linear.answers import Expected
 from genesig.selection.linear.double_loop import _fit, double_loop
 from genesig.selection.linear.halves import chance_study, pairs_of
 from genesig.selection.linear.tasks import Protocol, tasks
 
 PERMUTATIONS = 2
-NEEDED = [("best", "two_stage"), ("controlled", "two_stage"), ("stable", "committee")]
+NEEDED = [("best", "two_stage"), ("fdr", "two_stage"), ("stable", "ensemble")]
 
 
 def small_study(kind, gene_list, model):
@@ -58,13 +58,13 @@ def test_null_errors_without_fdr_model_equal_those_with_it(kind):
 @pytest.mark.parametrize(("gene_list", "model"), NEEDED)
 def test_p_of_fdr_model_is_there_where_it_takes_part_in_the_prediction(gene_list, model):
     controls = controls_of(small_study("classification", gene_list, model))
-    assert controls.loc[controls["model"] == NAMED, "p_value"].notna().all()
+    assert controls.loc[controls["model"] == FDR_SELECTED, "p_value"].notna().all()
 
 
 @pytest.mark.parametrize("gene_list", ["stable", "minimal"])
 def test_p_of_fdr_model_is_empty_where_it_does_not_predict(gene_list):
     controls = controls_of(small_study("classification", gene_list, "two_stage"))
-    row = controls[controls["model"] == NAMED]
+    row = controls[controls["model"] == FDR_SELECTED]
     assert row["p_value"].isna().all()
     assert row[["error", "difference", "difference_low", "difference_high"]].notna().all(axis=None)
 

@@ -80,7 +80,7 @@ def test_any_part_is_refused_or_scored(name: str) -> None:
     for way, other in _changed(name):
         try:
             table, _ = predict(_with(model, way, other), matrix, "new", missing=0.2, mu=None,
-                               named=name == "both answers")  # fmt: skip
+                               fdr_selected=name == "both answers")  # fmt: skip
         except InvalidInput:
             refused += 1
         else:

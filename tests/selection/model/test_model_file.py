@@ -76,7 +76,10 @@ DAMAGE: dict[str, tuple[Change, str]] = {
     "another cut": (put("threshold", 0.25), "threshold"),
     "a list of another mu": (put("models", 0, "list", "mu 7"), "models.0.list"),
     "a list of no mu": (put("models", 0, "mu", None), "models.0.list"),
-    "a claim of a nested list": (put("models", 0, "claimed", True), "models.0.claimed"),
+    "FDR-selected genes of a nested list": (
+        put("models", 0, "has_fdr_selected", True),
+        "models.0.has_fdr_selected",
+    ),
     "classes": (put("classes", ["a", "b"]), "classes"),
     "equal classes": (put("classes", {"negative": "a", "positive": "a"}), "classes"),
     "a blank class": (put("classes", "negative", ""), "classes"),

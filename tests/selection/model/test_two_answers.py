@@ -1,4 +1,4 @@
-"""The predictive model and that of the named genes: in model.json, in predict, in other cohorts."""
+"""The predictive model and the model of the FDR-selected genes: files, predict, other cohorts."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from genesig.selection.model.schema import answer_of, chosen_model, nested
 from genesig.selection.model.shape import check_model, sealed
 
 KINDS = ["classification", "several_classes", "regression", "survival", "covariates"]
-SOME = pd.DataFrame({"gene": ["g0", "g2", "g9"], "named": [True, True, False]})
-NONE = SOME.assign(named=False)
+SOME = pd.DataFrame({"gene": ["g0", "g2", "g9"], "fdr_selected": [True, True, False]})
+NONE = SOME.assign(fdr_selected=False)
 
 
 @cache
@@ -43,7 +43,7 @@ def fitted(kind: str) -> tuple[Dataset, Fits, dict[str, Any]]:
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
     chance = chance_study(dataset, splits, permutations=3, folds=MOMENTS, **settings)
     final = fit_final(dataset, splits, chance, folds=MOMENTS, **settings)
-    model = final_model(dataset, final, folds=MOMENTS, evidence=SOME)
+    model = final_model(dataset, final, folds=MOMENTS, selection=SOME)
     return dataset, final, json.loads(json.dumps(model, allow_nan=False))
 
 
@@ -91,7 +91,7 @@ def test_both_answers_score_the_training_samples_as_their_fits_do(kind: str) -> 
     assert (model["answer"], model["threshold"] or 0) == ("predictive", 0)
     for name in ANSWERS:
         own = scores_of(final, name, dataset)
-        found = told(dataset, model, named=name == "named")
+        found = told(dataset, model, fdr_selected=name == "fdr_selected")
         assert set(found["list"]) == {name}
         columns = [c for c in found if str(c).startswith("score")]
         np.testing.assert_allclose(found[columns].to_numpy().reshape(own.shape), own, atol=1e-10)
@@ -105,7 +105,7 @@ def test_above_zero_lies_the_positive_class_whatever_the_list(kind: str) -> None
     dataset, final, model = fitted(kind)
     assert final.threshold[0] != 0
     above, below = ("high", "low") if kind == "survival" else (dataset.design.classes or ())[::-1]
-    for options in ({}, {"named": True}, *({"mu": mu} for mu in final.mu)):
+    for options in ({}, {"fdr_selected": True}, *({"mu": mu} for mu in final.mu)):
         found = told(dataset, model, **options)
         assert (found["predicted"] == np.where(found["score"] > 0, above, below)).all()
     for at, mu in enumerate(final.mu):
@@ -125,25 +125,29 @@ def test_both_answers_have_probabilities_of_their_own(kind: str) -> None:
         z = line[:-1] + line[-1] * (np.stack([0 * f, f], axis=1) if f.ndim == 1 else f)
         expected = np.exp(z - z.max(axis=1, keepdims=True))
         expected /= expected.sum(axis=1, keepdims=True)
-        p = told(dataset, model, named=name == "named").filter(like="probability").to_numpy()
+        p = (
+            told(dataset, model, fdr_selected=name == "fdr_selected")
+            .filter(like="probability")
+            .to_numpy()
+        )
         np.testing.assert_allclose(p, expected[:, -p.shape[1] :], atol=1e-10)
 
 
 def test_the_file_says_whether_a_gene_is_claimed() -> None:
     dataset, final, _ = fitted("classification")
     for evidence, claimed in ((SOME, True), (NONE, False), (None, False), (SOME[:0], False)):
-        models = final_model(dataset, final, folds=MOMENTS, evidence=evidence)["models"]
-        assert [each.get("claimed") for each in models] == [None, None, None, claimed]
+        models = final_model(dataset, final, folds=MOMENTS, selection=evidence)["models"]
+        assert [each.get("has_fdr_selected") for each in models] == [None, None, None, claimed]
 
 
 def test_the_file_says_which_genes_are_claimed_where_others_fill_up() -> None:
     dataset, final, model = fitted("classification")
     *others, named = model["models"]
-    assert all("claimed_genes" not in each for each in others)
-    assert named["claimed_genes"] == ["g0", "g2"]
+    assert all("fdr_selected_genes" not in each for each in others)
+    assert named["fdr_selected_genes"] == ["g0", "g2"]
     assert set(named["genes"]) > {"g0", "g2"}
-    none = final_model(dataset, final, folds=MOMENTS, evidence=NONE)["models"][-1]
-    assert none["claimed_genes"] == []
+    none = final_model(dataset, final, folds=MOMENTS, selection=NONE)["models"][-1]
+    assert none["fdr_selected_genes"] == []
 
 
 @pytest.mark.parametrize(
@@ -156,13 +160,15 @@ def test_predict_says_which_of_the_named_genes_are_claimed(
     of: pd.DataFrame | None, said: str | None
 ) -> None:
     dataset, final, _ = fitted("classification")
-    genes = [dataset.genes[gene] for gene in final.answer("named").coef(0, 0)[0]]
-    every = pd.DataFrame({"gene": genes, "named": True})
+    genes = [dataset.genes[gene] for gene in final.answer("fdr_selected").coef(0, 0)[0]]
+    every = pd.DataFrame({"gene": genes, "fdr_selected": True})
     evidence = every if of is None else of
-    model = final_model(dataset, final, folds=MOMENTS, evidence=evidence)
+    model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
     check_model(model, "model.json")
     warned = [
-        each.what for each in predicted(dataset, model, named=True)[1] if "evidence" in each.what
+        each.what
+        for each in predicted(dataset, model, fdr_selected=True)[1]
+        if "evidence" in each.what
     ]
     assert len(warned) == (said is not None)
     assert all(said is not None and said.format(len(genes)) in each for each in warned)
@@ -171,9 +177,9 @@ def test_predict_says_which_of_the_named_genes_are_claimed(
 @pytest.mark.parametrize("evidence", [SOME, NONE])
 def test_a_study_without_evidence_says_so_of_every_score(evidence: pd.DataFrame) -> None:
     dataset, final, _ = fitted("classification")
-    model = final_model(dataset, final, folds=MOMENTS, evidence=evidence)
+    model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
     for named in (False, True):
-        scored, problems = predicted(dataset, model, named=named)
+        scored, problems = predicted(dataset, model, fdr_selected=named)
         none = [each for each in problems if each.what.startswith("no gene")]
         assert len(none) == (evidence is NONE)
         said = scored["doubt"].str.contains("no gene of the study has evidence of its own")
@@ -185,8 +191,10 @@ def test_without_permutations_the_chosen_list_is_the_answer() -> None:
     model, _ = model_of("plain")
     assert [each["list"] for each in model["models"]] == ["mu 1e-06", "mu 1"]
     assert model["answer"] == "mu 1"
-    with pytest.raises(InvalidInput, match="--named: the study sought no evidence for single gen"):
-        chosen_model(model, named=True)
+    with pytest.raises(
+        InvalidInput, match="--fdr-selected: the study sought no evidence for single gen"
+    ):
+        chosen_model(model, fdr_selected=True)
 
 
 def run(folder: Path, *options: str, permutations: int = 3) -> int:
@@ -200,7 +208,11 @@ def run(folder: Path, *options: str, permutations: int = 3) -> int:
 
 WAYS: dict[str, tuple[list[str], str, str]] = {
     "the answer": ([], "predictive", "by the predictive model (9 genes)"),
-    "the named genes": (["--named"], "named", "by the model of the named genes (5 genes)"),
+    "the FDR-selected genes": (
+        ["--fdr-selected"],
+        "fdr_selected",
+        "by the model of the FDR-selected genes (5 genes)",
+    ),
     "a nested list": (["--mu", "1e-6"], "mu 1e-06", "by the list at mu 1e-06 (7 genes)"),
 }
 
@@ -213,7 +225,7 @@ def test_table_and_terminal_say_which_model_scored(
     assert run(tmp_path, *options) == 0
     said = capsys.readouterr()
     assert said.out == f"{tmp_path / 'p.tsv'}: 16 samples scored {words}\n"
-    assert ("no gene has evidence of its own" in said.err) == (name == "named")
+    assert ("no gene has evidence of its own" in said.err) == (name == "fdr_selected")
     found = pd.read_csv(tmp_path / "p.tsv", sep="\t")
     model, data = model_of("plain", permutations=3)
     assert set(found["list"]) == {name}
@@ -224,11 +236,11 @@ def test_table_and_terminal_say_which_model_scored(
 def test_an_answer_that_cannot_be_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(tmp_path, "--named", "--mu", "1") == 1
+    assert run(tmp_path, "--fdr-selected", "--mu", "1") == 1
     assert capsys.readouterr().err == (
-        "error: --named: is one model and --mu another; leave one of them out\n"
+        "error: --fdr-selected: is one model and --mu another; leave one of them out\n"
     )
-    assert run(tmp_path, "--named", permutations=0) == 1
+    assert run(tmp_path, "--fdr-selected", permutations=0) == 1
     assert "without it 'mu 1' scores" in capsys.readouterr().err
 
 
@@ -238,16 +250,24 @@ CRAFTED: dict[str, tuple[dict[int, dict[str, Any]], dict[str, Any], str]] = {
     "an answer that is no list": ({}, {"answer": "best"}, "answer"),
     "a list that is not known": ({-2: {"list": "best"}}, {"answer": "best"}, "models"),
     "an answer with a mu": ({-2: {"mu": 3.0}}, {}, "models.2.list"),
-    "no claim of the named genes": ({-1: {"claimed": ...}}, {}, "models.3.claimed"),
-    "a claim of another model": ({-2: {"claimed": True}}, {}, "models.2.claimed"),
-    "a claim that is a number": ({-1: {"claimed": 1}}, {}, "models.3.claimed"),
-    "a claim of no gene": ({-1: {"claimed_genes": []}}, {}, "models.3.claimed_genes"),
-    "a claim of a gene it has not": (
-        {-1: {"claimed_genes": ["g0", "g77"]}},
+    "no claim of the FDR-selected genes": (
+        {-1: {"has_fdr_selected": ...}},
         {},
-        "models.3.claimed_genes",
+        "models.3.has_fdr_selected",
     ),
-    "claimed genes of another model": ({-2: {"claimed_genes": []}}, {}, "models.2.claimed_genes"),
+    "a claim of another model": ({-2: {"has_fdr_selected": True}}, {}, "models.2.has_fdr_selected"),
+    "a claim that is a number": ({-1: {"has_fdr_selected": 1}}, {}, "models.3.has_fdr_selected"),
+    "a claim of no gene": ({-1: {"fdr_selected_genes": []}}, {}, "models.3.fdr_selected_genes"),
+    "a claim of a gene it has not": (
+        {-1: {"fdr_selected_genes": ["g0", "g77"]}},
+        {},
+        "models.3.fdr_selected_genes",
+    ),
+    "FDR-selected genes of another model": (
+        {-2: {"fdr_selected_genes": []}},
+        {},
+        "models.2.fdr_selected_genes",
+    ),
 }
 
 
@@ -286,19 +306,24 @@ def test_another_cohort_tests_both(kind: str) -> None:
     written(kind)
     found, model = on_another(kind), fitted(kind)[2]
     for rows in found.tables.values():
-        assert list(dict.fromkeys(rows["list"])) == ["predictive", "named"]
+        assert list(dict.fromkeys(rows["list"])) == ["predictive", "fdr_selected"]
     matrix = read_matrix("other.tsv")
     for name in ANSWERS:
-        own, _ = predict(model, matrix, "o", missing=0.1, mu=None, named=name == "named")
+        own, _ = predict(
+            model, matrix, "o", missing=0.1, mu=None, fdr_selected=name == "fdr_selected"
+        )
         rows = found.tables["predictions"]
         rows = rows[rows["list"] == name].reset_index(drop=True)
         columns = [c for c in own if str(c).startswith("score")]
         pd.testing.assert_frame_equal(rows[columns], own[columns])
     about, scores = found.about, found.tables["scores"]
     assert about["list"] == "predictive"
-    assert about["named"]["genes"] == len(chosen_model(model, named=True)["genes"])
-    assert about["named"]["claimed"]
-    for name, told_of in (("predictive", about["scores"]), ("named", about["named"]["scores"])):
+    assert about["fdr_selected"]["genes"] == len(chosen_model(model, fdr_selected=True)["genes"])
+    assert about["fdr_selected"]["has_fdr_selected"]
+    for name, told_of in (
+        ("predictive", about["scores"]),
+        ("fdr_selected", about["fdr_selected"]["scores"]),
+    ):
         own = scores[scores["list"] == name]
         assert [row["measure"] for row in told_of] == own["measure"].tolist()
         kept = [np.nan if row["value"] is None else row["value"] for row in told_of]
@@ -309,7 +334,7 @@ def test_another_cohort_tests_both(kind: str) -> None:
 def test_named_genes_that_a_cohort_lacks_leave_the_other_test_standing() -> None:
     written("classification")
     model = fitted("classification")[2]
-    best, named = (set(chosen_model(model, named=each)["genes"]) for each in (False, True))
+    best, named = (set(chosen_model(model, fdr_selected=each)["genes"]) for each in (False, True))
     some = next(iter(sorted(named)))
     rows = Path("other.tsv").read_text().splitlines(keepends=True)
     Path("other.tsv").write_text("".join(r for r in rows if r.split("\t")[0] != some))
@@ -317,15 +342,15 @@ def test_named_genes_that_a_cohort_lacks_leave_the_other_test_standing() -> None
     assert len(named) < len(best)
     found = on_another("classification", missing=bound)
     assert set(found.tables["scores"]["list"]) == {"predictive"}
-    assert found.about["named"]["scores"] == []
-    (said,) = [w for w in found.about["warnings"] if "named genes are not tested" in w]
+    assert found.about["fdr_selected"]["scores"] == []
+    (said,) = [w for w in found.about["warnings"] if "FDR-selected genes are not tested" in w]
     assert some in said
 
 
 def test_one_answer_is_tested_alone() -> None:
     written("classification")
     found = fitted_models.scored("classification")
-    assert "named" not in found.about
+    assert "fdr_selected" not in found.about
     assert set(found.tables["scores"]["list"]) == {found.about["list"]} == {"mu 1e-06"}
 
 

@@ -11,13 +11,13 @@ async function answerTo(query) {
   };
   const alone = rowOf("univariate");
   if (alone < 0) return "";
-  const model = rowOf("signature"), halves = rowOf("evidence");
-  const weight = Number(column("signature", "coef")?.values[model] ?? 0);
-  const named = column("evidence", "named")?.values[halves];
+  const model = rowOf("signature"), halves = rowOf("selection");
+  const weight = Number(column("signature", "weight")?.values[model] ?? 0);
+  const named = column("selection", "fdr_selected")?.values[halves];
   const said = [weight ? "in the predictive model" : named ? "not in the predictive model" : "not selected"];
-  if (tables.evidence) {
-    said.push(halves < 0 ? "in no half of the samples" : `${named ? "named: " : ""}in `
-      + `${text("evidence", "half_frequency", halves)} of lists of halves, q ${text("evidence", "q", halves)}`);
+  if (tables.selection) {
+    said.push(halves < 0 ? "in no half of the samples" : `${named ? "FDR-selected: " : ""}in `
+      + `${text("selection", "selection_frequency", halves)} of half-sample lists, q ${text("selection", "selection_q", halves)}`);
   }
   const name = ["symbol", "gene"].map((key) => `${column("univariate", key)?.values[alone] ?? ""}`)
     .flatMap((one) => [one, one.split(" ")[0]]).find((one) => one.toLowerCase() === query);
