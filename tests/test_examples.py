@@ -111,6 +111,7 @@ def test_the_first_lines_say_how_it_is_run(example: Path) -> None:
     assert all((ROOT / config).exists() for config in configs)
 
 
+@pytest.mark.one_in(2)
 @names
 def test_nothing_is_wrong_with_shipped_data(
     example: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

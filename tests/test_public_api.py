@@ -23,6 +23,7 @@ def test_package_lists_its_public_names_and_refuses_others():
         _ = genesig.Studdy
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow_cases(
     "L1L2ClassifierCV",
     "DerivativeClassifier",

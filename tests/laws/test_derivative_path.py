@@ -51,6 +51,7 @@ def clear(fit):
     return np.flatnonzero(fit.norms > 1e-3 * fit.norms.max())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
 @pytest.mark.parametrize("shape", [(13, 8), (9, 5)])

@@ -47,6 +47,7 @@ def found(loss, case):
     return np.concatenate([x, eta, z, u])
 
 
+@pytest.mark.slow_cases("cox-many", "cox-ridge")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_fit_is_stationary_and_its_gap_is_nothing(loss, case):

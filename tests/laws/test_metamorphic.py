@@ -197,6 +197,7 @@ def cases(rows: dict[str, Studies]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("name", "study"), listed)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "study"),
     [(name, study) for name in REORDERED for study in PLAIN]

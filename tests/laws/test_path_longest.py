@@ -42,6 +42,7 @@ def assert_cut(whole: Path, ended: Path, longest: int | None) -> None:
                 assert kept == pytest.approx(other, abs=1e-12)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("longest", [None, 0, 1, 4, 9, 40])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_path_is_the_full_one_cut(solver, longest):

@@ -47,6 +47,7 @@ def expected(Z, inside, y, A, lam):
     return Z[:, A] @ b
 
 
+@pytest.mark.slow_cases("many steps")
 @pytest.mark.parametrize("walk", WALKS)
 def test_each_support_of_a_path_has_the_scores_of_the_svd(walk):
     X, Y, rows = study(80, 300)
@@ -105,6 +106,7 @@ def test_a_penalty_beside_nothing_keeps_ten_digits():
         np.testing.assert_allclose(scores[0, f, 0] - sets.y_mean[0], want, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow_cases("110")
 @pytest.mark.parametrize("n", [110, 320])
 def test_lists_of_many_genes_have_the_scores_of_the_svd(n):
     """Of more genes than are solved in the compiled call, and of more or fewer than samples."""

@@ -95,6 +95,7 @@ def of_times(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": "ties"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.one_in(4)
 @parametrize_with_checks(
     [calibrated(model) for model in CLASSIFIERS[:2]], expected_failed_checks=of_rows
@@ -117,6 +118,7 @@ def test_conventions_of_scikit_learn_with_probabilities_of_all(estimator, check)
 FEW = {"tau": 3, "mu": 1e-3, "lam": [1e-2, 1e-1]}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.one_in(4)
 @parametrize_with_checks(
     [Timed(), TimedByFolds(**FEW)],

@@ -20,6 +20,7 @@ from genesig.optim.principal_components import (
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.one_in(4)
 @parametrize_with_checks([KernelPCRClassifier(), KernelPCRRegressor(kernel="linear")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -96,6 +97,7 @@ def test_what_means_nothing_is_refused(settings):
         KernelPCRRegressor(**settings).fit(X, y)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("divisions", "most"), [(5, 0.02), pytest.param(50, 0.003, marks=pytest.mark.slow)]
 )

@@ -78,6 +78,7 @@ def test_every_public_estimator_takes_weights_and_is_here():
     assert {type(model).__name__ for model in SAME} | apart == THERE
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow_cases(
     "DerivativeRegressor0",
     "DerivativeRegressor1",

@@ -94,6 +94,7 @@ def ours(case, penalty, solver, tolerance=1e-11):
     ).solutions[0]  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("penalty", ["lasso", "group", "elastic"])
 @pytest.mark.parametrize("case", CASES)

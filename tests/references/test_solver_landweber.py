@@ -96,6 +96,7 @@ def difference(sets, shares, fits):
     return [len(np.setxor1d(fits.coef(0, m)[0], exact.coef(0, m)[0])) for m in range(len(shares))]
 
 
+@pytest.mark.slow
 def test_nested_is_within_6_features_of_the_exact_support(leukemia):
     """On the data of the thesis's comparison, raw intensities standardised, size by size."""
     shares = np.array([0.5, 0.1, 0.05, 0.02])
@@ -109,6 +110,7 @@ def test_nested_is_within_6_features_of_the_exact_support(leukemia):
     assert (fits.gap < 5e-3).all()
 
 
+@pytest.mark.slow
 def test_what_the_rungs_lost_is_said(leukemia):
     shares = np.array([0.02])
     fits = nested(leukemia, shares)

@@ -31,6 +31,7 @@ def check(golub, config):
     assert np.sum(golub.response()[rows] * scores[:, 0] <= 0) <= 1
 
 
+@pytest.mark.slow
 def test_original_split(golub):
     check(golub, settings(preset(), splits=ORIGINAL_SPLIT))
 

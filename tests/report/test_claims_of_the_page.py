@@ -68,6 +68,7 @@ def page_of(data, folder):
     return (folder / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", STUDIES)
 def test_no_page_contradicts_its_record(name, tmp_path):
     wanted, made = STUDIES[name]

@@ -24,6 +24,7 @@ STUDIES = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 def test_every_study_survives_json(study):
     data = collect(**arguments(study))

@@ -28,6 +28,7 @@ def with_own(given, external=(), **change):
     return collect(**given, external=external)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("permutations", "change", "wanted", "words"),
     [
@@ -75,6 +76,7 @@ def cohorts(given, *better, seen_before=0):
     return found
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("regression", [False, True])
 @pytest.mark.parametrize(
     ("p", "better", "wanted", "words"),

@@ -160,6 +160,7 @@ ODD = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.slow_cases("many-samples")
 @pytest.mark.parametrize(("study", "change"), ODD.values(), ids=ODD)
 def test_odd_studies_are_what_the_records_say(study, change):

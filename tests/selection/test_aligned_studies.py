@@ -58,6 +58,7 @@ def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(found):
         np.testing.assert_array_equal(fits.coef(fit, 0)[0], alone.coef(fit, 0)[0])
 
 
+@pytest.mark.slow
 def test_permuted_labels_choose_anew(found):
     """In the order of the tasks, whichever alignment each of them takes."""
     dataset, splits, _ = found["auto"]

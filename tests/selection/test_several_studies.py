@@ -250,6 +250,7 @@ LOGARITHMS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LOGARITHMS)
 def test_logarithms_are_told_of_a_model_that_standardises(name, tmp_path):
     """Standardised by themselves, new samples lie and spread as training samples do."""

@@ -200,6 +200,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_crafted_file_is_refused_in_one_line(name: str) -> None:
     kind, change, words = BROKEN[name]

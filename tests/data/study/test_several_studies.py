@@ -416,6 +416,7 @@ BROKEN: list[tuple[Change, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("change", "line"), BROKEN, ids=lambda x: getattr(x, "__name__", ""))
 def test_what_is_wrong_is_said_in_one_line(tmp_path, change, line):
     studies = Studies(tmp_path)

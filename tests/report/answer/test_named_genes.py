@@ -107,6 +107,7 @@ def with_q(given, passing):
     return given
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("passing", "permutations", "why"),

@@ -121,6 +121,7 @@ TOGETHER = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", TOGETHER)
 def test_interval_and_p_do_not_contradict_each_other(name):
     """Expression adds where both say so, of one and the same model."""

@@ -165,7 +165,7 @@ def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
 
 
 @pytest.mark.drawn
-@pytest.mark.quick("hostile", "one number")
+@pytest.mark.quick("one number")
 @pytest.mark.parametrize(
     ("study", "changes"),
     [

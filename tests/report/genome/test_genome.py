@@ -70,6 +70,7 @@ def test_nothing_of_it_is_there_without_places() -> None:
     assert tables_in(dict.fromkeys(TABLES, "x.tsv")) == list(TABLES)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.drawn
 @pytest.mark.parametrize("study", [Study(placed=True, empty=True), Study(placed=True, genes=8)])
 def test_odd_studies_are_drawn(study: Study) -> None:

@@ -192,7 +192,7 @@ def test_methods_follow_the_settings(penalty, kernel):
 
 
 @pytest.mark.drawn
-@pytest.mark.quick("hostile", "two genes")
+@pytest.mark.quick("two genes")
 @pytest.mark.parametrize(
     "study",
     [Study(names=HOSTILE), Study(regression=True), Study(genes=2), Study(folds=1, repeats=1),

@@ -17,6 +17,7 @@ LIMITS = Limits(12, 500)
 KINDS = tuple(COLUMNS)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(kind):
     given = kind_arguments(kind)

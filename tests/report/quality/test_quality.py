@@ -229,6 +229,7 @@ def test_columns_that_cannot_be_tested_are_named():
     assert facts["Columns not tested"].endswith("key 7 and 2 more (one value)")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.drawn
 @pytest.mark.quick("how0-False", "how1-True")
 @pytest.mark.parametrize(

@@ -50,6 +50,7 @@ def test_planted_modules_are_found_with_their_signs():
     assert 0 < table["unexplained"].iloc[0] < 1
 
 
+@pytest.mark.slow
 def test_the_label_has_no_part_in_it():
     dataset = planted()
     other = make_dataset(dataset.X, np.random.default_rng(1).permutation(dataset.response()))

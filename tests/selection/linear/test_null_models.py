@@ -35,6 +35,7 @@ def fit(study, labels):
     return double_loop(dataset, splits, null, labels=labels, batch="1of1", folds=MOMENTS, **linear)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_null_errors_without_fdr_model_equal_those_with_it(kind):
     study = dataset, splits, linear, null = small_study(kind, "stable", "two_stage")

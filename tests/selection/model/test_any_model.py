@@ -66,6 +66,7 @@ def _changed(name: str) -> Iterator[tuple[tuple[Any, ...], Any]]:
             yield from ((way, shape(part)) for shape in (SHAPES if isinstance(part, list) else []))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "name",
     [

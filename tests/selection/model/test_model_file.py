@@ -103,6 +103,7 @@ DAMAGE: dict[str, tuple[Change, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", DAMAGE)
 @pytest.mark.parametrize("resealed", [True, False])
 def test_a_model_changed_by_hand_is_one_line(

@@ -34,6 +34,7 @@ def _predictions(folder: Path) -> pd.DataFrame:
     return pd.read_csv(folder / "p.tsv", sep="\t", index_col="sample")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("chain", CHAINS)
 def test_training_samples_are_scored_as_the_model_fits_them(chain: str, tmp_path: Path) -> None:
     model, data = _model(chain)
@@ -49,6 +50,7 @@ def test_training_samples_are_scored_as_the_model_fits_them(chain: str, tmp_path
     assert (found["imputed"] == 0).all()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("chain", CHAINS)
 def test_the_model_on_disk_predicts_its_own_fit(chain: str, tmp_path: Path) -> None:
     """f = intercept + X coef of the fit, X from the steps fitted anew: no part of predict."""
@@ -70,6 +72,7 @@ def test_the_model_on_disk_predicts_its_own_fit(chain: str, tmp_path: Path) -> N
         assert len(genes) > 0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("chain", CHAINS)
 def test_one_sample_alone_is_scored_as_among_others(chain: str, tmp_path: Path) -> None:
     model, _ = _model(chain)

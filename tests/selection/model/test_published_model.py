@@ -89,6 +89,7 @@ def scored(command: list[str], folder: Path, model: object, text: str) -> pd.Dat
     return done.stderr if done.returncode else pd.read_csv(folder / "out.tsv", sep="\t")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("language", PROGRAMS)
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("chain", SELF_CONTAINED)

@@ -47,6 +47,7 @@ def fault(X: Array, scale: dict[str, Any], known: Array | None = None) -> tuple[
 LABELS = {"both classes": both(20), "one class": np.ones(12), "one array": np.ones(1)}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("genes", [1, 2, 5, 12, 40, 150])
 def test_samples_of_another_laboratory_pass(genes: int, labels: str) -> None:
