@@ -1,4 +1,4 @@
-"""The tables of docs/answers.md, from the table of answers.py.
+"""The tables of docs/evidence/benchmarks.md, from the table of answers.py.
 
 python benchmarks/answers_page.py FOLDER/answers.tsv
 """

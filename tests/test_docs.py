@@ -146,7 +146,7 @@ def test_the_paper_has_its_sections_sources_and_figures():
     known = re.findall(r"^@article\{(\w+),", (PAPER.parent / "paper.bib").read_text(), re.MULTILINE)
     assert set(re.findall(r"(?<=[\[ ])@(\w+)", text)) == set(known)
     assert broken(PAPER) == []
-    answers = (ROOT / "docs/answers.md").read_text(encoding="utf-8")
+    answers = (ROOT / "docs/evidence/benchmarks.md").read_text(encoding="utf-8")
     assert [n for n in re.findall(r"(?<!\d)\.\d{3}", text) if n not in answers] == []
     assert 250 < len(text.split()) < 1500
 
@@ -160,7 +160,7 @@ def test_readme_is_a_front_page():
 
 def test_the_results_are_those_of_the_rules():
     rules = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "workflow/rules").glob("*.smk"))
-    table = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs/reference/results.md").read_text(encoding="utf-8")
     names = [
         n for row in re.findall(r"^\|([^|]+)\|", table, re.MULTILINE) for n in INLINE.findall(row)
     ]

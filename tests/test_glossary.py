@@ -8,7 +8,7 @@ from places import ROOT
 
 pytestmark = pytest.mark.slow
 
-GLOSSARY = ROOT / "docs/glossary.md"
+GLOSSARY = ROOT / "docs/reference/glossary.md"
 ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ?([^|]*)\|$", GLOSSARY.read_text(), re.MULTILINE)[2:]
 ASIDE = sorted(word.strip() for *_, words in ROWS for word in words.split(",") if word.strip())
 PAGES = [

@@ -15,8 +15,8 @@ NOT_SHOWN = {"baselines", "null_cv_frequency", "times/jobs"}
 
 def documented() -> set[str]:
     """Return the tables that the documentation of the results names."""
-    text = (ROOT / "docs/results.md").read_text(encoding="utf-8")
-    text += (ROOT / "docs/gene_sets.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/results.md").read_text(encoding="utf-8")
+    text += (ROOT / "docs/how_to/gene_sets.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
     return set(re.findall(r"`([\w/]+)\.tsv`", " ".join(rows)))
 

@@ -1,11 +1,11 @@
-"""Hold every stated number against simulated truth, and write docs/claims.md.
+"""Hold every stated number against simulated truth, and write docs/evidence/claims.md.
 
     python benchmarks/accuracy/claims.py run [--topic TEXT] [--jobs 2] [--draws N]
     python benchmarks/accuracy/claims.py page
     python benchmarks/accuracy/claims.py expected [--jobs 2] [--draws N]
 
 ``run`` draws each trial of tests/claims (those whose topic has TEXT in it) and puts its rows into
-tests/claims/measured.tsv, in place of those of the same trial; ``page`` makes docs/claims.md of
+tests/claims/measured.tsv, in place of those of the same trial; ``page`` makes docs/evidence/claims.md of
 that table. Seeds begin at 1000: no law of the fast suite has seen these draws.
 """
 

@@ -1,4 +1,4 @@
-"""docs/claims.md, from the table of what was measured."""
+"""docs/evidence/claims.md, from the table of what was measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from certificate import Trial
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "tests" / "claims" / "measured.tsv"
 AUDIT = ROOT / "tests" / "claims" / "audit.tsv"
-PAGE = ROOT / "docs" / "claims.md"
+PAGE = ROOT / "docs" / "evidence" / "claims.md"
 
 HEAD = """# What the stated numbers are worth
 
@@ -72,7 +72,7 @@ def before(table: pd.DataFrame) -> Iterable[str]:
 
 
 def page(table: pd.DataFrame, trials: Sequence[Trial]) -> str:
-    """Return docs/claims.md, of what was measured of trials."""
+    """Return docs/evidence/claims.md, of what was measured of trials."""
     said = pd.Series([kept(row) for row in table.itertuples()])
     number = {word: int((said == word).sum()) for word in ("holds", "within its error")}
     summary = (

@@ -111,7 +111,7 @@ def test_errors_are_those_of_plain_fits_of_times():
 
 
 def test_the_page_shows_what_runs():
-    text = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/how_to/python.md").read_text(encoding="utf-8")
     (block,) = [b for b in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "CV(" in b]
     names = {}
     exec(block, names)

@@ -44,7 +44,7 @@ def test_every_rule_asks_for_memory_and_time(rule: str) -> None:
 
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_a_profile_has_its_extra_and_its_line_in_the_docs(name: str) -> None:
-    page = (ROOT / "docs/large.md").read_text()
+    page = (ROOT / "docs/how_to/clusters.md").read_text()
     assert (
         f"`pip install 'genesig[{name}]'` | `genesig run mystudy.yaml --workflow-profile {name}`"
         in page

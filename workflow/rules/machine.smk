@@ -12,7 +12,7 @@ except ModuleNotFoundError as error:
         raise
     raise WorkflowError(
         "genesig is not installed in the Python that runs Snakemake; install it there, by"
-        " pip install . in a clone of this version (docs/running.md)"
+        " pip install . in a clone of this version (docs/how_to/running.md)"
     ) from None
 
 from genesig.errors import InvalidInput

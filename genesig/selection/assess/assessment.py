@@ -80,7 +80,7 @@ def difference(
     training sets of the same samples. With fewer than `FEWEST` repeats r² says too little: the
     interval is then the hull of that with s²/n alone and one over splits, t with the correction for
     training sets that overlap (Nadeau and Bengio 2003), left out where a split does not define its
-    error. What they cover is measured in docs/claims.md.
+    error. What they cover is measured in docs/evidence/claims.md.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from genesig.selection.model.new_samples import predict
 from genesig.selection.model.schema import SCHEMA, STEPS
 from genesig.selection.model.shape import digest_of
 
-PAGE = (ROOT / "docs/model.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/model.md").read_text(encoding="utf-8")
 PUBLISHED = ROOT / "docs/model.schema.json"
 SELF_CONTAINED = [
     chain for chain in CHAINS
