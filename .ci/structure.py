@@ -93,7 +93,8 @@ OPENING_FUNCTIONS = {
 BUFFERS = ("StringIO(", "BytesIO(", "os.devnull")
 
 TOP_LEVEL = {
-    *("CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "Snakefile", "pyproject.toml"),
+    *("CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "Snakefile", "llms.txt"),
+    "pyproject.toml",
     *("benchmarks", "config", "docs", "genesig", "resources", "tests", "workflow"),
     "profiles",  # a link: Snakemake looks for its default profile beside the Snakefile
     *(".ci", ".github", ".gitignore", ".pre-commit-config.yaml", ".test", ".zenodo.json"),
@@ -130,11 +131,11 @@ def check_formats() -> Iterator[str]:
     for format_ in FORMATS:
         if not (format_.suffixes or format_.opening):
             yield f"genesig/data/files: format {format_.name!r} needs `suffixes` or `opening`"
-    table = (ROOT / "config/README.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs/reference/formats.md").read_text(encoding="utf-8")
     cells = re.findall(r"^\| [^|]+ \| ([^|]*\.[^|]*) \|", table, re.MULTILINE)
     documented = {suffix.lower() for cell in cells for suffix in cell.split()}
     for suffix in sorted({s for format_ in FORMATS for s in format_.suffixes} - documented):
-        yield f"config/README.md, table of formats: no row with {suffix}"
+        yield f"docs/reference/formats.md, table of formats: no row with {suffix}"
 
 
 def check_steps() -> Iterator[str]:

@@ -5,8 +5,9 @@
     python benchmarks/accuracy/claims.py expected [--jobs 2] [--draws N]
 
 ``run`` draws each trial of tests/claims (those whose topic has TEXT in it) and puts its rows into
-tests/claims/measured.tsv, in place of those of the same trial; ``page`` makes docs/evidence/claims.md of
-that table. Seeds begin at 1000: no law of the fast suite has seen these draws.
+tests/claims/measured.tsv, instead of those of the same trial; ``page`` makes
+docs/evidence/claims.md of that table. Seeds begin at 1000: no law of the fast suite has
+seen these draws.
 """
 
 from __future__ import annotations
