@@ -15,16 +15,16 @@ from answers_data import OTHERS, PUBLISHED
 from answers_goals import agreed, paired
 
 NAMES = {
-    "genesig": "**genesig** (predictive model)",
-    "named genes": "**genesig**, named genes alone",
-    "committee": "genesig, `linear.model: committee`",
+    "genesig": "**genesig, default**",
+    "named genes": "**genesig, FDR-selected genes only**",
+    "committee": "genesig, ensemble of three models",
     "best": "genesig, `linear.list: best`",
-    "stable": "list `stable` alone",
-    "minimal": "list `minimal` alone",
+    "stable": "list `stable` only",
+    "minimal": "list `minimal` only",
     "l1 logistic": "l1 logistic, to convergence",
-    "l1 logistic, as is": "l1 logistic, scikit-learn's grid",
+    "l1 logistic, as is": "lasso (l1 logistic, scikit-learn)",
     "linear SVM": "linear SVM, all genes",
-    "t-test + LDA": "top-k t-test + LDA",
+    "t-test + LDA": "t-test, top k genes, LDA",
     "shrunken centroids": "shrunken centroids",
 }
 SHORT = {
@@ -64,7 +64,7 @@ def means(wide: dict[str, pd.DataFrame], methods: list[str]) -> Iterator[str]:
         cells = [
             three(wide["error"][method].mean()),
             *(three(wide["error"][method].reindex(known).mean()) for known in (PUBLISHED, OTHERS)),
-            paired(wide["error"], method, methods[0]).replace("-", "−").replace("0.", "."),
+            paired(wide["error"], method, methods[0]).replace("-", "−"),
             three(wide["auc"][method].mean()),
             f"{wide['genes'][method].median():g}" if chooses else "all",
             three(wide["stability"][method].mean()) if chooses else "–",
@@ -109,8 +109,8 @@ def line(cells: list[str]) -> str:
 
 
 def three(value: float) -> str:
-    """Write a share without its zero."""
-    return f"{value:.3f}".lstrip("0") if not np.isnan(value) else "–"
+    """Return a share with three decimals."""
+    return f"{value:.3f}" if not np.isnan(value) else "–"
 
 
 def two(value: float) -> str:

@@ -1,6 +1,7 @@
 """The pages for people: links lead somewhere, commands name what exists."""
 
 import re
+import runpy
 import struct
 import tomllib
 from pathlib import Path
@@ -15,13 +16,15 @@ pytestmark = pytest.mark.slow
 README = ROOT / "README.md"
 PAPER = ROOT / "docs/paper/paper.md"  # a page of a journal, not of these
 DOCS = sorted({*(ROOT / "docs").rglob("*.md")} - {PAPER})
-MORE = sorted(page for part in ("config", "resources") for page in (ROOT / part).rglob("*.md"))
+PARTS = ("config", "resources", "benchmarks")
+MORE = sorted(page for part in PARTS for page in (ROOT / part).rglob("*.md"))
 PAGES = [README, *DOCS, *MORE]
 PICTURE = ROOT / "docs/pictures/first_screen.png"
 TEST_LINE = "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && .venv/bin/pytest"
 # What commands name and the reader has or makes.
 READERS_OWN = re.compile(
-    r"(\.venv|build/.*|mystudy\.yaml|new\.tsv|predictions\.tsv|hgnc_complete_set\.txt|data/.*|(\.test/)?results/.*|dist|genesig-\*\.whl|\.\./shared/.*)"
+    r"(\.venv|\.\./(?:new)?arrays|build/.*|mystudy\.yaml|new\.tsv|predictions\.tsv"
+    r"|hgnc_complete_set\.txt|data/.*|(\.test/)?results/.*|dist|genesig-\*\.whl|\.\./shared/.*)"
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -30,6 +33,14 @@ FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?: {4}.*\n)+")
 INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
+
+
+HOW_TO = sorted((ROOT / "docs/how_to").glob("*.md"))
+STEPS = ["When to use it", "Config", "What you get", "How to read it", "Limits"]
+TABLE_OF_MESSAGES = ROOT / "docs/how_to/problems.md"  # no task, so without these parts
+WRITTEN_BY_PROGRAMS = ("claims.md", "benchmarks.md", "speed.md", "command_line.md", "methods.md")
+"""Pages of tables that programs print; of config/README.md, the settings."""
+MOST_WORDS, MOST_WORDS_OF_A_TASK = 31_000, 600
 
 
 def each(paths):
@@ -103,7 +114,7 @@ def known(word: str) -> bool:
 
 
 def test_pages_are_found():
-    assert {p.name for p in DOCS} >= {"README.md", "methods.md", "reading.md", "running.md"}
+    assert {p.name for p in DOCS} >= {"README.md", "numbers.md", "running.md", "results.md"}
     assert ROOT / "config/README.md" in MORE
     assert sum(len(links(page)) for page in PAGES) > 40
     assert sum(len(commands(page)) for page in PAGES) > 15
@@ -146,8 +157,8 @@ def test_the_paper_has_its_sections_sources_and_figures():
     known = re.findall(r"^@article\{(\w+),", (PAPER.parent / "paper.bib").read_text(), re.MULTILINE)
     assert set(re.findall(r"(?<=[\[ ])@(\w+)", text)) == set(known)
     assert broken(PAPER) == []
-    answers = (ROOT / "docs/evidence/benchmarks.md").read_text(encoding="utf-8")
-    assert [n for n in re.findall(r"(?<!\d)\.\d{3}", text) if n not in answers] == []
+    tables = (ROOT / "docs/evidence/benchmarks.md").read_text(encoding="utf-8")
+    assert [n for n in re.findall(r"\b0\.\d{3}", text) if n not in tables] == []
     assert 250 < len(text.split()) < 1500
 
 
@@ -158,14 +169,104 @@ def test_readme_is_a_front_page():
     assert links(README)[0] == PICTURE.relative_to(ROOT).as_posix()
 
 
+def table(text: str, heading: str) -> list[list[str]]:
+    """Return the cells of the rows of a table, found by its heading."""
+    lines = text.split(heading)[1].splitlines()[2:]
+    end = next(k for k, line in enumerate(lines) if not line.startswith("|"))
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:end]]
+
+
+def test_benchmark_numbers_are_those_of_the_evidence():
+    summary, quality, full = (
+        table(path.read_text(encoding="utf-8"), heading)
+        for path, heading in (
+            (README, "| method | error, all 15 |"),
+            (ROOT / "docs/evidence/quality.md", "| method | error, all 15 |"),
+            (ROOT / "docs/evidence/benchmarks.md", "| mean of balanced errors |"),
+        )
+    )
+    assert len(summary) == 7
+    assert summary == quality
+    measured = [[*row[1:4], *row[5:]] for row in full]
+    assert [row for row in summary if row[1:] not in measured] == []
+
+
+@each([page for page in HOW_TO if page != TABLE_OF_MESSAGES])
+def test_a_how_to_page_has_its_parts_in_order(page):
+    headings = re.findall(r"^## (.+)$", prose(page), re.MULTILINE)
+    assert headings == STEPS
+
+
+@each(HOW_TO)
+def test_a_how_to_page_ends_with_a_command(page):
+    last = page.read_text(encoding="utf-8").splitlines()[-1]
+    assert last.startswith("    ")
+    assert commands(page)[-1] == last.strip() or last.strip() in commands(page)
+
+
+@each(HOW_TO)
+def test_a_how_to_page_is_short(page):
+    assert len(INDENTED.sub("", prose(page)).split()) <= MOST_WORDS_OF_A_TASK
+
+
+def test_pages_written_by_hand_are_not_too_long():
+    pages = [page for page in PAGES if page.name not in WRITTEN_BY_PROGRAMS]
+    texts = [prose(page).split("## All settings")[0] for page in pages]
+    assert sum(len(text.split()) for text in texts) <= MOST_WORDS
+
+
+def test_the_command_line_page_is_current():
+    written = runpy.run_path(str(ROOT / "docs/site/command_line.py"))
+    assert written["EXAMPLES"].keys() == COMMANDS.keys()
+    page = (ROOT / "docs/reference/command_line.md").read_text(encoding="utf-8")
+    assert page == written["page"](), "run: python docs/site/command_line.py"
+
+
+def test_messages_of_the_problems_page_are_those_of_the_package():
+    rows = re.findall(r"^\| `([^`|]+)` \|", prose(TABLE_OF_MESSAGES), re.MULTILINE)
+    sources = (ROOT / "genesig").rglob("*.py")
+    code = "".join(path.read_text(encoding="utf-8") for path in sources)
+    assert len(rows) == 15
+    assert [
+        row for row in rows if row not in re.sub(r'"\s*\n?\s*(?:what \+= )?f?"', "", code)
+    ] == []
+
+
+def test_the_picture_of_the_workflow_is_current():
+    drawn = runpy.run_path(str(ROOT / "docs/pictures/workflow.py"))
+    files = sorted((ROOT / "workflow/rules").glob("*.smk"))
+    text = "".join(path.read_text(encoding="utf-8") for path in files)
+    rules = set(re.findall(r"^ *rule (\w+):$", text, re.MULTILINE)) - {"upload", "upload_folder"}
+    assert rules == {rule for stage in drawn["STAGES"].values() for rule in stage}
+    picture = (ROOT / "docs/pictures/workflow.svg").read_text(encoding="utf-8")
+    assert picture == drawn["drawing"](), "run: python docs/pictures/workflow.py"
+
+
+def test_llms_txt_lists_every_page_of_docs():
+    text = (ROOT / "llms.txt").read_text(encoding="utf-8")
+    assert text.startswith("# genesig\n\n> ")
+    targets = {(ROOT / target).resolve() for target in LINK.findall(text)}
+    assert targets == {page.resolve() for page in PAGES} - {(ROOT / "docs/README.md").resolve()}
+
+
 def test_the_results_are_those_of_the_rules():
     rules = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "workflow/rules").glob("*.smk"))
-    table = (ROOT / "docs/reference/results.md").read_text(encoding="utf-8")
-    names = [
-        n for row in re.findall(r"^\|([^|]+)\|", table, re.MULTILINE) for n in INLINE.findall(row)
-    ]
-    stems = {re.split(r"[./*]", name)[0] for name in names[1:]}
+    page = (ROOT / "docs/reference/results.md").read_text(encoding="utf-8")
+    files = page.split("\n## signature.tsv\n")[0]
+    rows = re.findall(r"^\|([^|]+)\|", files, re.MULTILINE)
+    stems = {re.split(r"[./*]", name)[0] for row in rows for name in INLINE.findall(row)}
+    assert len(stems) > 40
     assert {stem for stem in stems if not re.search(rf"\b{stem}\b", rules)} == set()
+
+
+@pytest.mark.parametrize("name", ["signature", "controls", "stability"])
+def test_columns_of_a_result_are_explained(name):
+    golden = ROOT / f"tests/golden/default_study/{name}.tsv"
+    columns = golden.read_text(encoding="utf-8").splitlines()[0].split("\t")
+    page = (ROOT / "docs/reference/results.md").read_text(encoding="utf-8")
+    section = page.split(f"\n## {name}.tsv\n")[1].split("\n## ")[0]
+    explained = re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", section, re.MULTILINE)))
+    assert [column for column in columns if column not in explained] == []
 
 
 def test_the_picture_is_small_and_can_be_read():

@@ -4,9 +4,10 @@
     python benchmarks/accuracy/studies_truth.py page FILE
 
 `run` adds a line of JSON to FILE for every draw that is not there yet, `page` prints the tables of
-docs/how_to/studies.md. Studies of 24 samples (or 40) and 100 genes, each with a gain (e to the power of
-N(0, .3²)) and an offset (N(0, .7²), or 2²) of its own for every gene; 8 genes tell the classes
-apart by .8 standard deviations, except in a study that is odd. Seeds are the numbers of the draws.
+docs/evidence/benchmarks.md. Studies of 24 samples (or 40) and 100 genes, each with a gain (e to
+the power of N(0, .3²)) and an offset (N(0, .7²), or 2²) of its own for every gene; 8 genes
+tell the classes apart by .8 standard deviations, except in a study that is odd.
+Seeds are the numbers of the draws.
 """
 
 from __future__ import annotations
@@ -228,7 +229,7 @@ def run(path: Path, parts: list[str], draws: int | None) -> None:
 
 
 def page(path: Path) -> Iterator[str]:
-    """Yield the tables of docs/how_to/studies.md."""
+    """Yield the tables of docs/evidence/benchmarks.md."""
     found = pd.read_json(path, lines=True)
     found["above"] = (found["auc"] > found["high"]).astype(float)
     for title, (parts, keys) in TABLES.items():

@@ -3,9 +3,9 @@
     python benchmarks/robustness/killed_studies.py [kills] [seed]
 
 Studies of every kind of response, and one of several studies, in turn: a job, Snakemake or the
-whole group of processes gets a signal, and the study is gone on with as docs/how_to/running.md says, up to
-ten times, until it is whole. What is left of a killed Snakemake's jobs may still be at work by
-then, as it would be for a user.
+whole group of processes gets a signal, and the study is gone on with as docs/how_to/running.md
+says, up to ten times, until it is whole. What is left of a killed Snakemake's jobs may still be
+at work by then, as it would be for a user.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Stage I: all folds, 30 tau from tau_max to .02 tau_max, 20 lam, mu = 1e-6 ||Z'Z|
 within each fold. genesig is timed with everything (training sets, path, ridge refits, scores of
 the samples left out); a peer with its warm path alone, fold after fold, the time of its median
 fold times the number of folds. The floor is 30 products X'R. Peers that are not installed are
-named as such (docs/evidence/speed.md tells how they are); glmnet needs R. Times are processor seconds: they
-do not see what else the machine does.
+named as such (docs/evidence/speed.md tells how they are); glmnet needs R. Times are processor
+seconds: they do not see what else the machine does.
 """
 
 import resource

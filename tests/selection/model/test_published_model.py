@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -25,7 +24,7 @@ from genesig.selection.model.new_samples import predict
 from genesig.selection.model.schema import SCHEMA, STEPS
 from genesig.selection.model.shape import digest_of
 
-PAGE = (ROOT / "docs/reference/model.md").read_text(encoding="utf-8")
+SCRIPTS = ROOT / "docs/reference"
 PUBLISHED = ROOT / "docs/model.schema.json"
 SELF_CONTAINED = [
     chain for chain in CHAINS
@@ -65,8 +64,8 @@ def test_the_page_names_the_digest_as_it_is_made() -> None:
     )
 
 
-def program(language: str, folder: Path) -> list[str]:
-    """Write down the program of the page, or skip where its language is not there."""
+def program(language: str) -> list[str]:
+    """Return the command of a published script; skip if its language is not installed."""
     if shutil.which(PROGRAMS[language][0]) is None:
         pytest.skip(f"{PROGRAMS[language][0]} is not here")
     if language == "r":
@@ -74,9 +73,7 @@ def program(language: str, folder: Path) -> list[str]:
         if subprocess.run(asked, capture_output=True, check=False).returncode:
             pytest.skip("R's package jsonlite is not here")
     interpreter, name = PROGRAMS[language]
-    (code,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    (folder / name).write_text(code, encoding="utf-8")
-    return [interpreter, str(folder / name)]
+    return [interpreter, str(SCRIPTS / name)]
 
 
 def scored(command: list[str], folder: Path, model: object, text: str) -> pd.DataFrame | str:
@@ -96,7 +93,7 @@ def scored(command: list[str], folder: Path, model: object, text: str) -> pd.Dat
 def test_another_language_scores_as_predict_does(
     chain: str, task: str, language: str, tmp_path: Path
 ) -> None:
-    command = program(language, tmp_path)
+    command = program(language)
     model, _ = model_of(chain, task)
     text = table(np.round(values(CHAINS[chain][2], seed=5), 1), NAMES, GENES)  # with ties
     found = scored(command, tmp_path, model, text)
@@ -126,7 +123,7 @@ def test_another_language_stops_at_what_it_does_not_know(
     name: str, language: str, tmp_path: Path
 ) -> None:
     chain, changes, words = STOPS[name]
-    command = program(language, tmp_path)
+    command = program(language)
     text = table(values(False), NAMES, GENES)
     found = scored(command, tmp_path, model_of(chain)[0] | changes, text)
     assert isinstance(found, str)
@@ -138,6 +135,6 @@ def test_another_language_stops_at_what_it_does_not_know(
 def test_another_language_scores_no_sample_that_lacks_a_gene(
     change: tuple[str, str], language: str, tmp_path: Path
 ) -> None:
-    command = program(language, tmp_path)
+    command = program(language)
     text = table(values(True), NAMES, GENES).replace(*change)
     assert isinstance(scored(command, tmp_path, model_of("quantile")[0], text), str)
