@@ -116,7 +116,7 @@ def _of_raw_values(X: Array, size: str) -> str:
     values = X[np.isfinite(X)]
     if looks_counted(X) and (np.round(values) == values).all():
         return (f"the values look like counts ({size}); steps for counts are vst, size_factors and "
-                "log_cpm (docs/how_to/data.md)")  # fmt: skip
+                "log_cpm (docs/how_to/rnaseq.md)")  # fmt: skip
     return (f"the values look as if they were never logged ({size}); to take logarithms set "
             f"normalise.samples: [{flow(log2_step(X))}]")  # fmt: skip
 
