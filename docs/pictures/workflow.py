@@ -8,7 +8,7 @@ from pathlib import Path
 PICTURE = Path(__file__).with_suffix(".svg")
 STAGES = {
     "Files": ("fetch", "validate", "read", "normalise", "split"),
-    "Fits (one job per batch)": (
+    "Fits, in batches": (
         "fit",
         "fit_final",
         "fit_subsamples",
