@@ -80,15 +80,14 @@ class FixStudies:
     genes: ClassVar[None] = None
 
     @classmethod
-    def fit(
-        cls, X: Array, about: pd.DataFrame, *, column: str, response: Array
-    ) -> FixStudies:  # fmt: skip
+    def fit(cls, X: Array, about: pd.DataFrame, *, column: str, response: Array) -> FixStudies:
         """Estimate the locations; `response` has a number for each row, or a column a class."""
         own = _studies(column, len(X), about)
         member = np.zeros((len(X), len(own)))
         for k, rows in enumerate(own.values()):
             member[rows, k] = 1.0
-        mean, R = member.T / member.sum(axis=0)[:, None], np.asarray(response, dtype=float)
+        mean = member.T / member.sum(axis=0)[:, None]
+        R = np.asarray(response, dtype=float)
         R = R.reshape(len(X), -1)
         slopes = np.linalg.lstsq(R - member @ (mean @ R), X, rcond=None)[0]
         location = mean @ (X - R @ slopes)
@@ -96,7 +95,8 @@ class FixStudies:
 
     def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
         """Shift the rows of the training studies."""
-        out, shift = X.copy(), dict(zip(self.batches, np.asarray(self.shift), strict=True))
+        out = X.copy()
+        shift = dict(zip(self.batches, np.asarray(self.shift), strict=True))
         for name, rows in _studies(self.column, len(X), about).items():
             if name in shift:
                 out[rows] -= shift[name]
@@ -217,9 +217,7 @@ class Alignments:
             self._copies[name] = self.align(name)
         return self._copies[name]
 
-    def errors(
-        self, response: Array, rows: Array, moved: Array | None = None
-    ) -> dict[str, float]:  # fmt: skip
+    def errors(self, response: Array, rows: Array, moved: Array | None = None) -> dict[str, float]:
         r"""Return the error of each candidate.
 
         .. math:: \min_\lambda \sum_k \|R_k - \hat R_k\|^2 / n_k,
@@ -288,10 +286,18 @@ def _left_out(G: Array, names: Array) -> list[tuple[Array, Array, Array]]:
     """Return the rows of each study, those of the others, and what ridge makes of these."""
     out = []
     for name in np.unique(names):
-        test, train = np.flatnonzero(names == name), np.flatnonzero(names != name)
+        test = np.flatnonzero(names == name)
+        train = np.flatnonzero(names != name)
         _, of, size = np.unique(names[train], return_inverse=True, return_counts=True)
-        out.append((test, train, _ridge(G[np.ix_(train, train)], G[np.ix_(test, train)],
-                                        1.0 / (len(size) * size[of]))))  # fmt: skip
+        out.append(
+            (
+                test,
+                train,
+                _ridge(
+                    G[np.ix_(train, train)], G[np.ix_(test, train)], 1.0 / (len(size) * size[of])
+                ),
+            )
+        )
     return out
 
 
@@ -301,7 +307,8 @@ def _ridge(K: Array, across: Array, p: Array) -> Array:
     Centred kernel ridge: with C = I - 1p', K~ = C K C', D = diag(p) and k~ the centred rows of the
     test samples, H = 1p' + k~ D^½ (D^½ K~ D^½ + λ I)^-1 D^½ C.
     """
-    n, half = len(p), np.sqrt(p)
+    n = len(p)
+    half = np.sqrt(p)
     mean = K @ p
     centred = K - mean[:, None] - mean + p @ mean
     across = across - (across @ p)[:, None] - mean + p @ mean
@@ -309,6 +316,7 @@ def _ridge(K: Array, across: Array, p: Array) -> Array:
     unit = np.trace(A) / n
     unit = unit if unit > 0 else 1.0
     C = np.eye(n) - p
-    inverse = [np.linalg.solve(A + each * unit * np.eye(n), half[:, None] * C)
-               for each in PENALTIES]  # fmt: skip
+    inverse = [
+        np.linalg.solve(A + each * unit * np.eye(n), half[:, None] * C) for each in PENALTIES
+    ]
     return np.asarray(p + (across * half) @ np.stack(inverse))

@@ -47,7 +47,8 @@ def numbered(step: str, by: Sequence[str] | None, n_columns: int) -> Array:
 def by_size(sets: Array) -> Iterator[tuple[Array, Array]]:
     """Yield the sets of each size: (m,) numbers and (m, size) columns."""
     sizes = np.bincount(sets)
-    order, starts = np.argsort(sets, kind="stable"), np.cumsum(sizes) - sizes
+    order = np.argsort(sets, kind="stable")
+    starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 0]):
         numbers = np.flatnonzero(sizes == size)
         yield numbers, order[starts[numbers][:, None] + np.arange(size)]

@@ -51,19 +51,26 @@ def shrunken(Z: Array) -> tuple[Array, Array]:
     -----
     W. E. Johnson et al. (2007), Biostatistics 8:118, equations 3.1 and 3.2.
     """
-    n, mean, variance = len(Z), Z.mean(axis=0), Z.var(axis=0, ddof=1)
+    n = len(Z)
+    mean = Z.mean(axis=0)
+    variance = Z.var(axis=0, ddof=1)
     if len(mean) < 2 or np.ptp(variance) == 0:
         return mean, variance
-    centre, tau2 = mean.mean(), mean.var(ddof=1)
-    m, s2 = variance.mean(), variance.var(ddof=1)
-    a, b = (2 * s2 + m**2) / s2, (m * s2 + m**3) / s2
-    gamma, delta = mean, variance
+    centre = mean.mean()
+    tau2 = mean.var(ddof=1)
+    m = variance.mean()
+    s2 = variance.var(ddof=1)
+    a = (2 * s2 + m**2) / s2
+    b = (m * s2 + m**3) / s2
+    gamma = mean
+    delta = variance
     for _ in range(ITERATIONS):
         new_gamma = (n * tau2 * mean + delta * centre) / (n * tau2 + delta)
         squares = (n - 1) * variance + n * (mean - new_gamma) ** 2
         new_delta = (b + squares / 2) / (n / 2 + a - 1)
         change = max(_change(gamma, new_gamma), _change(delta, new_delta))
-        gamma, delta = new_gamma, new_delta
+        gamma = new_gamma
+        delta = new_delta
         if change <= TOLERANCE:
             break
     return gamma, delta
@@ -124,7 +131,8 @@ class ReferenceBatch:
             )
         used = (self.scale > 0) & (_scale(X) > 0)
         adjusted = X.copy()
-        mean, scale = self.mean[used], self.scale[used]
+        mean = self.mean[used]
+        scale = self.scale[used]
         Z = (X[:, used] - mean) / scale
         gamma, delta = shrunken(Z)
         adjusted[:, used] = (Z - gamma) / np.sqrt(delta) * scale + mean
@@ -162,8 +170,9 @@ class Combat:
     delta: Array
 
     @classmethod
-    def fit(cls, X: Array, *, batch: Sequence[str], reference: str | None,
-            covariates: Array | None) -> Combat:  # fmt: skip
+    def fit(
+        cls, X: Array, *, batch: Sequence[str], reference: str | None, covariates: Array | None
+    ) -> Combat:
         """Estimate the batches' shifts and variances; with one batch there are none.
 
         Parameters
@@ -180,11 +189,14 @@ class Combat:
         GenesigError
             An unknown reference, or covariates that the batches, or one another, determine.
         """
-        names, extra = _names(batch), _columns(covariates, len(X))
+        names = _names(batch)
+        extra = _columns(covariates, len(X))
         batches = tuple(sorted(n for n, k in Counter(names).items() if k >= FEWEST_IN_TRAINING))
         kept = np.isin(names, batches)
         if not kept.all():
-            X, names, extra = X[kept], names[kept], extra[kept]
+            X = X[kept]
+            names = names[kept]
+            extra = extra[kept]
         if reference is not None and reference not in batches:
             near = did_you_mean(reference, batches)
             raise GenesigError(f"combat: no sample is of the reference batch '{reference}'{near}")
@@ -204,7 +216,8 @@ class Combat:
         for k, (name, inside) in enumerate(groups.items()):
             if name != reference:
                 shift, variance = shrunken(Z[inside])
-                fitted.gamma[k, scale > 0], fitted.delta[k, scale > 0] = shift, variance
+                fitted.gamma[k, scale > 0] = shift
+                fitted.delta[k, scale > 0] = variance
         return fitted
 
     def transform(self, X: Array, *, batch: Sequence[str], covariates: Array | None) -> Array:
@@ -216,9 +229,11 @@ class Combat:
         batch : (n_samples,) names
         covariates : as in `fit`
         """
-        adjusted, used = X.copy(), self.scale > 0
+        adjusted = X.copy()
+        used = self.scale > 0
         extra = _columns(covariates, len(X))
-        Z, scale = self._standardised(X, extra), self.scale[used]
+        Z = self._standardised(X, extra)
+        scale = self.scale[used]
         level = self._level(extra)[:, used]
         names = _names(batch)
         for name, gamma, delta in zip(self.batches, self.gamma, self.delta, strict=True):
@@ -314,8 +329,9 @@ class BatchCorrection:
     genes: ClassVar[None] = None
 
     @classmethod
-    def fit(cls, X: Array, about: pd.DataFrame | None, *, batch: str | None,
-            covariates: Sequence[str]) -> BatchCorrection:  # fmt: skip
+    def fit(
+        cls, X: Array, about: pd.DataFrame | None, *, batch: str | None, covariates: Sequence[str]
+    ) -> BatchCorrection:
         """Estimate the batches' shifts and variances.
 
         Parameters

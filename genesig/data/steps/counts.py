@@ -44,7 +44,8 @@ class LogCpm:
         return np.asarray(np.log2(1e6 * rows / library + self.prior))
 
 
-TRIMMED_RATIOS, TRIMMED_LEVELS = 0.3, 0.05
+TRIMMED_RATIOS = 0.3
+TRIMMED_LEVELS = 0.05
 """Shares of the genes that TMM leaves out at either end, by ratio and by level."""
 SAME = 1e-6
 """Largest log2 ratio of samples that TMM takes for the same."""
@@ -180,10 +181,13 @@ def _effective_library(x: Array, reference: Array) -> float:
     delta method. Genes without reads on either side take no part.
     """
     known = ~np.isnan(x)
-    total, other = float(x[known].sum()), float(reference[known].sum())
+    total = float(x[known].sum())
+    other = float(reference[known].sum())
     both = known & (np.nan_to_num(x) > 0) & (reference > 0)
-    one, two = x[both] / total, reference[both] / other
-    M, A = np.log2(one / two), np.log2(one * two) / 2
+    one = x[both] / total
+    two = reference[both] / other
+    M = np.log2(one / two)
+    A = np.log2(one * two) / 2
     if not len(M) or np.abs(M).max() < SAME:
         return total
     variance = (1 - one) / x[both] + (1 - two) / reference[both]
@@ -195,21 +199,26 @@ def _effective_library(x: Array, reference: Array) -> float:
 
 
 def _middle(values: Array, share: float) -> Array:
-    ranks, cut = average_ranks(values[None])[0], int(share * len(values))
+    ranks = average_ranks(values[None])[0]
+    cut = int(share * len(values))
     return np.asarray((ranks >= cut + 1) & (ranks <= len(values) - cut))
 
 
-MOST_GENES, LEAST_MEAN = 1000, 5.0
+MOST_GENES = 1000
+LEAST_MEAN = 5.0
 """The trend is fitted to so many genes, evenly by level, of at least this mean."""
-LEAST, CREDIBLE = 1e-8, 1e-6
+LEAST = 1e-8
+CREDIBLE = 1e-6
 """Smallest dispersion that is looked for; smallest that the trend is fitted to."""
 LEAST_EXPECTED = 0.5
 """Smallest count that is expected in a sample."""
-COARSE, FINE = 24, 30
+COARSE = 24
+FINE = 30
 """Places where the likelihood of a dispersion is computed, first and around the best."""
 PLAUSIBLE = (1e-4, 15.0)
 """How many times the trend a dispersion may be to be fitted to it."""
-ROUNDS, CLOSE = 11, 1e-6
+ROUNDS = 11
+CLOSE = 1e-6
 """Most fits of the trend; sum of the squared changes of log coefficients at which to stop."""
 TRIMMED = 0.001
 
@@ -255,7 +264,9 @@ class Vst:
 
     def transform(self, X: Array) -> Array:
         """Bring each row to one depth, and stabilise its variance."""
-        q, a0, a1 = at_one_depth(X, self), self.a0, self.a1
+        q = at_one_depth(X, self)
+        a0 = self.a0
+        a1 = self.a1
         root = np.sqrt(a0 * q * (1 + a1 + a0 * q))
         return np.asarray(np.log2((1 + a1 + 2 * a0 * q + 2 * root) / (4 * a0)))
 
@@ -279,15 +290,19 @@ def dispersions(X: Array, factors: Array) -> Array:
     no more than Poisson's, by its moments, has the least, as in DESeq2, whose search begins there.
     """
     mean = np.maximum(np.outer(factors, (X / factors[:, None]).mean(axis=0)), LEAST_EXPECTED)
-    low, high = np.log(LEAST), np.log(max(10, len(X)))
+    low = np.log(LEAST)
+    high = np.log(max(10, len(X)))
     grid = np.linspace(low, high, COARSE)
     at = np.argmax([_likelihood(X, mean, np.full(X.shape[1], a)) for a in grid], axis=0)
-    left, right = grid[np.maximum(at - 1, 0)], grid[np.minimum(at + 1, COARSE - 1)]
+    left = grid[np.maximum(at - 1, 0)]
+    right = grid[np.minimum(at + 1, COARSE - 1)]
     golden = (np.sqrt(5) - 1) / 2
     for _ in range(FINE):
-        one, two = right - golden * (right - left), left + golden * (right - left)
+        one = right - golden * (right - left)
+        two = left + golden * (right - left)
         lower = _likelihood(X, mean, one) < _likelihood(X, mean, two)
-        left, right = np.where(lower, one, left), np.where(lower, right, two)
+        left = np.where(lower, one, left)
+        right = np.where(lower, right, two)
     return np.where(
         _by_moments(X / factors[:, None], factors) > LEAST, np.exp((left + right) / 2), LEAST
     )
@@ -295,7 +310,8 @@ def dispersions(X: Array, factors: Array) -> Array:
 
 def _by_moments(Y: Array, factors: Array) -> Array:
     """Return the smaller of two estimates from counts of one depth: of all, and by each sample."""
-    mean, free = Y.mean(axis=0), max(1, len(Y) - 1)
+    mean = Y.mean(axis=0)
+    free = max(1, len(Y) - 1)
     level = np.maximum(mean, 1)
     moments = (Y.var(axis=0) * len(Y) / free - (1 / factors).mean() * mean) / mean**2
     rough = (((Y - level) ** 2 - level) / level**2).sum(axis=0) / free
@@ -318,12 +334,14 @@ def trend(means: Array, found: Array) -> dict[str, float]:
     Again and again without those far off the last trend, as DESeq2 does.
     """
     used = found > CREDIBLE
-    means, found = means[used], found[used]
+    means = means[used]
+    found = found[used]
     coefs = np.array([0.1, 1.0])
     for _ in range(ROUNDS):
         ratio = found / (coefs[0] + coefs[1] / means)
         good = (ratio > PLAUSIBLE[0]) & (ratio < PLAUSIBLE[1])
-        before, coefs = coefs, _gamma_line(1 / means[good], found[good], coefs)
+        before = coefs
+        coefs = _gamma_line(1 / means[good], found[good], coefs)
         if not (coefs > 0).all():
             break
         if (np.log(coefs / before) ** 2).sum() < CLOSE:
@@ -341,7 +359,8 @@ def _gamma_line(x: Array, y: Array, coefs: Array) -> Array:
     for _ in range(50):
         weight = 1 / (coefs[0] + coefs[1] * x)
         design = np.stack([weight, weight * x], axis=1)
-        before, coefs = coefs, np.linalg.lstsq(design, weight * y, rcond=None)[0]
+        before = coefs
+        coefs = np.linalg.lstsq(design, weight * y, rcond=None)[0]
         if not (coefs[0] + coefs[1] * x > 0).all():
             return failed
         if np.allclose(coefs, before, rtol=1e-8, atol=0):

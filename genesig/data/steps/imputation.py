@@ -15,13 +15,15 @@ MOST_MISSING = 0.5
 """Largest share of the training samples that a neighbour may miss."""
 ROUNDING = 1e-12
 """Of a share of samples: 0.3 of 10 are 3."""
-TOGETHER, NUMBERS = 256, 500_000
+TOGETHER = 256
+NUMBERS = 500_000
 """Most training sets whose neighbours are sought at once; about as many numbers are held for it."""
 LIKELY = 3
 """Times as many are nearest over all samples; how near these are in a set bounds what is sought."""
 FARTHEST = 8.0
 """More than any squared difference of values below 1."""
-EVEN, LEAST = 2e-6, 1e-37
+EVEN = 2e-6
+LEAST = 1e-37
 """What a sum in single precision is off by at most for each row, of the squares and besides."""
 
 
@@ -75,9 +77,14 @@ class KnnImpute:
 
     @classmethod
     def fit(
-        cls, X: Array, *, neighbours: int, missing_most: float = 1.0,
-        classes: Array | None = None, near: Near | None = None,
-    ) -> KnnImpute:  # fmt: skip
+        cls,
+        X: Array,
+        *,
+        neighbours: int,
+        missing_most: float = 1.0,
+        classes: Array | None = None,
+        near: Near | None = None,
+    ) -> KnnImpute:
         """Keep the training samples, and the genes that no class of them misses mostly.
 
         Parameters
@@ -107,7 +114,7 @@ class KnnImpute:
     @classmethod
     def together(
         cls, X: Array, trains: Sequence[Array], *, neighbours: int, **others: Any
-    ) -> Iterator[dict[str, Any]]:  # fmt: skip
+    ) -> Iterator[dict[str, Any]]:
         """Yield, for each set of training rows of X, the settings with the neighbours there."""
         wanted = np.flatnonzero(np.isnan(X).any(axis=0))
         many = int(np.clip(40 * NUMBERS // max(1, len(wanted) * neighbours), 1, TOGETHER))
@@ -187,7 +194,8 @@ def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
     Of equally near ones the earlier is taken. Matrix products over all rows, less those over the
     rows that a set lacks, tell which genes may be near; their differences tell how near these are.
     """
-    (n, d), here = X.shape, ~np.isnan(X)
+    (n, d) = X.shape
+    here = ~np.isnan(X)
     k = max(1, min(k, d - 1))  # a model from elsewhere may ask for any number
     near = np.full((len(trains), len(wanted), k), -1, np.int32)
     X = np.ldexp(X, -np.frexp(np.max(np.abs(X), where=here, initial=0))[1])  # below 1
@@ -201,7 +209,8 @@ def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
     for genes in np.array_split(np.arange(len(wanted)), parts):
         i = wanted[genes]
         own = np.stack([theirs[1, :, i].T, theirs[0, :, i].T, -2 * Z[:, i]])
-        sums, counts = _products(own, theirs), own[1].T @ theirs[0]
+        sums = _products(own, theirs)
+        counts = own[1].T @ theirs[0]
         with np.errstate(divide="ignore", invalid="ignore"):
             likely = np.argpartition(sums / counts, min(LIKELY * k, d) - 1, axis=1)[:, : LIKELY * k]
         limits = _limits(X, trains, usable, i, likely, k).astype(np.float32)
@@ -268,7 +277,8 @@ def _means_of(values: Array, near: Array) -> Array:
 def gene_means(X: Array) -> Array:
     """Return each gene's mean over the samples that have it; that of all values where none has."""
     there = ~np.isnan(X)
-    counts, sums = there.sum(axis=0), np.where(there, X, 0).sum(axis=0)
+    counts = there.sum(axis=0)
+    sums = np.where(there, X, 0).sum(axis=0)
     overall = sums.sum() / max(1, counts.sum())
     return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), overall))
 
@@ -302,10 +312,13 @@ class LeftCensored:
         low = np.full(X.shape[1], np.quantile(X[known], quantile) if known.any() else 0.0)
         some = np.flatnonzero(known.any(axis=0))
         # np.nanquantile looks at one gene after the other, in seconds; NaN are sorted to the end.
-        ordered, at = np.sort(X[:, some], axis=0), quantile * (known[:, some].sum(axis=0) - 1)
-        below, part = np.floor(at).astype(np.int64), at % 1.0
+        ordered = np.sort(X[:, some], axis=0)
+        at = quantile * (known[:, some].sum(axis=0) - 1)
+        below = np.floor(at).astype(np.int64)
+        part = at % 1.0
         each = np.arange(len(some))
-        left, right = ordered[below, each], ordered[below + (part > 0), each]
+        left = ordered[below, each]
+        right = ordered[below + (part > 0), each]
         low[some] = left + part * (right - left)
         return cls(low)
 

@@ -98,7 +98,8 @@ def median_polish(Y: Array, sets: Array) -> tuple[Array, Array]:
 def _polish(tables: Array) -> tuple[Array, Array]:
     """Polish tables (n_sets, n_probes, n_arrays), which are used up."""
     total, probes, arrays = (np.zeros(tables.shape[:1] + s) for s in ((), *_margins(tables)))
-    before, active = np.zeros(len(tables)), np.arange(len(tables))
+    before = np.zeros(len(tables))
+    active = np.arange(len(tables))
     for _ in range(ITERATIONS):
         rows = _median(tables, axis=2)
         tables -= rows[:, :, None]
@@ -111,7 +112,9 @@ def _polish(tables: Array) -> tuple[Array, Array]:
         after = np.abs(tables).sum(axis=(1, 2))
         change = np.divide(before, after, out=np.ones_like(after), where=after > 0)
         going = np.abs(1 - change) >= TOLERANCE
-        active, tables, before = active[going], tables[going], after[going]
+        active = active[going]
+        tables = tables[going]
+        before = after[going]
         if not len(active):
             break
     return total[:, None] + arrays, probes
@@ -130,7 +133,8 @@ def _recentre(total: Array, part: Array, active: Array) -> None:
 
 def _median(values: Array, axis: int) -> Array:
     """Take medians without numpy's search for NaN, which costs more than sorting short axes."""
-    ordered, n = np.sort(np.moveaxis(values, axis, -1), axis=-1), values.shape[axis]
+    ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)
+    n = values.shape[axis]
     upper = ordered[..., n // 2]
     return np.asarray(upper if n % 2 else (ordered[..., n // 2 - 1] + upper) / 2)
 
@@ -185,7 +189,8 @@ def _corrected(values: Array) -> Array:
     a = values - mu - alpha * sigma**2
     z = a / sigma
     far = z < -35  # where Phi has no digits left; the mean beyond z, as a continued fraction
-    z_near, z_far = np.where(far, 0, z), np.where(far, z, -35)
+    z_near = np.where(far, 0, z)
+    z_far = np.where(far, z, -35)
     density = np.exp(-(z_near**2) / 2) / ROOT_TWO_PI
     tail = sigma / (-z_far + 2 / (-z_far + 3 / -z_far))
     return np.asarray(np.where(far, tail, a + sigma * density / ndtr(z_near)))
@@ -218,7 +223,8 @@ def _mode(values: Array) -> float:
     grid twice as fine as needed, the convolution by Fourier transform, as affy does it.
     """
     width = _bandwidth(values)
-    low, high = values[0] - 7 * width, values[-1] + 7 * width
+    low = values[0] - 7 * width
+    high = values[-1] + 7 * width
     offsets = np.arange(POINTS + 1) / (2 * POINTS - 1) * 2 * (high - low)
     half = np.sqrt(5.0) * width
     kernel = np.where(offsets < half, 0.75 / half * (1 - (offsets / half) ** 2), 0)
@@ -278,5 +284,6 @@ class Quantile:
     def transform(self, X: Array) -> Array:
         """Look the ranks of each row up in the target."""
         twice = (2 * average_ranks(X)).astype(np.int64)  # average ranks are whole or half
-        lower, upper = self.target[twice // 2 - 1], self.target[(twice + 1) // 2 - 1]
+        lower = self.target[twice // 2 - 1]
+        upper = self.target[(twice + 1) // 2 - 1]
         return np.asarray((lower + upper) / 2)

@@ -91,8 +91,9 @@ def with_columns(dataset: Dataset, steps: Sequence[Mapping[str, Any]]) -> Datase
 def indicators(dataset: Dataset) -> int:
     """Count the columns that are indicators: what each stands for, gene or omic, is there, too."""
     known = {*dataset.genes, *dataset.omics}
-    return sum(name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in known
-               for name in dataset.genes)  # fmt: skip
+    return sum(
+        name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in known for name in dataset.genes
+    )
 
 
 def _each(steps: Sequence[Mapping[str, Any]]) -> str | None:
@@ -121,14 +122,13 @@ def _of_omics(dataset: Dataset) -> pd.DataFrame:
 
 def lacking(dataset: Dataset) -> Array:
     """Tell which samples miss every gene of which omic, (n_samples, n_omics) bool."""
-    lost, of = np.isnan(dataset.X), dataset.omic_of() if dataset.omics else None
+    lost = np.isnan(dataset.X)
+    of = dataset.omic_of() if dataset.omics else None
     found = [lost[:, of == omic].all(axis=1) for omic in range(len(dataset.omics))]
     return np.column_stack(found) if found else np.zeros((len(lost), 0), dtype=bool)
 
 
-def with_indicators(
-    steps: Sequence[Mapping[str, Any]], var: pd.DataFrame
-) -> list[dict[str, Any]]:  # fmt: skip
+def with_indicators(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dict[str, Any]]:
     """Tell the step which columns stand for which genes."""
     if (each := _each(steps)) is None:
         return list(map(dict, steps))
@@ -137,10 +137,16 @@ def with_indicators(
     own = {gene: [place[gene]] for gene in genes}
     if each != GENE:
         omics = var[OMIC].astype(str).tolist()
-        own = {omic: [k for k, of in enumerate(omics) if of == omic and genes[k] != omic + SUFFIX]
-               for omic in set(omics)}  # fmt: skip
-    pairs = [(k, place[name + SUFFIX]) for name, some in own.items() if name + SUFFIX in place
-             for k in some]  # fmt: skip
+        own = {
+            omic: [k for k, of in enumerate(omics) if of == omic and genes[k] != omic + SUFFIX]
+            for omic in set(omics)
+        }
+    pairs = [
+        (k, place[name + SUFFIX])
+        for name, some in own.items()
+        if name + SUFFIX in place
+        for k in some
+    ]
     of, added = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     told = {"step": NAME, "of": of, "added": added}
     return [dict(told) if step["step"] == NAME else dict(step) for step in steps]

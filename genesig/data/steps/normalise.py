@@ -49,9 +49,16 @@ Steps = Sequence[Mapping[str, Any]]
 MOMENTS = ("centre", "unit_variance")
 # After these a column is no longer the gene of that name as it was measured (see `described`).
 SUMMARIES = (
-    "knn_impute", "mean_impute", "left_censored", "half_minimum", "size_factors", "vst",
-    "median_polish", "collapse", "combat",
-)  # fmt: skip
+    "knn_impute",
+    "mean_impute",
+    "left_censored",
+    "half_minimum",
+    "size_factors",
+    "vst",
+    "median_polish",
+    "collapse",
+    "combat",
+)
 # What fills in missing values: first of the learned steps, as no other takes them.
 FILLERS = ("knn_impute", "mean_impute", "left_censored", "half_minimum")
 # Of these, those that take what is missing for a value too small to be measured.
@@ -233,7 +240,9 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
     GenesigError
         If a filter leaves no gene or cannot be applied.
     """
-    n_genes, fitted, genes = X.shape[1], [], np.arange(X.shape[1])
+    n_genes = X.shape[1]
+    fitted = []
+    genes = np.arange(X.shape[1])
     for place, step in enumerate(steps, 1):
         # What has indicators is answered by `bound`, from the data set.
         settings = {key: value for key, value in step.items() if key not in ("step", "each")}
@@ -334,18 +343,23 @@ def normalise_samples(
     """
     check_steps(samples=samples, folds=folds)
     dataset = with_columns(dataset, samples)
-    X, before = _applied(samples, dataset), dataset.provenance.get("steps", [])
+    X = _applied(samples, dataset)
+    before = dataset.provenance.get("steps", [])
     notes = {**dataset.provenance, "steps": [*before, *map(dict, samples)]}
-    own, unaligned = replace(dataset, X=X), None
+    own = replace(dataset, X=X)
+    unaligned = None
     if dataset.design.studies and align in (AUTO, *LEARNED):
         notes["align"] = align
     if dataset.design.studies and align == AUTO:
-        unaligned, errors = X, _errors_of_alignments(own)
-        notes["errors_of_alignments"], align = errors, chosen(errors)
+        unaligned = X
+        errors = _errors_of_alignments(own)
+        notes["errors_of_alignments"] = errors
+        align = chosen(errors)
     steps = ALIGNED.get(align, ()) if dataset.design.studies else ()
     if any(step["step"] in ALIGNERS for step in steps):
         notes["before_alignment"] = list(middle_and_top(X))
-    X, notes["steps"] = _applied(steps, own), [*notes["steps"], *map(dict, steps)]
+    X = _applied(steps, own)
+    notes["steps"] = [*notes["steps"], *map(dict, steps)]
     if places := [k for k, step in enumerate(folds, 1) if step["step"] in SUMMARIES]:
         notes["summaries"] = list(map(dict, folds[: places[-1]]))
     constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
@@ -378,29 +392,32 @@ def alignments_of(dataset: Dataset) -> Alignments | None:
     return Alignments(lambda name: _applied(ALIGNED[name], own), studies)
 
 
-NORMALISERS: Registry[Any] = Registry("steps", {
-    "log2": Log2,
-    "zeros_as_missing": ZerosAsMissing,
-    "standardise_samples": StandardiseSamples,
-    "rank_samples": RankSamples,
-    "log_cpm": LogCpm,
-    "missing_indicators": MissingIndicators,
-    "rma_background": RmaBackground,
-    "segment": Segment,
-    "knn_impute": KnnImpute,
-    "mean_impute": MeanImpute,
-    "left_censored": LeftCensored,
-    "half_minimum": HalfMinimum,
-    "size_factors": SizeFactors,
-    "vst": Vst,
-    "quantile": Quantile,
-    "median_polish": MedianPolish,
-    "collapse": Collapse,
-    "detection_filter": Filter(by_detection),
-    "variance_filter": Filter(by_variance),
-    "fold_filter": Filter(by_fold),
-    "range_filter": Filter(by_range),
-    "combat": BatchCorrection,
-    "centre": Centre,
-    "unit_variance": UnitVariance,
-})  # fmt: skip
+NORMALISERS: Registry[Any] = Registry(
+    "steps",
+    {
+        "log2": Log2,
+        "zeros_as_missing": ZerosAsMissing,
+        "standardise_samples": StandardiseSamples,
+        "rank_samples": RankSamples,
+        "log_cpm": LogCpm,
+        "missing_indicators": MissingIndicators,
+        "rma_background": RmaBackground,
+        "segment": Segment,
+        "knn_impute": KnnImpute,
+        "mean_impute": MeanImpute,
+        "left_censored": LeftCensored,
+        "half_minimum": HalfMinimum,
+        "size_factors": SizeFactors,
+        "vst": Vst,
+        "quantile": Quantile,
+        "median_polish": MedianPolish,
+        "collapse": Collapse,
+        "detection_filter": Filter(by_detection),
+        "variance_filter": Filter(by_variance),
+        "fold_filter": Filter(by_fold),
+        "range_filter": Filter(by_range),
+        "combat": BatchCorrection,
+        "centre": Centre,
+        "unit_variance": UnitVariance,
+    },
+)

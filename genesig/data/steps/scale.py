@@ -9,32 +9,47 @@ import numpy as np
 from genesig.arrays import Array
 
 # Logarithms to base 2 of 16-bit scanners stay below 16; these bounds leave room.
-LOGGED_P99, LOGGED_MAX = 30.0, 50.0
+LOGGED_P99 = 30.0
+LOGGED_MAX = 50.0
 # Logarithms to base 2 of masses' intensities go up to 45, and lie close together: the 99th
 # percentile below twice the median. Intensities are spread over powers of ten.
-WIDEST_LOG, CLOSE = 45.0, 2.0
+WIDEST_LOG = 45.0
+CLOSE = 2.0
 # Of the values that are not 0: so many whole ones, and they are counts or shares of counts.
 WHOLE = 0.2
 # Spread of genes against their size, both as logarithms: amounts have a slope of 1, logarithms of
 # amounts one below 0.5. Seen are genes within a factor of the largest, of different sizes (log2).
-MIN_RAW_SLOPE, MAX_RAW_SLOPE, MAX_LOGGED_SLOPE = 0.7, 1.5, 0.4
-RANGE_OF_SIZES, MIN_SD_OF_SIZES = 16.0, 0.5
-MIN_GENES, MIN_SAMPLES = 10, 10
+MIN_RAW_SLOPE = 0.7
+MAX_RAW_SLOPE = 1.5
+MAX_LOGGED_SLOPE = 0.4
+RANGE_OF_SIZES = 16.0
+MIN_SD_OF_SIZES = 0.5
+MIN_GENES = 10
+MIN_SAMPLES = 10
 # Groups of genes by their size, and the spread of logarithms that is noise beside the larger half.
-GROUPS_BY_SIZE, NOISY = 20, 2.0
+GROUPS_BY_SIZE = 20
+NOISY = 2.0
 # Least share of negative values that says of intensities that a background was subtracted.
 MIN_NEGATIVE = 0.01
 ROUNDING = 1e-9
 # Limits of the step log2 unless the config names others; the shares of values below the floor and
 # above the ceiling that are hardly any.
-DEFAULT_FLOOR, DEFAULT_CEILING, HARDLY_BELOW, HARDLY_ABOVE = 16.0, 65536.0, 0.02, 0.001
+DEFAULT_FLOOR = 16.0
+DEFAULT_CEILING = 65536.0
+HARDLY_BELOW = 0.02
+HARDLY_ABOVE = 0.001
 # Whole numbers beyond 16 bits from near 0 on are no intensities of a scanner.
-LARGEST_OF_SCANNER, SMALLEST_OF_COUNTS = 65535, 100
+LARGEST_OF_SCANNER = 65535
+SMALLEST_OF_COUNTS = 100
 # Between these shares of zeros, some values are near 0 if zeros are measured: up to this size, and
 # at least so many for each zero.
-MANY_ZEROS, MOST_ZEROS, NEAR_ZERO, NEAR_SHARE = 0.02, 0.7, 10.0, 0.1
+MANY_ZEROS = 0.02
+MOST_ZEROS = 0.7
+NEAR_ZERO = 10.0
+NEAR_SHARE = 0.1
 # Genes that are standardised: the share of them, and how exactly, in standard deviations.
-MOST_GENES, TOLERANCE = 0.9, 0.02
+MOST_GENES = 0.9
+TOLERANCE = 0.02
 # What programs and people write where nothing was measured, and all cells must be numbers.
 CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0)
 # Steps that take logarithms, or after which the scale is of no account.
@@ -97,12 +112,14 @@ def _slope_of_spread(X: Array) -> float | None:
     None if these are fewer than 10 or of nearly one size, or if mean and spread are unrelated.
     """
     measured = np.isfinite(X).any(axis=0)
-    mean, spread = np.nanmean(X[:, measured], axis=0), np.nanstd(X[:, measured], axis=0)
+    mean = np.nanmean(X[:, measured], axis=0)
+    spread = np.nanstd(X[:, measured], axis=0)
     varies = (mean > 0) & (spread > 0)
     if not varies.any():
         return None
     large = varies & (mean > np.percentile(mean[varies], 99) / RANGE_OF_SIZES)
-    log_mean, log_spread = np.log2(mean[large]), np.log2(spread[large])
+    log_mean = np.log2(mean[large])
+    log_spread = np.log2(spread[large])
     if len(log_mean) < MIN_GENES or log_mean.std() < MIN_SD_OF_SIZES:
         return None
     return float(np.cov(log_mean, log_spread)[0, 1] / log_mean.var(ddof=1))
@@ -123,7 +140,8 @@ def noise_level(X: Array) -> float:
     logs = np.log2(np.maximum(X[:, np.isfinite(X).all(axis=0)], level))
     if logs.shape[1] < MIN_GENES * GROUPS_BY_SIZE:
         return _round_down(level)
-    size, spread = np.median(logs, axis=0), logs.std(axis=0)
+    size = np.median(logs, axis=0)
+    spread = logs.std(axis=0)
     groups = np.array_split(np.argsort(size, kind="stable"), GROUPS_BY_SIZE)
     spreads = np.array([np.median(spread[genes]) for genes in groups])
     noisy = spreads > NOISY * np.median(spreads[GROUPS_BY_SIZE // 2 :])
@@ -214,11 +232,13 @@ def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
     measured = np.isfinite(X).any(axis=0)
     if len(X) < MIN_SAMPLES or measured.sum() < MIN_GENES:
         return ""
-    mean, spread = np.nanmean(X[:, measured], axis=0), np.nanstd(X[:, measured], axis=0)
+    mean = np.nanmean(X[:, measured], axis=0)
+    spread = np.nanstd(X[:, measured], axis=0)
     varies = spread > 0
     if varies.sum() < MIN_GENES:
         return ""
-    mean, spread = mean[varies], spread[varies]
+    mean = mean[varies]
+    spread = spread[varies]
     if np.mean(np.abs(mean) < TOLERANCE * spread) < MOST_GENES:
         return ""
     unit = np.abs(spread - 1) < TOLERANCE + 1 / len(X)  # whichever divisor was taken

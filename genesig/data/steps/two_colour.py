@@ -35,14 +35,17 @@ def lowess(x: Array, y: Array, *, span: float, robust: int, delta: float) -> Arr
     W. S. Cleveland (1979), J. Am. Stat. Assoc. 74:829; details as in R's ``lowess``.
     """
     order = np.argsort(x, kind="stable")
-    x, y = x[order], y[order]
+    x = x[order]
+    y = y[order]
     anchors = _anchors(x, delta)
-    windows = [_window(x, at, place) for at, place in zip(anchors, _starts(x, anchors, span),
-               strict=True)]  # fmt: skip
+    windows = [
+        _window(x, at, place) for at, place in zip(anchors, _starts(x, anchors, span), strict=True)
+    ]
     weights = np.ones(len(x))
     for _ in range(robust + 1):
-        fits = [_fit(x, y, at, *window, weights) for at, window in zip(anchors, windows,
-                strict=True)]  # fmt: skip
+        fits = [
+            _fit(x, y, at, *window, weights) for at, window in zip(anchors, windows, strict=True)
+        ]
         smooth = np.interp(x, x[anchors], fits)
         residual = np.abs(y - smooth)
         bound = 6 * np.median(residual)
@@ -87,8 +90,9 @@ def _window(x: Array, at: int, place: tuple[int, int]) -> tuple[slice, Array, fl
     return inside, np.where(share <= 0.001, 1, (1 - share**3) ** 3), h
 
 
-def _fit(x: Array, y: Array, at: int, inside: slice, tricube: Array, h: float,
-         robust: Array) -> float:  # fmt: skip
+def _fit(
+    x: Array, y: Array, at: int, inside: slice, tricube: Array, h: float, robust: Array
+) -> float:
     w = tricube * robust[inside]
     total = w.sum()
     if total <= 0:
@@ -137,7 +141,8 @@ def loess_ratios(red: Array, green: Array, *, span: float, iterations: int) -> A
 
 
 def _without_trend(red: Array, green: Array, span: float, iterations: int) -> Array:
-    M, A = red - green, (red + green) / 2
+    M = red - green
+    A = (red + green) / 2
     if len(M) < max(2, 1 / span):
         return np.zeros_like(M)  # as many curves as spots
     delta = DELTA * np.ptp(A)
