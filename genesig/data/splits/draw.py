@@ -93,7 +93,8 @@ def redrawn(dataset: Dataset, splits: Splits) -> list[Split]:
 
     None where chance has no part in them, or where a file brought them.
     """
-    samples, final = Samples.of(dataset), splits.final
+    samples = Samples.of(dataset)
+    final = splits.final
     inner = _Inner(samples, splits.seed, splits.inner_scheme, len(final.inner))
     found = [final]
     if inner.fill(replace(final, inner=())).inner != final.inner:

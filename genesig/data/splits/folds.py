@@ -77,9 +77,15 @@ class Samples:
     @classmethod
     def of(cls, dataset: Dataset) -> Samples:
         """Take them from a data set."""
-        return cls(tuple(dataset.samples), dataset.response(), dataset.kind,
-                   dataset.design.classes, dataset.groups(), dataset.batches(),
-                   dataset.design.studies)  # fmt: skip
+        return cls(
+            tuple(dataset.samples),
+            dataset.response(),
+            dataset.kind,
+            dataset.design.classes,
+            dataset.groups(),
+            dataset.batches(),
+            dataset.design.studies,
+        )
 
     def rows(self, names: Iterable[str]) -> Array:
         """Return the row numbers of some names, growing."""
@@ -157,7 +163,8 @@ def _stratified(strata: Array, number: int, state: int) -> Array:
     Sorted by stratum, the first to appear first, samples are dealt out to the parts in turn: so
     many of a stratum each part takes, and which ones is drawn.
     """
-    rng, part = np.random.RandomState(state), np.empty(len(strata), dtype=np.int64)
+    rng = np.random.RandomState(state)
+    part = np.empty(len(strata), dtype=np.int64)
     dealt = 0
     for stratum in range(strata.max() + 1):
         inside = strata == stratum

@@ -49,7 +49,8 @@ def read_split_file(path: str, samples: Samples) -> Listed:
     problems = list(_form_problems(path, raw))
     if problems:
         raise InvalidInput(problems)
-    final, subsamples = raw.get("final"), raw.get("subsamples")
+    final = raw.get("final")
+    subsamples = raw.get("subsamples")
     listed = Listed(
         scheme=str(raw.get("scheme", "file")),
         outer=_splits(raw["outer"]),
@@ -154,7 +155,9 @@ def _list_problems(
             yield Problem(where, f"'{name}' occurs {times} times in {what}; keep it once")
 
 
-MOST_SPLITS, MOST_FOLDS, MOST_NAMES = 2000, 40_000, 20_000_000
+MOST_SPLITS = 2000
+MOST_FOLDS = 40_000
+MOST_NAMES = 20_000_000
 """Outer splits, their inner folds, and names of samples in all of these: drawn in ten seconds."""
 REMEDY = {
     "outer": "another splits.scheme, number of splits.folds or seed",
@@ -165,7 +168,8 @@ REMEDY = {
 
 def too_many(outer: int, inner: int, samples: int = 1) -> str | None:
     """Say that there are more splits than any study needs, before they are drawn; None if not."""
-    most, fewer = min(MOST_FOLDS, MOST_NAMES // samples), "take fewer splits.repeats, splits.folds"
+    most = min(MOST_FOLDS, MOST_NAMES // samples)
+    fewer = "take fewer splits.repeats, splits.folds"
     if outer > MOST_SPLITS:
         return f"{outer} outer splits, at most {MOST_SPLITS}; {fewer}, or a k-fold scheme"
     if outer * inner > most:
@@ -177,7 +181,8 @@ def too_many(outer: int, inner: int, samples: int = 1) -> str | None:
 def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:
     """Yield a problem for each outer split that cannot assess anything."""
     for split in outer:
-        where, train = f"split {split.name}", samples.rows(split.train)
+        where = f"split {split.name}"
+        train = samples.rows(split.train)
         if not split.test:
             yield Problem(where, f"no test samples; choose {REMEDY['outer']}")
         yield from _torn(samples, where, train, samples.rows(split.test))

@@ -12,9 +12,7 @@ from genesig.errors import GenesigError
 from genesig.results import Dataset, Splits
 
 
-def permutation(
-    dataset: Dataset, splits: Splits, number: int, stage: int = PERMUTATION
-) -> Array:  # fmt: skip
+def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERMUTATION) -> Array:
     """Return rows pi such that ``X[pi]`` with the unpermuted y and splits is a study under H0.
 
     Samples are exchanged as far as they are exchangeable when expression tells nothing of the
@@ -75,8 +73,9 @@ def permutation(
     return pi
 
 
-def shuffled(y: Array, groups: Array | None, batches: Array | None, count: int,
-             rng: np.random.Generator) -> Array:  # fmt: skip
+def shuffled(
+    y: Array, groups: Array | None, batches: Array | None, count: int, rng: np.random.Generator
+) -> Array:
     """Return responses of some samples that have changed place as in `permutation`, (n, count).
 
     Where the design lets no response of these samples change place, all do: what is asked here is
