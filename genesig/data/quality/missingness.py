@@ -93,7 +93,9 @@ def missingness(missing: Array, obs: pd.DataFrame, design: Design) -> Missingnes
         twice = obs.duplicated([design.group, design.label]).to_numpy()
         own = np.flatnonzero(~twice)
     some = missing[own].any(axis=0) & ~missing[own].all(axis=0)
-    genes, M, share = np.flatnonzero(some), missing[own][:, some], missing[own].mean(axis=1)
+    genes = np.flatnonzero(some)
+    M = missing[own][:, some]
+    share = missing[own].mean(axis=1)
     tested = members[:, own]
     classes = len(members) > 0
     return Missingness(
@@ -117,11 +119,13 @@ def _fisher(M: Array, members: Array) -> Array:
     """
     from scipy.stats import hypergeom
 
-    n, total = len(M), M.sum(axis=0)
+    n = len(M)
+    total = M.sum(axis=0)
     several = len(members) > 2
     p = np.ones((len(members) if several else 1, M.shape[1]))
     for row, member in zip(p, members, strict=False):
-        size, inside = int(member.sum()), M[member].sum(axis=0)
+        size = int(member.sum())
+        inside = M[member].sum(axis=0)
         for count in np.unique(total).tolist():
             chance = hypergeom.pmf(np.arange(size + 1), n, size, count)
             found, place = np.unique(inside[total == count], return_inverse=True)
@@ -135,7 +139,9 @@ def _rank_sums(M: Array, number: Array) -> Array:
     from scipy.special import ndtr
     from scipy.stats import rankdata
 
-    n, ranks, count = len(M), rankdata(number), M.sum(axis=0)
+    n = len(M)
+    ranks = rankdata(number)
+    count = M.sum(axis=0)
     spread = ranks.var() * count * (n - count) / (n - 1)
     off = np.abs(ranks @ M - count * ranks.mean())
     return np.asarray(2 * ndtr(-off / np.sqrt(np.where(spread > 0, spread, np.inf))))
@@ -159,9 +165,14 @@ UNEQUAL = 0.01
 """Largest p at which the samples' shares of missing values are said to go with the label."""
 
 
-def check_missing(X: Array, genes: Sequence[str], sheet: Sheet,
-                  folds: Sequence[Mapping[str, Any]], where: str,
-                  omics: Array | None = None) -> Iterator[Problem]:  # fmt: skip
+def check_missing(
+    X: Array,
+    genes: Sequence[str],
+    sheet: Sheet,
+    folds: Sequence[Mapping[str, Any]],
+    where: str,
+    omics: Array | None = None,
+) -> Iterator[Problem]:
     """Warn where missing values go with the label, and of genes that are left out for theirs.
 
     `omics` (n_genes,) is the omic of each gene, where there are several.
@@ -175,12 +186,17 @@ def check_missing(X: Array, genes: Sequence[str], sheet: Sheet,
     if words:
         how = f"{first['step']} {LOW}" if first["step"] in AS_LOW else FROM_OTHERS
         how = _whole_omics(missing, omics) or how
-        yield Problem(where, f"missing values go with the label: {'; '.join(words)}. "
-                      f"{how}", "warning")  # fmt: skip
+        yield Problem(
+            where, f"missing values go with the label: {'; '.join(words)}. {how}", "warning"
+        )
     if first["step"] == "knn_impute" and of_low_genes(X):
-        yield Problem(where, "values are missing where genes are low: too small to be "
-                      "measured rather than missing at random, which knn_impute takes them for; "
-                      "left_censored and half_minimum are for such values", "warning")  # fmt: skip
+        yield Problem(
+            where,
+            "values are missing where genes are low: too small to be "
+            "measured rather than missing at random, which knn_impute takes them for; "
+            "left_censored and half_minimum are for such values",
+            "warning",
+        )
     if "missing_most" in first:
         yield from _left_out(X, genes, sheet, first["missing_most"], where)
 
@@ -208,7 +224,8 @@ def _whole_omics(missing: Array, omics: Array | None) -> str:
 
 
 def _by_gene(found: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator[str]:
-    named, classes = found.named, sheet.design.classes
+    named = found.named
+    classes = sheet.design.classes
     if not len(named):
         return
     words = f"{counted(len(named), 'gene')} of {len(found.genes)} with missing values (false "
@@ -232,8 +249,9 @@ def _some(words: Sequence[str]) -> str:
     return " and ".join(words[:3]) + ", ..." * (len(words) > 3)
 
 
-def _left_out(X: Array, genes: Sequence[str], sheet: Sheet, most: float,
-              where: str) -> Iterator[Problem]:  # fmt: skip
+def _left_out(
+    X: Array, genes: Sequence[str], sheet: Sheet, most: float, where: str
+) -> Iterator[Problem]:
     design = sheet.design
     y = None if design.classes is None else RESPONSES[design.kind].read(sheet.obs, design)
     names = [genes[k] for k in np.flatnonzero(left_out(X, most, y)).tolist()]

@@ -96,7 +96,8 @@ def quality(
     fitted = reference_of_all(dataset, folds)
     alone = [step["step"] for step in dataset.provenance.get("steps", [])]
     scale = _scale(raw.X, [*alone, *fitted.names])
-    size, before = _size(raw.X, scale), _look(raw.X, logarithm=scale["raw"])
+    size = _size(raw.X, scale)
+    before = _look(raw.X, logarithm=scale["raw"])
     X = fitted.transform(dataset.X, dataset.obs)
     rescaled = RESCALED & {*alone, *fitted.names}
     after = _look(X, logarithm=scale["raw"] and not rescaled)
@@ -166,7 +167,8 @@ def _size(X: Array, scale: Mapping[str, Any]) -> dict[str, Any]:
         return {"kind": None, "values": None, "detected": None, "top": None}
     if not scale["counts"]:
         return {"kind": "factor", "values": scaling_factors(X), "detected": None, "top": None}
-    reads, detected = np.nansum(X, axis=1), np.sum(X > 0, axis=1) / max(X.shape[1], 1)
+    reads = np.nansum(X, axis=1)
+    detected = np.sum(X > 0, axis=1) / max(X.shape[1], 1)
     top = None
     if X.shape[1] > TOP:
         most = np.partition(np.nan_to_num(X), -TOP, axis=1)[:, -TOP:].sum(axis=1)
@@ -217,9 +219,12 @@ def _with_label(missing: Array, dataset: Dataset) -> dict[str, Any] | None:
 
 
 def _outliers(
-    samples: Sequence[str], after: Mapping[str, Any], size: Mapping[str, Any], missing: Array,
+    samples: Sequence[str],
+    after: Mapping[str, Any],
+    size: Mapping[str, Any],
+    missing: Array,
     distance: Array,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Hold every sample against the median of all, in MADs (see `deviations`).
 
     What has to be far off, and by how much at least: the RLE median either way (half of the usual
@@ -258,7 +263,9 @@ def _log2(values: Array) -> Array:
 
 def _associations(dataset: Dataset, found: Components) -> dict[str, Any]:
     """Test every column of the sample table; q is over all of them and all components."""
-    design, tested, skipped = dataset.design, [], []
+    design = dataset.design
+    tested = []
+    skipped = []
     roles = {design.group: "group", design.pair: "pair", design.batch: "batch"}
     roles[design.label] = "label"
     labels = dataset.obs[design.label].astype(str).to_list()

@@ -45,7 +45,8 @@ def column_medians(X: Array) -> Array:
     for start in range(0, X.shape[1], _BLOCK):
         grown = np.sort(X[:, start : start + _BLOCK], axis=0)  # NaN come last
         count = len(X) - np.isnan(grown).sum(axis=0)
-        low, high = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(X) - 1)
+        low = np.maximum(count - 1, 0) // 2
+        high = np.minimum(count // 2, len(X) - 1)
         middle = (np.take_along_axis(grown, k[None], axis=0)[0] for k in (low, high))
         medians[start : start + _BLOCK] = sum(middle) / 2
     return medians
@@ -174,7 +175,8 @@ def principal_components(products: Array, most: int) -> Components:
     """
     count = min(most, len(products))
     squares, vectors = np.linalg.eigh(products)
-    squares, vectors = squares[::-1], vectors[:, ::-1][:, :count]
+    squares = squares[::-1]
+    vectors = vectors[:, ::-1][:, :count]
     squares = np.where(squares > _ROUNDING * max(squares[0], 0), squares, 0)
     largest = np.abs(vectors).argmax(axis=0)
     sign = np.where(vectors[largest, np.arange(count)] < 0, -1.0, 1.0)

@@ -30,7 +30,8 @@ LEAST = 1 / 3
 where half of their variance is common."""
 FAR = 6.0
 """And at least so many standard deviations, by the MAD, from those of all pairs."""
-FEWEST, FEWEST_GENES = 6, 100
+FEWEST = 6
+FEWEST_GENES = 100
 """Samples and genes of which fewer tell nothing."""
 
 
@@ -69,8 +70,10 @@ def twins(X: Array) -> list[tuple[int, int, float]]:
     return [(int(first[k]), int(second[k]), float(r[k])) for k in found]
 
 
-ADVICE = ("if they are, keep one of each, or name a column of patients as data.group, with "
-          "splits.scheme: stratified_group_kfold")  # fmt: skip
+ADVICE = (
+    "if they are, keep one of each, or name a column of patients as data.group, with "
+    "splits.scheme: stratified_group_kfold"
+)
 
 
 def check_twins(expression: Expression, sheet: Sheet, where: str) -> Iterator[Problem]:
@@ -126,8 +129,11 @@ def torn_apart(X: Array, obs: pd.DataFrame, design: Design) -> list[tuple[str, s
     if design.studies and design.batch is not None:  # what all samples of a study share is no tie
         values = _standardised_by_study(values, obs[design.batch].astype(str).to_numpy())
     belongs = list(obs.index if design.group is None else obs[design.group])
-    return [(str(obs.index[a]), str(obs.index[b])) for a, b, _ in twins(values)
-            if belongs[a] != belongs[b]]  # fmt: skip
+    return [
+        (str(obs.index[a]), str(obs.index[b]))
+        for a, b, _ in twins(values)
+        if belongs[a] != belongs[b]
+    ]
 
 
 def _standardised_by_study(X: Array, studies: Array) -> Array:
