@@ -29,9 +29,11 @@ class Genome:
 
     @classmethod
     def of(
-        cls, d: int, chromosomes: Sequence[Any] | Array | None,
+        cls,
+        d: int,
+        chromosomes: Sequence[Any] | Array | None,
         positions: Sequence[float] | Array | None,
-    ) -> Genome:  # fmt: skip
+    ) -> Genome:
         """Order d features; None is one chromosome, and the order in which they stand.
 
         Chromosomes keep the order of their first feature, features of one position theirs.

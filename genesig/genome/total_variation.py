@@ -58,10 +58,14 @@ def pruned(y: Array, starts: Array, lines: Array = ONE) -> Array:
     number of segments k with the smallest ``n log(RSS/n) + (2k - number of lines) log n`` is taken:
     k means, and a place for each segment that does not begin its line.
     """
-    n, y = len(y), y - y.mean()
-    sums, size = np.add.reduceat(y, starts), np.diff(np.append(starts, n)).astype(float)
-    rss, floor = float(y @ y - (sums**2 / size).sum()), _floor(y)
-    gone, cost = np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts))
+    n = len(y)
+    y = y - y.mean()
+    sums = np.add.reduceat(y, starts)
+    size = np.diff(np.append(starts, n)).astype(float)
+    rss = float(y @ y - (sums**2 / size).sum())
+    floor = _floor(y)
+    gone = np.zeros(len(starts), dtype=np.int64)
+    cost = np.zeros(len(starts))
     joins = join(sums, size, np.isin(starts, lines), gone, cost)
     left = [rss, *(rss + np.cumsum(cost[:joins]))]
     scores = [_bic(each, len(starts) - k, len(lines), n, floor) for k, each in enumerate(left)]
