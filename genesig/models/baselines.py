@@ -79,9 +79,9 @@ def forest_several(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    trees = RandomForestClassifier(
-        TREES, random_state=random_state, n_jobs=1, oob_score=True
-    ).fit(X, y)  # fmt: skip
+    trees = RandomForestClassifier(TREES, random_state=random_state, n_jobs=1, oob_score=True).fit(
+        X, y
+    )
     means = centres(y, trees.oob_decision_function_, len(trees.classes_))
     return margins(trees.predict_proba(X_test), means)
 
@@ -149,7 +149,8 @@ def lasso_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 
 def _cox(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
     """Return the scores of X_test at each lam, (L, n_test)."""
-    risk, mean = RiskSets.of(y["time"], y["event"], USUAL), X.mean(axis=0)
+    risk = RiskSets.of(y["time"], y["event"], USUAL)
+    mean = X.mean(axis=0)
     Z = (X - mean)[risk.order]
     return np.asarray(((X_test - mean) @ ridge(risk, Z, Z[:, :0], lam).b).T)
 
@@ -172,7 +173,8 @@ def _ridge(X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Arra
 def nearest_centroid(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
     """(||x - c₋||² - ||x - c₊||²) / n_features, with c± the mean of each class."""
     # By hand: scikit-learn's NearestCentroid refuses features that are constant in both classes.
-    low, high = X[y < 0].mean(axis=0), X[y > 0].mean(axis=0)
+    low = X[y < 0].mean(axis=0)
+    high = X[y > 0].mean(axis=0)
     middle = (low + high) / 2
     return np.asarray(2 * (X_test - middle) @ (high - low) / X.shape[1])
 
@@ -203,7 +205,8 @@ def svm_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state: i
     """Linear support vector regression of the standardised response, C by the squared error."""
     from sklearn.svm import SVR
 
-    centre, scale = y.mean(), y.std() or 1.0
+    centre = y.mean()
+    scale = y.std() or 1.0
 
     def fit(C: float, A: Array, b: Array, A_test: Array) -> Array:
         z = (b - centre) / scale
@@ -224,9 +227,9 @@ def forest_classes(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    forest = RandomForestClassifier(
-        TREES, random_state=random_state, n_jobs=1, oob_score=True
-    ).fit(X, y)  # fmt: skip
+    forest = RandomForestClassifier(TREES, random_state=random_state, n_jobs=1, oob_score=True).fit(
+        X, y
+    )
     left_out = forest.oob_decision_function_ @ forest.classes_
     return np.asarray(forest.predict_proba(X_test) @ forest.classes_ - midpoint(y, left_out))
 
@@ -235,9 +238,7 @@ def forest_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     """Random forest, a third of the features at each node (Breiman 2001)."""
     from sklearn.ensemble import RandomForestRegressor
 
-    forest = RandomForestRegressor(
-        TREES, max_features=1 / 3, random_state=random_state, n_jobs=1
-    )  # fmt: skip
+    forest = RandomForestRegressor(TREES, max_features=1 / 3, random_state=random_state, n_jobs=1)
     return np.asarray(forest.fit(X, y).predict(X_test))
 
 
@@ -266,9 +267,11 @@ def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_s
 def _components(
     X: Array, y: Array, X_test: Array, inner: Folds, widths: Sequence[float | None]
 ) -> tuple[Array, Array]:
-    points, n = Points.of(np.vstack([X, X_test]), X.mean(axis=0)), len(y)
+    points = Points.of(np.vstack([X, X_test]), X.mean(axis=0))
+    n = len(y)
     chosen = choose_components(points, y, inner, widths)
-    train, test = np.arange(n), np.arange(n, n + len(X_test))
+    train = np.arange(n)
+    test = np.arange(n, n + len(X_test))
     alpha, intercept = component_regressions(points.kernel(train, train, chosen.width), y)
     m = min(chosen.components, len(intercept) - 1)
     f = intercept[m] + points.kernel(test, train, chosen.width) @ alpha[:, m]
@@ -285,7 +288,8 @@ def row_space(X: Array, X_test: Array) -> tuple[Array, Array, float]:
         return X, X_test, float(np.linalg.norm(X, 2) ** 2) or 1.0
     values, U = np.linalg.eigh(X @ X.T)
     kept = values > len(X) * np.finfo(float).eps * values[-1]
-    length, U = np.sqrt(values[kept]), U[:, kept]
+    length = np.sqrt(values[kept])
+    U = U[:, kept]
     return U * length, X_test @ X.T @ (U / length), float(values[-1]) or 1.0
 
 
@@ -330,34 +334,45 @@ def midpoint(y: Array, left_out: Array) -> float:
 
 _OWN: dict[str, dict[str, Baseline]] = {
     "dummy": {
-        "classification": majority, SEVERAL: majority_several, "regression": mean,
+        "classification": majority,
+        SEVERAL: majority_several,
+        "regression": mean,
         "survival": no_order,
     },
     "ridge": {
-        "classification": ridge_classes, SEVERAL: one_against_rest(ridge_classes),
-        "regression": ridge_numbers, "survival": ridge_survival,
+        "classification": ridge_classes,
+        SEVERAL: one_against_rest(ridge_classes),
+        "regression": ridge_numbers,
+        "survival": ridge_survival,
     },
     "lasso": {
-        "classification": lasso_classes, SEVERAL: one_against_rest(lasso_classes),
-        "regression": lasso_numbers, "survival": lasso_survival,
+        "classification": lasso_classes,
+        SEVERAL: one_against_rest(lasso_classes),
+        "regression": lasso_numbers,
+        "survival": lasso_survival,
     },
     "pcr": {
-        "classification": pcr_classes, SEVERAL: one_against_rest(pcr_classes),
+        "classification": pcr_classes,
+        SEVERAL: one_against_rest(pcr_classes),
         "regression": pcr_numbers,
     },
     "kernel_pcr": {
-        "classification": kernel_pcr_classes, SEVERAL: one_against_rest(kernel_pcr_classes),
+        "classification": kernel_pcr_classes,
+        SEVERAL: one_against_rest(kernel_pcr_classes),
         "regression": kernel_pcr_numbers,
     },
     "nearest_centroid": {"classification": nearest_centroid, SEVERAL: nearest_centroids},
     "linear_svm": {
-        "classification": svm_classes, SEVERAL: one_against_rest(svm_classes),
+        "classification": svm_classes,
+        SEVERAL: one_against_rest(svm_classes),
         "regression": svm_numbers,
     },
     "random_forest": {
-        "classification": forest_classes, SEVERAL: forest_several, "regression": forest_numbers,
+        "classification": forest_classes,
+        SEVERAL: forest_several,
+        "regression": forest_numbers,
     },
-}  # fmt: skip
+}
 
 
 BASELINES: Registry[Mapping[str, Baseline]] = Registry("baselines", _OWN)
@@ -384,15 +399,17 @@ def ridge_beside(q: int) -> Mapping[str, Baseline]:
     def times(X: Array, y: Array, X_test: Array, inner: Folds, random_state: int) -> Array:
         return _cox_beside(q, X, y, X_test, inner)
 
-    return ByKind({
-        "classification": classes, SEVERAL: one_against_rest(classes), "regression": numbers,
-        "survival": times,
-    })  # fmt: skip
+    return ByKind(
+        {
+            "classification": classes,
+            SEVERAL: one_against_rest(classes),
+            "regression": numbers,
+            "survival": times,
+        }
+    )
 
 
-def _least_squares(
-    q: int, X: Array, y: Array, X_test: Array, inner: Folds
-) -> tuple[Array, Array]:  # fmt: skip
+def _least_squares(q: int, X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Array]:
     from sklearn.linear_model import Ridge
 
     def fit(alpha: float, A: Array, b: Array, A_test: Array) -> Array:
@@ -418,9 +435,11 @@ def _cox_beside(q: int, X: Array, y: Array, X_test: Array, inner: Folds) -> Arra
 
 def _ridge_cox(q: int, X: Array, y: Array, lam: Array, X_test: Array) -> Array:
     """Return the scores of X_test at each lam, (L, n_test)."""
-    risk, mean = RiskSets.of(y["time"], y["event"], USUAL), X.mean(axis=0)[q:]
+    risk = RiskSets.of(y["time"], y["event"], USUAL)
+    mean = X.mean(axis=0)[q:]
     fixed = adjustment(np.ones((len(X), 1), dtype=bool), X[None, :, :q])
-    Z, C = (X[:, q:] - mean)[risk.order], fixed.basis[0].T[risk.order]
+    Z = (X[:, q:] - mean)[risk.order]
+    C = fixed.basis[0].T[risk.order]
     b = ridge(risk, Z, C, lam, ease=ease(risk, C)).b
     held = (X_test[:, :q] - fixed.mean[0]) @ fixed.turn[0]
     return np.asarray(((X_test[:, q:] - mean) @ b[: Z.shape[1]] + held @ b[Z.shape[1] :]).T)

@@ -28,14 +28,16 @@ from genesig.optim.training import TrainingSets, training_sets
 
 SMALLEST = 0.005
 """Of a grid of tau that is given by its length, as a fraction of tau_max."""
-MU, LAM = (1e-6, 1e-3, 1e-2), (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+MU = (1e-6, 1e-3, 1e-2)
+LAM = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def _numbers(name: str, given: Any, above: float = -1.0) -> Array:
     """Return the values of a grid, falling, so that each fit starts at a shorter list."""
     values = np.ravel(np.asarray(given, dtype=float))
-    if not (len(values) and np.isfinite(values).all() and (values >= 0).all()
-            and (values > above).all()):  # fmt: skip
+    if not (
+        len(values) and np.isfinite(values).all() and (values >= 0).all() and (values > above).all()
+    ):
         bound = "> 0" if above == 0 else ">= 0"
         raise InvalidProblem(f"{name} must be finite numbers {bound}, found {given!r}")
     return np.unique(values)[::-1]
@@ -68,16 +70,21 @@ class _Chosen:
         return folds, rows
 
     def _choose(
-        self, sets: TrainingSets, solve: Callable[[Array, Array], Path],
-        scores: Callable[[Path, Array], Array], error: Callable[[Array], Array],
-    ) -> None:  # fmt: skip
+        self,
+        sets: TrainingSets,
+        solve: Callable[[Array, Array], Path],
+        scores: Callable[[Path, Array], Array],
+        error: Callable[[Array], Array],
+    ) -> None:
         """Fill in the grid, its errors and what is chosen.
 
         Ties go to the largest tau, then to the largest lam, then to the largest mu.
         """
         self.taus_, mus, lams = (
-            _fractions(self.tau), _numbers("mu", self.mu), _numbers("lam", self.lam),
-        )  # fmt: skip
+            _fractions(self.tau),
+            _numbers("mu", self.mu),
+            _numbers("lam", self.lam),
+        )
         self.mus_, self.lams_, norm, errors = mus, lams, sets.norm[:, None], []
         for mu in mus:
             lists = solve(self.taus_ * sets.tau_max[:, None], mu * norm)
@@ -100,10 +107,15 @@ class _Chosen:
 
 class _L1L2CV(_Chosen, _L1L2):
     def __init__(
-        self, tau: int | Sequence[float] = 20, mu: float | Sequence[float] = MU,
-        lam: float | Sequence[float] = LAM, cv: Any = None, unit_variance: bool = True,
-        solver: str = "landweber-newton", tolerance: float = 1e-9,
-    ) -> None:  # fmt: skip
+        self,
+        tau: int | Sequence[float] = 20,
+        mu: float | Sequence[float] = MU,
+        lam: float | Sequence[float] = LAM,
+        cv: Any = None,
+        unit_variance: bool = True,
+        solver: str = "landweber-newton",
+        tolerance: float = 1e-9,
+    ) -> None:
         super().__init__(tau, mu, lam, unit_variance, solver, tolerance)  # type: ignore[arg-type]
         self.cv = cv
 
@@ -113,19 +125,27 @@ class _L1L2CV(_Chosen, _L1L2):
         weights = np.ones(len(y)) if v is None else v
         weighted = None if v is None else adjustment(rows, weights=np.tile(v[:, None], len(folds)))
         sets = training_sets(
-            X, np.tile(y[:, None], len(folds)), rows, centre=True,
-            unit_variance=self.unit_variance, adjustment=weighted,
-        )  # fmt: skip
+            X,
+            np.tile(y[:, None], len(folds)),
+            rows,
+            centre=True,
+            unit_variance=self.unit_variance,
+            adjustment=weighted,
+        )
 
         def squares(scores: Array) -> Array:
-            each = (np.square(y[held] - f[..., held]) @ weights[held]
-                    for f, held in zip(scores, folds, strict=True))  # fmt: skip
+            each = (
+                np.square(y[held] - f[..., held]) @ weights[held]
+                for f, held in zip(scores, folds, strict=True)
+            )
             return np.asarray(sum(each) / sum(weights[held].sum() for held in folds))
 
         self._choose(
-            sets, lambda tau, mu: path(sets, tau, mu, solver=self.solver, tolerance=self.tolerance),
-            lambda lists, lam: refit_scores(sets, lists, lam, ~rows), squares,
-        )  # fmt: skip
+            sets,
+            lambda tau, mu: path(sets, tau, mu, solver=self.solver, tolerance=self.tolerance),
+            lambda lists, lam: refit_scores(sets, lists, lam, ~rows),
+            squares,
+        )
         plain = self._as(L1L2Regressor)
         plain._fit(X, y, v)
         self._take(plain)
@@ -222,23 +242,35 @@ class L1L2CoxCV(_Chosen, L1L2Cox):
     """
 
     def __init__(
-        self, tau: int | Sequence[float] = 20, mu: float | Sequence[float] = MU,
-        lam: float | Sequence[float] = LAM, cv: Any = None, unit_variance: bool = True,
-        ties: str = "efron", tolerance: float = 1e-7,
-    ) -> None:  # fmt: skip
+        self,
+        tau: int | Sequence[float] = 20,
+        mu: float | Sequence[float] = MU,
+        lam: float | Sequence[float] = LAM,
+        cv: Any = None,
+        unit_variance: bool = True,
+        ties: str = "efron",
+        tolerance: float = 1e-7,
+    ) -> None:
         super().__init__(tau, mu, lam, unit_variance, ties, tolerance)  # type: ignore[arg-type]
         self.cv = cv
 
     def fit(self, X: Array, y: Array, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and y as `L1L2Cox` takes it, rows weighted by sample_weight (n,)."""
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        (time, event), v = time_and_event(y), counts(sample_weight, X)
+        (time, event) = time_and_event(y)
+        v = counts(sample_weight, X)
         folds, rows = self._folds(X, event.astype(bool), v)
         rows = rows if v is None else rows & (v > 0)[:, None]
         sets: CoxSets = cox_sets(
-            X, time, event, rows, centre=True, unit_variance=self.unit_variance, ties=self.ties,
+            X,
+            time,
+            event,
+            rows,
+            centre=True,
+            unit_variance=self.unit_variance,
+            ties=self.ties,
             sample_weights=v,
-        )  # fmt: skip
+        )
 
         def deviance(scores: Array) -> Array:
             flat = scores.reshape(len(folds), -1, len(X))
@@ -246,8 +278,10 @@ class L1L2CoxCV(_Chosen, L1L2Cox):
             return each.reshape(scores.shape[1:3])
 
         self._choose(
-            sets.sets, lambda tau, mu: cox_path(sets, tau, mu, tolerance=self.tolerance),
-            lambda lists, lam: ridge_scores(sets, lists, lam), deviance,
-        )  # fmt: skip
+            sets.sets,
+            lambda tau, mu: cox_path(sets, tau, mu, tolerance=self.tolerance),
+            lambda lists, lam: ridge_scores(sets, lists, lam),
+            deviance,
+        )
         self._take(self._as(L1L2Cox).fit(X, y, sample_weight))
         return self

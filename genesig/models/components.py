@@ -83,9 +83,14 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """
 
     def __init__(
-        self, n_components: int = 2, *, tau: float | None = None, mu: float = 1e-3,
-        unit_variance: bool = True, cv: Any = 5,
-    ) -> None:  # fmt: skip
+        self,
+        n_components: int = 2,
+        *,
+        tau: float | None = None,
+        mu: float = 1e-3,
+        unit_variance: bool = True,
+        cv: Any = 5,
+    ) -> None:
         self.n_components = n_components
         self.tau = tau
         self.mu = mu
@@ -100,15 +105,21 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise InvalidProblem(
                 f"n_components must be at least 1, tau 0, and mu above 0; found {values}"
             )
-        k, self.unexplained_ = min(self.n_components, *X.shape), np.nan
+        k = min(self.n_components, *X.shape)
+        self.unexplained_ = np.nan
         v = shares(sample_weight, X)
         if self.tau is None:
             folds = [held for _, held in check_cv(self.cv).split(X)]
             check_folds(folds, v)
             tried = held_out(
-                X, k, np.array(SHARES), folds, mu=self.mu, unit_variance=self.unit_variance,
+                X,
+                k,
+                np.array(SHARES),
+                folds,
+                mu=self.mu,
+                unit_variance=self.unit_variance,
                 weights=v,
-            )  # fmt: skip
+            )
             self.unexplained_ = float(tried.unexplained[tried.chosen])
         self.tau_ = float(tried.tau[tried.chosen]) if self.tau is None else self.tau
         self.mean_, self.scale_ = moments(X, self.unit_variance, v)
@@ -117,7 +128,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         found = sparse_components(Z, directions(own, k), tau=self.tau_, mu=self.mu, weights=v)
         self.components_ = found.loadings().T
         self._n_features_out = len(self.components_)
-        self.explained_, self.gap_ = found.explained(own), found.gap
+        self.explained_ = found.explained(own)
+        self.gap_ = found.gap
         return self
 
     def transform(self, X: Any) -> Array:
@@ -136,9 +148,12 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
     _weighed = staticmethod(counts)
 
     def __init__(
-        self, kernel: str = "gaussian", width: float | Sequence[float] = 1.0,
-        n_components: int | None = None, cv: Any = 5,
-    ) -> None:  # fmt: skip
+        self,
+        kernel: str = "gaussian",
+        width: float | Sequence[float] = 1.0,
+        n_components: int | None = None,
+        cv: Any = 5,
+    ) -> None:
         self.kernel = kernel
         self.width = width
         self.n_components = n_components
@@ -154,24 +169,28 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Array, y: Array, often: Array | None) -> None:
         """Choose what is not fixed, and fit f to a real response y (n,), weights often (n,)."""
-        widths, m = self._widths(), self.n_components
+        widths = self._widths()
+        m = self.n_components
         if m is not None and (m < 0 or len(widths) > 1):
             raise InvalidProblem("n_components must be at least 0, and go with one width")
         self.mean_ = np.average(X, axis=0, weights=often)
-        points, every = Points.of(X, self.mean_), np.arange(len(y))
+        points = Points.of(X, self.mean_)
+        every = np.arange(len(y))
         self.width_ = widths[0]
         if m is None:
             cv = check_cv(self.cv, y, classifier=is_classifier(self))
             folds = [held for _, held in cv.split(X, y)]
             check_folds(folds, often)
             found = choose_components(points, y, folds, widths, often)
-            self.width_, m = found.width, found.components
+            self.width_ = found.width
+            m = found.components
         K = points.kernel(every, every, self.width_, often)
         alpha, intercept = component_regressions(K, y, often)
         self.n_components_ = min(int(m), len(intercept) - 1)
         self.dual_coef_ = alpha[:, self.n_components_]
         self.intercept_ = float(intercept[self.n_components_])
-        self.X_fit_, self._often = X, often
+        self.X_fit_ = X
+        self._often = often
 
     def _score(self, X: Any) -> Array:
         check_is_fitted(self)
@@ -258,9 +277,11 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     """
 
     def __init__(
-        self, chromosomes: Sequence[Any] | None = None, positions: Sequence[float] | None = None,
+        self,
+        chromosomes: Sequence[Any] | None = None,
+        positions: Sequence[float] | None = None,
         tau: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.chromosomes = chromosomes
         self.positions = positions
         self.tau = tau
@@ -282,7 +303,8 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         out: Array = np.empty_like(X)
-        order, lines = self.genome_.order, self.genome_.starts
+        order = self.genome_.order
+        lines = self.genome_.starts
         for row, y in enumerate(X[:, order]):
             out[row, order] = denoised(y, lines, self.tau)
         return out

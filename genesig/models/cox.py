@@ -95,11 +95,18 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         v = shares(sample_weight, X)
         rows = np.ones((len(X), 1), dtype=bool) if v is None else v[:, None] > 0
         sets = cox_sets(
-            X, time, event, rows, centre=True, unit_variance=self.unit_variance, ties=self.ties,
+            X,
+            time,
+            event,
+            rows,
+            centre=True,
+            unit_variance=self.unit_variance,
+            ties=self.ties,
             sample_weights=v,
-        )  # fmt: skip
+        )
         norm = sets.sets.norm[:, None]
-        tau, mu = self.tau * sets.sets.tau_max[:, None], self.mu * norm
+        tau = self.tau * sets.sets.tau_max[:, None]
+        mu = self.mu * norm
         fits = cox_path(sets, tau, mu, tolerance=self.tolerance)
         values, intercept, gap = ridge_coef(sets, fits, self.lam * norm[:, 0])
         message = fits.message or not_converged(gap, self.tolerance)
@@ -109,7 +116,8 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(intercept[0, 0])
-        self.gap_, self.refit_gap_ = float(fits.gap[0, 0]), float(gap[0, 0])
+        self.gap_ = float(fits.gap[0, 0])
+        self.refit_gap_ = float(gap[0, 0])
         self.n_iter_ = int(fits.iterations[0, 0])
         self.hazard_ = baseline_hazard(
             sets.risk[0], (self.intercept_ + X @ self.coef_)[sets.rows[0]]

@@ -117,15 +117,28 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, *, kernel: str = "gaussian", width: float | Sequence[float] = 1.0, degree: int = 3,
-        offset: float = 1.0, penalty: str = "lasso",
-        groups: Sequence[Sequence[int]] | None = None, weights: Sequence[float] | None = None,
-        mu: float = 0.5, nu: float | Sequence[float] = 1e-2, tau: float | None = None,
-        n_tau: int = 15, tau_min: float = 0.1, debias: bool = True,
-        lam: Sequence[float] = RIDGE, cv: Any = 5,
-        standardise: bool = True, solver: str = "auto", tolerance: float = 1e-4,
+        self,
+        *,
+        kernel: str = "gaussian",
+        width: float | Sequence[float] = 1.0,
+        degree: int = 3,
+        offset: float = 1.0,
+        penalty: str = "lasso",
+        groups: Sequence[Sequence[int]] | None = None,
+        weights: Sequence[float] | None = None,
+        mu: float = 0.5,
+        nu: float | Sequence[float] = 1e-2,
+        tau: float | None = None,
+        n_tau: int = 15,
+        tau_min: float = 0.1,
+        debias: bool = True,
+        lam: Sequence[float] = RIDGE,
+        cv: Any = 5,
+        standardise: bool = True,
+        solver: str = "auto",
+        tolerance: float = 1e-4,
         max_iterations: int = 5000,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.kernel = kernel
         self.width = width
         self.degree = degree
@@ -155,12 +168,19 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         if self.debias and not (len(shrunk) and (shrunk > 0).all()):
             raise InvalidProblem(f"lam must be positive numbers, found {list(shrunk)}")
         return Settings(
-            kernel=self.kernel, degree=self.degree, offset=self.offset, penalty=self.penalty,
-            mu=self.mu, groups=self.groups,
+            kernel=self.kernel,
+            degree=self.degree,
+            offset=self.offset,
+            penalty=self.penalty,
+            mu=self.mu,
+            groups=self.groups,
             weights=None if self.weights is None else np.asarray(self.weights, dtype=float),
-            lam=shrunk, standardise=self.standardise, solver=self.solver,
-            tolerance=self.tolerance, max_iterations=self.max_iterations,
-        )  # fmt: skip
+            lam=shrunk,
+            standardise=self.standardise,
+            solver=self.solver,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+        )
 
     def _taus(self) -> Array:
         if self.tau is None:
@@ -178,7 +198,9 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         settings = self._settings(lam)
         settings.check(X.shape[0], X.shape[1], grid)
         self.validation_errors_ = None
-        (self.nu_, self.width_), step, shrink = grid[0], len(taus) - 1, 0
+        (self.nu_, self.width_) = grid[0]
+        step = len(taus) - 1
+        shrink = 0
         if self.tau is None or len(grid) > 1 or len(lam) > 1:
             self.validation_errors_ = {
                 (nu, width): validation_errors(
@@ -207,14 +229,21 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
 
     def _conclude(self, X: Array, y: Array, taus: Array, lam: float, counts: Array | None) -> None:
         fit = fit_path(
-            X, y, self._settings([lam]), nu=self.nu_, width=self.width_, tau=taus.tolist(),
+            X,
+            y,
+            self._settings([lam]),
+            nu=self.nu_,
+            width=self.width_,
+            tau=taus.tolist(),
             counts=counts,
-        )  # fmt: skip
+        )
         if not fit.path.solutions:
             raise InvalidProblem(fit.path.message)
         last = len(fit.path.solutions) - 1
-        self.fit_, self.step_ = fit, last
-        self.taus_, self.tau_ = taus[: last + 1], float(taus[last])
+        self.fit_ = fit
+        self.step_ = last
+        self.taus_ = taus[: last + 1]
+        self.tau_ = float(taus[last])
         self.path_norms_ = np.zeros((last + 1, X.shape[1]))
         self.path_norms_[:, fit.features] = [
             solution.norms * fit.y_scale for solution in fit.path.solutions
@@ -239,13 +268,16 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
-        fit, out = self.fit_, np.zeros(points.shape)
+        fit = self.fit_
+        out = np.zeros(points.shape)
         Z = fit.standardised(points)
         if self.debias:
-            columns, chosen = self.support_, fit.support(self.step_)
+            columns = self.support_
+            chosen = fit.support(self.step_)
             slopes = fit.ridge(self.step_).gradient(Z[:, chosen]) if len(chosen) else out[:, :0]
         else:
-            solution, columns = fit.path.solutions[self.step_], fit.features
+            solution = fit.path.solutions[self.step_]
+            columns = fit.features
             slopes = solution.evaluate(fit.kernel, Z, fit.X, fit.path.nu)[1].T
         out[:, columns] = slopes * fit.y_scale / fit.scale[columns]
         return out
@@ -368,9 +400,14 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
     """
 
     def __init__(
-        self, *, n_features: int | None = None, lam: float = 0.5, n_bins: int = 5,
-        nonnegative: bool = False, tolerance: float = 1e-6,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        n_features: int | None = None,
+        lam: float = 0.5,
+        n_bins: int = 5,
+        nonnegative: bool = False,
+        tolerance: float = 1e-6,
+    ) -> None:
         self.n_features = n_features
         self.lam = lam
         self.n_bins = n_bins
@@ -391,18 +428,28 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         self._check()
         X, y, v = checked(self, X, y, sample_weight, "their ranks mean nothing", y_numeric=True)
         if v is not None:
-            X, y, v = X[v > 0], y[v > 0], v[v > 0] / v[v > 0].mean()
+            X = X[v > 0]
+            y = y[v > 0]
+            v = v[v > 0] / v[v > 0].mean()
         made = select_feature_vectors(
-            X, y, n_features=self.n_features, bins=self.n_bins, lam=self.lam,
-            nonnegative=self.nonnegative, tolerance=self.tolerance, weights=v,
-        )  # fmt: skip
-        self.information_, found = made.information, made.found
+            X,
+            y,
+            n_features=self.n_features,
+            bins=self.n_bins,
+            lam=self.lam,
+            nonnegative=self.nonnegative,
+            tolerance=self.tolerance,
+            weights=v,
+        )
+        self.information_ = made.information
+        found = made.found
         largest = 2 * float(self.information_.max())
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[found.order] = found.coef
         self.order_ = found.order
         self.support_ = mask_of(self.order_, X.shape[1])
-        self.shift_, self.violation_ = found.shift, found.violation
+        self.shift_ = found.shift
+        self.violation_ = found.violation
         self.lam_ = found.lam / largest if largest else 0.0
         self._learn(X[:, self.support_], made.codes[:, self.support_], y, made.response, v)
         return self
@@ -426,7 +473,8 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         X = validate_data(self, X, dtype=np.float64, reset=False)[:, self.support_]
         if X.shape[1] == 0:
             return np.full(len(X), self.mean_)
-        total, coef = np.zeros((len(X), self.n_bins)), self.coef_[self.support_]
+        total = np.zeros((len(X), self.n_bins))
+        coef = self.coef_[self.support_]
         for p, edges in enumerate(self.edges_):
             codes = np.searchsorted(edges, X[:, p], side="left")
             total += coef[p] * self.votes_[p].T[codes]

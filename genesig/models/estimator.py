@@ -91,9 +91,14 @@ def check_numbers(
 
 
 def checked(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, why: str, *,
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    why: str,
+    *,
     y_numeric: bool = False,
-) -> tuple[Array, Array, Array | None]:  # fmt: skip
+) -> tuple[Array, Array, Array | None]:
     """Return X (n, d), y (n,) and weights (n,) or None as an estimator can be fitted to them.
 
     Parameters
@@ -161,7 +166,8 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
         super().__init_subclass__(**rest)
         if not issubclass(cls, BaseEstimator):
             return
-        settings, known = cls.__init__, signature(cls.__init__)
+        settings = cls.__init__
+        known = signature(cls.__init__)
 
         @wraps(settings)
         def __init__(self: Any, *given: Any, calibration: Any = None, **named: Any) -> None:
@@ -179,7 +185,7 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
             plain = clone(self).set_params(calibration=None)
             left_out = cross_val_predict(
                 plain, X, y, cv=self.calibration, method="decision_function", params=weights
-            )  # fmt: skip
+            )
             place = np.searchsorted(self.classes_, np.asarray(y))
             self.slope_ = slope(_columns(left_out), place, weights.get("sample_weight"))
         return self

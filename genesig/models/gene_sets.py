@@ -101,10 +101,17 @@ class _GeneSets(LinearBlocks):
     """
 
     def __init__(
-        self, sets: Sets | None = None, *, weights: str = "permuted", alone: bool = False,
-        tau: float = 0.1, mu: float = 1e-3, unit_variance: bool = True,
-        tolerance: float = 1e-9, random_state: Any = 0,
-    ) -> None:  # fmt: skip
+        self,
+        sets: Sets | None = None,
+        *,
+        weights: str = "permuted",
+        alone: bool = False,
+        tau: float = 0.1,
+        mu: float = 1e-3,
+        unit_variance: bool = True,
+        tolerance: float = 1e-9,
+        random_state: Any = 0,
+    ) -> None:
         self.sets = sets
         self.weights = weights
         self.alone = alone
@@ -117,12 +124,16 @@ class _GeneSets(LinearBlocks):
     def _fit(self, X: Array, Y: Array, v: Array | None) -> None:
         """Fit to rows with the weights v; those of rows are their roots in a sum of squares."""
         if v is not None:  # a response that counts for nothing is not for others to be given
-            X, Y, v = X[v > 0], Y[v > 0], v[v > 0] * (np.sum(v > 0) / v.sum())
+            X = X[v > 0]
+            Y = Y[v > 0]
+            v = v[v > 0] * (np.sum(v > 0) / v.sum())
         names = getattr(self, "feature_names_in_", None)
         self.sets_, columns = resolved(self.sets, names, X.shape[1], alone=self.alone)
         scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
-        centre, root = np.average(Y, axis=0, weights=v), roots(v, len(X))
-        Z, Yc = root * scale.apply(X), Y - centre
+        centre = np.average(Y, axis=0, weights=v)
+        root = roots(v, len(X))
+        Z = root * scale.apply(X)
+        Yc = Y - centre
         equal = Blocks.of(columns, np.ones(len(columns)))
         weigh = pick("weights", WEIGHTS, self.weights)
         self.weights_ = weigh(root * Z, Yc, equal, self.random_state)

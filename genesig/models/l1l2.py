@@ -57,7 +57,7 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         weighted = None if v is None else adjustment(rows, weights=v[:, None])
         sets = training_sets(
             X, y[:, None], rows, centre=True, unit_variance=self.unit_variance, adjustment=weighted
-        )  # fmt: skip
+        )
         fits = path(
             sets,
             self.tau * sets.tau_max,
@@ -202,13 +202,18 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
         """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
         check_numbers(self, not_negative=("tau", "mu"))
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        v, rows = shares(sample_weight, X), np.ones((len(X), 1), dtype=bool)
+        v = shares(sample_weight, X)
+        rows = np.ones((len(X), 1), dtype=bool)
         check_classes(y, v)
         sets = logistic_sets(
-            X, self._coded(y)[:, None], rows, centre=True, unit_variance=self.unit_variance,
+            X,
+            self._coded(y)[:, None],
+            rows,
+            centre=True,
+            unit_variance=self.unit_variance,
             fixed=None if v is None else adjustment(rows, weights=v[:, None]),
             balanced=self.balanced,
-        )  # fmt: skip
+        )
         fits, intercept, _ = logistic_path(
             sets, self.tau * sets.tau_max, self.mu * sets.norm, tolerance=self.tolerance
         )
@@ -219,7 +224,8 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[fits.indices] = values
         self.intercept_ = float(constant[0, 0])
-        self.gap_, self.n_iter_ = float(fits.gap[0, 0]), int(fits.iterations[0, 0])
+        self.gap_ = float(fits.gap[0, 0])
+        self.n_iter_ = int(fits.iterations[0, 0])
         return self
 
     def decision_function(self, X: Array) -> Array:

@@ -67,7 +67,7 @@ def squares_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
     sets = training_sets(X, Y, rows, centre=True, unit_variance=False, norm=np.ones(len(rows.T)))
     path = solvers.path(
         sets, sets.tau_max[:, None] * TAU, 0.0, solver="landweber-newton", tolerance=TOLERANCE
-    )  # fmt: skip
+    )
     loss = np.zeros(len(TAU))
     for k, fold in enumerate(inner, 1):
         off = y[fold] - sets.y_mean[k] - _along(path, k, sets.mean[k], X[fold])
@@ -83,8 +83,16 @@ def cox_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
     """
     folds = [fold for fold in inner if np.delete(y["event"], fold).any()]
     rows = _rows(len(y), folds)
-    sets = cox_sets(X, y["time"], y["event"], rows, centre=True, unit_variance=False, ties=USUAL,
-                    norm=np.ones(len(rows.T)))  # fmt: skip
+    sets = cox_sets(
+        X,
+        y["time"],
+        y["event"],
+        rows,
+        centre=True,
+        unit_variance=False,
+        ties=USUAL,
+        norm=np.ones(len(rows.T)),
+    )
     path = cox_path(sets, sets.sets.tau_max[:, None] * TAU, 0.0, tolerance=TOLERANCE)
     means = sets.sets.mean
     fits = np.array([_along(path, k, means[k], X) for k in range(1, len(folds) + 1)])

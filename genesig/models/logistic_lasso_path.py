@@ -68,7 +68,8 @@ def _minimise(
     Z: Array, positive: Array, tau: float, max_gradient: float, start: LogisticLassoFit
 ) -> LogisticLassoFit:
     """Return the minimiser at one tau: violators join the selected features until none is left."""
-    fit, signs = start, np.sign(start.values)
+    fit = start
+    signs = np.sign(start.values)
     any_left = False
     for _ in range(MAX_CHANGES):
         fit, signs, left = _newton(Z[:, fit.genes], positive, tau, max_gradient, fit, signs)
@@ -120,7 +121,9 @@ def _newton(
         crossing = np.flatnonzero(slope * (coef + step) < 0)
         shares = -coef[crossing] / step[crossing]
         longest = min(1.0, shares.min(initial=1.0))
-        share, value, fall = longest, objective(coef), gradient @ step
+        share = longest
+        value = objective(coef)
+        fall = gradient @ step
         while share > 1e-10 and objective(coef + share * step) > value + 1e-4 * share * fall:
             share /= 2
             if abs(share * fall) < 1e-15 * abs(value):
@@ -129,7 +132,9 @@ def _newton(
         if share == longest and len(crossing) and longest == shares.min():
             inside = np.ones(len(coef), dtype=bool)
             inside[crossing[shares == longest]] = False
-            coef, slope, design = coef[inside], slope[inside], design[:, inside]
+            coef = coef[inside]
+            slope = slope[inside]
+            design = design[:, inside]
             kept = kept[inside[1:]]
     left = len(kept) < len(fit.genes)
     return LogisticLassoFit(float(coef[0]), fit.genes[kept], coef[1:]), signs[kept], left

@@ -79,10 +79,16 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, blocks: Sequence[Sequence[int]] | None = None,
-        kernels: Sequence[str] = ("linear", "gaussian"), *, width: float = 1.0, tau: float = 0.1,
-        mu: float = 1e-3, unit_variance: bool = True, tolerance: float = 1e-9,
-    ) -> None:  # fmt: skip
+        self,
+        blocks: Sequence[Sequence[int]] | None = None,
+        kernels: Sequence[str] = ("linear", "gaussian"),
+        *,
+        width: float = 1.0,
+        tau: float = 0.1,
+        mu: float = 1e-3,
+        unit_variance: bool = True,
+        tolerance: float = 1e-9,
+    ) -> None:
         self.blocks = blocks
         self.kernels = kernels
         self.width = width
@@ -93,9 +99,11 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Array, Y: Array, v: Array | None) -> None:
         check_numbers(self, positive=("width",))
-        self._parts, root = self._columns_of(X.shape[1]), roots(v, len(X))
+        self._parts = self._columns_of(X.shape[1])
+        root = roots(v, len(X))
         self._scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
-        self.intercept_, self._v = np.average(Y, axis=0, weights=v), v
+        self.intercept_ = np.average(Y, axis=0, weights=v)
+        self._v = v
         self._rows, Yc = self._scale.apply(X), root * (Y - self.intercept_)
         self.kernels_ = [(b, kind) for b in range(len(self._parts)) for kind in self.kernels]
         raw = np.array([self._raw(self._rows, *each) for each in self.kernels_])
@@ -108,8 +116,11 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         tau, mu = levels(self, 2 / len(X) * float(np.sqrt(design.squares(Yc[None]).max())), 1.0)
         path = block_paths(design, Yc[None], tau[None], mu, tolerance=self.tolerance)[0]
         warn_of(path)
-        self.tau_, self.gap_, self.n_iter_ = float(tau[0]), float(path.gap[0]), int(path.steps[0])
-        self.chosen_, self.norms_ = path.support(0), path.norms.toarray()[0]
+        self.tau_ = float(tau[0])
+        self.gap_ = float(path.gap[0])
+        self.n_iter_ = int(path.steps[0])
+        self.chosen_ = path.support(0)
+        self.norms_ = path.norms.toarray()[0]
         pieces = {int(k): path.piece(0, k) for k in self.chosen_}
         self._c = {k: root * c for k, c in pieces.items()}
         self.shares_ = np.zeros(len(K))
@@ -148,7 +159,8 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         A = self._scale.apply(X)
         total = np.tile(self.intercept_, (len(A), 1))
         for k, c in self._c.items():
-            raw, mean = self._raw(A, *self.kernels_[k]), self._columns_mean[[k]]
+            raw = self._raw(A, *self.kernels_[k])
+            mean = self._columns_mean[[k]]
             total += self._centred(raw[None], mean)[0] @ c / self._trace[k]
         return total
 

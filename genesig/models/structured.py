@@ -62,7 +62,8 @@ class Scale:
 def levels(estimator: Any, largest: float, norm: float) -> tuple[Array, float]:
     """Return tau (1,) and mu, absolute, from fractions of tau_max and in units of a norm."""
     check_numbers(estimator, positive=("tau",), not_negative=("mu",))
-    tau, mu = estimator.tau, estimator.mu
+    tau = estimator.tau
+    mu = estimator.mu
     return np.array([tau * (largest or 1.0)]), float(mu * norm)
 
 
@@ -80,19 +81,23 @@ class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
 
     def _levels(self, Z: Array, Y: Array, penalty: Penalty) -> tuple[Array, float]:
         """Return tau (1,) and mu, absolute, for centred Z (n, d) and Y (n, T)."""
-        n, small = len(Z), Z @ Z.T if len(Z) < Z.shape[1] else Z.T @ Z
+        n = len(Z)
+        small = Z @ Z.T if len(Z) < Z.shape[1] else Z.T @ Z
         norm = float(np.linalg.norm(small, 2)) / n
         return levels(self, 2 / n * penalty.dual(Z.T @ Y), norm)
 
     def _keep(self, fits: Minimisers, scale: Scale, centre: Array) -> None:
         """Keep the fit of the one tau, its coefficients in the units of X."""
         warn_of(fits)
-        self.tau_, self.gap_ = float(fits.tau[0]), float(fits.gap[0])
+        self.tau_ = float(fits.tau[0])
+        self.gap_ = float(fits.gap[0])
         self.n_iter_ = int(fits.steps[0])
-        self.blocks_, self.norms_ = fits.support(0), fits.norms.toarray()[0]
+        self.blocks_ = fits.support(0)
+        self.norms_ = fits.norms.toarray()[0]
         B = fits.coef(0) / scale.scale[:, None]
         self.support_ = np.asarray(B.any(axis=1))
-        self.coef_, self.intercept_ = B.T, centre - scale.mean @ B
+        self.coef_ = B.T
+        self.intercept_ = centre - scale.mean @ B
 
     def _values(self, X: Any) -> Array:
         """Return f(x), (m, T)."""
@@ -140,8 +145,12 @@ class ClassColumns(CrossFitted):
         """Keep the mean training scores of the classes, (K, T)."""
         rows = [y == each for each in self.classes_]
         known = [None if weights is None else weights[mine] for mine in rows]
-        self.means_ = np.array([np.average(scores[mine], axis=0, weights=v)
-                                for mine, v in zip(rows, known, strict=True)])  # fmt: skip
+        self.means_ = np.array(
+            [
+                np.average(scores[mine], axis=0, weights=v)
+                for mine, v in zip(rows, known, strict=True)
+            ]
+        )
 
     def decision_function(self, X: Any) -> Array:
         """Return how much nearer each class's mean is, (m, K); of two classes that of the second.
@@ -221,11 +230,17 @@ class _GroupLasso(LinearBlocks):
     """
 
     def __init__(
-        self, groups: Sequence[Sequence[int]] | None = None, *,
-        weights: Sequence[float] | None = None, penalty: str = "group", tau: float = 0.05,
-        mu: float = 1e-6, unit_variance: bool = True, solver: str = "blocks",
+        self,
+        groups: Sequence[Sequence[int]] | None = None,
+        *,
+        weights: Sequence[float] | None = None,
+        penalty: str = "group",
+        tau: float = 0.05,
+        mu: float = 1e-6,
+        unit_variance: bool = True,
+        solver: str = "blocks",
         tolerance: float = 1e-9,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.groups = groups
         self.weights = weights
         self.penalty = penalty
@@ -238,9 +253,11 @@ class _GroupLasso(LinearBlocks):
     def _fit(self, X: Array, Y: Array, v: Array | None = None) -> None:
         """Fit to rows with the weights v; those of rows are their roots in a sum of squares."""
         scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
-        centre, penalty = np.average(Y, axis=0, weights=v), self._penalty(X.shape[1])
+        centre = np.average(Y, axis=0, weights=v)
+        penalty = self._penalty(X.shape[1])
         root = roots(v, len(X))
-        Z, Yc = root * scale.apply(X), root * (Y - centre)
+        Z = root * scale.apply(X)
+        Yc = root * (Y - centre)
         tau, mu = self._levels(Z, Yc, penalty)
         fits = structured_path(
             Z, Yc, penalty, tau, mu, solver=self.solver, tolerance=self.tolerance
@@ -353,10 +370,16 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
     _weighed = staticmethod(shares)
 
     def __init__(
-        self, chromosomes: Sequence[Any] | None = None, positions: Sequence[float] | None = None,
-        *, tau: float = 0.05, mu: float = 1e-6, first: float = 0.0, unit_variance: bool = True,
+        self,
+        chromosomes: Sequence[Any] | None = None,
+        positions: Sequence[float] | None = None,
+        *,
+        tau: float = 0.05,
+        mu: float = 1e-6,
+        first: float = 0.0,
+        unit_variance: bool = True,
         tolerance: float = 1e-9,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.chromosomes = chromosomes
         self.positions = positions
         self.tau = tau
@@ -373,15 +396,22 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
         genome = Genome.of(X.shape[1], self.chromosomes, self.positions)
         scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
         fits = fused_path(
-            scale.apply(X), y, genome, np.array([self.tau]), mu=self.mu, first=self.first,
-            tolerance=self.tolerance, weights=v,
-        )  # fmt: skip
+            scale.apply(X),
+            y,
+            genome,
+            np.array([self.tau]),
+            mu=self.mu,
+            first=self.first,
+            tolerance=self.tolerance,
+            weights=v,
+        )
         if fits.path.message:
             warnings.warn(fits.path.message, ConvergenceWarning, stacklevel=3)
         self.levels_ = fits.coef[0]
         self.coef_ = self.levels_ / scale.scale
         self.intercept_ = float(np.average(y, weights=v) - scale.mean @ self.coef_)
-        self.tau_, self.gap_ = self.tau * fits.tau_max, float(fits.gap[0])
+        self.tau_ = self.tau * fits.tau_max
+        self.gap_ = float(fits.gap[0])
 
     def _score(self, X: Any) -> Array:
         check_is_fitted(self)
