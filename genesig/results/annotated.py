@@ -43,7 +43,8 @@ PIECE = 1 << 20
 AGAIN = "write it again by AnnData.write_h5ad"
 
 
-SPARSE, SHAPES = ("encoding-type", "h5sparse_format"), ("shape", "h5sparse_shape")
+SPARSE = ("encoding-type", "h5sparse_format")
+SHAPES = ("shape", "h5sparse_shape")
 
 
 LINES = {"csr_matrix": "csr", "csr": "csr", "csc_matrix": "csc", "csc": "csc"}
@@ -74,8 +75,11 @@ def checked_file(source: BytesIO | Path, where: str) -> Iterator[h5py.File]:
         raise
     except Exception as error:  # h5py and anndata raise what they like for a damaged file
         why = " ".join(str(error).split())[:160] or type(error).__name__
-        raise refuse(where, f"is HDF5, but AnnData cannot read it ({why}); is it truncated? Copy "
-                     "it again, or write it by AnnData.write_h5ad") from None  # fmt: skip
+        raise refuse(
+            where,
+            f"is HDF5, but AnnData cannot read it ({why}); is it truncated? Copy "
+            "it again, or write it by AnnData.write_h5ad",
+        ) from None
 
 
 def read_annotated(source: BytesIO | Path, where: str) -> anndata.AnnData:
@@ -174,10 +178,12 @@ def _check_texts(file: h5py.File, where: str) -> None:
         texts = isinstance(each, h5py.Dataset) and h5py.check_string_dtype(each.dtype)
         if not texts or texts.length is not None or each.ndim != 1:
             continue
-        start, step = 0, 1
+        start = 0
+        step = 1
         while start < len(each):
             read = sum(map(len, each[start : start + step]))
-            start, size = start + step, size + read
+            start = start + step
+            size = size + read
             step = 2 * step if read < PIECE else max(1, step // 2)
             if size > file.id.get_filesize():
                 at = f"{where}, {each.name}"
@@ -251,10 +257,13 @@ def _check_sparse(group: h5py.Group, where: str) -> int:
     lines, shape = _form(group)
     data, indices, indptr = parts = [group.get(name) for name in ("data", "indices", "indptr")]
     kinds = ("biuf", "iu", "iu")
-    if not lines or any(part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
-                        for part, kind in zip(parts, kinds, strict=True)):  # fmt: skip
+    if not lines or any(
+        part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
+        for part, kind in zip(parts, kinds, strict=True)
+    ):
         raise refuse(at, f"is no sparse matrix as AnnData writes it; {AGAIN}")
-    size, stored = int(shape[0]) * int(shape[1]) * 8, sum(p.size * p.dtype.itemsize for p in parts)
+    size = int(shape[0]) * int(shape[1]) * 8
+    stored = sum(p.size * p.dtype.itemsize for p in parts)
     check_size(at, stored, group.file.id.get_filesize(), COPIES)
     check_size(at, size, size, COPIES)
     major, minor = shape if lines == "csr" else shape[::-1]
@@ -276,8 +285,10 @@ def _form(group: h5py.Group) -> tuple[str, Array]:
 def _fault(data: Any, indices: Any, indptr: Any, major: int, minor: int) -> str:
     """Say in which of its parts a compressed matrix (major, minor) leads out of itself."""
     if len(indptr) != major + 1 or len(data) != len(indices):
-        return f"indptr has {len(indptr)} entries, data {len(data)} and indices {len(indices)}, " \
-               f"for {major} lines"  # fmt: skip
+        return (
+            f"indptr has {len(indptr)} entries, data {len(data)} and indices {len(indices)}, "
+            f"for {major} lines"
+        )
     starts = indptr[()].astype(np.int64)
     if starts[0] != 0 or starts[-1] != len(indices) or (np.diff(starts) < 0).any():
         return f"indptr does not grow from 0 to {len(indices)}"
@@ -303,8 +314,11 @@ def read_h5ad(
     """
     with checked_file(Path(path), str(path)) as file:
         note = file["uns/genesig"].asstr()[()]
-        found = {name: dense(file[f"layers/{name}"][()], str(path)) for name in layers
-                 if f"layers/{name}" in file}  # fmt: skip
+        found = {
+            name: dense(file[f"layers/{name}"][()], str(path))
+            for name in layers
+            if f"layers/{name}" in file
+        }
         X = dense(file["X"][()], str(path))
         return X, _table(file["obs"]), _table(file["var"]), note, found
 

@@ -32,7 +32,8 @@ UNALIGNED = "unaligned"
 OMIC = "omic"
 """Column of the gene table that says which omic each gene is of."""
 
-CHROMOSOME, POSITION = "chromosome", "position"
+CHROMOSOME = "chromosome"
+POSITION = "position"
 """Columns of the gene table that say where each gene lies; blank and NaN where that is unknown."""
 
 
@@ -191,14 +192,19 @@ class Dataset:
             return cls._of(X, obs, var, json.loads(note), layers.get(UNALIGNED))
         except (KeyError, TypeError, ValueError) as error:
             why = " ".join(str(error).split())[:80]
-            raise refuse(path, f"is no data set of a study ({why}); remove it, and it is made "
-                         "anew") from None  # fmt: skip
+            raise refuse(
+                path, f"is no data set of a study ({why}); remove it, and it is made anew"
+            ) from None
 
     @classmethod
     def _of(
-        cls, X: Array, obs: pd.DataFrame, var: pd.DataFrame, notes: dict[str, Any],
+        cls,
+        X: Array,
+        obs: pd.DataFrame,
+        var: pd.DataFrame,
+        notes: dict[str, Any],
         unaligned: Array | None,
-    ) -> Dataset:  # fmt: skip
+    ) -> Dataset:
         return cls(
             X=X,
             obs=obs.astype(str),

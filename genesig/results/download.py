@@ -114,8 +114,9 @@ def _go_on(url: str, part: Path) -> None:
         while block := answer.read(CHUNK):
             stream.write(block)
     if (size := part.stat().st_size) < expected:
-        raise _BrokenOff(f"broke off after {size} of {expected} bytes; run again, it goes on from "
-                         "there")  # fmt: skip
+        raise _BrokenOff(
+            f"broke off after {size} of {expected} bytes; run again, it goes on from there"
+        )
 
 
 def part_of(path: Path) -> Path:

@@ -117,8 +117,9 @@ def load_table(path: str | Path, text: Sequence[str] = ()) -> pd.DataFrame:
     """Read a TSV; the columns named in `text` stay strings, whatever they look like."""
     import pandas as pd
 
-    found = pd.read_csv(path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False,
-                        na_values=[""])  # fmt: skip
+    found = pd.read_csv(
+        path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False, na_values=[""]
+    )
     return _names(found, plain)
 
 

@@ -129,8 +129,9 @@ class Fits:
         """
         if self.gamma is None or self.covariate_mean is None or self.knots is None:
             return 0.0
-        return covariate_part(splined(C, self.knots[fit]), self.covariate_mean[fit],
-                              self.gamma[fit])  # fmt: skip
+        return covariate_part(
+            splined(C, self.knots[fit]), self.covariate_mean[fit], self.gamma[fit]
+        )
 
     def strength(self) -> Array:
         """Return the weights, or with several classes the length of those of each gene, (nnz,)."""
@@ -160,7 +161,8 @@ class Fits:
         """
         if self.answer_indptr is not None:
             return self._with(self.answer("predictive"))
-        m, n_mu = len(self), len(self.mu)
+        m = len(self)
+        n_mu = len(self.mu)
         mu = self.choice[:, 2]
         places = np.column_stack([np.tile(np.arange(n_mu), (m, 1)), mu])
         indptr, entries = _ragged(self.indptr, (np.arange(m)[:, None] * n_mu + places).ravel())
@@ -184,31 +186,42 @@ class Fits:
 
         Its scores are less the threshold, which is 0 then.
         """
-        at, m = ANSWERS.index(name), len(self)
+        at = ANSWERS.index(name)
+        m = len(self)
         parts = {key: getattr(self, f"answer_{key}") for key in _OF_ANSWERS}
         indptr, entries = _ragged(parts["indptr"], 2 * np.arange(m) + at)
         column = np.array([at])
-        gamma, line = parts["gamma"], parts["line"]
+        gamma = parts["gamma"]
+        line = parts["line"]
         return replace(
-            self, mu=np.array([np.nan]), indptr=indptr, indices=parts["indices"][entries],
-            values=parts["values"][entries], intercept=parts["intercept"][:, column],
-            scores=parts["scores"][:, column], threshold=np.zeros(m),
-            gamma=None if gamma is None else gamma[:, column], gap=np.zeros((m, 1)),
+            self,
+            mu=np.array([np.nan]),
+            indptr=indptr,
+            indices=parts["indices"][entries],
+            values=parts["values"][entries],
+            intercept=parts["intercept"][:, column],
+            scores=parts["scores"][:, column],
+            threshold=np.zeros(m),
+            gamma=None if gamma is None else gamma[:, column],
+            gap=np.zeros((m, 1)),
             line=None if line is None else line[:, at],
-            choice=self.choice * [1, 1, 0], **_NO_ANSWERS,
-        )  # fmt: skip
+            choice=self.choice * [1, 1, 0],
+            **_NO_ANSWERS,
+        )
 
     def _with(self, last: Fits) -> Fits:
         """Return the fits, less their threshold, with the one list of others as the last one."""
-        m, n_mu, times = len(self), len(self.mu), np.diff(self.test_indptr)
+        m = len(self)
+        n_mu = len(self.mu)
+        times = np.diff(self.test_indptr)
         tail = [1] * (self.scores.ndim - 1)
         both = np.concatenate([self.indptr, self.indptr[-1] + last.indptr[1:]])
-        places = np.column_stack(
-            [np.arange(m * n_mu).reshape(m, n_mu), m * n_mu + np.arange(m)]
-        )  # fmt: skip
+        places = np.column_stack([np.arange(m * n_mu).reshape(m, n_mu), m * n_mu + np.arange(m)])
         indptr, entries = _ragged(both, places.ravel())
         return replace(
-            self, mu=np.append(self.mu, np.nan), indptr=indptr,
+            self,
+            mu=np.append(self.mu, np.nan),
+            indptr=indptr,
             indices=np.concatenate([self.indices, last.indices])[entries],
             values=np.concatenate([self.values, last.values])[entries],
             intercept=np.concatenate(
@@ -219,11 +232,12 @@ class Fits:
                 axis=1,
             ),
             gamma=None if self.gamma is None else np.concatenate([self.gamma, last.gamma], axis=1),
-            gap=np.concatenate([self.gap, last.gap], axis=1), threshold=last.threshold,
+            gap=np.concatenate([self.gap, last.gap], axis=1),
+            threshold=last.threshold,
             line=last.line,
             choice=np.column_stack([self.choice[:, :2], np.full(m, n_mu)]),
             **_NO_ANSWERS,
-        )  # fmt: skip
+        )
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
@@ -243,18 +257,34 @@ class Fits:
 
         `tail` is the further shape of weights and scores, (T,) with several classes.
         """
-        grid, n_mu = (0, len(searched), len(tau)), len(mu)
-        start, integers = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        grid = (0, len(searched), len(tau))
+        n_mu = len(mu)
+        start = np.zeros(1, dtype=np.int64)
+        integers = np.zeros(0, dtype=np.int64)
         return cls(
-            split=np.zeros(0, dtype=str), permutation=integers, tau=tau, lam=lam, mu=mu,
-            searched=searched, tau_max=np.zeros(0), norm=np.zeros(0),
-            cv_error=np.zeros((*grid, len(lam))), cv_se=np.zeros((*grid, len(lam))),
-            cv_size=np.zeros(grid), cv_agreement=np.zeros(grid), threshold=np.zeros(0),
-            choice=np.zeros((0, 3), dtype=np.int64), indptr=start, indices=integers,
-            values=np.zeros((0, *tail)), intercept=np.zeros((0, n_mu, *tail)),
-            gap=np.zeros((0, n_mu)), test_indptr=start, test_rows=integers,
+            split=np.zeros(0, dtype=str),
+            permutation=integers,
+            tau=tau,
+            lam=lam,
+            mu=mu,
+            searched=searched,
+            tau_max=np.zeros(0),
+            norm=np.zeros(0),
+            cv_error=np.zeros((*grid, len(lam))),
+            cv_se=np.zeros((*grid, len(lam))),
+            cv_size=np.zeros(grid),
+            cv_agreement=np.zeros(grid),
+            threshold=np.zeros(0),
+            choice=np.zeros((0, 3), dtype=np.int64),
+            indptr=start,
+            indices=integers,
+            values=np.zeros((0, *tail)),
+            intercept=np.zeros((0, n_mu, *tail)),
+            gap=np.zeros((0, n_mu)),
+            test_indptr=start,
+            test_rows=integers,
             scores=np.zeros((0, n_mu, *tail)),
-        )  # fmt: skip
+        )
 
     @classmethod
     def concatenate(cls, parts: Sequence[Fits]) -> Fits:
@@ -349,10 +379,12 @@ def refuse_gaps(found: Sequence[tuple[int, str]], names: Sequence[str]) -> None:
         Naming the first that are not there exactly once under some permutation: a mean over fewer
         splits than the study has would look like a result.
     """
-    wanted = [(number, name) for number in sorted({number for number, _ in found})
-              for name in names]  # fmt: skip
+    wanted = [
+        (number, name) for number in sorted({number for number, _ in found}) for name in names
+    ]
     if found != wanted:
         wrong = [pair for pair in wanted if found.count(pair) != 1]
-        shown = ", ".join(f"split {name} of permutation {number}"
-                          for number, name in islice(wrong, 5))  # fmt: skip
+        shown = ", ".join(
+            f"split {name} of permutation {number}" for number, name in islice(wrong, 5)
+        )
         raise GenesigError(f"fits: {len(wrong)} are missing or there twice: {shown}")

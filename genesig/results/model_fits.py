@@ -17,14 +17,28 @@ Row = dict[str, Any]
 
 # What a fit has one value of; and what it has several of, with the pointers to where they begin.
 ONE = {
-    "split": str, "message": str, "permutation": int, "tau": float, "gap": float, "mu": float,
-    "screened": int, "nu": float, "width": float, "lam": float, "explained_by_none": float,
-    "cut": int, "paths": int, "fvm_genes": int,
-}  # fmt: skip
+    "split": str,
+    "message": str,
+    "permutation": int,
+    "tau": float,
+    "gap": float,
+    "mu": float,
+    "screened": int,
+    "nu": float,
+    "width": float,
+    "lam": float,
+    "explained_by_none": float,
+    "cut": int,
+    "paths": int,
+    "fvm_genes": int,
+}
 SEVERAL = {
-    "indices": (int, "indptr"), "sizes": (float, "indptr"), "test_rows": (int, "test_indptr"),
-    "scores": (float, "test_indptr"), "fvm_scores": (float, "test_indptr"),
-}  # fmt: skip
+    "indices": (int, "indptr"),
+    "sizes": (float, "indptr"),
+    "test_rows": (int, "test_indptr"),
+    "scores": (float, "test_indptr"),
+    "fvm_scores": (float, "test_indptr"),
+}
 
 
 @dataclass(frozen=True)
@@ -121,7 +135,8 @@ class ModelFits:
 
     def rows(self) -> list[Row]:
         """Return the fits as `of` takes them."""
-        known, out = self.arrays(), list[Row]()
+        known = self.arrays()
+        out = list[Row]()
         for fit in range(len(self)):
             row: Row = {name: known[name][fit] for name in ONE if name in known}
             for name, (_, pointers) in SEVERAL.items():

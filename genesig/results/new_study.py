@@ -160,8 +160,10 @@ class Start:
     def config(self) -> str:
         """Return the text of config.yaml."""
         values = {key: getattr(self, key) for key in ("expression", "samples", "label")}
-        needed = {key: _yaml({key: value}, short_lists=isinstance(value, Mapping))
-                  for key, value in values.items()}  # fmt: skip
+        needed = {
+            key: _yaml({key: value}, short_lists=isinstance(value, Mapping))
+            for key, value in values.items()
+        }
         found = ""
         if self.why or self.settings:
             why = "\n".join(f"# {line}" for line in self.why)
@@ -187,8 +189,9 @@ def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
     if not value:
         return ""
     style = None if short_lists else False
-    return yaml.safe_dump(dict(value), sort_keys=False, default_flow_style=style,
-                          allow_unicode=True, width=10_000).strip()  # fmt: skip
+    return yaml.safe_dump(
+        dict(value), sort_keys=False, default_flow_style=style, allow_unicode=True, width=10_000
+    ).strip()
 
 
 def check_new(folder: str | Path) -> None:

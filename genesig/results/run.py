@@ -221,7 +221,8 @@ def _described(record: Mapping[str, Any], home: Path) -> Any:
     action = {"@type": "CreateAction", "name": "genesig run", "endTime": ended}
     run = add("#run", action | {"description": "The workflow of genesig, from inputs to report"})
     run["instrument"] = add("#genesig", {"@type": "SoftwareApplication", **version})
-    run["object"], run["result"] = read, written
+    run["object"] = read
+    run["result"] = written
     profile = {"@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}
     crate.root_dataset["conformsTo"] = add(PROFILE, profile)
     crate.root_dataset["mentions"] = run

@@ -115,7 +115,9 @@ class GeneSets:
 
 DRAWS = 5
 """Of the inner folds of all samples, by which the final model chooses; every other has one."""
-TRAINING, FINAL, FOLDS = 6, 25, 3
+TRAINING = 6
+FINAL = 25
+FOLDS = 3
 """Pairs of halves of a training set (or of half the samples), of all samples, and of what trains an
 inner fold where lists of folds have a say in which list predicts; otherwise there is one."""
 
@@ -181,6 +183,7 @@ class Chance:
     @classmethod
     def none(cls) -> Chance:
         """Return the record of no permutation."""
-        no, tail = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
+        no = np.zeros(0, dtype=np.int64)
+        tail = np.zeros((0, 0), dtype=np.int64)
         start = np.zeros(1, dtype=np.int64)
         return cls(no, tail, tail, tail, tail, tail, tail, start, no, np.array(1), np.zeros(0))
