@@ -14,9 +14,7 @@ from genesig.errors import refuse
 from genesig.results.annotated import dense, values_of
 
 
-def matrix_of(
-    given: Any, part: str | None, layout: str | Path | None = None
-) -> tuple[str, Matrix]:  # fmt: skip
+def matrix_of(given: Any, part: str | None, layout: str | Path | None = None) -> tuple[str, Matrix]:
     """Return the name in messages and the matrix of an AnnData, a DataFrame or a file.
 
     Raises
@@ -33,7 +31,8 @@ def matrix_of(
         values = dense(values_of(given, part, where), where)
         return where, number_matrix(given.obs_names, given.var_names, values)
     if hasattr(given, "columns"):
-        where, values = "the DataFrame", given.to_numpy()
+        where = "the DataFrame"
+        values = given.to_numpy()
         if np.asarray(values).dtype.kind not in "biuf":
             raise refuse(where, "holds more than numbers; take out the columns of words")
         return where, number_matrix(given.index, given.columns, values)

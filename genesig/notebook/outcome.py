@@ -158,11 +158,17 @@ class Results:
         return Page(self.folder / "report.html")
 
     def predict(
-        self, new: anndata.AnnData | pd.DataFrame | str | Path, *, missing: float = MISSING,
-        mu: float | None = None, fdr_selected: bool = False, part: str | None = None,
-        samples: str | Path | None = None, renamed: str | Path | None = None,
+        self,
+        new: anndata.AnnData | pd.DataFrame | str | Path,
+        *,
+        missing: float = MISSING,
+        mu: float | None = None,
+        fdr_selected: bool = False,
+        part: str | None = None,
+        samples: str | Path | None = None,
+        renamed: str | Path | None = None,
         layout: str | Path | None = None,
-    ) -> pd.DataFrame:  # fmt: skip
+    ) -> pd.DataFrame:
         """Score new samples with the final model, as ``genesig predict`` does.
 
         Parameters
@@ -203,10 +209,16 @@ class Results:
         if about is not None:
             about, notes = table_of_matrix(about, matrix, str(samples))
         table, problems = predict(
-            self.model, matrix, where, missing=missing, mu=mu, fdr_selected=fdr_selected,
-            source=str(self.folder / "model.json"), samples=about,
+            self.model,
+            matrix,
+            where,
+            missing=missing,
+            mu=mu,
+            fdr_selected=fdr_selected,
+            source=str(self.folder / "model.json"),
+            samples=about,
             renamed=None if renamed is None else str(renamed),
-        )  # fmt: skip
+        )
         for problem in (*notes, *problems):
             if problem.level != "note":
                 warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)

@@ -68,7 +68,8 @@ class Plots:
 
         Of several classes that of each against the others, of its own score.
         """
-        classes, ax = self._classes("roc"), _axes(ax)
+        classes = self._classes("roc")
+        ax = _axes(ax)
         ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
         if len(classes) > 2:
             return self._one_against_the_others(classes, ax)
@@ -76,8 +77,11 @@ class Plots:
         for _, rows in self._held_out().groupby("repeat"):
             x, y = _roc(rows["score"].to_numpy(), (rows["label"] == positive).to_numpy())
             ax.plot(x, y, color=OWN, lw=1.6, alpha=0.6)
-        ax.set(xlabel=f"share of {negative} called {positive}",
-               ylabel=f"share of {positive} called {positive}", aspect="equal")  # fmt: skip
+        ax.set(
+            xlabel=f"share of {negative} called {positive}",
+            ylabel=f"share of {positive} called {positive}",
+            aspect="equal",
+        )
         return ax
 
     def _one_against_the_others(self, classes: Sequence[str], ax: Axes) -> Axes:
@@ -89,16 +93,28 @@ class Plots:
         handles, names = ax.get_legend_handles_labels()
         own = dict(zip(names, handles, strict=True))
         ax.legend(own.values(), own.keys(), frameon=False, loc="lower right")
-        ax.set(xlabel="share of other classes called so", ylabel="share of the class called so",
-               aspect="equal")  # fmt: skip
+        ax.set(
+            xlabel="share of other classes called so",
+            ylabel="share of the class called so",
+            aspect="equal",
+        )
         return ax
 
     def confusion(self, ax: Axes | None = None) -> Axes:
         """Draw what the samples of each class are called while held out, mean of the repeats."""
-        classes, ax, rows = self._classes("confusion"), _axes(ax), self._held_out()
+        classes = self._classes("confusion")
+        ax = _axes(ax)
+        rows = self._held_out()
         repeats = rows["repeat"].nunique()
-        counts = np.array([[((rows["label"] == own) & (rows["predicted"] == said)).sum() / repeats
-                            for said in classes] for own in classes])  # fmt: skip
+        counts = np.array(
+            [
+                [
+                    ((rows["label"] == own) & (rows["predicted"] == said)).sum() / repeats
+                    for said in classes
+                ]
+                for own in classes
+            ]
+        )
         share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
         ax.imshow(share, cmap="Blues", vmin=0, vmax=1.4)
         for (own, said), count in np.ndenumerate(counts):
@@ -116,10 +132,23 @@ class Plots:
         ax = _axes(ax)
         for name, curve in self._results.tables["survival_curves"].groupby("group"):
             colour = CURVES[str(name)]
-            ax.step(curve["time"], curve["survival"], where="post", color=colour, lw=1.8,
-                    label=f"{name} risk ({curve['at_risk'].iloc[0]})")  # fmt: skip
-            ax.fill_between(curve["time"], curve["low"], curve["high"], step="post", color=colour,
-                            alpha=0.13, lw=0)  # fmt: skip
+            ax.step(
+                curve["time"],
+                curve["survival"],
+                where="post",
+                color=colour,
+                lw=1.8,
+                label=f"{name} risk ({curve['at_risk'].iloc[0]})",
+            )
+            ax.fill_between(
+                curve["time"],
+                curve["low"],
+                curve["high"],
+                step="post",
+                color=colour,
+                alpha=0.13,
+                lw=0,
+            )
         ax.set(xlabel=self._label(), ylabel="share without the event", ylim=(0, 1.02))
         ax.legend(frameon=False)
         return ax
@@ -129,7 +158,8 @@ class Plots:
 
         Of several classes by how much that of its own class is above the largest other.
         """
-        ax, rows = _axes(ax), self._held_out()
+        ax = _axes(ax)
+        rows = self._held_out()
         if self._results.model["classes"] is None:
             observed = _numbers(rows["label"].astype(str).str.rstrip("+"))
             ax.scatter(observed, rows["score"], s=14, color=OWN, alpha=0.6, lw=0)
@@ -150,7 +180,8 @@ class Plots:
 
     def errors(self, ax: Axes | None = None) -> Axes:
         """Draw the error of each predictor on the same splits, with its 95 % interval."""
-        ax, table = _axes(ax), self._results.tables["controls"]
+        ax = _axes(ax)
+        table = self._results.tables["controls"]
         rows = table[table["mu"].isna() & table["error"].notna()].sort_values("error")
         colours = [OWN if name == "genesig" else INK for name in rows["model"]]
         places = np.arange(len(rows))
@@ -163,7 +194,8 @@ class Plots:
 
     def permutations(self, ax: Axes | None = None) -> Axes:
         """Draw the errors of the whole procedure with permuted labels, and the observed one."""
-        ax, table = _axes(ax), self._results.tables["controls"]
+        ax = _axes(ax)
+        table = self._results.tables["controls"]
         own = table[(table["model"] == "genesig") & table["mu"].isna()]
         ax.hist(self._results.null, bins=20, color=OTHER, alpha=0.75)
         ax.axvline(float(own["error"].iloc[0]), color=OWN, lw=2.2, label="observed")
@@ -176,7 +208,8 @@ class Plots:
 
         Green: FDR-selected genes; core genes where no evidence was looked for.
         """
-        ax, rows = _axes(ax), self._results.tables["signature"].head(top)
+        ax = _axes(ax)
+        rows = self._results.tables["signature"].head(top)
         first = rows["fdr_selected"] if "fdr_selected" in rows else rows["core"]
         colours = [OWN if each else OTHER for each in first]
         places = np.arange(len(rows))
@@ -189,10 +222,12 @@ class Plots:
 
     def heat(self, ax: Axes | None = None, top: int = 60) -> Axes:
         """Draw the standardised values of the signature's genes, samples by their response."""
-        ax, data = _axes(ax), self._results.signature
+        ax = _axes(ax)
+        data = self._results.signature
         y = self._response(data.obs)
         order = np.argsort(y, kind="stable")
-        X, var = dense(data.X, "signature.h5ad")[:, :top], data.var.iloc[:top]
+        X = dense(data.X, "signature.h5ad")[:, :top]
+        var = data.var.iloc[:top]
         spread = X.std(axis=0)
         z = ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1))[order].T
         image = ax.imshow(z, cmap=diverging(), vmin=-3, vmax=3, aspect="auto", interpolation="none")
@@ -209,7 +244,8 @@ class Plots:
         data = self._results.signature
         if name not in data.var_names:
             raise refuse("gene", f"'{name}' is not in the signature of {data.n_vars} genes")
-        ax, y = _axes(ax), self._response(data.obs)
+        ax = _axes(ax)
+        y = self._response(data.obs)
         values = dense(data.X, "signature.h5ad")[:, data.var_names.get_loc(name)]
         ax.set_ylabel(gene_label(name, str(data.var["symbol"][name]), 32))
         if self._results.model["classes"] is None:
@@ -230,8 +266,11 @@ class Plots:
         classes = self._results.model["classes"]
         if classes is None:
             raise refuse(f"plot.{plot}", "is of classes; this study predicts another kind")
-        return (classes["negative"], classes["positive"]) if isinstance(classes, dict) \
-            else tuple(classes)  # fmt: skip
+        return (
+            (classes["negative"], classes["positive"])
+            if isinstance(classes, dict)
+            else tuple(classes)
+        )
 
     def _label(self) -> str:
         return label_columns(self._results.record["config"]["label"])[0]
@@ -278,6 +317,7 @@ def _strips(ax: Axes, values: list[Array], names: Sequence[str]) -> None:
     """Draw the values of each class beside each other, dots apart in the same way each time."""
     for side, mine in enumerate(values):
         spread = (np.argsort(np.argsort(mine)) * JITTER % 1 - 0.5) * 0.5
-        ax.scatter(side + spread, mine, s=20, marker=CLASS_MARKERS[side],
-                   color=CLASS_COLOURS[side], lw=0)  # fmt: skip
+        ax.scatter(
+            side + spread, mine, s=20, marker=CLASS_MARKERS[side], color=CLASS_COLOURS[side], lw=0
+        )
     ax.set_xticks(range(len(names)), [shorten(name, 24) for name in names])

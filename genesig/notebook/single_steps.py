@@ -150,9 +150,12 @@ def _samples_in_rows(matrix: Matrix, where: str, about: pd.DataFrame | None, she
 
 
 def normalise(
-    data: anndata.AnnData, steps: Sequence[str | Mapping[str, Any]], *,
-    train: Sequence[Any] | np.ndarray[Any, Any] | None = None, batch: str | None = None,
-) -> anndata.AnnData:  # fmt: skip
+    data: anndata.AnnData,
+    steps: Sequence[str | Mapping[str, Any]],
+    *,
+    train: Sequence[Any] | np.ndarray[Any, Any] | None = None,
+    batch: str | None = None,
+) -> anndata.AnnData:
     """Apply normalisation steps, each learned from the training samples only.
 
     Parameters
@@ -219,7 +222,8 @@ def normalise(
 
 def _check_size(data: Dataset, steps: Sequence[dict[str, Any]]) -> None:
     """Say what `genesig validate` says of steps that take logarithms, or counts."""
-    asked, where = {step["step"] for step in steps}, "genesig.normalise"
+    asked = {step["step"] for step in steps}
+    where = "genesig.normalise"
     first = list(takewhile(lambda step: NORMALISERS[step["step"]].kind == "sample", steps))
     found: list[Problem] = []
     if asked & LOGARITHMS and np.isfinite(data.X).any():

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import anndata
 
 HEAD = "# Written by genesig.Study, which writes it anew at each run.\n"
-CONFIG, DATA = "config.yaml", "data.h5ad"
+CONFIG = "config.yaml"
+DATA = "data.h5ad"
 PATIENCE = 20
 """Seconds that an interrupted run has to end its jobs."""
 
@@ -65,10 +66,14 @@ class Study:
     """
 
     def __init__(
-        self, expression: anndata.AnnData | str | Path | None = None,
-        samples: str | Path | None = None, label: Any = None, *,
-        folder: str | Path = "study", **settings: Any,
-    ) -> None:  # fmt: skip
+        self,
+        expression: anndata.AnnData | str | Path | None = None,
+        samples: str | Path | None = None,
+        label: Any = None,
+        *,
+        folder: str | Path = "study",
+        **settings: Any,
+    ) -> None:
         self.folder = Path(folder).absolute()
         if self.folder.exists() and not self.folder.is_dir():
             raise refuse("folder", f"'{folder}' is a file; name a folder, new or of this study")
@@ -79,7 +84,8 @@ class Study:
             if samples is not None:
                 what = "stands beside an AnnData, which has its own sample table, obs; leave it out"
                 raise refuse("samples", what)
-            data, given_data = settings.get("data", {}), expression
+            data = settings.get("data", {})
+            given_data = expression
             expression = self._kept(DATA, given_data)
             if "annotation" not in data and ("symbol" in data or "symbol" in given_data.var):
                 settings["data"] = {"annotation": str(expression), "symbol": "symbol", **data}
@@ -164,9 +170,14 @@ class Study:
         own = {key: value for key, value in environment().items() if key != "MPLBACKEND"}
         said: list[str] = []
         with subprocess.Popen(
-            line, cwd=self.folder, env=own, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-        ) as child:  # fmt: skip
+            line,
+            cwd=self.folder,
+            env=own,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+        ) as child:
             try:
                 for each in child.stdout or ():
                     said.append(each.rstrip())
@@ -199,9 +210,11 @@ def _check_studies(studies: Any) -> None:
             "studies", f"{what}[{{'name': {next(iter(studies), 'A')!r}, 'expression': ...}}]"
         )
     for number, item in enumerate(studies if isinstance(studies, list | tuple) else (), 1):
-        given, at = item, f"studies, item {number}"
+        given = item
+        at = f"studies, item {number}"
         if isinstance(item, dict):
-            given, at = item.get("expression"), f"{at}, expression"
+            given = item.get("expression")
+            at = f"{at}, expression"
         if hasattr(given, "shape") and not hasattr(given, "obs_names"):
             what = f"is a {type(given).__name__}; give an AnnData for each study: "
             raise refuse(at, f"{what}anndata.AnnData(frame, obs=samples), samples × genes")
