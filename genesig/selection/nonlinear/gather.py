@@ -24,8 +24,18 @@ from genesig.selection.genes.frequency import least_count, of_list, rounded
 if TYPE_CHECKING:
     import pandas as pd
 
-CHOSEN = ("screened", "tau", "nu", "width", "lam", "explained_by_none", "cut", "paths", "gap",
-          "message")  # fmt: skip
+CHOSEN = (
+    "screened",
+    "tau",
+    "nu",
+    "width",
+    "lam",
+    "explained_by_none",
+    "cut",
+    "paths",
+    "gap",
+    "message",
+)
 
 
 def gather_nonlinear(
@@ -59,9 +69,11 @@ def gather_nonlinear(
 
     names = [split.name for split in splits.outer]
     fits = ModelFits.joined(parts, names)
-    linear, chosen = joined(observed, splits).with_chosen(), nested["mu"].isna()
+    linear = joined(observed, splits).with_chosen()
+    chosen = nested["mu"].isna()
     genes = genes_table(dataset, fits, final, nested[chosen], signature, cv_frequency=cv_frequency)
-    known, of_linear = scored(dataset, splits, fits), held_out(dataset, splits, linear)
+    known = scored(dataset, splits, fits)
+    of_linear = held_out(dataset, splits, linear)
     return {
         "nonlinear": genes,
         "nonlinear_scores": scores_table(dataset, splits, fits),
@@ -71,17 +83,24 @@ def gather_nonlinear(
         "nonlinear_predictions": model_predictions(dataset, splits, known),
         "nonlinear_agreement": agreement_table(fits, linear, nested, genes),
         "nonlinear_difference": pd.DataFrame(
-            [(model, *difference(found, of_linear, -1, ASSESSED[dataset.design.kind].headline))
-             for model, found in known.items()],
+            [
+                (model, *difference(found, of_linear, -1, ASSESSED[dataset.design.kind].headline))
+                for model, found in known.items()
+            ],
             columns=["model", "error", "linear", "difference", "low", "high"],
         ),
-    }  # fmt: skip
+    }
 
 
 def genes_table(
-    dataset: Dataset, fits: ModelFits, final: ModelFits, linear: pd.DataFrame,
-    signature: pd.DataFrame, *, cv_frequency: float,
-) -> pd.DataFrame:  # fmt: skip
+    dataset: Dataset,
+    fits: ModelFits,
+    final: ModelFits,
+    linear: pd.DataFrame,
+    signature: pd.DataFrame,
+    *,
+    cv_frequency: float,
+) -> pd.DataFrame:
     """Return nonlinear.tsv: the genes that any split selects.
 
     ``mean_norm`` is the mean size of the derivative over the splits that select the gene, in the
@@ -92,14 +111,16 @@ def genes_table(
     """
     import pandas as pd
 
-    n, n_genes = len(fits), len(dataset.genes)
+    n = len(fits)
+    n_genes = len(dataset.genes)
     times = np.bincount(fits.indices, minlength=n_genes)
     total = np.bincount(fits.indices, weights=fits.sizes, minlength=n_genes)
     own = np.bincount(final.indices, weights=final.sizes, minlength=n_genes)
     found = np.flatnonzero(times)
     mean = total[found] / times[found]
     order = np.lexsort((found, -rounded(mean), -times[found]))
-    found, mean = found[order], mean[order]
+    found = found[order]
+    mean = mean[order]
     ids = [dataset.genes[gene] for gene in found]
     listed = set(signature["gene"])
     often = dict(zip(linear["gene"], linear["cv_frequency"], strict=True))
@@ -114,7 +135,7 @@ def genes_table(
             "linear_cv_frequency": [often.get(gene, 0.0) for gene in ids],
             "final_norm": own[found],
         }
-    )  # fmt: skip
+    )
 
 
 def scored(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOut]:
@@ -130,7 +151,8 @@ def scored(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldO
 def scores_table(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:
     """Return nonlinear_scores.tsv: choice, size and errors of each split."""
     table = model_errors(dataset, splits, fits)
-    head, tail = list(table.columns[:4]), list(table.columns[4:])
+    head = list(table.columns[:4])
+    tail = list(table.columns[4:])
     chosen = {key: getattr(fits, key) for key in CHOSEN}
     table = table.assign(n_genes=np.diff(fits.indptr), fvm_genes=fits.fvm_genes, **chosen)
     return table[[*head, "n_genes", *CHOSEN[:-1], "fvm_genes", *tail, "message"]]
@@ -147,19 +169,30 @@ def agreement_table(
     """
     import pandas as pd
 
-    ours, rows = set(genes.loc[genes["in_list"], "gene"]), []
+    ours = set(genes.loc[genes["in_list"], "gene"])
+    rows = []
     core = nested[nested["in_list"].astype(bool)]
     place = {str(name): fit for fit, name in enumerate(linear.split)}
     for at, mu in enumerate(linear.mu):
         theirs = set(of_list(core, mu)["gene"])
         within = [
-            jaccard(set(fits.selected(fit)[0].tolist()),
-                    set(linear.coef(place[str(name)], at)[0].tolist()))
+            jaccard(
+                set(fits.selected(fit)[0].tolist()),
+                set(linear.coef(place[str(name)], at)[0].tolist()),
+            )
             for fit, name in enumerate(fits.split)
-        ]  # fmt: skip
+        ]
         known = [value for value in within if not np.isnan(value)]
-        rows.append((mu, len(theirs), len(ours), len(ours & theirs), jaccard(ours, theirs),
-                     float(np.mean(known)) if known else np.nan))  # fmt: skip
+        rows.append(
+            (
+                mu,
+                len(theirs),
+                len(ours),
+                len(ours & theirs),
+                jaccard(ours, theirs),
+                float(np.mean(known)) if known else np.nan,
+            )
+        )
     columns = ["mu", "n_linear", "n_nonlinear", "shared", "jaccard", "jaccard_in_split"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -100,7 +100,8 @@ def dependence(X: Array, y: Array) -> Array:
     Source: Gretton et al. (2005); as a screen, Song et al. (2012).
     """
     eigenfunctions = _eigenfunctions(len(y))
-    place, centred = twice_ranks(X), y - y.mean()
+    place = twice_ranks(X)
+    centred = y - y.mean()
     total = np.zeros(X.shape[1])
     for column in eigenfunctions.T:
         total += np.square(centred @ column[place])
@@ -121,7 +122,8 @@ def _twice_ranks(X: Array) -> Array:
     order = np.argsort(X, axis=0, kind="stable")
     ordered = np.take_along_axis(X, order, axis=0)
     rises = ordered[1:] != ordered[:-1]
-    row, edge = np.arange(n)[:, None], np.ones((1, X.shape[1]), dtype=bool)
+    row = np.arange(n)[:, None]
+    edge = np.ones((1, X.shape[1]), dtype=bool)
     first = np.maximum.accumulate(np.where(np.vstack([edge, rises]), row, 0), axis=0)
     behind = np.where(np.vstack([rises, edge]), row, n - 1)
     last = np.minimum.accumulate(behind[::-1], axis=0)[::-1]
@@ -173,9 +175,12 @@ def linear_blocks(X: Array, y: Array, *, tau: float, scaled: bool) -> Groups:
     rows = np.ones((len(y), 1), dtype=bool)
     sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=scaled)
     found = path(
-        sets, tau * sets.tau_max[:, None], MINIMAL * sets.norm[:, None],
-        solver="landweber-newton", tolerance=1e-9,
-    )  # fmt: skip
+        sets,
+        tau * sets.tau_max[:, None],
+        MINIMAL * sets.norm[:, None],
+        solver="landweber-newton",
+        tolerance=1e-9,
+    )
     leaders = found.coef(0, 0)[0]
     if len(leaders) == 0:
         return [[gene] for gene in range(X.shape[1])]
@@ -238,7 +243,9 @@ class Ground:
 
 def prepare(X: Array, y: Array, rows: Array, given: Given) -> Ground:
     """Screen and group on the given rows of a matrix; genes constant on them are left out."""
-    protocol, mine, response = given.protocol, X[rows], y[rows]
+    protocol = given.protocol
+    mine = X[rows]
+    response = y[rows]
     genes = screen(mine, response, protocol.genes)
     genes = genes[np.ptp(mine[:, genes], axis=0) > 0]
     mine = mine[:, genes]
@@ -256,13 +263,19 @@ def _settings(given: Given, groups: list[list[int]] | None) -> Settings:
     """Fill the settings; a group weighs the square root of its size, as in the group lasso."""
     protocol = given.protocol
     return Settings(
-        kernel=protocol.kernel, degree=protocol.degree, offset=protocol.offset,
-        penalty=protocol.penalty, mu=protocol.mu, groups=groups,
+        kernel=protocol.kernel,
+        degree=protocol.degree,
+        offset=protocol.offset,
+        penalty=protocol.penalty,
+        mu=protocol.mu,
+        groups=groups,
         weights=None if groups is None else np.sqrt([len(group) for group in groups]),
         lam=protocol.ridge_grid() if protocol.debias else np.zeros(0),
-        standardise=given.scaled, solver=protocol.solver, tolerance=protocol.tolerance,
+        standardise=given.scaled,
+        solver=protocol.solver,
+        tolerance=protocol.tolerance,
         max_iterations=protocol.max_iterations,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -309,7 +322,8 @@ def choose(
     classes : bool
         Whether y is ±1 for two classes.
     """
-    grid, tau = protocol.settings_grid(), protocol.tau_fractions()
+    grid = protocol.settings_grid()
+    tau = protocol.tau_fractions()
     tables = np.zeros((len(grid), len(tau), max(1, len(protocol.lam) * protocol.debias)))
     sums = np.zeros((2, *tables.shape))
     cut = 0

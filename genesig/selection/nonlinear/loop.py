@@ -77,13 +77,16 @@ def fvm_scores(
 
 def _scores(ground: Ground, X: Array, protocol: NonlinearProtocol) -> tuple[Array, list[int]]:
     """Return the scores of rows for each (number of genes, lam), (k, L, m), and the sizes."""
-    sizes, lam = sorted(protocol.fvm_genes), protocol.ridge_grid()
+    sizes = sorted(protocol.fvm_genes)
+    lam = protocol.ridge_grid()
     scores = np.full((len(sizes), len(lam), len(X)), ground.y.mean())
     if not ground.fits:
         return scores, [0 for _ in sizes]
     order = _order(ground, sizes[-1], protocol.fvm_bins)
-    centre, scale = ground.X.mean(axis=0), ground.X.std(axis=0)
-    Z, points = (ground.X - centre) / scale, (X[:, ground.genes] - centre) / scale
+    centre = ground.X.mean(axis=0)
+    scale = ground.X.std(axis=0)
+    Z = (ground.X - centre) / scale
+    points = (X[:, ground.genes] - centre) / scale
     for place, size in enumerate(sizes):
         if chosen := order[:size]:
             scores[place] = _ridge(Z[:, chosen], ground, lam, protocol).predict(points[:, chosen])
@@ -133,13 +136,19 @@ def curves(dataset: Dataset, reference: Reference, ground: Ground, fit: Fit | No
     last = len(fit.path.solutions) - 1
     norms = fit.path.solutions[last].norms * fit.y_scale
     chosen = fit.support(last)
-    symbols, parts, score = dataset.var["symbol"].to_numpy(), [], _score(fit, last)
+    symbols = dataset.var["symbol"].to_numpy()
+    parts = []
+    score = _score(fit, last)
     for place in chosen[np.argsort(-norms[chosen], kind="stable")]:
         column = int(fit.features[place])
         gene = int(reference.genes[ground.genes[column]])
         z, effect = dependence_on(score, fit.X, place)
-        head = {"gene": dataset.genes[gene], "symbol": symbols[gene], "norm": norms[place],
-                "straight": straightness(z, effect, fit.X[:, place])}  # fmt: skip
+        head = {
+            "gene": dataset.genes[gene],
+            "symbol": symbols[gene],
+            "norm": norms[place],
+            "straight": straightness(z, effect, fit.X[:, place]),
+        }
         value = fit.centre[column] + fit.scale[column] * z
         near = np.rint((fit.X[:, place] - z[0]) / (z[-1] - z[0]) * (POINTS - 1)).astype(np.int64)
         count = np.bincount(near, minlength=POINTS)
@@ -150,7 +159,8 @@ def curves(dataset: Dataset, reference: Reference, ground: Ground, fit: Fit | No
 def dependence_on(score: Score, Z: Array, column: int) -> tuple[Array, Array]:
     """Return values of one column and the mean score with all rows at each of them, (POINTS,)."""
     value = np.linspace(Z[:, column].min(), Z[:, column].max(), POINTS)
-    effect, points = np.empty(POINTS), Z.copy()
+    effect = np.empty(POINTS)
+    points = Z.copy()
     for at, one in enumerate(value):
         points[:, column] = one
         effect[at] = score(points).mean()
@@ -160,9 +170,11 @@ def dependence_on(score: Score, Z: Array, column: int) -> tuple[Array, Array]:
 def _score(fit: Fit, step: int) -> Score:
     """Return the function that predicts, from standardised rows; the ridge is fitted once."""
     if len(fit.settings.lam):
-        ridge, chosen = fit.ridge(step), fit.support(step)
+        ridge = fit.ridge(step)
+        chosen = fit.support(step)
         return lambda Z: np.asarray(fit.y_mean + fit.y_scale * ridge.predict(Z[:, chosen])[0])
-    solution, nu = fit.path.solutions[step], fit.path.nu
+    solution = fit.path.solutions[step]
+    nu = fit.path.nu
     return lambda Z: np.asarray(
         fit.y_mean + fit.y_scale * solution.evaluate(fit.kernel, Z, fit.X, nu)[0]
     )
@@ -207,7 +219,8 @@ def nonlinear_loop(
     """
     protocol = NonlinearProtocol(**nonlinear)
     todo = tasks(dataset, splits, batch_of(splits.outer, batch), [0])
-    rows, start = [], time.monotonic()
+    rows = []
+    start = time.monotonic()
     for X, reference, task, given in _matrices(dataset, todo, folds, protocol):
         rows.append(_assessed(X, reference, task, given))
         log.info("%d of %d splits, %.0f s", len(rows), len(todo), time.monotonic() - start)
@@ -247,7 +260,8 @@ def _assessed(X: Array, reference: Reference, task: Task, given: Given) -> dict[
     fit = _fitted(outer, choice, task, protocol)
     row = _row(reference, task, outer, choice, fit, protocol)
     row["scores"] = _test_scores(outer, fit, X[task.test]) - choice.threshold
-    row["fvm_scores"], row["fvm_genes"] = np.full(len(task.test), np.nan), 0
+    row["fvm_scores"] = np.full(len(task.test), np.nan)
+    row["fvm_genes"] = 0
     if protocol.fvm_genes:
         row["fvm_scores"], row["fvm_genes"] = fvm_scores(
             outer, grounds, held, X[task.test], protocol, FITTED[task.kind].signs
@@ -280,27 +294,43 @@ def _test_scores(ground: Ground, fit: Fit | None, X: Array) -> Array:
 
 
 def _row(
-    reference: Reference, task: Task, ground: Ground, choice: Choice, fit: Fit | None,
+    reference: Reference,
+    task: Task,
+    ground: Ground,
+    choice: Choice,
+    fit: Fit | None,
     protocol: NonlinearProtocol,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return what `ModelFits.of` takes, without the scores."""
     row: dict[str, Any] = {
-        "split": task.split, "permutation": task.permutation, "screened": len(ground.genes),
-        "nu": choice.nu, "width": choice.width, "lam": choice.lam, "cut": choice.cut,
+        "split": task.split,
+        "permutation": task.permutation,
+        "screened": len(ground.genes),
+        "nu": choice.nu,
+        "width": choice.width,
+        "lam": choice.lam,
+        "cut": choice.cut,
         "test_rows": task.positions,
-        "paths": len(task.inner) * len(protocol.settings_grid()), "tau": 1.0, "gap": np.nan,
-        "explained_by_none": np.nan, "indices": [], "sizes": [],
+        "paths": len(task.inner) * len(protocol.settings_grid()),
+        "tau": 1.0,
+        "gap": np.nan,
+        "explained_by_none": np.nan,
+        "indices": [],
+        "sizes": [],
         "message": "too few samples, or no gene that varies",
-    }  # fmt: skip
+    }
     if fit is None:
         return row
     row |= {"explained_by_none": fit.path.explained_by_none, "message": fit.path.message}
     if fit.path.solutions:
         last = len(fit.path.solutions) - 1
-        solution, chosen = fit.path.solutions[last], fit.support(last)
+        solution = fit.path.solutions[last]
+        chosen = fit.support(last)
         columns = ground.genes[fit.features[chosen]]
         row |= {
-            "tau": protocol.tau_fractions()[last], "gap": solution.gap,
-            "indices": reference.genes[columns], "sizes": solution.norms[chosen] * fit.y_scale,
-        }  # fmt: skip
+            "tau": protocol.tau_fractions()[last],
+            "gap": solution.gap,
+            "indices": reference.genes[columns],
+            "sizes": solution.norms[chosen] * fit.y_scale,
+        }
     return row

@@ -20,7 +20,9 @@ from genesig.selection.studies.meta_analysis import next_study, study_names, tog
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY, MEAN, NEXT = "study", "mean", "next study"
+STUDY = "study"
+MEAN = "mean"
+NEXT = "next study"
 """What a row is about."""
 
 
@@ -55,24 +57,42 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     names = study_names(dataset)
     name, measure, there, back = MEASURED[dataset.design.kind]
     flow = {one["name"]: one for one in dataset.provenance.get("studies", ())}
-    rows, points = [], []
+    rows = []
+    points = []
     for study in names:
         y, f, error, group = _of_study(dataset, predictions, study)
         found = measure(y, f, group)
         points.append(there(found))
-        rows.append({
-            "row": STUDY, "study": study, "samples": len(y), "measure": name,
-            "value": found.value, "low": found.low, "high": found.high, "error": error,
-            **{key: flow.get(study, {}).get(key) for key in ("measured", "genes", "lost")},
-        })  # fmt: skip
+        rows.append(
+            {
+                "row": STUDY,
+                "study": study,
+                "samples": len(y),
+                "measure": name,
+                "value": found.value,
+                "low": found.low,
+                "high": found.high,
+                "error": error,
+                **{key: flow.get(study, {}).get(key) for key in ("measured", "genes", "lost")},
+            }
+        )
     value, variance = np.array(points).T[:, :, None]
     for row, away in zip(rows, _apart(value[:, 0], variance[:, 0]), strict=True):
         row["apart"] = int(away)
     all_ = together(value, variance)
     known = {"measure": name, "samples": len(dataset.samples)}
     mean, low, high = (back(float(x[0])) for x in (all_.mean, all_.low, all_.high))
-    rows.append({"row": MEAN, **known, "value": mean, "low": low, "high": high,
-                 "i2": float(all_.i2[0]), "tau": float(np.sqrt(all_.tau2[0]))})  # fmt: skip
+    rows.append(
+        {
+            "row": MEAN,
+            **known,
+            "value": mean,
+            "low": low,
+            "high": high,
+            "i2": float(all_.i2[0]),
+            "tau": float(np.sqrt(all_.tau2[0])),
+        }
+    )
     low, high = map(back, next_study(value[:, 0], variance[:, 0]))
     rows.append({"row": NEXT, "measure": name, "low": low, "high": high})
     return pd.DataFrame(rows).astype({key: "Int64" for key in WHOLE})
@@ -87,7 +107,8 @@ def _apart(value: Array, variance: Array) -> Array:
     """
     from scipy.special import ndtri
 
-    out, beyond = np.zeros(len(value), dtype=bool), -ndtri((1 - LEVEL) / 2 / len(value))
+    out = np.zeros(len(value), dtype=bool)
+    beyond = -ndtri((1 - LEVEL) / 2 / len(value))
     for k in range(len(value)):
         rest = np.arange(len(value)) != k
         others = together(value[rest, None], variance[rest, None])
@@ -101,14 +122,18 @@ WHOLE = ("apart", "samples", "measured", "genes", "lost")
 
 def _of_study(
     dataset: Dataset, predictions: pd.DataFrame, study: str
-) -> tuple[Array, Array, float, Array | None]:  # fmt: skip
+) -> tuple[Array, Array, float, Array | None]:
     """Return y, mean score of each held-out sample of a study, the balanced error there, groups.
 
     Groups are numbers (n,), or None if every sample is a group of its own.
     """
-    kind, place = ASSESSED[dataset.design.kind], dataset.batches()
-    own = {name for name, of in zip(dataset.samples, [] if place is None else place, strict=True)
-           if of == study}  # fmt: skip
+    kind = ASSESSED[dataset.design.kind]
+    place = dataset.batches()
+    own = {
+        name
+        for name, of in zip(dataset.samples, [] if place is None else place, strict=True)
+        if of == study
+    }
     chosen = predictions[predictions["mu"].isna() & predictions["sample"].astype(str).isin(own)]
     rows = dataset.rows([str(name) for name in chosen["sample"]])
     scores = kind.scores(chosen, dataset.design.classes)
@@ -175,7 +200,8 @@ def _logit(found: Reached) -> tuple[float, float]:
     The other end may be at 0 or 1; a share that is counts as one of half a pair more or less.
     """
     share = (found.value * found.pairs + 0.5) / (found.pairs + 1)
-    at, inner = _log_odds(share), found.low if share > 0.5 else found.high
+    at = _log_odds(share)
+    inner = found.low if share > 0.5 else found.high
     error = abs(at - _log_odds(inner)) / Z if 0 < inner < 1 else np.nan
     return at, error**2 if error > 0 else np.nan
 
@@ -196,11 +222,13 @@ Scale = Callable[[Reached], tuple[float, float]]
 OfStudy = Callable[[Array, Array, Array | None], Reached]
 Measured = tuple[str, OfStudy, Scale, Callable[[float], float]]
 
-MEASURED: dict[str, Measured] = ByKind({
-    "classification": ("AUC", _area, _logit, _share),
-    "several_classes": ("AUC", _areas, _logit, _share),
-    "survival": ("C", _concordance, _logit, _share),
-    "regression": ("correlation", _correlation, _atanh, lambda at: float(np.tanh(at))),
-})  # fmt: skip
+MEASURED: dict[str, Measured] = ByKind(
+    {
+        "classification": ("AUC", _area, _logit, _share),
+        "several_classes": ("AUC", _areas, _logit, _share),
+        "survival": ("C", _concordance, _logit, _share),
+        "regression": ("correlation", _correlation, _atanh, lambda at: float(np.tanh(at))),
+    }
+)
 """Kind of response -> the measure, how it is found in a study, on which scale studies are summed
 up, and back from there."""

@@ -52,8 +52,10 @@ def hedges(X: Array, y: Array) -> Effect:
     """
     from scipy.special import gammaln
 
-    up, down = X[y > 0], X[y < 0]
-    m, n = len(X) - 2, len(X)
+    up = X[y > 0]
+    down = X[y < 0]
+    m = len(X) - 2
+    n = len(X)
     if min(len(up), len(down)) < 2:
         return _none(X)
     squares = sum(((Z - Z.mean(axis=0)) ** 2).sum(axis=0) for Z in (up, down))
@@ -67,7 +69,8 @@ def fisher(X: Array, y: Array) -> Effect:
     """Return Fisher's z of the correlation with a number, artanh r, and its variance 1/(n - 3)."""
     if len(X) < 4:
         return _none(X)
-    Z, w = X - X.mean(axis=0), y - y.mean()
+    Z = X - X.mean(axis=0)
+    w = y - y.mean()
     r = _ratio(w @ Z, np.linalg.norm(Z, axis=0) * np.linalg.norm(w))
     z = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
     return Effect(z, np.where(np.isnan(z), np.nan, 1 / (len(X) - 3)))
@@ -87,7 +90,8 @@ def hazard(X: Array, y: Array) -> Effect:
     order = np.argsort(-y["time"], kind="stable")
     deviation = X.std(axis=0)
     Z = _ratio(X - X.mean(axis=0), deviation)[order]
-    time, event = y["time"][order], y["event"][order].astype(bool)
+    time = y["time"][order]
+    event = y["event"][order].astype(bool)
     # The risk set of an event holds all of its time: the last row of that time, from long to short.
     last = np.searchsorted(-time, -time, side="right") - 1
     if not event.any():
@@ -121,12 +125,14 @@ def _none(X: Array) -> Effect:
     return Effect(np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan))
 
 
-EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = ByKind({
-    "classification": ("Hedges' g", hedges),
-    SEVERAL: ("Hedges' g of a class against the rest", hedges),
-    "regression": ("Fisher's z", fisher),
-    "survival": ("log hazard ratio", hazard),
-})  # fmt: skip
+EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = ByKind(
+    {
+        "classification": ("Hedges' g", hedges),
+        SEVERAL: ("Hedges' g of a class against the rest", hedges),
+        "regression": ("Fisher's z", fisher),
+        "survival": ("log hazard ratio", hazard),
+    }
+)
 """Kind of response -> what the effect is called and how it is found."""
 
 
@@ -184,7 +190,8 @@ def together(y: Array, v: Array) -> Together:
 
     known = np.isfinite(y) & np.isfinite(v) & (v > 0)
     k = known.sum(axis=0)
-    y, v = np.where(known, y, 0.0), np.where(known, v, 1.0)
+    y = np.where(known, y, 0.0)
+    v = np.where(known, v, 1.0)
     tau2 = _paule_mandel(y, v, known, k - 1.0)
     mean, spread, total = weighed(y, v, known, tau2)
     fixed = weighed(y, v, known, np.zeros(len(k)))[1]
@@ -194,8 +201,16 @@ def together(y: Array, v: Array) -> Together:
         i2 = np.where(k > 1, np.maximum(0.0, 1 - (k - 1) / fixed), np.nan)
     upper = (1 + LEVEL) / 2
     half = np.where(k > 1, stdtrit(np.maximum(k - 1, 1), upper) * own, np.nan)
-    return Together(k, np.where(k > 0, mean, np.nan), error, tau2, mean - half, mean + half,
-                    np.where(k > 1, fixed, np.nan), i2)  # fmt: skip
+    return Together(
+        k,
+        np.where(k > 0, mean, np.nan),
+        error,
+        tau2,
+        mean - half,
+        mean + half,
+        np.where(k > 1, fixed, np.nan),
+        i2,
+    )
 
 
 def next_study(y: Array, v: Array) -> tuple[float, float]:
@@ -221,7 +236,8 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
     from scipy.special import chdtri, ndtri, stdtrit
 
     known = np.isfinite(y) & np.isfinite(v) & (v > 0)
-    y, v = y[known], v[known]
+    y = y[known]
+    v = v[known]
     if len(y) < 3:
         return np.nan, np.nan
     share = [(np.arange(number) + 0.5) / number for number in GRID]
@@ -230,8 +246,11 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
     tau2 = _paule_mandel(Y, V, np.ones(Y.shape, dtype=bool), u)
     mean, spread, total = weighed(Y, V, np.ones(Y.shape, dtype=bool), tau2)
     error = np.sqrt(spread / (len(y) - 1) / total)
-    drawn = (mean[:, None, None] + np.sqrt(tau2)[:, None, None] * ndtri(share[1])[:, None]
-             + error[:, None, None] * stdtrit(len(y) - 1, share[2]))  # fmt: skip
+    drawn = (
+        mean[:, None, None]
+        + np.sqrt(tau2)[:, None, None] * ndtri(share[1])[:, None]
+        + error[:, None, None] * stdtrit(len(y) - 1, share[2])
+    )
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     whole = together(y[:, None], v[:, None])
     return min(float(low), float(whole.low[0])), max(float(high), float(whole.high[0]))
@@ -261,7 +280,8 @@ def _paule_mandel(y: Array, v: Array, known: Array, level: Array, *, pooled: boo
         excess = spread - level
         slope = (known * ((y - mean) / (v + tau2)) ** 2).sum(axis=0)
         if pooled:
-            excess, slope = excess.sum(keepdims=True), slope.sum(keepdims=True)
+            excess = excess.sum(keepdims=True)
+            slope = slope.sum(keepdims=True)
         step = np.where((excess > 0) & (slope > 0), excess / np.where(slope > 0, slope, 1.0), 0.0)
         tau2 = tau2 + step
         if (step <= CLOSE * (tau2 + v.mean(axis=0))).all():
@@ -309,7 +329,8 @@ def moderated(y: Array, v: Array) -> Moderated:
 
     known = np.isfinite(y) & np.isfinite(v) & (v > 0)
     k = known.sum(axis=0)
-    y, v = np.where(known, y, 0.0), np.where(known, v, 1.0)
+    y = np.where(known, y, 0.0)
+    v = np.where(known, v, 1.0)
     tau2 = pooled_tau2(y, v, known)
     mean, spread, total = weighed(y, v, known, tau2)
     low, high, p = np.full((3, len(k)), np.nan)
@@ -362,8 +383,21 @@ def _inverse_trigamma(value: float) -> float:
     return x
 
 
-COLUMNS = ("gene", "symbol", "effect", "low", "high", "p_value", "q_value", "tau", "i2",
-           "q_p_value", "agree", "least", "most")  # fmt: skip
+COLUMNS = (
+    "gene",
+    "symbol",
+    "effect",
+    "low",
+    "high",
+    "p_value",
+    "q_value",
+    "tau",
+    "i2",
+    "q_p_value",
+    "agree",
+    "least",
+    "most",
+)
 
 
 def meta_table(dataset: Dataset) -> pd.DataFrame:
@@ -401,7 +435,8 @@ def meta_table(dataset: Dataset) -> pd.DataFrame:
 
 def _responses(dataset: Dataset) -> list[tuple[str, Array]]:
     """Return the response; of more than two classes each of them against the rest, by its name."""
-    y, classes = dataset.response(), dataset.design.classes or ()
+    y = dataset.response()
+    classes = dataset.design.classes or ()
     if len(classes) <= 2:
         return [("", y)]
     return [(name, np.where(y == k, 1.0, -1.0)) for k, name in enumerate(classes)]
@@ -413,18 +448,30 @@ def _of_response(dataset: Dataset, y: Array, names: list[str]) -> pd.DataFrame:
     from scipy.special import chdtrc
 
     value, variance = effects_of(dataset, y, names)
-    found, whole = together(value, variance), moderated(value, variance)
+    found = together(value, variance)
+    whole = moderated(value, variance)
     with np.errstate(invalid="ignore", divide="ignore"):
-        differ = np.where(found.studies > 1, chdtrc(np.maximum(found.studies - 1, 1), found.q),
-                          np.nan)  # fmt: skip
+        differ = np.where(
+            found.studies > 1, chdtrc(np.maximum(found.studies - 1, 1), found.q), np.nan
+        )
         same = np.sum(np.sign(value) == np.sign(whole.mean), axis=0) / found.studies
     least, most = _without_one(value, variance)
-    table = pd.DataFrame({
-        "gene": dataset.genes, "symbol": dataset.var["symbol"].to_numpy(), "effect": whole.mean,
-        "low": whole.low, "high": whole.high, "p_value": whole.p, "tau": np.sqrt(found.tau2),
-        "i2": found.i2, "q_p_value": differ, "agree": same,
-        "least": least, "most": most,
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "gene": dataset.genes,
+            "symbol": dataset.var["symbol"].to_numpy(),
+            "effect": whole.mean,
+            "low": whole.low,
+            "high": whole.high,
+            "p_value": whole.p,
+            "tau": np.sqrt(found.tau2),
+            "i2": found.i2,
+            "q_p_value": differ,
+            "agree": same,
+            "least": least,
+            "most": most,
+        }
+    )
     return table.assign(**{f"effect of {name}": value[k] for k, name in enumerate(names)})
 
 
@@ -440,7 +487,8 @@ def effects_of(dataset: Dataset, y: Array, names: list[str]) -> tuple[Array, Arr
     Samples of one group and one class count as their mean.
     """
     _, measure = EFFECTS[dataset.design.kind]
-    study, groups = dataset.batches(), dataset.groups()
+    study = dataset.batches()
+    groups = dataset.groups()
     found = []
     for name in names:
         inside = study == name
