@@ -17,8 +17,11 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.words import as_seen, is_missing, is_number
 
-QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95),
-             7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975)}  # fmt: skip
+QUANTILES = {
+    3: (0.1, 0.5, 0.9),
+    4: (0.05, 0.35, 0.65, 0.95),
+    7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975),
+}
 """Where the knots of a spline are, by their number (Harrell 2015, table 2.3)."""
 LARGE = 100
 """Samples of a study from which on a spline has four knots."""
@@ -51,17 +54,24 @@ class Covariate:
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def of(cls, column: str, cells: Iterable[str], knots: int = 0,
-           words: Mapping[str, str] | None = None, *,
-           categorical: bool = False) -> Covariate:  # fmt: skip
+    def of(
+        cls,
+        column: str,
+        cells: Iterable[str],
+        knots: int = 0,
+        words: Mapping[str, str] | None = None,
+        *,
+        categorical: bool = False,
+    ) -> Covariate:
         """Tell words from numbers: numbers are all that is not missing, or it is words.
 
         Words that differ in case, blanks or invisible characters only are one level, spelt as most
         of its cells. Numbers of which there are two are as good as words, and have no spline.
         Numbers that are names, as of centres, are words if `categorical`, in the order of numbers.
         """
-        times = Counter(c for c in cls(column, None, 0, words or {}).spelt(cells)
-                        if not is_missing(c))  # fmt: skip
+        times = Counter(
+            c for c in cls(column, None, 0, words or {}).spelt(cells) if not is_missing(c)
+        )
         numbers = all(map(is_number, times))
         if categorical or not numbers:
             spelt: dict[str, str] = {}
@@ -126,8 +136,9 @@ def names_of(covariates: Iterable[Covariate]) -> list[str]:
 
 def knot_counts(covariates: Iterable[Covariate]) -> tuple[int, ...]:
     """Return the number of knots of each column of `encoded`, 0 where there is no spline."""
-    every = ((each.knots,) if each.levels is None else (0,) * len(each.names)
-             for each in covariates)  # fmt: skip
+    every = (
+        (each.knots,) if each.levels is None else (0,) * len(each.names) for each in covariates
+    )
     return tuple(knots for one in every for knots in one)
 
 
@@ -185,8 +196,6 @@ def _bend(x: Array, t: Array, at: float) -> Array:
     if last <= before:
         return np.where(np.isnan(x), np.nan, 0.0)
     unit = last - t[0]
-    first, second, third = (
-        np.maximum((x - knot) / unit, 0.0) ** 3 for knot in (at, before, last)
-    )  # fmt: skip
+    first, second, third = (np.maximum((x - knot) / unit, 0.0) ** 3 for knot in (at, before, last))
     share = (last - at) / (last - before)
     return np.asarray(unit * (first - share * second + (share - 1) * third))

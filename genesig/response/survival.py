@@ -20,7 +20,8 @@ TIMES = np.dtype([("time", float), ("event", bool)])
 def times(time: Array, event: Array) -> Array:
     """Return y, (n,), of times and events."""
     y = np.empty(len(time), TIMES)
-    y["time"], y["event"] = time, event
+    y["time"] = time
+    y["event"] = event
     return y
 
 
