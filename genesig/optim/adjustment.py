@@ -50,11 +50,14 @@ class Adjustment:
 
     def centred(self, Y: Array) -> tuple[Array, Array, Array]:
         """Return √v y less mean and covariates (n, k), means (k,), what was taken out (k, q)."""
-        out, mean = np.zeros(Y.shape), np.empty(Y.shape[1])
+        out = np.zeros(Y.shape)
+        mean = np.empty(Y.shape[1])
         of_y = np.empty(self.mean.shape)
         for k, root in enumerate(self.root.T):
             inside = root > 0
-            y, s, Q = Y[inside, k], root[inside], self.columns(k)[inside]
+            y = Y[inside, k]
+            s = root[inside]
+            Q = self.columns(k)[inside]
             mean[k] = s**2 @ y / (s @ s)
             rest = s * (y - mean[k])
             of_y[k] = Q.T @ rest
@@ -68,7 +71,8 @@ class Adjustment:
 
     def without(self, k: int, Z: Array) -> Array:
         """Return √v Z (n, d) less the covariates of training set k; 0 outside its rows."""
-        Q, weighted = self.columns(k), self.root[:, [k]] * Z
+        Q = self.columns(k)
+        weighted = self.root[:, [k]] * Z
         return np.asarray(weighted - Q @ (Q.T @ weighted))
 
     def scores(self, of_y: Array) -> Array:
@@ -97,8 +101,11 @@ def adjustment(
     """
     n, k = rows.shape
     C = np.zeros((k, n, 0)) if covariates is None else covariates
-    root, q = np.empty((n, k)), C.shape[2]
-    basis, turn, mean = np.empty((k, q, n)), np.empty((k, q, q)), np.empty((k, q))
+    root = np.empty((n, k))
+    q = C.shape[2]
+    basis = np.empty((k, q, n))
+    turn = np.empty((k, q, q))
+    mean = np.empty((k, q))
     for at in range(k):
         v = None if weights is None else weights[:, at]
         root[:, at] = _root(rows[:, at], v)

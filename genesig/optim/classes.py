@@ -28,8 +28,9 @@ def shares(y: Array, rows: Array, classes: int, weights: Array | None = None) ->
         Of the samples, 0 outside the training rows: shares are then of their sum.
     """
     if weights is not None:  # one set at a time: a sum must not see its neighbours
-        sums = [np.bincount(own, v, classes) for own, v in zip(y.astype(int).T, weights.T,
-                                                               strict=True)]  # fmt: skip
+        sums = [
+            np.bincount(own, v, classes) for own, v in zip(y.astype(int).T, weights.T, strict=True)
+        ]
         return np.stack([each / each.sum() for each in sums])
     member = y[:, :, None] == np.arange(classes)
     return np.asarray((member & rows[:, :, None]).sum(axis=0) / rows.sum(axis=0)[:, None])

@@ -79,9 +79,14 @@ class _State:
 
 
 def graft(
-    column: Callable[[int], Array], k_y: Array, *, lam: float, n_features: int | None,
-    nonnegative: bool, tolerance: float,
-) -> Grafted:  # fmt: skip
+    column: Callable[[int], Array],
+    k_y: Array,
+    *,
+    lam: float,
+    n_features: int | None,
+    nonnegative: bool,
+    tolerance: float,
+) -> Grafted:
     """Solve for one λ, or for the lowest λ with a number of features.
 
     Parameters
@@ -100,7 +105,8 @@ def graft(
     tolerance : float
         Relative to max|k_y|.
     """
-    slack, none = tolerance * float(np.abs(k_y).max()), np.zeros((0, len(k_y)))
+    slack = tolerance * float(np.abs(k_y).max())
+    none = np.zeros((0, len(k_y)))
     state = _State(column, k_y, nonnegative, slack, [], none, np.zeros(0))
     if n_features is None:
         return _solve(state, lam)
@@ -163,8 +169,10 @@ def _shift(K: Array, nonnegative: bool) -> float:
 
 def _descend(state: _State, lam: float) -> None:
     """Solve over the active features, from the weights that they have."""
-    K, b = np.ascontiguousarray(state.columns[:, state.order]), state.coef.copy()
-    diagonal, half = np.diag(K) + state.shift, lam / 2
+    K = np.ascontiguousarray(state.columns[:, state.order])
+    b = state.coef.copy()
+    diagonal = np.diag(K) + state.shift
+    half = lam / 2
     descend(K, state.k_y[state.order], diagonal, b, half, state.nonnegative, 0.1 * state.slack)
     state.coef = b
 
@@ -176,7 +184,8 @@ BLOCK = 512
 def rank_bins(X: Array, bins: int, weights: Array | None = None) -> Array:
     """Return the bin 0..B-1 of each value by its rank in its column, (N, d)."""
     size = -(-len(X) // bins)
-    order, codes = np.argsort(X, axis=0, kind="stable"), np.empty(X.shape, dtype=np.int64)
+    order = np.argsort(X, axis=0, kind="stable")
+    codes = np.empty(X.shape, dtype=np.int64)
     if weights is None:
         place = np.arange(len(X))[:, None] // size
     else:
@@ -260,9 +269,16 @@ class FeatureVectors:
 
 
 def select_feature_vectors(
-    X: Array, y: Array, *, n_features: int | None, bins: int, lam: float = 0.5,
-    nonnegative: bool = False, tolerance: float = 1e-6, weights: Array | None = None,
-) -> FeatureVectors:  # fmt: skip
+    X: Array,
+    y: Array,
+    *,
+    n_features: int | None,
+    bins: int,
+    lam: float = 0.5,
+    nonnegative: bool = False,
+    tolerance: float = 1e-6,
+    weights: Array | None = None,
+) -> FeatureVectors:
     """Bin, and graft; the settings are those of `FeatureVectorMachine`.
 
     Parameters
@@ -271,16 +287,21 @@ def select_feature_vectors(
     weights : (n,), optional
         Of the samples, above 0 and of mean 1.
     """
-    codes, response = rank_bins(X, bins, weights), response_bins(y, bins, weights)
+    codes = rank_bins(X, bins, weights)
+    response = response_bins(y, bins, weights)
     information = mutual_information(codes, response[:, None], bins, weights)[:, 0]
 
     def column(feature: int) -> Array:
         return mutual_information(codes, codes[:, [feature]], bins, weights)[:, 0]
 
     found = graft(
-        column, information, lam=lam * 2 * float(information.max()), n_features=n_features,
-        nonnegative=nonnegative, tolerance=tolerance,
-    )  # fmt: skip
+        column,
+        information,
+        lam=lam * 2 * float(information.max()),
+        n_features=n_features,
+        nonnegative=nonnegative,
+        tolerance=tolerance,
+    )
     return FeatureVectors(codes, response, information, found)
 
 

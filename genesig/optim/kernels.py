@@ -66,7 +66,8 @@ class Polynomial:
 
     def tables(self, inner: Array, left: Array, right: Array) -> Tables:
         """Return the tables; the norms are not used."""
-        p, t = self.degree, inner + self.offset
+        p = self.degree
+        t = inner + self.offset
         second = p * (p - 1) * t ** (p - 2) if p > 1 else np.zeros_like(t)
         return Tables(t**p, p * t ** (p - 1), second, stationary=False)
 
@@ -122,7 +123,8 @@ def median_distance(inner: Array, counts: Array | None = None) -> float:
 
     Points that occur `counts` (n,) times are as many different points, at no distance.
     """
-    norms, pairs = np.diag(inner), np.triu_indices(len(inner), 1)
+    norms = np.diag(inner)
+    pairs = np.triu_indices(len(inner), 1)
     squared = np.maximum((norms[:, None] + norms - 2 * inner)[pairs], 0)
     if counts is None:
         return float(np.sqrt(np.median(squared)))

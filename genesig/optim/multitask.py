@@ -29,7 +29,9 @@ from genesig.optim.training import TrainingSets, training_sets
 GOAL = 1e-12  # gap that is aimed at, so that lists do not hang on the way to them
 DEPENDENT = 1e-13  # what is this small, as a share of the largest, is rounding
 MEMORY = 40e6  # bytes that the training sets of one chunk may take, about
-FEWEST, MOST = 4, 64  # training sets of one chunk
+# training sets of one chunk
+FEWEST = 4
+MOST = 64
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,11 @@ class JointSets:
     @cached_property
     def tau_max(self) -> Array:
         """Return the smallest tau that selects nothing, ``(2/n_k) max_j ||z_j'Y|| / w_j``, (k,)."""
-        found, n = np.empty(len(self.Y)), len(self.sets.X)
+        found = np.empty(len(self.Y))
+        n = len(self.sets.X)
         for part in _chunks(self):
-            features, Y = Features(self, part), self.Y[part, :, :n].transpose(0, 2, 1)
+            features = Features(self, part)
+            Y = self.Y[part, :, :n].transpose(0, 2, 1)
             square = features.squares(Y, range(len(Y))) / features.weights**2
             largest = square.max(axis=1)
             found[part] = 2 / self.sets.rows[:, part].sum(axis=0) * np.sqrt(largest)
@@ -77,8 +81,11 @@ class Features:
 
     def __init__(self, joint: JointSets, part: slice) -> None:
         sets = joint.sets
-        self.sets, self.weights, self.n = sets, sets.weights, len(sets.X)
-        self.first, (mean, self.inverse) = part.start, sets.moments(part)
+        self.sets = sets
+        self.weights = sets.weights
+        self.n = len(sets.X)
+        self.first = part.start
+        (mean, self.inverse) = sets.moments(part)
         self.mean = mean - sets.matrix.shift if sets.centre else mean
 
     def inside(self, s: int) -> Array:
@@ -100,7 +107,8 @@ class Features:
 
     def parts(self, s: int, blocks: Array) -> Array:
         """Return some features (m, n_s), times √v and without the covariates."""
-        k, held = self.first + s, self.sets.adjustment
+        k = self.first + s
+        held = self.sets.adjustment
         Z = self.sets.matrix.F[blocks, : self.n] - self.mean[s, blocks, None]
         Z *= self.inverse[s, blocks, None]
         seen = Z if held is None else held.without(k, Z.T).T
@@ -108,10 +116,17 @@ class Features:
 
 
 def joint_sets(
-    X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
-    like: JointSets | None = None, weights: Array | None = None,
-    adjustment: Adjustment | None = None, norm: Array | None = None,
-) -> JointSets:  # fmt: skip
+    X: Array,
+    Y: Array,
+    rows: Array,
+    *,
+    centre: bool,
+    unit_variance: bool,
+    like: JointSets | None = None,
+    weights: Array | None = None,
+    adjustment: Adjustment | None = None,
+    norm: Array | None = None,
+) -> JointSets:
     """Describe k training sets with T responses each.
 
     Parameters
@@ -123,15 +138,25 @@ def joint_sets(
         As in `training_sets`; weights must be positive.
     """
     sets = training_sets(
-        X, Y[:, :, 0], rows, centre=centre, unit_variance=unit_variance,
-        like=None if like is None else like.sets, weights=weights, adjustment=adjustment, norm=norm,
-    )  # fmt: skip
+        X,
+        Y[:, :, 0],
+        rows,
+        centre=centre,
+        unit_variance=unit_variance,
+        like=None if like is None else like.sets,
+        weights=weights,
+        adjustment=adjustment,
+        norm=norm,
+    )
     if not (sets.weights > 0).all():
         raise GenesigError("with several responses every weight must be positive")
     if not np.isfinite(Y[rows]).all():
         raise GenesigError("the training responses must be finite; found NaN or infinity")
-    (k, T), width = Y.shape[1:], sets.matrix.F.shape[1]
-    centred, mean, of_y = np.zeros((k, T, width)), np.empty((k, T)), np.zeros((k, 0, T))
+    (k, T) = Y.shape[1:]
+    width = sets.matrix.F.shape[1]
+    centred = np.zeros((k, T, width))
+    mean = np.empty((k, T))
+    of_y = np.zeros((k, 0, T))
     if adjustment is not None:
         each = [adjustment.centred(Y[:, :, t]) for t in range(T)]
         left, mean, of_y = (np.stack(part, axis=-1) for part in zip(*each, strict=True))
@@ -145,9 +170,14 @@ def joint_sets(
 
 
 def joint_path(
-    joint: JointSets, tau: Array | float, mu: Array | float, *, tolerance: float,
-    longest: int | None = None, groups: Array | None = None,
-) -> Path:  # fmt: skip
+    joint: JointSets,
+    tau: Array | float,
+    mu: Array | float,
+    *,
+    tolerance: float,
+    longest: int | None = None,
+    groups: Array | None = None,
+) -> Path:
     """Minimise for every training set, each fit started at the one before it in its row.
 
     Parameters
@@ -180,13 +210,16 @@ def joint_path(
     tau, mu = grid(joint.sets, tau, mu)
     if not (tau > 0).all():
         raise GenesigError("with several responses tau must be positive")
-    gap, steps = np.full(tau.shape, np.nan), np.full(tau.shape, -1, dtype=np.int64)
+    gap = np.full(tau.shape, np.nan)
+    steps = np.full(tau.shape, -1, dtype=np.int64)
     none = np.zeros(0, np.int64), np.zeros((0, joint.Y.shape[1]))
-    coefs, M = [none] * tau.size, tau.shape[1]
+    coefs = [none] * tau.size
+    M = tau.shape[1]
     for part in _chunks(joint):
         found = _fits(joint, part, (tau[part], mu[part]), min(GOAL, tolerance), longest, groups)
         for k, m, fit, turned in found:
-            gap[k, m], steps[k, m] = fit.gap, fit.steps
+            gap[k, m] = fit.gap
+            steps[k, m] = fit.steps
             coefs[k * M + m] = fit.blocks, fit.pieces @ turned
     sizes = np.array([len(values) for _, values in coefs])
     indices, values = map(np.concatenate, zip(*coefs, strict=True))
@@ -194,11 +227,17 @@ def joint_path(
 
 
 def _fits(
-    joint: JointSets, part: slice, levels: tuple[Array, Array], goal: float, longest: int | None,
+    joint: JointSets,
+    part: slice,
+    levels: tuple[Array, Array],
+    goal: float,
+    longest: int | None,
     groups: Array | None,
-) -> Iterator[tuple[int, int, Fit, Array]]:  # fmt: skip
+) -> Iterator[tuple[int, int, Fit, Array]]:
     """Yield k, m, the fit, and what turns its coefficients into those of all responses."""
-    design, walks, turns = Features(joint, part), [], []
+    design = Features(joint, part)
+    walks = []
+    turns = []
     every = range(len(joint.Y))[part]
     for s, k in enumerate(every):
         inside = design.inside(s)
@@ -214,7 +253,7 @@ def _fits(
 
 def joint_scores(
     joint: JointSets, path: Path, lam: Array | float, rows: Array | None = None
-) -> Array:  # fmt: skip
+) -> Array:
     """Return the refit's scores for every lam, (k, m, L, n, T): see `refit.refit_scores`."""
     scores = ridge_scores(joint.sets, joint.Y, path, lam, joint.y_mean, rows)
     if joint.sets.adjustment is not None:

@@ -33,7 +33,8 @@ def component_regressions(K: Array, y: Array, weights: Array | None = None) -> t
     alpha, intercept : (n, r + 1), (r + 1,) arrays
         For m = 0 (the mean of y) to the numerical rank r.
     """
-    mean, y_mean = np.average(K, axis=0, weights=weights), np.average(y, weights=weights)
+    mean = np.average(K, axis=0, weights=weights)
+    y_mean = np.average(y, weights=weights)
     root = np.ones(len(y)) if weights is None else np.sqrt(weights)
     centred = K - mean - mean[:, None] + np.average(mean, weights=weights)
     s, U = np.linalg.eigh(root[:, None] * centred * root)
@@ -84,9 +85,12 @@ class Chosen:
 
 
 def choose_components(
-    points: Points, y: Array, folds: Sequence[Array], widths: Sequence[float | None],
+    points: Points,
+    y: Array,
+    folds: Sequence[Array],
+    widths: Sequence[float | None],
     counts: Array | None = None,
-) -> Chosen:  # fmt: skip
+) -> Chosen:
     """Choose width and m >= 1 by the squared error of rows left out: first width, least m at ties.
 
     Parameters
@@ -101,16 +105,16 @@ def choose_components(
     counts : (n,) array, optional
         Weights of the samples, in fits as in errors.
     """
-    every, often = np.arange(len(y)), np.ones(len(y)) if counts is None else counts
-    best, chosen = np.inf, Chosen(widths[0], 0, np.full(len(y), np.nan))
+    every = np.arange(len(y))
+    often = np.ones(len(y)) if counts is None else counts
+    best = np.inf
+    chosen = Chosen(widths[0], 0, np.full(len(y), np.nan))
     for width in widths:
         tried = np.full((len(y), len(y)), np.nan)
         for fold in folds:
             rest = np.setdiff1d(every, fold)
-            own, K = (
-                None if counts is None else counts[rest],
-                points.kernel(rest, rest, width, counts),
-            )
+            own = None if counts is None else counts[rest]
+            K = points.kernel(rest, rest, width, counts)
             alpha, intercept = component_regressions(K, y[rest], own)
             new = points.kernel(fold, rest, width, counts)
             tried[fold, : len(intercept)] = intercept + new @ alpha
@@ -120,5 +124,6 @@ def choose_components(
         # The mean of y alone, m = 0, would tell no two classes apart.
         m = int(np.argmin(np.where(np.isnan(error), np.inf, error)[1:])) + 1
         if error[m] < best:
-            best, chosen = error[m], Chosen(width, m, tried[:, m])
+            best = error[m]
+            chosen = Chosen(width, m, tried[:, m])
     return chosen

@@ -72,9 +72,14 @@ def directions(Z: Array, k: int) -> Array:
 
 
 def sparse_components(
-    Z: Array, start: Array, *, tau: float, mu: float, tolerance: float = 1e-6,
+    Z: Array,
+    start: Array,
+    *,
+    tau: float,
+    mu: float,
+    tolerance: float = 1e-6,
     weights: Array | None = None,
-) -> SparseComponents:  # fmt: skip
+) -> SparseComponents:
     """Go down from orthonormal directions by turns: an elastic net for B, Procrustes for A.
 
     Not convex: what is found is stationary, and depends on the start.
@@ -93,19 +98,23 @@ def sparse_components(
     weights : (n,) array, optional
         Of the rows, with which columns are centred.
     """
-    A, rows = start, np.ones((len(Z), start.shape[1]), dtype=bool)
-    own, weighted = weighed(Z, weights), None
+    A = start
+    rows = np.ones((len(Z), start.shape[1]), dtype=bool)
+    own = weighed(Z, weights)
+    weighted = None
     if weights is not None:
         weighted = adjustment(rows, weights=np.repeat(weights[:, None], start.shape[1], axis=1))
     sets: TrainingSets | None = None
     objective: list[float] = []
-    levels, ridge = np.zeros(0), 0.0
+    levels = np.zeros(0)
+    ridge = 0.0
     while True:
         sets = training_sets(
             Z, Z @ A, rows, centre=True, unit_variance=False, like=sets, adjustment=weighted
         )
         if not objective:
-            levels, ridge = tau * sets.tau_max, mu * float(sets.norm[0])
+            levels = tau * sets.tau_max
+            ridge = mu * float(sets.norm[0])
         fits = path(sets, levels[:, None], ridge, solver="landweber-newton", tolerance=1e-9)
         B = np.zeros(A.shape)
         for k in range(A.shape[1]):
@@ -154,15 +163,23 @@ class HeldOut:
 
 
 def held_out(
-    X: Array, k: int, tau: Array, folds: Sequence[Array], *, mu: float, unit_variance: bool,
+    X: Array,
+    k: int,
+    tau: Array,
+    folds: Sequence[Array],
+    *,
+    mu: float,
+    unit_variance: bool,
     weights: Array | None = None,
-) -> HeldOut:  # fmt: skip
+) -> HeldOut:
     """Try tau on folds; centring, scaling and the start are learned on the rows that train."""
     left = np.empty((len(folds), len(tau)))
     for at, fold in enumerate(folds):
-        rest, own = np.delete(X, fold, axis=0), _without(weights, fold)
+        rest = np.delete(X, fold, axis=0)
+        own = _without(weights, fold)
         centre, spread = moments(rest, unit_variance, own)
-        Z, new = (rest - centre) / spread, (X[fold] - centre) / spread
+        Z = (rest - centre) / spread
+        new = (X[fold] - centre) / spread
         new = weighed(new, None if weights is None else weights[fold])
         start = directions(weighed(Z, own), k)
         for m, share in enumerate(tau):
@@ -178,7 +195,8 @@ def held_out(
 
 def moments(X: Array, unit_variance: bool, weights: Array | None = None) -> tuple[Array, Array]:
     """Return mean and scale of each column, 1 where it is constant or not to be scaled."""
-    mean, seen = np.average(X, axis=0, weights=weights), X
+    mean = np.average(X, axis=0, weights=weights)
+    seen = X
     spread = X.std(axis=0)
     if weights is not None:
         spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))

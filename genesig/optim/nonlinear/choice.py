@@ -55,7 +55,8 @@ class Ridge:
         cls, kernel: Kernel, X: Array, y: Array, lam: Array, counts: Array | None = None
     ) -> Ridge:
         """Fit for all `lam` (L,), relative to mean diag K; samples count `counts` (n,) times."""
-        mean, lam = float(np.average(y, weights=counts)), np.asarray(lam, dtype=float)
+        mean = float(np.average(y, weights=counts))
+        lam = np.asarray(lam, dtype=float)
         if X.shape[1] == 0:
             return cls(kernel, X, mean, np.zeros((len(lam), len(y))))
         K = tables(kernel, X, X).value
@@ -190,9 +191,15 @@ class Fit:
 
 
 def fit_path(
-    X: Array, y: Array, settings: Settings, *, nu: float, width: float, tau: Sequence[float],
+    X: Array,
+    y: Array,
+    settings: Settings,
+    *,
+    nu: float,
+    width: float,
+    tau: Sequence[float],
     counts: Array | None = None,
-) -> Fit:  # fmt: skip
+) -> Fit:
     """Standardise, leave out features that are constant on these rows, and follow the path.
 
     Parameters
@@ -208,7 +215,9 @@ def fit_path(
         How often each row counts; those of 0 are left out.
     """
     if counts is not None:
-        X, y, counts = X[counts > 0], y[counts > 0], counts[counts > 0]
+        X = X[counts > 0]
+        y = y[counts > 0]
+        counts = counts[counts > 0]
     centre, spread = _moments(X, counts)
     features = np.flatnonzero(spread > 0)
     if len(features) == 0:
@@ -223,15 +232,35 @@ def fit_path(
     kernel = settings.make_kernel(width * (median_distance(inner, counts) or 1.0))
     groups, weights = _without_constant(settings, features, X.shape[1])
     path = derivative_path(
-        Z, response, kernel=kernel, penalty=settings.penalty, nu=nu, tau=tau,
-        solver=settings.solver, tolerance=settings.tolerance,
-        max_iterations=settings.max_iterations, groups=groups, weights=weights, mu=settings.mu,
-        inner=inner, counts=counts,
-    )  # fmt: skip
+        Z,
+        response,
+        kernel=kernel,
+        penalty=settings.penalty,
+        nu=nu,
+        tau=tau,
+        solver=settings.solver,
+        tolerance=settings.tolerance,
+        max_iterations=settings.max_iterations,
+        groups=groups,
+        weights=weights,
+        mu=settings.mu,
+        inner=inner,
+        counts=counts,
+    )
     return Fit(
-        Z, response, features, centre, scale, y_mean, y_scale, width, path, kernel, settings,
+        Z,
+        response,
+        features,
+        centre,
+        scale,
+        y_mean,
+        y_scale,
+        width,
+        path,
+        kernel,
+        settings,
         counts,
-    )  # fmt: skip
+    )
 
 
 def _moments(values: Array, counts: Array | None) -> tuple[Array, Array]:
@@ -259,9 +288,16 @@ def _without_constant(
 
 
 def validation_errors(
-    X: Array, y: Array, settings: Settings, folds: Sequence[tuple[Array, Array]], *,
-    nu: float, width: float, tau: Sequence[float], counts: Array | None = None,
-) -> Array:  # fmt: skip
+    X: Array,
+    y: Array,
+    settings: Settings,
+    folds: Sequence[tuple[Array, Array]],
+    *,
+    nu: float,
+    width: float,
+    tau: Sequence[float],
+    counts: Array | None = None,
+) -> Array:
     """Return the mean squared error on held-out rows for each (tau, lam), (T, max(L, 1)).
 
     Infinite where the path of a fold was cut (more than n variables).

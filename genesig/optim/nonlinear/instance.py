@@ -58,9 +58,19 @@ class Instance:
 
 
 def make_instance(
-    X: Array, y: Array, *, kernel: Kernel, penalty: str, nu: float, block: Array, weights: Array,
-    mu: float, inner: Array | None = None, accuracy: float = 1e-8, counts: Array | None = None,
-) -> Instance:  # fmt: skip
+    X: Array,
+    y: Array,
+    *,
+    kernel: Kernel,
+    penalty: str,
+    nu: float,
+    block: Array,
+    weights: Array,
+    mu: float,
+    inner: Array | None = None,
+    accuracy: float = 1e-8,
+    counts: Array | None = None,
+) -> Instance:
     """Prepare a path: kernel tables, metric, and tau_max by conjugate gradients.
 
     Parameters
@@ -81,12 +91,15 @@ def make_instance(
     counts : (n,), optional
         As in `derivative_path`.
     """
-    n, root = len(y), 1.0 if counts is None else np.sqrt(counts / counts.mean())
+    n = len(y)
+    root = 1.0 if counts is None else np.sqrt(counts / counts.mean())
     inner = X @ X.T if inner is None else inner
     norms = np.diag(inner)
-    table, y = kernel.tables(inner, norms, norms), root * (y - np.average(y, weights=counts))
+    table = kernel.tables(inner, norms, norms)
+    y = root * (y - np.average(y, weights=counts))
     if counts is not None:
-        table, nu = table.weighed(np.asarray(root)), nu / float(counts.mean())
+        table = table.weighed(np.asarray(root))
+        nu = nu / float(counts.mean())
     problem = Problem.of(table, y, nu)
     V, s = row_space(inner)
     rotated = V * s

@@ -64,7 +64,8 @@ class Metric:
 
 def _average(problem: Problem, inner: Array, d: int) -> Array:
     """Σ_a M_aa/d of M = L - D C D', C = (K + n ν I)⁻¹, from inner products alone."""
-    table, C = problem.table, problem.solve(np.eye(problem.n))
+    table = problem.table
+    C = problem.solve(np.eye(problem.n))
     F = table.first
     along = F @ C @ F.T
     out = F @ (C * inner) @ F.T
@@ -79,9 +80,16 @@ def _average(problem: Problem, inner: Array, d: int) -> Array:
 
 
 def accelerate(
-    gradient: Callable[[Array, Array], None], penalty: Penalty, metric: Metric, q: Array,
-    done: Callable[[float], bool], max_iterations: int, *, free: int = 0, slack: float = 0.0,
-) -> tuple[Array, int]:  # fmt: skip
+    gradient: Callable[[Array, Array], None],
+    penalty: Penalty,
+    metric: Metric,
+    q: Array,
+    done: Callable[[float], bool],
+    max_iterations: int,
+    *,
+    free: int = 0,
+    slack: float = 0.0,
+) -> tuple[Array, int]:
     """Minimise H(q) + Ω*(q) from q (m, n), within its bounds; return q and the number of steps.
 
     Parameters
@@ -98,14 +106,17 @@ def accelerate(
         Bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows stand for.
     """
     bounds = Bounds(
-        np.array([free]), penalty.block.astype(np.int64), penalty.radius,
+        np.array([free]),
+        penalty.block.astype(np.int64),
+        penalty.radius,
         np.array([penalty.curvature, slack]),
-    )  # fmt: skip
+    )
     memory = _memory(metric, q, len(penalty.radius))
     memory.conjugate[0] = penalty.conjugate(row_squares(q[free:]))
     steps = 0
     while True:
-        at, steps = memory.place[AT], steps + 1
+        at = memory.place[AT]
+        steps = steps + 1
         found = memory.points[at].reshape(q.shape)
         gradient(found, memory.slopes[at].reshape(q.shape))
         if done(advance(bounds, memory)) or steps >= max_iterations:
@@ -114,14 +125,23 @@ def accelerate(
 
 def _memory(metric: Metric, q: Array, groups: int) -> Memory:
     """Return room for the last points, the first of which is q."""
-    (m, n), slots = q.shape, WINDOW + 1
+    (m, n) = q.shape
+    slots = WINDOW + 1
     memory = Memory(
-        points=np.empty((slots, m * n)), slopes=np.empty((slots, m * n)),
-        moves=np.empty((slots, m * n)), gram=np.zeros((slots, slots)), ahead=np.empty(m * n),
-        slope=np.empty(m * n), weight=metric.weight.copy(), own=metric.own,
-        conjugate=np.zeros(slots), shift=np.full(groups, -1.0), place=np.array([0, 0, -1]),
-        scratch=np.empty((5, max(n, groups))), squares=np.empty((groups, n)),
-    )  # fmt: skip
+        points=np.empty((slots, m * n)),
+        slopes=np.empty((slots, m * n)),
+        moves=np.empty((slots, m * n)),
+        gram=np.zeros((slots, slots)),
+        ahead=np.empty(m * n),
+        slope=np.empty(m * n),
+        weight=metric.weight.copy(),
+        own=metric.own,
+        conjugate=np.zeros(slots),
+        shift=np.full(groups, -1.0),
+        place=np.array([0, 0, -1]),
+        scratch=np.empty((5, max(n, groups))),
+        squares=np.empty((groups, n)),
+    )
     memory.points[0] = q.ravel()
     return memory
 
@@ -141,7 +161,8 @@ class Dense:
     @classmethod
     def of(cls, problem: Problem, X: Array) -> Dense:
         """Build the matrices; 24 (n d)² bytes on the way."""
-        d, n = X.shape[1], problem.n
+        d = X.shape[1]
+        n = problem.n
         D, L = dense_blocks(problem.table, X)
         flat = D.reshape(d * n, n)
         M = L.transpose(0, 2, 1, 3).reshape(d * n, d * n)
@@ -223,10 +244,12 @@ def _conjugate_gradients(
 ) -> tuple[Array, float, bool]:
     """Return q in the metric's basis, the largest eigenvalue, and whether φ(q) vanishes."""
     q = np.zeros((rotated.shape[1], problem.n))
-    residual, image = np.empty_like(q), np.empty_like(q)
+    residual = np.empty_like(q)
+    image = np.empty_like(q)
     Gradient(problem, rotated, metric.basis)(q, residual)
     linear = Gradient(problem.without_response(), rotated, metric.basis)
-    goal, before = tolerance * np.linalg.norm(residual), 1.0
+    goal = tolerance * np.linalg.norm(residual)
+    before = 1.0
     lengths: list[float] = []
     turns: list[float] = []
     direction = np.zeros_like(q)

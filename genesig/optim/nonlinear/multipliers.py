@@ -66,7 +66,8 @@ class Multipliers:
 
     def ahead(self, X: Array, before: Multipliers, factor: float) -> Multipliers:
         """Return q + factor (q - q_before)."""
-        new, old = self.join(X, before.active), before.join(X, self.active)
+        new = self.join(X, before.active)
+        old = before.join(X, self.active)
         theta = new.theta + factor * (new.theta - old.theta)
         return Multipliers(theta, new.active, new.values + factor * (new.values - old.values))
 

@@ -71,9 +71,13 @@ class Solution:
 
 
 def conclude(
-    instance: Instance, tau: float, penalty: Penalty, q: Multipliers, iterations: int,
+    instance: Instance,
+    tau: float,
+    penalty: Penalty,
+    q: Multipliers,
+    iterations: int,
     tolerance: float,
-) -> Solution:  # fmt: skip
+) -> Solution:
     """Certify multipliers, whoever found them, and read the selection off them.
 
     φ_a is the step of the dual's prox over its length: zero unless ||q_g + t φ_g|| exceeds r_g.
@@ -92,14 +96,20 @@ def conclude(
         phi *= active.spread(share > max(tolerance * instance.scale, found.gap))
         norms[q.active] = np.sqrt(row_squares(phi) / instance.problem.n)
     return Solution(
-        tau=tau, norms=norms, f=found.expansion.f / instance.root,
-        alpha=found.expansion.alpha * instance.root, multipliers=q,
-        gap=found.gap / instance.scale, objective=found.objective, iterations=iterations,
+        tau=tau,
+        norms=norms,
+        f=found.expansion.f / instance.root,
+        alpha=found.expansion.alpha * instance.root,
+        multipliers=q,
+        gap=found.gap / instance.scale,
+        objective=found.objective,
+        iterations=iterations,
         root=instance.root,
-    )  # fmt: skip
+    )
 
 
-FINER, FINEST = 0.1, 1e-9
+FINER = 0.1
+FINEST = 1e-9
 """Gap that is solved for, as a share of the one asked for, and the least one."""
 
 
@@ -130,11 +140,22 @@ class DerivativePath:
 
 
 def derivative_path(
-    X: Array, y: Array, *, kernel: Kernel, penalty: str, nu: float, tau: Sequence[float],
-    solver: str, tolerance: float, max_iterations: int,
-    groups: Sequence[Sequence[int]] | None = None, weights: Array | None = None, mu: float = 1.0,
-    inner: Array | None = None, counts: Array | None = None,
-) -> DerivativePath:  # fmt: skip
+    X: Array,
+    y: Array,
+    *,
+    kernel: Kernel,
+    penalty: str,
+    nu: float,
+    tau: Sequence[float],
+    solver: str,
+    tolerance: float,
+    max_iterations: int,
+    groups: Sequence[Sequence[int]] | None = None,
+    weights: Array | None = None,
+    mu: float = 1.0,
+    inner: Array | None = None,
+    counts: Array | None = None,
+) -> DerivativePath:
     """Minimise (1/n)||y - f||² + Ω(∂f) + ν||f||² along falling tau.
 
     Parameters
@@ -176,7 +197,8 @@ def derivative_path(
         Fewer than 3 samples, constant or not finite columns, ν ≤ 0, groups that do not partition
         the features, more memory than the machine has.
     """
-    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    X = np.asarray(X, dtype=float)
+    y = np.asarray(y, dtype=float)
     pick("solver", SOLVERS, solver)
     pick("penalty", PENALTIES, penalty)
     check_data(X, y)
@@ -185,10 +207,17 @@ def derivative_path(
     check_memory(X.shape[0], X.shape[1], solver)
     block = number_groups(groups, X.shape[1], penalty)
     instance = make_instance(
-        X, y, kernel=kernel, penalty=penalty, nu=nu, block=block,
-        weights=check_weights(weights, int(block.max()) + 1), mu=mu, inner=inner,
+        X,
+        y,
+        kernel=kernel,
+        penalty=penalty,
+        nu=nu,
+        block=block,
+        weights=check_weights(weights, int(block.max()) + 1),
+        mu=mu,
+        inner=inner,
         counts=counts,
-    )  # fmt: skip
+    )
     return walk(instance, tau, solver, tolerance, max_iterations)
 
 
@@ -202,8 +231,12 @@ def walk(
     that was asked for cannot tell from it, and is then that of the minimum and not of the iterate.
     """
     finer = min(tolerance, max(FINER * tolerance, FINEST))
-    q, solutions, said = instance.start, [], ""
-    before, reached, passed = q, 1.0, 1.0
+    q = instance.start
+    solutions = []
+    said = ""
+    before = q
+    reached = 1.0
+    passed = 1.0
     for fraction in tau:
         absolute = fraction * instance.tau_max
         penalty = instance.penalty(absolute)
@@ -220,7 +253,8 @@ def walk(
             break
         solutions.append(found)
     U = instance.start.product(instance.X, instance.inner)
-    y, f = instance.problem.y, instance.problem.expand(U).f
+    y = instance.problem.y
+    f = instance.problem.expand(U).f
     return DerivativePath(
         tau_max=instance.tau_max,
         nu=instance.problem.nu,

@@ -138,8 +138,12 @@ class Gradient:
 
     def __init__(self, problem: Problem, features: Array, basis: Array) -> None:
         n = problem.n
-        self.sums, self.features, self.basis = problem.sums(), features, basis
-        self.U, self.rotated, self.work = np.empty((n, n)), np.empty((n, n)), np.empty((3, n))
+        self.sums = problem.sums()
+        self.features = features
+        self.basis = basis
+        self.U = np.empty((n, n))
+        self.rotated = np.empty((n, n))
+        self.work = np.empty((3, n))
 
     def __call__(self, q: Array, out: Array) -> None:
         """Fill out (m, n) with X'R' for q (m, n)."""

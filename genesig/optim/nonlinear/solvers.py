@@ -144,7 +144,10 @@ def compressed(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
     """Solve for one tau; about 6 n² (n + active) flops a step, no array of d × n."""
-    X, q, steps, relaxed = instance.X, start, 0, None
+    X = instance.X
+    q = start
+    steps = 0
+    relaxed = None
     target = max(FIRST, tolerance)
     while steps < max_iterations:
         squares = q.squares(X)
@@ -186,21 +189,31 @@ class _Relaxed:
         own = instance.X[:, q.active]
         V, s = row_space(instance.inner - own @ own.T)
         if len(q.active) == instance.X.shape[1]:
-            V, s = V[:, :0], s[:0]
+            V = V[:, :0]
+            s = s[:0]
         bounded = penalty.take(q.active)
         rest = penalty.radius @ penalty.radius - bounded.radius @ bounded.radius
-        features, slack = np.hstack([V * s, own]), float(np.sqrt(max(rest, 0)))
+        features = np.hstack([V * s, own])
+        slack = float(np.sqrt(max(rest, 0)))
         return cls(instance, features, V * s, V / s, bounded, slack)
 
     def solve(self, q: Multipliers, tolerance: float, max_steps: int) -> tuple[Multipliers, int]:
         """Step until the bound on the gap is within the tolerance."""
-        instance, free = self.instance, self.rotated.shape[1]
-        basis, goal = instance.metric.basis, tolerance * instance.scale
+        instance = self.instance
+        free = self.rotated.shape[1]
+        basis = instance.metric.basis
+        goal = tolerance * instance.scale
         both = np.concatenate([self.rotated.T @ q.theta, self.bounded.within(q.values)])
         found, steps = accelerate(
-            Gradient(instance.problem, self.features, basis), self.bounded, instance.metric,
-            both @ basis, lambda gap: gap <= goal, max_steps, free=free, slack=self.slack,
-        )  # fmt: skip
+            Gradient(instance.problem, self.features, basis),
+            self.bounded,
+            instance.metric,
+            both @ basis,
+            lambda gap: gap <= goal,
+            max_steps,
+            free=free,
+            slack=self.slack,
+        )
         both = found @ basis.T
         return Multipliers(self.unrotate @ both[:free], q.active, both[free:]), steps
 
@@ -213,12 +226,18 @@ def fista(
     Fast for a Gaussian kernel of about the median distance (tens of steps), slow for cubic
     polynomials and wide kernels, whose M is ill conditioned.
     """
-    X, basis, goal = instance.X, instance.metric.basis, tolerance * instance.scale
+    X = instance.X
+    basis = instance.metric.basis
+    goal = tolerance * instance.scale
     q = penalty.within(start.dense(X))
     found, steps = accelerate(
-        Gradient(instance.problem, X, basis), penalty, instance.metric, q @ basis,
-        lambda gap: gap <= goal, max_iterations,
-    )  # fmt: skip
+        Gradient(instance.problem, X, basis),
+        penalty,
+        instance.metric,
+        q @ basis,
+        lambda gap: gap <= goal,
+        max_iterations,
+    )
     return Multipliers.full(found @ basis.T), steps
 
 
@@ -249,13 +268,17 @@ def projection(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
     """Solve for one tau by the accelerated Alg1; kept as the reference it was published as."""
-    X, problem = instance.X, instance.problem
-    n, nu = problem.n, problem.nu
+    X = instance.X
+    problem = instance.problem
+    n = problem.n
+    nu = problem.nu
     sigma = float(problem.eigenvalues[-1]) / n * MARGIN + nu
     inner_step = 2 * sigma / (MARGIN * _gradient_norm(problem, X))
     q = penalty.within(start.dense(X))
     found = _Function(problem.expand(X @ q).alpha, -q / (2 * nu))
-    ahead, t, accuracy = found, 1.0, INNER_SHARE * tolerance * instance.scale
+    ahead = found
+    t = 1.0
+    accuracy = INNER_SHARE * tolerance * instance.scale
     for iteration in range(1, max_iterations + 1):
         f = _values(problem, X, ahead)
         shrunk = _Function(
@@ -264,12 +287,15 @@ def projection(
         )
         new = _backward(problem, penalty, X, shrunk, q, sigma, inner_step, accuracy)
         following = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        ahead, t, found = new.plus(found, (t - 1) / following), following, new
+        ahead = new.plus(found, (t - 1) / following)
+        t = following
+        found = new
         if iteration % LOOK_EVERY == 0:
             if gap(penalty, q, problem.gradient(X, q)) <= tolerance * instance.scale:
                 return Multipliers.full(q), iteration
             if iteration % INNER_STEPS == 0:
-                ahead, t = found, 1.0
+                ahead = found
+                t = 1.0
     return Multipliers.full(q), max_iterations
 
 
@@ -287,7 +313,9 @@ def _backward(
 
     Accelerated as published, and restarted where a step turns back (O'Donoghue and Candès 2015).
     """
-    z, t, before = q.copy(), 1.0, np.inf
+    z = q.copy()
+    t = 1.0
+    before = np.inf
     for step_number in range(1, INNER_STEPS + 1):
         phi = _derivatives(problem, X, _Function(f.alpha, f.beta - z / (2 * sigma)))
         new = penalty.prox_conjugate(z + step * phi, step)
