@@ -24,7 +24,7 @@ from genesig.data.files.readers import (
 )
 from genesig.data.files.sample_names import table_of_matrix
 from genesig.data.steps.normalise import NORMALISERS, bound, fit_steps
-from genesig.data.steps.scale import LOGARITHMS
+from genesig.data.steps.scale import LOG_STEPS
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.scale_check import check_scale, rehearse_steps
 from genesig.errors import InvalidInput, Problem, refuse
@@ -226,7 +226,7 @@ def _check_size(data: Dataset, steps: Sequence[dict[str, Any]]) -> None:
     where = "genesig.normalise"
     first = list(takewhile(lambda step: NORMALISERS[step["step"]].kind == "sample", steps))
     found: list[Problem] = []
-    if asked & LOGARITHMS and np.isfinite(data.X).any():
+    if asked & LOG_STEPS and np.isfinite(data.X).any():
         found += check_scale(data.X, {"samples": [], "folds": steps}, where)
         found += rehearse_steps(data.X, {"samples": first, "folds": []}, where, None, data.var)
     if errors := [problem for problem in found if problem.level == "error"]:

@@ -62,7 +62,7 @@ from genesig.data.quality.samples import (
 from genesig.data.quality.twins import torn_apart
 from genesig.data.steps.missing_indicators import lacking
 from genesig.data.steps.normalise import Reference, moments, reference_of_all
-from genesig.data.steps.scale import COUNTED, LOGARITHMS, never_logged, sizes
+from genesig.data.steps.scale import COUNT_STEPS, LOG_STEPS, never_logged, sizes
 from genesig.data.study.confounding import Association, association, means_numbers
 from genesig.results import Dataset
 
@@ -76,7 +76,7 @@ ZEROS = 0.01
 # Genes whose share of the reads says how far a sample's composition is its own.
 TOP = 50
 # After these steps the values have a scale of their own, which log2(1 + x) would not suit.
-RESCALED = LOGARITHMS | {"standardise_samples"}
+RESCALED = LOG_STEPS | {"standardise_samples"}
 
 
 def quality(
@@ -137,13 +137,13 @@ def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
     raw = never_logged(X)
     values = X[np.isfinite(X)]
     whole = raw and least >= 0 and bool(np.all(values == np.floor(values)))
-    taken = next((step for step in steps if step in LOGARITHMS - {"rank_samples"}), None)
+    taken = next((step for step in steps if step in LOG_STEPS - {"rank_samples"}), None)
     return {
         "p99": _listed(p99),
         "max": _listed(most),
         "min": _listed(least),
         "raw": raw,
-        "counts": bool(COUNTED & {*steps}) or (whole and float(np.mean(values == 0)) >= ZEROS),
+        "counts": bool(COUNT_STEPS & {*steps}) or (whole and float(np.mean(values == 0)) >= ZEROS),
         "taken": taken,
         "doubled": taken is not None and not raw,
     }

@@ -14,7 +14,7 @@ NAME = "zeros_as_missing"
 
 @dataclass(frozen=True)
 class ZerosAsMissing:
-    """Zeros become NaN, which a step of normalise.folds fills in."""
+    """Replace zeros by NaN, which a step of normalise.folds fills in."""
 
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None

@@ -11,7 +11,7 @@ from genesig.data.files.names import is_fetched, named_files, series_file
 from genesig.data.splits.given import too_many
 from genesig.data.steps.missing_indicators import NAME
 from genesig.data.steps.normalise import AS_LOW, FILLERS, MOMENTS, NORMALISERS
-from genesig.data.steps.scale import LEARNED_DEPTH
+from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
 from genesig.data.steps.zeros import NAME as ZEROS
 from genesig.data.study.covariates_check import fixed_settings, unquoted
 from genesig.data.study.gene_columns import omic_settings, place_settings
@@ -96,7 +96,7 @@ def _wrong_order(config: Config) -> Found:
 def _counts(config: Config) -> Found:
     samples = config["normalise"]["samples"]
     for number, step in enumerate(config["normalise"]["folds"], 1):
-        if step["step"] not in LEARNED_DEPTH:
+        if step["step"] not in LEARNED_DEPTH_STEPS:
             continue
         at, name = f"normalise.folds, item {number}", step["step"]
         if number > 1 or samples:

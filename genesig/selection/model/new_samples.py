@@ -26,7 +26,7 @@ from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.steps.alignment import FEWEST
 from genesig.data.steps.missing_indicators import by_column
-from genesig.data.steps.scale import LEARNED_DEPTH, LOG2
+from genesig.data.steps.scale import LEARNED_DEPTH_STEPS, LOG2_STEPS
 from genesig.data.study.matrix_check import check_gene_names, with_genes_only
 from genesig.errors import Problem, refuse
 from genesig.selection.model.before_alignment import NOT_TOLD, other_logarithms
@@ -338,7 +338,7 @@ def _check_logarithms(model: Model, values: Array, known: Array, names: Sequence
                       where: str) -> None:  # fmt: skip
     """Refuse values that no scale tells once they are aligned: see `other_logarithms`."""
     if then := model["training"].get("before_alignment"):
-        taken = bool((LOG2 - LEARNED_DEPTH) & _scale(model).steps)
+        taken = bool((LOG2_STEPS - LEARNED_DEPTH_STEPS) & _scale(model).steps)
         fault = other_logarithms(values, known, names, then, taken=taken)
         if fault:
             raise refuse(where + fault[0], fault[1])

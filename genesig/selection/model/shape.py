@@ -17,7 +17,7 @@ from genesig.data.cohorts.new_matrix import check_known, row_wise
 from genesig.data.steps.alignment import AlignStudies, CombatStudies
 from genesig.data.steps.missing_indicators import NAME
 from genesig.data.steps.normalise import AS_LOW, FILLERS, Reference, apply
-from genesig.data.steps.scale import LEARNED_DEPTH
+from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
 from genesig.data.steps.zeros import NAME as ZEROS
 from genesig.errors import GenesigError, InvalidInput, Problem, refuse
 from genesig.plugins import offered
@@ -387,7 +387,7 @@ def zeros_are_missing(model: Model) -> bool:
 def fills_in(model: Model) -> bool:
     """Tell whether what a sample lacks is left to the learned steps: its own depth tells more."""
     names = {step["step"] for step in model["normalisation"]["steps"]}
-    return "knn_impute" in names or bool(names & LEARNED_DEPTH)
+    return "knn_impute" in names or bool(names & LEARNED_DEPTH_STEPS)
 
 
 def takes_as_low(model: Model) -> bool:
