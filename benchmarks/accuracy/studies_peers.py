@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestCentroid
 
-from genesig.data.steps.combat import FEWEST, Combat, ReferenceBatch
+from genesig.data.steps.combat import MIN_BATCH_SAMPLES, Combat, ReferenceBatch
 from genesig.selection.studies.meta_analysis import hedges, together
 
 Array = np.ndarray[Any, Any]
@@ -97,7 +97,7 @@ def combat_net(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
     fitted = Combat.fit(X, batch=names, reference=None, covariates=None)
     pooled = fitted.transform(X, batch=names, covariates=None)
     # Of fewer nothing can be said: inner folds of one study of 20 samples stay as they are.
-    moved = ReferenceBatch.fit(pooled).transform(new) if len(new) >= FEWEST else new
+    moved = ReferenceBatch.fit(pooled).transform(new) if len(new) >= MIN_BATCH_SAMPLES else new
     mean, spread = pooled.mean(axis=0), pooled.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     return logistic((pooled - mean) / spread, y, (moved - mean) / spread, C, 0.5)

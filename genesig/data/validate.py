@@ -16,7 +16,7 @@ from genesig.data.files.readers import read_json
 from genesig.data.quality.missingness import check_missing
 from genesig.data.quality.twins import check_twins
 from genesig.data.steps.collapse import gene_columns
-from genesig.data.steps.segment import NAME as SEGMENT
+from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.config_check import (
     check_kind,
     classes_shown,

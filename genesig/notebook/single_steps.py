@@ -23,7 +23,7 @@ from genesig.data.files.readers import (
     read_samples,
 )
 from genesig.data.files.sample_names import table_of_matrix
-from genesig.data.steps.normalise import NORMALISERS, bound, fit_steps
+from genesig.data.steps.normalise import NORMALISERS, bind_steps, fit_steps
 from genesig.data.steps.scale import LOG_STEPS
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.scale_check import check_scale, rehearse_steps
@@ -214,7 +214,7 @@ def normalise(
     if not len(learned):
         raise refuse("train", "names no sample; steps learn from at least one")
     at = known.rows(list(learned))
-    fitted = fit_steps(known.X[at], bound(told, replace(known)), known.obs.iloc[at])
+    fitted = fit_steps(known.X[at], bind_steps(told, replace(known)), known.obs.iloc[at])
     return anndata.AnnData(
         fitted.transform(known.X, known.obs), obs=data.obs.copy(), var=data.var.iloc[fitted.genes]
     )

@@ -17,7 +17,7 @@ from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.known import FORMATS
 from genesig.data.files.layouts import nearest
 from genesig.data.files.readers import read_matrix
-from genesig.data.steps.normalise import MOMENTS, Normaliser
+from genesig.data.steps.normalise import MOMENT_STEPS, Normaliser
 from genesig.data.steps.scale import (
     LEARNED_DEPTH_STEPS,
     LOG2_STEPS,
@@ -66,7 +66,7 @@ GENE_BY_GENE = {
     "range_filter",
     "variance_filter",
     "zeros_as_missing",
-    *MOMENTS,
+    *MOMENT_STEPS,
 }
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.imputation import left_out, of_low_genes
-from genesig.data.steps.normalise import AS_LOW
+from genesig.data.steps.imputation import exceeds_missing_share, missing_when_low
+from genesig.data.steps.normalise import LOW_VALUE_STEPS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem
 from genesig.response.known import RESPONSES
@@ -184,12 +184,12 @@ def check_missing(
     first: Mapping[str, Any] = next(iter(folds), {"step": ""})
     words = [*_by_gene(found, genes, sheet), *_by_sample(found, sheet)]
     if words:
-        how = f"{first['step']} {LOW}" if first["step"] in AS_LOW else FROM_OTHERS
+        how = f"{first['step']} {LOW}" if first["step"] in LOW_VALUE_STEPS else FROM_OTHERS
         how = _whole_omics(missing, omics) or how
         yield Problem(
             where, f"missing values go with the label: {'; '.join(words)}. {how}", "warning"
         )
-    if first["step"] == "knn_impute" and of_low_genes(X):
+    if first["step"] == "knn_impute" and missing_when_low(X):
         yield Problem(
             where,
             "values are missing where genes are low: too small to be "
@@ -254,7 +254,7 @@ def _left_out(
 ) -> Iterator[Problem]:
     design = sheet.design
     y = None if design.classes is None else RESPONSES[design.kind].read(sheet.obs, design)
-    names = [genes[k] for k in np.flatnonzero(left_out(X, most, y)).tolist()]
+    names = [genes[k] for k in np.flatnonzero(exceeds_missing_share(X, most, y)).tolist()]
     if names:
         whom = "the samples" if y is None else "a class"
         what = "left out by knn_impute, in each training set anew: "

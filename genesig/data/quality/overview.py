@@ -60,8 +60,8 @@ from genesig.data.quality.samples import (
     standardised_products,
 )
 from genesig.data.quality.twins import torn_apart
-from genesig.data.steps.missing_indicators import lacking
-from genesig.data.steps.normalise import Reference, moments, reference_of_all
+from genesig.data.steps.missing_indicators import lacks_omics
+from genesig.data.steps.normalise import Reference, moment_settings, reference_of_all
 from genesig.data.steps.scale import COUNT_STEPS, LOG_STEPS, never_logged, sizes
 from genesig.data.study.confounding import Association, association, means_numbers
 from genesig.results import Dataset
@@ -101,7 +101,7 @@ def quality(
     X = fitted.transform(dataset.X, dataset.obs)
     rescaled = RESCALED & {*alone, *fitted.names}
     after = _look(X, logarithm=scale["raw"] and not rescaled)
-    products = standardised_products(X, unit_variance=moments(folds)["unit_variance"])
+    products = standardised_products(X, unit_variance=moment_settings(folds)["unit_variance"])
     missing = np.isnan(raw.X)
     found = principal_components(products, MOST_COMPONENTS)
     return {
@@ -126,7 +126,7 @@ def quality(
         "components": {
             "points": _listed(found.points),
             "explained": _listed(found.explained),
-            "scaled": moments(folds)["unit_variance"],
+            "scaled": moment_settings(folds)["unit_variance"],
         },
         **_associations(dataset, found),
     }
@@ -198,7 +198,7 @@ def _missing(missing: Array, genes: Sequence[str]) -> dict[str, Any]:
 
 
 def _by_omic(raw: Dataset) -> list[list[Any]]:
-    counts = lacking(raw).sum(axis=0).tolist()
+    counts = lacks_omics(raw).sum(axis=0).tolist()
     return [list(pair) for pair in zip(raw.omics, counts, strict=True)]
 
 

@@ -98,7 +98,8 @@ def _set_of_each_column(step: str, by: str | None, var: pd.DataFrame) -> list[st
         column_names = ", ".join(f"'{name}'" for name in var.columns)
         suggestion = did_you_mean(column, map(str, var.columns))
         raise GenesigError(
-            f"normalise.folds: {step} by '{column}', but the gene table has {column_names}{suggestion}"
+            f"normalise.folds: {step} by '{column}', but the gene table has "
+            f"{column_names}{suggestion}"
         )
     return [str(name) for name in var[column]]
 

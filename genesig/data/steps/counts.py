@@ -272,7 +272,8 @@ class Vst:
     @classmethod
     def fit(cls, X: Array, *, method: str) -> Vst:
         """Find size factors and the trend of the dispersions in counts (n_train, n_genes)."""
-        # The search depends on the rounding of sums: a fixed order makes it independent of the rows.
+        # The search depends on the rounding of sums: a fixed order makes it independent of the
+        # rows.
         X = X[np.argsort(X.sum(axis=1))]
         size_factor_step = cls(**fit_depth(X, method), a0=MIN_DISPERSION, a1=0.0)
         genes = _genes_evenly_by_level(size_factor_step.means)
@@ -318,20 +319,20 @@ def dispersions(X: Array, factors: Array) -> Array:
         [_log_likelihood(X, mean, np.full(X.shape[1], log_dispersion)) for log_dispersion in grid],
         axis=0,
     )
-    left = grid[np.maximum(best_point - 1, 0)]
-    right = grid[np.minimum(best_point + 1, N_GRID_POINTS - 1)]
+    lower_bound = grid[np.maximum(best_point - 1, 0)]
+    upper_bound = grid[np.minimum(best_point + 1, N_GRID_POINTS - 1)]
     golden = (np.sqrt(5) - 1) / 2
     for _ in range(N_GOLDEN_STEPS):
-        lower_probe = right - golden * (right - left)
-        upper_probe = left + golden * (right - left)
+        lower_probe = upper_bound - golden * (upper_bound - lower_bound)
+        upper_probe = lower_bound + golden * (upper_bound - lower_bound)
         upper_is_better = _log_likelihood(X, mean, lower_probe) < _log_likelihood(
             X, mean, upper_probe
         )
-        left = np.where(upper_is_better, lower_probe, left)
-        right = np.where(upper_is_better, right, upper_probe)
+        lower_bound = np.where(upper_is_better, lower_probe, lower_bound)
+        upper_bound = np.where(upper_is_better, upper_bound, upper_probe)
     return np.where(
         _moment_dispersions(X / factors[:, None], factors) > MIN_DISPERSION,
-        np.exp((left + right) / 2),
+        np.exp((lower_bound + upper_bound) / 2),
         MIN_DISPERSION,
     )
 

@@ -10,12 +10,12 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.alignment import LEARNED
 from genesig.data.steps.imputation import gene_means
-from genesig.data.steps.normalise import NORMALISERS, TOGETHER, Steps, reference_of_all
+from genesig.data.steps.normalise import NORMALISERS, SHARED_STEPS, Steps, reference_of_all
 from genesig.results import Dataset
 
 
 def described(dataset: Dataset) -> Dataset:
-    """Return the data set with the summary steps (see `SUMMARIES`) fitted on all samples, applied.
+    """Return the data set after its summary steps (`SUMMARY_STEPS`), fitted on all samples.
 
     A study of probes selects probe sets, each under the name of its first probe: here that column
     has the value of the set. The same holds for collapsed genes and for missing values that a step
@@ -44,7 +44,7 @@ def steps_together(X: Array, steps: Steps, trains: Sequence[Array]) -> Iterator[
     The settings of the first step hold what `together` computes for many sets at once. Only the
     first step sees the rows of X unchanged, so that only its computations can be shared.
     """
-    if not steps or steps[0]["step"] not in TOGETHER:
+    if not steps or steps[0]["step"] not in SHARED_STEPS:
         yield from [steps] * len(trains)
         return
     settings = {key: value for key, value in steps[0].items() if key != "step"}

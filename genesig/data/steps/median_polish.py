@@ -209,10 +209,12 @@ def _expected_signal(values: Array) -> Array:
 def background_parameters(values: Array) -> tuple[float, float, float] | None:
     """Return (alpha, mu, sigma) of one array, or None if its values are too few or too even."""
     values = np.sort(values)
-    below = values[: np.searchsorted(values, _mode(values))] if _varies(values) else values[:0]
-    if not _varies(below):
+    values_below_mode = (
+        values[: np.searchsorted(values, _mode(values))] if _varies(values) else values[:0]
+    )
+    if not _varies(values_below_mode):
         return None
-    mu = _mode(below)
+    mu = _mode(values_below_mode)
     noise_values = values[: np.searchsorted(values, mu)]
     above = values[np.searchsorted(values, mu, side="right") :] - mu
     if len(noise_values) < 2 or not _varies(above):
@@ -256,7 +258,7 @@ def _smoothed_mass(mass: Array, kernel: Array) -> Array:
 
 
 def _binned_mass(values: Array, low: float, high: float) -> Array:
-    """Return the mass at each grid point (N_GRID_POINTS,), shared by the two points around a value."""
+    """Return the mass at each grid point, shared between the two points around each value."""
     grid_position = (values - low) / ((high - low) / (N_GRID_POINTS - 1))
     left_point = np.clip(np.floor(grid_position).astype(np.int64), 0, N_GRID_POINTS - 2)
     share = grid_position - left_point

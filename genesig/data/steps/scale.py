@@ -17,8 +17,9 @@ MAX_LOG_INTENSITY = 45.0
 MAX_P99_OVER_MEDIAN = 2.0
 # Counts, or shares of counts, if at least this share of the values that are not 0 is whole.
 MIN_WHOLE_SHARE = 0.2
-# Slope of the log spread of genes on their log mean: amounts have a slope of 1, logarithms of amounts
-# one below 0.5. Only genes within a factor of the largest, and of different sizes (log2), count.
+# Slope of the log spread of genes on their log mean: amounts have a slope of 1, logarithms of
+# amounts one below 0.5. Only genes within a factor of the largest, and of different sizes (log2),
+# count.
 MIN_RAW_SLOPE = 0.7
 MAX_RAW_SLOPE = 1.5
 MAX_LOGGED_SLOPE = 0.4
@@ -196,18 +197,18 @@ def spread_as_raw(median: float, p99: float) -> bool:
 def looks_counted(X: Array) -> bool:
     """Tell whether values are counts of reads, or counts that were shared among genes.
 
-    No count is negative, and a fifth of those that are not 0 are whole. Some are 0, or all are whole
-    and range from near 0 to more than a scanner of 16 bits gives. Many zeros of counts come with
-    small counts, unlike the zeros of label-free proteomics. Hardly any rate (TPM) is whole.
+    No count is negative, and a fifth of those that are not 0 are whole. Some are 0, or all are
+    whole and range from near 0 to more than a scanner of 16 bits gives. Many zeros of counts come
+    with small counts, unlike the zeros of label-free proteomics. Hardly any rate (TPM) is whole.
     """
     X = X[np.isfinite(X)]
     positive = X[X > 0]
     if not len(positive) or X.min() < 0 or zeros_stand_apart(X):
         return False
-    whole = float(np.mean(positive == np.round(positive)))
+    whole_share = float(np.mean(positive == np.round(positive)))
     if len(positive) < len(X):
-        return whole >= MIN_WHOLE_SHARE
-    return whole == 1 and X.max() > LARGEST_OF_SCANNER and X.min() < SMALLEST_OF_COUNTS
+        return whole_share >= MIN_WHOLE_SHARE
+    return whole_share == 1 and X.max() > LARGEST_OF_SCANNER and X.min() < SMALLEST_OF_COUNTS
 
 
 def zeros_stand_apart(X: Array) -> bool:

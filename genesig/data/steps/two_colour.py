@@ -83,8 +83,8 @@ def _nearest_points(x: Array, anchors: list[int], span: float) -> list[tuple[int
     first_points = np.arange(len(x) - n_neighbours)
     # The window moves on while the point it would gain is nearer than the one it would lose.
     turning_points = x[first_points] + x[first_points + n_neighbours]
-    first = np.searchsorted(turning_points, 2 * x[anchors], side="left")
-    return [(int(left), int(left) + n_neighbours - 1) for left in first]
+    first_of_anchor = np.searchsorted(turning_points, 2 * x[anchors], side="left")
+    return [(int(point), int(point) + n_neighbours - 1) for point in first_of_anchor]
 
 
 def _tricube_window(x: Array, anchor: int, nearest: tuple[int, int]) -> tuple[slice, Array, float]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.arrays import Array
 
-NAME = "zeros_as_missing"
+ZEROS_AS_MISSING = "zeros_as_missing"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from genesig.data.steps.scale import (
     zeros_stand_apart,
 )
 from genesig.data.steps.segment import with_places
-from genesig.data.steps.zeros import NAME as ZEROS
+from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
 from genesig.words import counted, flow, listing

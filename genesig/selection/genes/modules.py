@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import MODULE, generator, spawn_key
-from genesig.data.steps.normalise import moments as learned
+from genesig.data.steps.normalise import moment_settings as learned
 from genesig.data.steps.normalise import reference_of_all
 from genesig.optim.sparse_components import (
     SHARES,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Reference, learned_steps, moments
+from genesig.data.steps.normalise import Reference, learned_steps, moment_settings
 from genesig.data.study.gene_columns import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.feature_vectors import select_feature_vectors
@@ -245,7 +245,7 @@ def nonlinear_final(
 def _matrices(dataset: Dataset, todo: list[Task], folds: Steps, protocol: NonlinearProtocol) -> Any:
     """Give each task with its matrix, normalised by what its training rows taught."""
     steps = learned_steps(folds, dataset)
-    scaled = moments(folds)["unit_variance"]
+    scaled = moment_settings(folds)["unit_variance"]
     named = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
     for X, reference, some in shared_matrices(dataset, todo, steps, 1):
         given = Given(protocol, [dataset.genes[g] for g in reference.genes], scaled, named)

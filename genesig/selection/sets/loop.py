@@ -13,7 +13,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.splits.folds import SET_WEIGHTS, generator, spawn_key
 from genesig.data.splits.permute import shuffled
-from genesig.data.steps.normalise import learned_steps, moments
+from genesig.data.steps.normalise import learned_steps, moment_settings
 from genesig.errors import GenesigError
 from genesig.optim.classes import discriminant
 from genesig.optim.structured.columns import Columns
@@ -173,7 +173,7 @@ class Study:
             raise GenesigError(f"gene sets, split {split}: {error}") from error
 
     def _model(self, X: Array, task: Task, members: Members, genes: Array) -> Model:
-        every = grounds(X, task, **moments(self.folds))
+        every = grounds(X, task, **moment_settings(self.folds))
         ground = next(every)
         Z, turned = ground.Z[task.train], self._shuffled(task, ground.Y)
         blocks = weighted(self.protocol.weights, Z, turned, members.members, members.starts)

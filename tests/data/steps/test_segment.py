@@ -13,7 +13,7 @@ from small_study import GENES, Study
 from genesig.cli import main
 from genesig.data.cohorts.new_matrix import row_wise
 from genesig.data.files.readers import load_schema
-from genesig.data.steps.normalise import Reference, bound, fit_steps, normalise_samples
+from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, normalise_samples
 from genesig.data.steps.segment import with_places
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
@@ -145,7 +145,7 @@ def test_the_steps_of_a_data_set_know_its_places():
     done = normalise_samples(data, samples=[STEP], folds=[])
     np.testing.assert_array_equal(done.X, segmented(X, var))
     assert done.provenance["steps"] == [STEP]
-    assert [len(step["order"]) for step in bound([STEP], data)] == [103]
+    assert [len(step["order"]) for step in bind_steps([STEP], data)] == [103]
     bare = Dataset(X, obs, var[["symbol"]], data.design, {})
     with pytest.raises(GenesigError, match=r"set data\.chromosome and data\.position"):
         normalise_samples(bare, samples=[STEP], folds=[])
