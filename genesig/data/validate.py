@@ -294,7 +294,7 @@ def _summary(inputs: Inputs, config: Config) -> str:
         return ""
     design, obs = inputs.sheet.design, inputs.sheet.obs
     kind = RESPONSES[design.kind]
-    told = kind.counted(kind.read(obs, design), design.classes)
+    told = kind.describe_counts(kind.read(obs, design), design.classes)
     held = ", ".join(covariate.column for covariate in design.covariates)
     samples = counted(len(obs), "sample") + (f" ({told})" if told else "")
     samples += f", held fixed: {held}" if held else ""

@@ -21,7 +21,7 @@ from small_study import Study
 from genesig import machine
 from genesig.cli import main
 from genesig.data.files.content import read_content, unpacked
-from genesig.data.splits.given import MAX_INNER_FOLDS, MAX_SAMPLE_NAMES, MAX_OUTER_SPLITS, too_many
+from genesig.data.splits.given import MAX_INNER_FOLDS, MAX_OUTER_SPLITS, MAX_SAMPLE_NAMES, too_many
 from genesig.errors import InvalidInput
 
 ZEROS = bytes(80 << 20)

@@ -206,7 +206,9 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
     if scheme in BATCH_SCHEMES:
         _check_batches(samples, scheme)
     if scheme == "stratified_kfold":
-        for stratum_name, members in samples.kind.needed(samples.y, samples.classes).items():
+        for stratum_name, members in samples.kind.required_samples(
+            samples.y, samples.classes
+        ).items():
             if (size := int(members.sum())) < folds:
                 raise GenesigError(
                     f"splits.folds: {folds} folds, but {stratum_name} has {size} samples; each "

@@ -256,6 +256,6 @@ def _split_group_problems(
 
 def _response_problems(samples: Samples, place: str, train: Array, level: str) -> Iterator[Problem]:
     """Yield a problem if a training set has too few different responses."""
-    if fault := samples.kind.untold(samples.y[train], samples.classes):
+    if fault := samples.kind.training_fault(samples.y[train], samples.classes):
         sentence = f"its {len(train)} training samples {fault}; choose {REMEDY[level]}"
         yield Problem(place, sentence)
