@@ -1,4 +1,4 @@
-"""The splits, gene sets and selection frequencies of a study, by names of samples and genes."""
+"""Records of the splits of a study, of its gene sets, and of its half-sample lists."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from genesig.results.files import load_arrays, load_json, save_arrays, save_json
 class Split:
     """One outer split: names of its training and test samples and its inner folds.
 
-    `inner` holds the validation samples of each inner fold; the rest of `train` trains.
-    `seed` is the spawn key under the study's seed, enough to draw the split again.
+    `inner` holds the validation samples of each inner fold; the other samples of `train` train.
+    `seed` is the spawn key under the study's seed, by which the split can be drawn again.
     """
 
     name: str
@@ -40,9 +40,9 @@ class Split:
 class Splits:
     """Every split of the study.
 
-    `outer` assess the procedure; `final` trains on all samples (its `test` is empty);
-    `subsamples` are halves of the samples for stability (no test); 2i and 2i + 1 are disjoint, a
-    pair.
+    `outer` assess the procedure. `final` trains on all samples, and its `test` is empty.
+    `subsamples` are half-samples for stability, without test samples; numbers 2i and 2i + 1 are a
+    pair of disjoint halves.
     """
 
     scheme: str
@@ -64,9 +64,13 @@ class Splits:
     @classmethod
     def of(cls, raw: dict[str, Any]) -> Splits:
         """Build the splits from their JSON object."""
-        many = {key: tuple(map(Split.of, raw[key])) for key in ("outer", "subsamples")}
+        split_lists = {key: tuple(map(Split.of, raw[key])) for key in ("outer", "subsamples")}
         return cls(
-            raw["scheme"], raw["inner_scheme"], raw["seed"], final=Split.of(raw["final"]), **many
+            raw["scheme"],
+            raw["inner_scheme"],
+            raw["seed"],
+            final=Split.of(raw["final"]),
+            **split_lists,
         )
 
 
@@ -114,20 +118,22 @@ class GeneSets:
 
 
 DRAWS = 5
-"""Of the inner folds of all samples, by which the final model chooses; every other has one."""
+"""Draws of the inner folds of all samples, by which the final model is chosen; others have one."""
 TRAINING = 6
+"""Pairs of half-samples of a training set, or of half of the samples."""
 FINAL = 25
+"""Pairs of half-samples of all samples."""
 FOLDS = 3
-"""Pairs of halves of a training set (or of half the samples), of all samples, and of what trains an
-inner fold where lists of folds have a say in which list predicts; otherwise there is one."""
+"""Pairs of half-samples of the training set of an inner fold, if its lists count in the choice of
+the predictive list; otherwise there is one pair."""
 
 
 @dataclass(frozen=True)
 class Chance:
-    """Lists of halves under B permutations of the labels and, of all samples, the observed ones.
+    """Half-sample lists under B permutations of the labels, and of all samples under the observed.
 
     Row b of ``outer``, ``inner``, ``final``, ``final_inner``, ``half`` and ``half_inner`` has at
-    t = 0 ... T the number of genes that at least t of T half-sample lists hold.
+    t = 0 ... T the number of genes in at least t of T half-sample lists.
 
     Attributes
     ----------
@@ -165,11 +171,13 @@ class Chance:
         return len(self.number)
 
     def times(self) -> Array:
-        """Return how many lists of all samples hold each gene, (B + 1, d), observed ones first."""
-        out = np.zeros((len(self) + 1, len(self.strength)), dtype=np.int64)
-        of = np.repeat(np.arange(len(self.indptr) - 1) // int(self.lists), np.diff(self.indptr))
-        np.add.at(out, (of, self.indices), 1)
-        return out
+        """Return the number of lists of all samples with each gene, (B + 1, d), observed first."""
+        counts = np.zeros((len(self) + 1, len(self.strength)), dtype=np.int64)
+        list_number = np.repeat(
+            np.arange(len(self.indptr) - 1) // int(self.lists), np.diff(self.indptr)
+        )
+        np.add.at(counts, (list_number, self.indices), 1)
+        return counts
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
@@ -182,8 +190,20 @@ class Chance:
 
     @classmethod
     def none(cls) -> Chance:
-        """Return the record of no permutation."""
-        no = np.zeros(0, dtype=np.int64)
-        tail = np.zeros((0, 0), dtype=np.int64)
-        start = np.zeros(1, dtype=np.int64)
-        return cls(no, tail, tail, tail, tail, tail, tail, start, no, np.array(1), np.zeros(0))
+        """Return the record without permutations."""
+        no_numbers = np.zeros(0, dtype=np.int64)
+        no_tails = np.zeros((0, 0), dtype=np.int64)
+        empty_indptr = np.zeros(1, dtype=np.int64)
+        return cls(
+            no_numbers,
+            no_tails,
+            no_tails,
+            no_tails,
+            no_tails,
+            no_tails,
+            no_tails,
+            empty_indptr,
+            no_numbers,
+            np.array(1),
+            np.zeros(0),
+        )
