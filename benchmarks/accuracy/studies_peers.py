@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestCentroid
 
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES, Combat, ReferenceBatch
-from genesig.selection.studies.meta_analysis import hedges, together
+from genesig.selection.studies.meta_analysis import hedges, random_effects
 
 Array = np.ndarray[Any, Any]
 Peer = Callable[[Array, Array, Array, Array], Array]
@@ -147,7 +147,7 @@ def meta_lda(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     """LDA with shrinkage on the genes of largest |z| of random effects, of each class."""
     genes: set[int] = set()
     for k in range(int(y.max()) + 1):
-        found = together(*effects(X, y, study, k))
+        found = random_effects(*effects(X, y, study, k))
         z = np.nan_to_num(np.abs(found.mean / found.error))
         genes |= set(np.argsort(-z, kind="stable")[:kept].tolist())
     columns = sorted(genes)
@@ -177,7 +177,7 @@ def geometric(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     """
     out = np.zeros((len(new), int(y.max()) + 1))
     for k in range(out.shape[1]):
-        found = together(*effects(X, y, study, k))
+        found = random_effects(*effects(X, y, study, k))
         z = np.nan_to_num(found.mean / found.error)
         order = np.argsort(-np.abs(z), kind="stable")[:kept]
         up, down = order[z[order] > 0], order[z[order] < 0]
