@@ -19,7 +19,7 @@ from genesig.selection.nonlinear.gather import (
     agreement_table,
     gather_nonlinear,
     genes_table,
-    scored,
+    predictor_scores,
 )
 from genesig.selection.nonlinear.loop import straightness
 
@@ -37,7 +37,7 @@ def valley(rng, n=80, d=40):
 
 def error(dataset, splits, found, model="nonlinear"):
     return study_errors(
-        scored(dataset, splits, found)[model], ASSESSED[dataset.design.kind].headline
+        predictor_scores(dataset, splits, found)[model], ASSESSED[dataset.design.kind].headline
     )[0, 0]
 
 
@@ -151,7 +151,7 @@ def test_the_difference_of_two_predictors_by_hand():
     tests = [dataset.rows(split.test) for split in splits.outer]
     linear = make_fits(dataset, splits.outer, signal=0.8)
     ours = ModelFits.of(made(y + rng.standard_normal(30), tests))
-    at, known = 1, scored(dataset, splits, ours)
+    at, known = 1, predictor_scores(dataset, splits, ours)
     assert list(known) == ["nonlinear"]
     found = difference(known["nonlinear"], held_out(dataset, splits, linear), at, HEADLINE)
     theirs = np.empty(30)
@@ -178,7 +178,7 @@ def test_where_splits_hold_one_sample_the_difference_is_over_samples():
     linear = make_fits(dataset, splits.outer, signal=0.5)
     names = [split.name for split in splits.outer]
     ours = ModelFits.of(made(y + rng.standard_normal(20), tests, split=names))
-    known = scored(dataset, splits, ours)["nonlinear"]
+    known = predictor_scores(dataset, splits, ours)["nonlinear"]
     found = difference(known, held_out(dataset, splits, linear), 0, HEADLINE)
     apart = (y[ours.test_rows] * ours.scores <= 0).astype(float)
     apart -= y[linear.test_rows] * (linear.scores[:, 0] - linear.threshold) <= 0
