@@ -1,4 +1,4 @@
-"""Everything that the fits of one path share."""
+"""Data that all fits of one path share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.kernels import Kernel
-from genesig.optim.nonlinear.metric import MARGIN, Dense, Metric, row_space, vanishing_gradient
+from genesig.optim.nonlinear.metric import (
+    EIGENVALUE_MARGIN,
+    Dense,
+    Metric,
+    row_space,
+    vanishing_gradient,
+)
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import Problem
@@ -28,9 +34,9 @@ class Instance:
     penalty : callable
         tau -> Penalty.
     metric : Metric
-        Of the steps.
+        Metric of the solver's steps.
     start : Multipliers
-        Those without bounds, φ = 0; they are the solution for every tau ≥ tau_max.
+        Multipliers without bounds, at which φ = 0: the solution for every tau ≥ tau_max.
     tau_max : float
     root : (n,) or 1.0
         √v of the samples' weights v. Functions enter by √v f(x_i) and √v ∂_a f(x_i), so that y,
@@ -48,7 +54,7 @@ class Instance:
 
     @property
     def scale(self) -> float:
-        """Return ||y||²/n, what gaps are relative to."""
+        """Return ||y||²/n, the unit of gaps."""
         return float(self.problem.y @ self.problem.y) / self.problem.n
 
     @cached_property
@@ -71,7 +77,7 @@ def make_instance(
     accuracy: float = 1e-8,
     counts: Array | None = None,
 ) -> Instance:
-    """Prepare a path: kernel tables, metric, and tau_max by conjugate gradients.
+    """Return the shared data of a path: kernel tables, metric, and tau_max by conjugate gradients.
 
     Parameters
     ----------
@@ -92,28 +98,34 @@ def make_instance(
         As in `derivative_path`.
     """
     n = len(y)
-    root = 1.0 if counts is None else np.sqrt(counts / counts.mean())
+    root_weights = 1.0 if counts is None else np.sqrt(counts / counts.mean())
     inner = X @ X.T if inner is None else inner
     norms = np.diag(inner)
     table = kernel.tables(inner, norms, norms)
-    y = root * (y - np.average(y, weights=counts))
+    y = root_weights * (y - np.average(y, weights=counts))
     if counts is not None:
-        table = table.weighed(np.asarray(root))
+        table = table.weighed(np.asarray(root_weights))
         nu = nu / float(counts.mean())
     problem = Problem.of(table, y, nu)
-    V, s = row_space(inner)
-    rotated = V * s
+    directions, lengths = row_space(inner)
+    rotated = directions * lengths
     metric = Metric.of(problem, inner, X.shape[1])
-    free, largest = vanishing_gradient(problem, rotated, metric, accuracy)
-    if X.shape[1] > len(s):  # multipliers that are orthogonal to the rows of X
-        largest = max(largest, float(np.max(-metric.own / metric.weight)))
-    none = np.zeros(0, np.int64)
-    start = Multipliers((V / s) @ free, none, np.zeros((0, n)))
-    unit = PENALTIES[penalty](1.0, n, block, weights, mu)
-    tau_max = float(np.max(unit.norms(start.squares(X)) / unit.radius))
+    unbounded_multipliers, largest_eigenvalue = vanishing_gradient(
+        problem, rotated, metric, accuracy
+    )
+    if X.shape[1] > len(lengths):  # multipliers that are orthogonal to the rows of X
+        largest_eigenvalue = max(
+            largest_eigenvalue, float(np.max(-metric.first_term / metric.weight))
+        )
+    no_features = np.zeros(0, np.int64)
+    start = Multipliers(
+        (directions / lengths) @ unbounded_multipliers, no_features, np.zeros((0, n))
+    )
+    unit_penalty = PENALTIES[penalty](1.0, n, block, weights, mu)
+    tau_max = float(np.max(unit_penalty.norms(start.squares(X)) / unit_penalty.radius))
 
-    def at(tau: float) -> Penalty:
+    def penalty_at(tau: float) -> Penalty:
         return PENALTIES[penalty](tau, n, block, weights, mu)
 
-    steps = metric.times(MARGIN * largest)
-    return Instance(X, inner, problem, at, steps, start, tau_max, root)
+    step_metric = metric.times(EIGENVALUE_MARGIN * largest_eigenvalue)
+    return Instance(X, inner, problem, penalty_at, step_metric, start, tau_max, root_weights)

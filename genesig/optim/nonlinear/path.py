@@ -1,4 +1,4 @@
-"""Fits along a falling tau, each started from the one before, and what each of them selects."""
+"""Fits along a falling tau, each with a warm start, and the variables that each selects."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Solution:
         )
 
 
-def conclude(
+def certified_solution(
     instance: Instance,
     tau: float,
     penalty: Penalty,
@@ -78,39 +78,40 @@ def conclude(
     iterations: int,
     tolerance: float,
 ) -> Solution:
-    """Certify multipliers, whoever found them, and read the selection off them.
+    """Return the solution of multipliers q, with its gap and its selected variables.
 
-    φ_a is the step of the dual's prox over its length: zero unless ||q_g + t φ_g|| exceeds r_g.
-    It is zero as well where a block's part of the penalty, r_g ||φ_g||, is less than the gap that
-    was asked for: where M is singular, multipliers can lie on their bound with no gradient.
+    φ_a is the step of the dual's prox over its length: zero unless ||q_g + t φ_g|| exceeds r_g. It
+    is also zero if a block's part of the penalty, r_g ||φ_g||, is less than the tolerance of the
+    gap: if M is singular, multipliers can lie on their bound without a gradient.
     """
     squares = q.squares(instance.X)
-    found = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
+    certificate = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
     norms = np.zeros(instance.X.shape[1])
     if len(q.active):
-        step = 1 / float(instance.metric.weight.max())
+        step_length = 1 / float(instance.metric.weight.max())
         active = penalty.take(q.active)
-        v = q.values + step * found.phi
-        phi = (v - active.prox_conjugate(v, step)) / step
-        share = active.radius * active.norms(row_squares(phi))
-        phi *= active.spread(share > max(tolerance * instance.scale, found.gap))
+        shifted = q.values + step_length * certificate.phi
+        phi = (shifted - active.prox_conjugate(shifted, step_length)) / step_length
+        block_parts = active.radius * active.norms(row_squares(phi))
+        phi *= active.spread(block_parts > max(tolerance * instance.scale, certificate.gap))
         norms[q.active] = np.sqrt(row_squares(phi) / instance.problem.n)
     return Solution(
         tau=tau,
         norms=norms,
-        f=found.expansion.f / instance.root,
-        alpha=found.expansion.alpha * instance.root,
+        f=certificate.expansion.f / instance.root,
+        alpha=certificate.expansion.alpha * instance.root,
         multipliers=q,
-        gap=found.gap / instance.scale,
-        objective=found.objective,
+        gap=certificate.gap / instance.scale,
+        objective=certificate.objective,
         iterations=iterations,
         root=instance.root,
     )
 
 
-FINER = 0.1
-FINEST = 1e-9
-"""Gap that is solved for, as a share of the one asked for, and the least one."""
+SOLVER_TOLERANCE_SHARE = 0.1
+"""Gap at which the solver stops, as a share of the tolerance."""
+MIN_SOLVER_TOLERANCE = 1e-9
+"""Smallest gap at which the solver stops."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,8 @@ class DerivativePath:
     Attributes
     ----------
     tau_max : float
-        From here on nothing is selected; f is then the ridge fit among the functions whose
-        gradient vanishes at every training point, which is not zero.
+        Smallest tau at which nothing is selected. There f is the ridge fit among the functions
+        whose gradient vanishes at every training point, which is not zero.
     nu : float
         Absolute.
     explained_by_none : float
@@ -205,67 +206,73 @@ def derivative_path(
     check_settings(nu=nu, width=1.0, mu=mu, degree=1)
     check_tau(tau)
     check_memory(X.shape[0], X.shape[1], solver)
-    block = number_groups(groups, X.shape[1], penalty)
+    group_of_feature = number_groups(groups, X.shape[1], penalty)
     instance = make_instance(
         X,
         y,
         kernel=kernel,
         penalty=penalty,
         nu=nu,
-        block=block,
-        weights=check_weights(weights, int(block.max()) + 1),
+        block=group_of_feature,
+        weights=check_weights(weights, int(group_of_feature.max()) + 1),
         mu=mu,
         inner=inner,
         counts=counts,
     )
-    return walk(instance, tau, solver, tolerance, max_iterations)
+    return follow_path(instance, tau, solver, tolerance, max_iterations)
 
 
-def walk(
+def follow_path(
     instance: Instance, tau: Sequence[float], solver: str, tolerance: float, max_iterations: int
 ) -> DerivativePath:
-    """Fit along fractions of tau_max until more than n variables are selected.
+    """Return the fits along fractions of tau_max until more than n variables are selected.
 
-    q is nearly linear in tau, so each fit starts where the line through the last two leads. Fits
-    are solved finer than they are asked for, because the selection counts as zero what the gap
-    that was asked for cannot tell from it, and is then that of the minimum and not of the iterate.
+    q is nearly linear in tau, so each fit starts on the line through the last two. Fits are solved
+    to a smaller gap than the tolerance: the selection treats parts of the penalty below the
+    tolerance as zero, and is then the selection of the minimum, not of the iterate.
     """
-    finer = min(tolerance, max(FINER * tolerance, FINEST))
+    solver_tolerance = min(tolerance, max(SOLVER_TOLERANCE_SHARE * tolerance, MIN_SOLVER_TOLERANCE))
     q = instance.start
     solutions = []
-    said = ""
-    before = q
-    reached = 1.0
-    passed = 1.0
+    message = ""
+    previous_q = q
+    fraction_of_q = 1.0
+    fraction_of_previous = 1.0
     for fraction in tau:
         absolute = fraction * instance.tau_max
         penalty = instance.penalty(absolute)
-        apart = passed - reached
-        start = q.ahead(instance.X, before, (reached - fraction) / apart) if apart else q
-        before, reached, passed = q, fraction, reached
-        q, steps = SOLVERS[solver](instance, penalty, start, finer, max_iterations)
-        found = conclude(instance, absolute, penalty, q, steps, tolerance)
-        if len(found.support) > instance.problem.n:
-            said = (
-                f"the path ends before tau = {fraction:.3g} tau_max, where {len(found.support)}"
+        fraction_step = fraction_of_previous - fraction_of_q
+        start = (
+            q.extrapolate(instance.X, previous_q, (fraction_of_q - fraction) / fraction_step)
+            if fraction_step
+            else q
+        )
+        previous_q = q
+        fraction_of_previous = fraction_of_q
+        fraction_of_q = fraction
+        q, steps = SOLVERS[solver](instance, penalty, start, solver_tolerance, max_iterations)
+        solution = certified_solution(instance, absolute, penalty, q, steps, tolerance)
+        if len(solution.support) > instance.problem.n:
+            message = (
+                f"the path ends before tau = {fraction:.3g} tau_max, where {len(solution.support)}"
                 f" variables are selected from {instance.problem.n} samples; "
             )
             break
-        solutions.append(found)
-    U = instance.start.product(instance.X, instance.inner)
+        solutions.append(solution)
+    start_product = instance.start.product(instance.X, instance.inner)
     y = instance.problem.y
-    f = instance.problem.expand(U).f
+    f = instance.problem.expand(start_product).f
     return DerivativePath(
         tau_max=instance.tau_max,
         nu=instance.problem.nu,
         explained_by_none=1 - float((y - f) @ (y - f) / (y @ y)),
         solutions=tuple(solutions),
-        message=(said + unfinished(solutions, tolerance)).rstrip("; "),
+        message=(message + convergence_message(solutions, tolerance)).rstrip("; "),
     )
 
 
-def unfinished(solutions: Sequence[Solution], tolerance: float) -> str:
-    """Say how many fits did not converge, or nothing."""
+def convergence_message(solutions: Sequence[Solution], tolerance: float) -> str:
+    """Return a message with the number of fits that did not converge, or ""."""
     gaps = [fit.gap for fit in solutions if not fit.gap <= tolerance]
     if not gaps:
         return ""
