@@ -33,12 +33,12 @@ from genesig.models.estimator import (
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.optim.sparse_components import (
-    SHARES,
+    TAU_FRACTIONS,
     directions,
     held_out,
     moments,
     sparse_components,
-    weighed,
+    times_root_weights,
 )
 
 
@@ -114,7 +114,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             tau_search = held_out(
                 X,
                 n_components,
-                np.array(SHARES),
+                np.array(TAU_FRACTIONS),
                 folds,
                 mu=self.mu,
                 unit_variance=self.unit_variance,
@@ -124,7 +124,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.tau_ = float(tau_search.tau[tau_search.chosen]) if self.tau is None else self.tau
         self.mean_, self.scale_ = moments(X, self.unit_variance, weights)
         Z = (X - self.mean_) / self.scale_
-        weighted_rows = weighed(Z, weights)
+        weighted_rows = times_root_weights(Z, weights)
         components = sparse_components(
             Z, directions(weighted_rows, n_components), tau=self.tau_, mu=self.mu, weights=weights
         )

@@ -454,7 +454,7 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
             weights=weights,
         )
         self.information_ = selection.information
-        fit = selection.found
+        fit = selection.fit
         largest = 2 * float(self.information_.max())
         self.coef_ = np.zeros(X.shape[1])
         self.coef_[fit.order] = fit.coef

@@ -42,7 +42,7 @@ class Tables:
     stationary: bool
 
     def weighed(self, root_weights: Array) -> Tables:
-        """Return the tables of n points against themselves, each functional times its root weight."""
+        """Return the tables of n points against themselves, each functional by its root weight."""
         root_products = np.outer(root_weights, root_weights)
         return Tables(
             root_products * self.value,

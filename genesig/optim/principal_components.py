@@ -35,13 +35,15 @@ def component_regressions(K: Array, y: Array, weights: Array | None = None) -> t
     """
     mean = np.average(K, axis=0, weights=weights)
     y_mean = np.average(y, weights=weights)
-    root = np.ones(len(y)) if weights is None else np.sqrt(weights)
+    root_weights = np.ones(len(y)) if weights is None else np.sqrt(weights)
     centred = K - mean - mean[:, None] + np.average(mean, weights=weights)
-    s, U = np.linalg.eigh(root[:, None] * centred * root)
-    kept = np.flatnonzero(s > len(y) * np.finfo(float).eps * np.abs(s).max(initial=0))[::-1]
-    U = U[:, kept]
-    alpha = np.cumsum(U * (U.T @ (root * (y - y_mean)) / s[kept]), axis=1)
-    alpha = root[:, None] * np.hstack([np.zeros((len(y), 1)), alpha])
+    eigenvalues, U = np.linalg.eigh(root_weights[:, None] * centred * root_weights)
+    nonzero = np.flatnonzero(
+        eigenvalues > len(y) * np.finfo(float).eps * np.abs(eigenvalues).max(initial=0)
+    )[::-1]
+    U = U[:, nonzero]
+    alpha = np.cumsum(U * (U.T @ (root_weights * (y - y_mean)) / eigenvalues[nonzero]), axis=1)
+    alpha = root_weights[:, None] * np.hstack([np.zeros((len(y), 1)), alpha])
     return alpha, y_mean - mean @ alpha
 
 
@@ -53,7 +55,7 @@ class Points:
 
     @classmethod
     def of(cls, X: Array, origin: Array) -> Points:
-        """Take the points X (n, d), seen from an origin (d,) among them, where digits are."""
+        """Return the inner products of X (n, d) less an origin (d,) among them, to keep digits."""
         X = X - origin
         return cls(X @ X.T)
 
@@ -68,16 +70,18 @@ class Points:
         inner: Array = self.inner[np.ix_(rows, train)]
         if width is None:
             return inner
-        often = None if counts is None else counts[train]
-        spread = median_distance(self.inner[np.ix_(train, train)], often) or 1.0
+        train_counts = None if counts is None else counts[train]
+        typical_distance = median_distance(self.inner[np.ix_(train, train)], train_counts) or 1.0
         norms = np.diag(self.inner)
-        K: Array = Gaussian(width * spread).tables(inner, norms[rows], norms[train]).value
-        return K
+        kernel_values: Array = (
+            Gaussian(width * typical_distance).tables(inner, norms[rows], norms[train]).value
+        )
+        return kernel_values
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What validation chose: the width (None is linear), m, and scores of the rows left out."""
+class ComponentChoice:
+    """Chosen width (None is linear), number of components, and held-out scores."""
 
     width: float | None
     components: int
@@ -90,8 +94,10 @@ def choose_components(
     folds: Sequence[Array],
     widths: Sequence[float | None],
     counts: Array | None = None,
-) -> Chosen:
-    """Choose width and m >= 1 by the squared error of rows left out: first width, least m at ties.
+) -> ComponentChoice:
+    """Return width and m >= 1 with the smallest squared error of held-out rows.
+
+    Ties go to the first width, then to the smallest m.
 
     Parameters
     ----------
@@ -105,25 +111,25 @@ def choose_components(
     counts : (n,) array, optional
         Weights of the samples, in fits as in errors.
     """
-    every = np.arange(len(y))
-    often = np.ones(len(y)) if counts is None else counts
-    best = np.inf
-    chosen = Chosen(widths[0], 0, np.full(len(y), np.nan))
+    all_rows = np.arange(len(y))
+    row_counts = np.ones(len(y)) if counts is None else counts
+    smallest_error = np.inf
+    choice = ComponentChoice(widths[0], 0, np.full(len(y), np.nan))
     for width in widths:
-        tried = np.full((len(y), len(y)), np.nan)
+        held_out_scores = np.full((len(y), len(y)), np.nan)
         for fold in folds:
-            rest = np.setdiff1d(every, fold)
-            own = None if counts is None else counts[rest]
-            K = points.kernel(rest, rest, width, counts)
-            alpha, intercept = component_regressions(K, y[rest], own)
-            new = points.kernel(fold, rest, width, counts)
-            tried[fold, : len(intercept)] = intercept + new @ alpha
-        known = np.flatnonzero(~np.isnan(tried[:, 0]) & (often > 0))
-        error = np.square(y[known, None] - tried[known])  # NaN beyond the least rank
-        error = (often[known, None] * error).sum(axis=0)
-        # The mean of y alone, m = 0, would tell no two classes apart.
-        m = int(np.argmin(np.where(np.isnan(error), np.inf, error)[1:])) + 1
-        if error[m] < best:
-            best = error[m]
-            chosen = Chosen(width, m, tried[:, m])
-    return chosen
+            train = np.setdiff1d(all_rows, fold)
+            train_counts = None if counts is None else counts[train]
+            K = points.kernel(train, train, width, counts)
+            alpha, intercept = component_regressions(K, y[train], train_counts)
+            fold_rows = points.kernel(fold, train, width, counts)
+            held_out_scores[fold, : len(intercept)] = intercept + fold_rows @ alpha
+        scored = np.flatnonzero(~np.isnan(held_out_scores[:, 0]) & (row_counts > 0))
+        error = np.square(y[scored, None] - held_out_scores[scored])  # NaN beyond the least rank
+        error = (row_counts[scored, None] * error).sum(axis=0)
+        # m = 0, the mean of y, cannot distinguish two classes.
+        n_components = int(np.argmin(np.where(np.isnan(error), np.inf, error)[1:])) + 1
+        if error[n_components] < smallest_error:
+            smallest_error = error[n_components]
+            choice = ComponentChoice(width, n_components, held_out_scores[:, n_components])
+    return choice

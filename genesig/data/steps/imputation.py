@@ -63,7 +63,7 @@ class KnnImpute:
         k.
     genes : (n_kept,) int, growing, or None
         Columns that are left; None for all.
-    known_neighbours : Near or None
+    known_neighbours : KnownNeighbours or None
         Nearest genes that were found before, for many sets of training samples at once.
 
     Notes

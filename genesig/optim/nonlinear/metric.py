@@ -95,8 +95,8 @@ def accelerate(
     Parameters
     ----------
     gradient : callable
-        (q, out), fills out (m, n) with φ(q) = -∇H(q) less `metric.first_term` q; in the metric's basis,
-        like q.
+        (q, out), fills out (m, n) with φ(q) = -∇H(q) less `metric.first_term` q; in the metric's
+        basis, like q.
     penalty : Penalty
         Of the rows after the first `free` ones, which have no bound.
     is_done : callable

@@ -325,7 +325,7 @@ def _prox_step(
 ) -> _Function:
     """Return the prox of Ω/(2σ) at f; q is the start and is overwritten by its multipliers.
 
-    Accelerated as published, and restarted where a step turns turns_back (O'Donoghue and Candès
+    Accelerated as published, and restarted where a step turns back (O'Donoghue and Candès
     2015).
     """
     z = q.copy()

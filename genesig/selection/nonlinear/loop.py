@@ -109,7 +109,7 @@ def _order(training_set: KernelData, max_genes: int, bins: int) -> list[int]:
     selection = select_feature_vectors(
         training_set.X, training_set.y, n_features=max_genes, bins=bins
     )
-    order = selection.found.order
+    order = selection.fit.order
     most_informative = np.argsort(-selection.information, kind="stable")[:max_genes]
     return [int(gene) for gene in (order if len(order) else most_informative)]
 
