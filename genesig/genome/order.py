@@ -28,7 +28,7 @@ class Genome:
     starts: Array
 
     @classmethod
-    def of(
+    def from_columns(
         cls,
         n_features: int,
         chromosomes: Sequence[Any] | Array | None,

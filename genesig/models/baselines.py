@@ -274,7 +274,7 @@ def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_s
 def _component_regression(
     X: Array, y: Array, X_test: Array, inner: Folds, widths: Sequence[float | None]
 ) -> tuple[Array, Array]:
-    points = Points.of(np.vstack([X, X_test]), X.mean(axis=0))
+    points = Points.from_rows(np.vstack([X, X_test]), X.mean(axis=0))
     n = len(y)
     choice = choose_components(points, y, inner, widths)
     train = np.arange(n)

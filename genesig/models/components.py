@@ -176,7 +176,7 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         if n_components is not None and (n_components < 0 or len(widths) > 1):
             raise InvalidProblem("n_components must be at least 0, and go with one width")
         self.mean_ = np.average(X, axis=0, weights=weights)
-        points = Points.of(X, self.mean_)
+        points = Points.from_rows(X, self.mean_)
         all_rows = np.arange(len(y))
         self.width_ = widths[0]
         if n_components is None:
@@ -198,7 +198,7 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         n_train = len(self.X_fit_)
-        points = Points.of(np.vstack([self.X_fit_, X]), self.mean_)
+        points = Points.from_rows(np.vstack([self.X_fit_, X]), self.mean_)
         kernel_rows = points.kernel(
             np.arange(n_train, n_train + len(X)), np.arange(n_train), self.width_, self._often
         )
@@ -299,7 +299,7 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         counts(sample_weight, X)
         if self.tau is not None and not 0 <= self.tau < np.inf:
             raise InvalidProblem(f"tau must be a number of at least 0, found {self.tau}")
-        self.genome_ = Genome.of(X.shape[1], self.chromosomes, self.positions)
+        self.genome_ = Genome.from_columns(X.shape[1], self.chromosomes, self.positions)
         return self
 
     def transform(self, X: Any) -> Array:

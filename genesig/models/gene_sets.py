@@ -137,7 +137,7 @@ class _GeneSets(LinearBlocks):
             )
         names = getattr(self, "feature_names_in_", None)
         self.sets_, columns = resolve_sets(self.sets, names, X.shape[1], alone=self.alone)
-        scale = Scale.of(X, unit_variance=self.unit_variance, weights=sample_weights)
+        scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
         centre = np.average(Y, axis=0, weights=sample_weights)
         root_weights = roots(sample_weights, len(X))
         Z = root_weights * scale.apply(X)

@@ -101,7 +101,7 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         check_numbers(self, positive=("width",))
         self._parts = self._columns_of(X.shape[1])
         root_weights = roots(weights, len(X))
-        self._scale = Scale.of(X, unit_variance=self.unit_variance, weights=weights)
+        self._scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=weights)
         self.intercept_ = np.average(Y, axis=0, weights=weights)
         self._v = weights
         self._rows = self._scale.apply(X)

@@ -44,7 +44,7 @@ class Scale:
     scale: Array
 
     @classmethod
-    def of(cls, X: Array, *, unit_variance: bool, weights: Array | None = None) -> Scale:
+    def from_rows(cls, X: Array, *, unit_variance: bool, weights: Array | None = None) -> Scale:
         """Return means and scales of X (n, d), whose rows may have weights (n,)."""
         mean = X.mean(axis=0) if weights is None else weights @ X / len(X)
         variance = None if weights is None else weights @ (X - mean) ** 2 / len(X)
@@ -253,7 +253,7 @@ class _GroupLasso(LinearBlocks):
 
     def _fit(self, X: Array, Y: Array, sample_weights: Array | None = None) -> None:
         """Fit to rows with weights (n,), whose roots multiply the rows in the sum of squares."""
-        scale = Scale.of(X, unit_variance=self.unit_variance, weights=sample_weights)
+        scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
         centre = np.average(Y, axis=0, weights=sample_weights)
         penalty = self._penalty(X.shape[1])
         root_weights = roots(sample_weights, len(X))
@@ -395,8 +395,8 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
         if not (0 < self.tau < np.inf and 0 <= self.mu < np.inf and 0 <= self.first < np.inf):
             values = f"{self.tau}, {self.mu} and {self.first}"
             raise InvalidProblem(f"tau must be above 0, mu and first at least 0; found {values}")
-        genome = Genome.of(X.shape[1], self.chromosomes, self.positions)
-        scale = Scale.of(X, unit_variance=self.unit_variance, weights=sample_weights)
+        genome = Genome.from_columns(X.shape[1], self.chromosomes, self.positions)
+        scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
         fits = fused_path(
             scale.apply(X),
             y,

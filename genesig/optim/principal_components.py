@@ -54,7 +54,7 @@ class Points:
     inner: Array
 
     @classmethod
-    def of(cls, X: Array, origin: Array) -> Points:
+    def from_rows(cls, X: Array, origin: Array) -> Points:
         """Return the inner products of X (n, d) less an origin (d,) among them, to keep digits."""
         X = X - origin
         return cls(X @ X.T)

@@ -54,7 +54,7 @@ class Covariate:
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def of(
+    def from_cells(
         cls,
         column: str,
         cells: Iterable[str],
@@ -85,7 +85,7 @@ class Covariate:
         return cls(column, None, knots, words or {})
 
     @classmethod
-    def of_notes(cls, notes: Mapping[str, Any]) -> Covariate:
+    def from_notes(cls, notes: Mapping[str, Any]) -> Covariate:
         """Return the covariate of a JSON object with its column, levels and number of knots."""
         levels = notes["levels"] and tuple(notes["levels"])
         return cls(notes["column"], levels, notes.get("knots", 0), notes.get("words", {}))

@@ -73,11 +73,11 @@ class Design:
         }
 
     @classmethod
-    def of(cls, notes: Mapping[str, Any]) -> Design:
+    def from_notes(cls, notes: Mapping[str, Any]) -> Design:
         """Read what `notes` wrote."""
         classes = notes["classes"]
         covariates = tuple(
-            Covariate.of_notes(covariate_notes) for covariate_notes in notes.get("covariates", ())
+            Covariate.from_notes(covariate_notes) for covariate_notes in notes.get("covariates", ())
         )
         names = None if classes is None else tuple(classes)
         return cls(**{**notes, "classes": names, "covariates": covariates})

@@ -217,7 +217,7 @@ class Dataset:
             X=X,
             obs=obs.astype(str),
             var=var.assign(symbol=var["symbol"].astype(str)),
-            design=Design.of(notes["design"]),
+            design=Design.from_notes(notes["design"]),
             provenance=notes["provenance"],
             unaligned=unaligned,
         )

@@ -121,7 +121,7 @@ class ModelFits:
         return cls(**load_arrays(path))
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> ModelFits:
+    def from_rows(cls, rows: Sequence[Row]) -> ModelFits:
         """Return the record of fits, each a dict of its values in every array but the pointers."""
         arrays: dict[str, Array] = {}
         for name in rows[0] if rows else [f.name for f in fields(cls)]:
@@ -137,7 +137,7 @@ class ModelFits:
         return cls(**arrays)
 
     def rows(self) -> list[Row]:
-        """Return the fits as dicts, the argument of `of`."""
+        """Return the fits as dicts, the argument of `from_rows`."""
         arrays = self.arrays()
         rows = list[Row]()
         for fit in range(len(self)):
@@ -162,4 +162,4 @@ class ModelFits:
         rows.sort(key=lambda row: (row["permutation"], split_order[str(row["split"])]))
         pairs = [(int(row["permutation"]), str(row["split"])) for row in rows]
         refuse_gaps(pairs, splits)
-        return cls.of(rows)
+        return cls.from_rows(rows)

@@ -29,7 +29,7 @@ class Split:
     seed: tuple[int, ...]
 
     @classmethod
-    def of(cls, raw: dict[str, Any]) -> Split:
+    def from_json(cls, raw: dict[str, Any]) -> Split:
         """Build a split from its JSON object."""
         inner = tuple(tuple(fold) for fold in raw["inner"])
         lists = {key: tuple(raw[key]) for key in ("train", "test", "seed")}
@@ -59,17 +59,19 @@ class Splits:
     @classmethod
     def load(cls, path: str | Path) -> Splits:
         """Read what `save` wrote."""
-        return cls.of(load_json(path))
+        return cls.from_json(load_json(path))
 
     @classmethod
-    def of(cls, raw: dict[str, Any]) -> Splits:
+    def from_json(cls, raw: dict[str, Any]) -> Splits:
         """Build the splits from their JSON object."""
-        split_lists = {key: tuple(map(Split.of, raw[key])) for key in ("outer", "subsamples")}
+        split_lists = {
+            key: tuple(map(Split.from_json, raw[key])) for key in ("outer", "subsamples")
+        }
         return cls(
             raw["scheme"],
             raw["inner_scheme"],
             raw["seed"],
-            final=Split.of(raw["final"]),
+            final=Split.from_json(raw["final"]),
             **split_lists,
         )
 

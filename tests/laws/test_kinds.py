@@ -49,7 +49,7 @@ def test_there_is_a_study_of_every_kind():
 @KINDS
 def test_every_training_set_has_what_it_needs(kind):
     dataset = study_of(kind, 1)
-    samples, y = Samples.of(dataset), dataset.response()
+    samples, y = Samples.from_dataset(dataset), dataset.response()
     for split in splits_of(dataset, folds=4, repeats=3).outer:
         rows = samples.rows(split.train)
         assert dataset.kind.training_fault(y[rows], dataset.design.classes) is None
@@ -90,7 +90,7 @@ def test_numbers_of_a_response_are_one_for_each_sample(kind):
 @KINDS
 def test_what_a_file_holds_of_a_design_is_read_again(kind):
     design = study_of(kind, 1).design
-    assert Design.of(design.notes()) == design
+    assert Design.from_notes(design.notes()) == design
 
 
 @KINDS

@@ -67,7 +67,7 @@ def test_altered_test_rows_change_nothing_that_is_fitted(name):
         obs.iloc[rows, 0] = "ill"  # nor may the labels of the test rows count
         one = replace(splits, outer=(split,))
         changed = outer(replace(dataset, X=X, obs=obs), one, **VARIANTS[name])
-        assert_same(changed, ModelFits.of([before.rows()[number]]), LEARNED)
+        assert_same(changed, ModelFits.from_rows([before.rows()[number]]), LEARNED)
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "group"])

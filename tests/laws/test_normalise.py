@@ -111,7 +111,7 @@ def test_a_row_wise_step_learns_nothing(name, X):
 @given(X=expression())
 def test_a_step_is_rebuilt_from_json(name, X):
     fitted = fit_steps(X, [by_default(name)], about(X))
-    rebuilt = Reference.of(json.loads(json.dumps(fitted.state())))
+    rebuilt = Reference.from_state(json.loads(json.dumps(fitted.state())))
     done = fitted.transform(X, about(X))
     np.testing.assert_array_equal(rebuilt.transform(X, about(X)), done)
     np.testing.assert_array_equal(rebuilt.genes, fitted.genes)

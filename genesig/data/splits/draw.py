@@ -64,7 +64,7 @@ def draw_splits(
     InvalidInput
         With one line for every split or fold that cannot be used.
     """
-    samples = Samples.of(dataset)
+    samples = Samples.from_dataset(dataset)
     if file is None:
         reads_column = column is not None and scheme == "predefined"
         sides = dataset.obs[column].astype(str).to_numpy(dtype=object) if reads_column else None
@@ -99,7 +99,7 @@ def redrawn(dataset: Dataset, splits: Splits) -> list[Split]:
 
     Only different ones. Empty if the inner folds are not random, or if a file contains them.
     """
-    samples = Samples.of(dataset)
+    samples = Samples.from_dataset(dataset)
     final = splits.final
     inner = _InnerFolds(samples, splits.seed, splits.inner_scheme, len(final.inner))
     final_splits = [final]

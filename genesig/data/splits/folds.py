@@ -75,7 +75,7 @@ class Samples:
     studies: bool = False
 
     @classmethod
-    def of(cls, dataset: Dataset) -> Samples:
+    def from_dataset(cls, dataset: Dataset) -> Samples:
         """Return the samples of a data set."""
         return cls(
             tuple(dataset.samples),

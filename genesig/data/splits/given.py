@@ -124,7 +124,7 @@ def _splits(raw: list[dict[str, Any]]) -> tuple[Split, ...]:
         split |= {side: sorted(split[side]) for side in ("train", "test")}
         split["inner"] = [sorted(fold) for fold in split["inner"]]
         key = spawn_key(OUTER_SPLIT, split=split["repeat"], fold=split["fold"])
-        filled.append(Split.of({"seed": key} | split))
+        filled.append(Split.from_json({"seed": key} | split))
     return tuple(filled)
 
 

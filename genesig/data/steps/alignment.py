@@ -40,10 +40,10 @@ class AlignStudies:
     kind: ClassVar[Literal["study"]] = "study"
     genes: ClassVar[None] = None
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
         """Align the rows of each study; missing values stay missing and do not count in m and s."""
         aligned = np.empty(X.shape)
-        for rows in _rows_by_study(self.column, len(X), about).values():
+        for rows in _rows_by_study(self.column, len(X), obs).values():
             study = X[rows]
             n_values = np.maximum(np.isfinite(study).sum(axis=0), 1)
             aligned[rows] = study - np.nansum(study, axis=0) / n_values
@@ -84,9 +84,9 @@ class FixStudies:
     genes: ClassVar[None] = None
 
     @classmethod
-    def fit(cls, X: Array, about: pd.DataFrame, *, column: str, response: Array) -> FixStudies:
+    def fit(cls, X: Array, obs: pd.DataFrame, *, column: str, response: Array) -> FixStudies:
         """Estimate the locations; `response` has a number for each row, or a column a class."""
-        rows_of_study = _rows_by_study(column, len(X), about)
+        rows_of_study = _rows_by_study(column, len(X), obs)
         membership = np.zeros((len(X), len(rows_of_study)))
         for index, rows in enumerate(rows_of_study.values()):
             membership[rows, index] = 1.0
@@ -97,11 +97,11 @@ class FixStudies:
         location = averaging @ (X - R @ slopes)
         return cls(column, list(rows_of_study), location - location.mean(axis=0))
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
         """Shift the rows of the training studies."""
         shifted = X.copy()
         shift = dict(zip(self.batches, np.asarray(self.shift), strict=True))
-        for name, rows in _rows_by_study(self.column, len(X), about).items():
+        for name, rows in _rows_by_study(self.column, len(X), obs).items():
             if name in shift:
                 shifted[rows] -= shift[name]
         return shifted
@@ -132,20 +132,20 @@ class CombatStudies:
     genes: ClassVar[None] = None
 
     @classmethod
-    def fit(cls, X: Array, about: pd.DataFrame, *, column: str) -> CombatStudies:
+    def fit(cls, X: Array, obs: pd.DataFrame, *, column: str) -> CombatStudies:
         """Estimate the shift and the variance of each study."""
-        names = about[column].astype(str).tolist()
+        names = obs[column].astype(str).tolist()
         combat = Combat.fit(X, batch=names, reference=None, covariates=None)
         # One study has no batch effect to estimate: it is the reference as it is.
         target = combat if len(combat.batches) > 1 else ReferenceBatch.fit(X)
         return cls(column, combat.batches, target.mean, target.scale, combat.gamma, combat.delta)
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
         """Adjust the rows of each study."""
         mean, scale, gamma, delta = map(np.asarray, (self.mean, self.scale, self.gamma, self.delta))
         combat = Combat(tuple(self.batches), mean, scale, np.zeros((0, len(mean))), gamma, delta)
         adjusted = np.array(X)
-        for name, rows in _rows_by_study(self.column, len(X), about).items():
+        for name, rows in _rows_by_study(self.column, len(X), obs).items():
             if name in self.batches:
                 adjusted[rows] = combat.transform(
                     X[rows], batch=[name] * len(rows), covariates=None
@@ -155,11 +155,11 @@ class CombatStudies:
         return adjusted
 
 
-def _rows_by_study(column: str, n: int, about: pd.DataFrame | None) -> dict[str, Array]:
+def _rows_by_study(column: str, n: int, obs: pd.DataFrame | None) -> dict[str, Array]:
     """Return the rows of each study, by name; all n rows under "" if the studies are not known."""
-    if about is None or column not in about:
+    if obs is None or column not in obs:
         return {"": np.arange(n)}
-    names = about[column].astype(str).to_numpy(dtype=object)
+    names = obs[column].astype(str).to_numpy(dtype=object)
     return {str(name): np.flatnonzero(names == name) for name in np.unique(names)}
 
 

@@ -347,17 +347,17 @@ class BatchCorrection:
 
     @classmethod
     def fit(
-        cls, X: Array, about: pd.DataFrame | None, *, batch: str | None, covariates: Sequence[str]
+        cls, X: Array, obs: pd.DataFrame | None, *, batch: str | None, covariates: Sequence[str]
     ) -> BatchCorrection:
         """Estimate the batches' shifts and variances.
 
         Parameters
         ----------
         X : (n_samples, n_genes) float
-        about : DataFrame
+        obs : DataFrame
             Rows of the sample table, those of `X`.
         batch : str
-            Column of `about`.
+            Column of `obs`.
         covariates : list of str
             Columns of numbers or words; never the class, and nothing that stands for it.
 
@@ -366,23 +366,23 @@ class BatchCorrection:
         GenesigError
             There is no column of batches; a sample lacks its batch or a number; `Combat`'s own.
         """
-        if batch is None or about is None:
+        if batch is None or obs is None:
             raise GenesigError(
                 "normalise.folds: combat needs data.batch, the column that says which samples were "
                 "processed together"
             )
         columns = (batch, *covariates)
         known_covariates = [
-            Covariate.of(name, map(str, about[name])) for name in covariates if name in about
+            Covariate.from_cells(name, map(str, obs[name])) for name in covariates if name in obs
         ]
         levels = [
             [covariate.column, level]
             for covariate in known_covariates
             for level in covariate.levels or ()
         ]
-        names, numbers = _batches_and_covariates(about, columns, levels)
+        names, numbers = _batches_and_covariates(obs, columns, levels)
         if UNKNOWN_BATCH in names:
-            incomplete = [str(name) for name in about.index[names == UNKNOWN_BATCH]]
+            incomplete = [str(name) for name in obs.index[names == UNKNOWN_BATCH]]
             raise GenesigError(
                 f"normalise.folds: combat needs the batch and a value of each covariate of every "
                 f"sample ({listing(columns)}), not so for {listing(incomplete)}"
@@ -390,19 +390,19 @@ class BatchCorrection:
         fitted = Combat.fit(X, batch=names.tolist(), reference=None, covariates=numbers)
         return cls(columns, levels, **vars(fitted))
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
-        """Correct the samples whose batch is known; `about` are their rows of the sample table."""
-        if about is None:
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
+        """Correct the samples whose batch is known; `obs` are their rows of the sample table."""
+        if obs is None:
             return X
-        names, numbers = _batches_and_covariates(about, self.columns, self.levels)
+        names, numbers = _batches_and_covariates(obs, self.columns, self.levels)
         return self._combat().transform(X, batch=names.tolist(), covariates=numbers)
 
-    def uncorrected(self, about: pd.DataFrame | None, n_samples: int) -> Array:
+    def uncorrected(self, obs: pd.DataFrame | None, n_samples: int) -> Array:
         """Return the (n_samples,) mask of those that `transform` leaves as they are."""
-        if about is None:
+        if obs is None:
             return np.ones(n_samples, dtype=bool)
         return ~np.isin(
-            _batches_and_covariates(about, self.columns, self.levels)[0],
+            _batches_and_covariates(obs, self.columns, self.levels)[0],
             list(map(str, self.batches)),
         )
 
@@ -412,7 +412,7 @@ class BatchCorrection:
 
 
 def _batches_and_covariates(
-    about: pd.DataFrame, columns: Sequence[str], levels: Sequence[Sequence[str]]
+    obs: pd.DataFrame, columns: Sequence[str], levels: Sequence[Sequence[str]]
 ) -> tuple[Array, Array]:
     """Return each sample's batch (n,), and its covariates (n, q).
 
@@ -426,14 +426,14 @@ def _batches_and_covariates(
         for name, levels_of_column in words_of_column.items()
     ]
     width = sum(len(covariate.names) for covariate in covariates)
-    if any(column not in about.columns for column in columns):
-        return np.full(len(about), UNKNOWN_BATCH, dtype=object), np.zeros((len(about), width))
-    names = about[columns[0]].astype(str).to_numpy(dtype=object)
+    if any(column not in obs.columns for column in columns):
+        return np.full(len(obs), UNKNOWN_BATCH, dtype=object), np.zeros((len(obs), width))
+    names = obs[columns[0]].astype(str).to_numpy(dtype=object)
     cells = [
-        _encode_known(covariate, about[covariate.column].astype(str).tolist())
+        _encode_known(covariate, obs[covariate.column].astype(str).tolist())
         for covariate in covariates
     ]
-    numbers = np.hstack([np.zeros((len(about), 0)), *cells])
+    numbers = np.hstack([np.zeros((len(obs), 0)), *cells])
     blank = np.array([is_missing(name) for name in names]) | np.isnan(numbers).any(axis=1)
     return np.where(blank, UNKNOWN_BATCH, names), np.where(np.isnan(numbers), 0.0, numbers)
 

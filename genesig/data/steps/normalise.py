@@ -99,7 +99,7 @@ class Normaliser(Protocol):
     def genes(self) -> Array | None:
         """Columns that are kept, or that represent their set; None for steps that keep all."""
 
-    def transform(self, X: Array, *about: Any) -> Array:
+    def transform(self, X: Array, *obs: Any) -> Array:
         """Return the normalised rows; each depends only on itself and on the fitted values."""
 
 
@@ -128,24 +128,24 @@ class Reference:
             genes = genes if step.genes is None else genes[step.genes]
         return genes
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
         """Apply the steps; (n, n_genes) becomes (n, len(genes)).
 
-        `about` are the rows of the sample table, if they are known: without them no batch is
+        `obs` are the rows of the sample table, if they are known: without them no batch is
         corrected.
         """
         for name, step in zip(self.names, self.steps, strict=True):
             with answering("steps", name):
                 width = X.shape[1] if step.genes is None else len(step.genes)
-                transformed = apply(step, X, about)
+                transformed = apply(step, X, obs)
             check_answer("steps", name, transformed, (len(X), width))
             X = transformed
         return X
 
-    def uncorrected(self, about: pd.DataFrame) -> Array:
+    def uncorrected(self, obs: pd.DataFrame) -> Array:
         """Return the mask of the samples whose batch some step cannot correct."""
-        n = len(about)
-        masks = [s.uncorrected(about, n) for s in self.steps if isinstance(s, BatchCorrection)]
+        n = len(obs)
+        masks = [s.uncorrected(obs, n) for s in self.steps if isinstance(s, BatchCorrection)]
         return np.asarray(np.any([np.zeros(n, dtype=bool), *masks], axis=0))
 
     def state(self) -> dict[str, Any]:
@@ -157,17 +157,17 @@ class Reference:
         return {"n_genes": self.n_genes, "steps": steps}
 
     @classmethod
-    def of(cls, state: Mapping[str, Any]) -> Reference:
+    def from_state(cls, state: Mapping[str, Any]) -> Reference:
         """Build the record from its `state`."""
         names = tuple(step["step"] for step in state["steps"])
         steps = tuple(map(_rebuild_step, state["steps"]))
         return cls(names, steps, state["n_genes"])
 
 
-def apply(step: Normaliser, X: Array, about: pd.DataFrame | None) -> Array:
-    """Return the rows after a fitted step; only a step for batches or studies gets `about`."""
+def apply(step: Normaliser, X: Array, obs: pd.DataFrame | None) -> Array:
+    """Return the rows after a fitted step; only a step for batches or studies gets `obs`."""
     takes_samples = step.kind in ("batch", "study", "studies")
-    return step.transform(X, about) if takes_samples else step.transform(X)
+    return step.transform(X, obs) if takes_samples else step.transform(X)
 
 
 def _rebuild_step(state: Mapping[str, Any]) -> Normaliser:
@@ -240,7 +240,7 @@ def with_batch(steps: Steps, design: Design) -> list[dict[str, Any]]:
     return with_batches
 
 
-def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Reference:
+def fit_steps(X: Array, steps: Steps, obs: pd.DataFrame | None = None) -> Reference:
     """Fit steps one after the other, each on the training rows as the ones before leave them.
 
     Parameters
@@ -249,7 +249,7 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
         Training rows; not modified.
     steps : list of {"step": name, setting: value, ...}
         A setting ``by`` names the set of each column of `X` (see `bind_steps`), or None.
-    about : DataFrame or None
+    obs : DataFrame or None
         The training rows of the sample table, for steps that correct batches.
 
     Raises
@@ -267,26 +267,24 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         step_class = _class_of(step["step"])
         with answering("steps", step["step"]):
-            fitted.append(among(_fit_step(step_class, X, about, settings), genes))
+            fitted.append(among(_fit_step(step_class, X, obs, settings), genes))
             # No step learns from the result of the last one.
-            X = apply(fitted[-1], X, about) if position < len(steps) else X
+            X = apply(fitted[-1], X, obs) if position < len(steps) else X
         genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
     return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
 
 
-def _fit_step(
-    step_class: Any, X: Array, about: pd.DataFrame | None, settings: dict[str, Any]
-) -> Any:
+def _fit_step(step_class: Any, X: Array, obs: pd.DataFrame | None, settings: dict[str, Any]) -> Any:
     if step_class.kind in ("sample", "study"):
         return step_class(**settings)
-    samples = (about,) if step_class.kind in ("batch", "studies") else ()
-    return step_class.fit(X, *samples, **settings)
+    obs_argument = (obs,) if step_class.kind in ("batch", "studies") else ()
+    return step_class.fit(X, *obs_argument, **settings)
 
 
-def fit_reference_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Reference:
+def fit_reference_steps(X: Array, steps: Steps, obs: pd.DataFrame | None = None) -> Reference:
     """Fit the steps before centring and scaling, on the training rows of an outer split."""
     check_order(steps)
-    return fit_steps(X, [step for step in steps if step["step"] not in MOMENT_STEPS], about)
+    return fit_steps(X, [step for step in steps if step["step"] not in MOMENT_STEPS], obs)
 
 
 def moment_settings(steps: Steps) -> dict[str, bool]:

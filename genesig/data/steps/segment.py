@@ -116,5 +116,5 @@ def _column_order(var: pd.DataFrame) -> dict[str, Array]:
     position = var[POSITION].to_numpy(dtype=float)
     located = np.flatnonzero(np.isfinite(position))
     chromosomes = var[CHROMOSOME].astype(str).to_numpy(dtype=object)[located]
-    genome = Genome.of(len(located), chromosomes, position[located])
+    genome = Genome.from_columns(len(located), chromosomes, position[located])
     return {"order": located[genome.order], "starts": genome.starts}

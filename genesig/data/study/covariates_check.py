@@ -156,7 +156,7 @@ def _shaped(columns: Sequence[pd.Series[str]], shape: str,
     knots = knots_for(n) if shape == "splines" else 0
     meant = {name: {str(word): of for word, of in its.items()} for name, its in words.items()}
     found = tuple(
-        Covariate.of(name, column, knots, meant.get(name), categorical=name in categorical)
+        Covariate.from_cells(name, column, knots, meant.get(name), categorical=name in categorical)
         for name, column in ((str(column.name), column) for column in columns)
     )
     if ENOUGH * len(names_of(found)) > n:

@@ -60,7 +60,7 @@ class Instance:
     @cached_property
     def dense(self) -> Dense:
         """Return the Hessian as a matrix, built once for all tau."""
-        return Dense.of(self.problem, self.X)
+        return Dense.from_problem(self.problem, self.X)
 
 
 def make_instance(
@@ -106,10 +106,10 @@ def make_instance(
     if counts is not None:
         table = table.weighed(np.asarray(root_weights))
         nu = nu / float(counts.mean())
-    problem = Problem.of(table, y, nu)
+    problem = Problem.from_tables(table, y, nu)
     directions, lengths = row_space(inner)
     rotated = directions * lengths
-    metric = Metric.of(problem, inner, X.shape[1])
+    metric = Metric.from_problem(problem, inner, X.shape[1])
     unbounded_multipliers, largest_eigenvalue = vanishing_gradient(
         problem, rotated, metric, accuracy
     )

@@ -45,7 +45,7 @@ class Metric:
     first_term: Array
 
     @classmethod
-    def of(cls, problem: Problem, inner: Array, d: int) -> Metric:
+    def from_problem(cls, problem: Problem, inner: Array, d: int) -> Metric:
         """Return w of the average of M/2ν, in the directions of the table `first`."""
         eigenvalues, basis = np.linalg.eigh(problem.table.first)
         mean = np.einsum("ik,ik->k", basis, _average(problem, inner, d) @ basis)
@@ -159,7 +159,7 @@ class Dense:
     factors: dict[float, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, problem: Problem, X: Array) -> Dense:
+    def from_problem(cls, problem: Problem, X: Array) -> Dense:
         """Build the matrices; 24 (n d)² bytes on the way."""
         d = X.shape[1]
         n = problem.n

@@ -82,7 +82,7 @@ class Problem:
     eigenvectors: Array
 
     @classmethod
-    def of(cls, table: Tables, y: Array, nu: float) -> Problem:
+    def from_tables(cls, table: Tables, y: Array, nu: float) -> Problem:
         """Decompose the kernel matrix; `nu` is relative to mean(diag K)/n."""
         eigenvalues, eigenvectors = np.linalg.eigh(table.value)
         absolute = nu * float(np.mean(np.diag(table.value))) / len(y)

@@ -168,7 +168,7 @@ def compressed(
                 break
         if relaxed_problem is None or len(new_features):
             q = q.activate(X, new_features)
-            relaxed_problem = _RelaxedProblem.of(instance, penalty, q)
+            relaxed_problem = _RelaxedProblem.from_multipliers(instance, penalty, q)
         q, n_steps = relaxed_problem.solve(q, target, max_iterations - steps)
         steps += n_steps
         # smaller than the tolerance, because the representation of the inactive part is rounded
@@ -195,7 +195,9 @@ class _RelaxedProblem:
     slack: float
 
     @classmethod
-    def of(cls, instance: Instance, penalty: Penalty, q: Multipliers) -> _RelaxedProblem:
+    def from_multipliers(
+        cls, instance: Instance, penalty: Penalty, q: Multipliers
+    ) -> _RelaxedProblem:
         active_columns = instance.X[:, q.active]
         directions, lengths = row_space(instance.inner - active_columns @ active_columns.T)
         if len(q.active) == instance.X.shape[1]:

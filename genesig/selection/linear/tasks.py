@@ -167,7 +167,7 @@ def tasks(
     observed one. Halves stay with the place, too. With covariates everything keeps its row, and
     the matrix of the permutation is that of `exchanged`.
     """
-    y, held, samples = dataset.response(), Held.of(dataset), Samples.of(dataset)
+    y, held, samples = dataset.response(), Held.of(dataset), Samples.from_dataset(dataset)
     out = []
     drawn = [(split, _halves(samples, splits.seed, split, pairs)) for split in chosen]
     for number in numbers:

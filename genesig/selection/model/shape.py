@@ -397,7 +397,7 @@ def takes_as_low(model: Model) -> bool:
 
 def split_steps(model: Model) -> tuple[list[Any], list[Any]]:
     """Return the steps before the splits, row-wise or of one study, and the learned ones."""
-    steps, early = list(Reference.of(model["normalisation"]).steps), ("sample", "study")
+    steps, early = list(Reference.from_state(model["normalisation"]).steps), ("sample", "study")
     learned = next((k for k, step in enumerate(steps) if step.kind not in early), len(steps))
     return steps[:learned], steps[learned:]
 
@@ -427,5 +427,5 @@ def aligned(model: Model, values: Array, known: Array, filler: Array) -> Array:
 
 def aligns(model: Model) -> bool:
     """Tell whether a model needs moments of the samples that it scores."""
-    steps = Reference.of(model["normalisation"]).steps
+    steps = Reference.from_state(model["normalisation"]).steps
     return any(isinstance(step, AlignStudies | CombatStudies) for step in steps)

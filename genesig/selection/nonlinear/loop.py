@@ -243,7 +243,7 @@ def nonlinear_loop(
     for X, reference, task, shared in _matrices(dataset, all_tasks, folds, protocol):
         rows.append(_assess_split(X, reference, task, shared))
         log.info("%d of %d splits, %.0f s", len(rows), len(all_tasks), time.monotonic() - start)
-    return ModelFits.of(rows)
+    return ModelFits.from_rows(rows)
 
 
 def nonlinear_final(
@@ -258,7 +258,7 @@ def nonlinear_final(
     fit = _fit_final(outer_set, choice, task, protocol)
     row = _row(reference, task, outer_set, choice, fit, protocol)
     row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
-    return ModelFits.of([row]), curves(dataset, reference, outer_set, fit)
+    return ModelFits.from_rows([row]), curves(dataset, reference, outer_set, fit)
 
 
 def _matrices(
@@ -331,7 +331,7 @@ def _row(
     fit: Fit | None,
     protocol: NonlinearProtocol,
 ) -> dict[str, Any]:
-    """Return the row of a fit for `ModelFits.of`, without the scores."""
+    """Return the row of a fit for `ModelFits.from_rows`, without the scores."""
     row: dict[str, Any] = {
         "split": task.split,
         "permutation": task.permutation,

@@ -245,7 +245,7 @@ STUDY_MEASURES: dict[str, MeasureOfKind] = ByKind(
         "classification": ("AUC", _area, _to_logit, _from_logit),
         "several_classes": ("AUC", _areas, _to_logit, _from_logit),
         "survival": ("C", _concordance, _to_logit, _from_logit),
-        "regression": ("correlation", _correlation, _to_fisher_z, lambda at: float(np.tanh(at))),
+        "regression": ("correlation", _correlation, _to_fisher_z, lambda z: float(np.tanh(z))),
     }
 )
 """By kind of response: name of the measure, its function for one study, the function to the scale

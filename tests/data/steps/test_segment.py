@@ -115,7 +115,7 @@ def test_columns_that_a_new_sample_lacks_are_left_out_of_its_lines(tau):
     var = genome()
     X = copies(var, 6, 0.2)[1]
     fitted = fit_steps(X, with_places([STEP | {"tau": tau}], var))
-    fitted = Reference.of(fitted.state())
+    fitted = Reference.from_state(fitted.state())
     known = np.random.default_rng(0).random(X.shape) < 0.8
     known[1] = (var["chromosome"] == "").to_numpy()  # none with a place
     known[2] = False

@@ -58,7 +58,7 @@ def _stretches(dataset: Dataset, genes: Array, protocol: Protocol) -> Stretches 
     if protocol.penalty == "l1":
         return None
     names, positions = dataset.places()
-    return Stretches(Genome.of(len(genes), names[genes], positions[genes]), protocol.jump)
+    return Stretches(Genome.from_columns(len(genes), names[genes], positions[genes]), protocol.jump)
 
 
 def inner_sets(todo: list[Task], outer: Sets) -> Sets:
