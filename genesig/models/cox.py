@@ -136,7 +136,7 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
 
 
 def time_and_event(y: Array) -> tuple[Array, Array]:
-    """Return times (n,) and events (n,) of what scikit-survival or a table would hand over.
+    """Return times (n,) and events (n,) from a structured array or two columns.
 
     Raises
     ------

@@ -320,7 +320,7 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose what is not fixed, and fit; X (n, d), y (n,), sample_weight (n,)."""
+        """Choose the settings that are not fixed, and fit to X (n, d), y (n,) with weights (n,)."""
         X, y, counts = self._checked(X, y, sample_weight)
         y = np.asarray(y, dtype=float)
         self._fit(X, y, list(check_cv(self.cv).split(X, y)), counts)
@@ -350,7 +350,7 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose what is not fixed, and fit; X (n, d), y (n,) of two labels, sample_weight (n,)."""
+        """Choose the settings that are not fixed, and fit to X (n, d) and two labels y (n,)."""
         rows, labels, counts = self._checked(X, y, sample_weight)
         check_classes(labels, counts)
         folds = list(check_cv(self.cv, labels, classifier=True).split(rows, labels))

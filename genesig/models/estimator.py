@@ -214,7 +214,7 @@ class TwoClasses(ClassifierMixin):  # type: ignore[misc]
     classes_: Array
 
     def __sklearn_tags__(self) -> Any:
-        """Say that there are two classes."""
+        """Return the tags of a classifier of two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags

@@ -289,7 +289,7 @@ class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
     __doc__ = described(_GroupLasso, "Regression on groups of features", __doc__)
 
     def __sklearn_tags__(self) -> Any:
-        """Say that there may be several responses."""
+        """Return the tags of a regressor of one or several responses."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True

@@ -49,7 +49,7 @@ def component_regressions(K: Array, y: Array, weights: Array | None = None) -> t
 
 @dataclass(frozen=True)
 class Points:
-    """Inner products of all points with each other, from which every kernel matrix follows."""
+    """Inner products of all points, from which kernel matrices are computed."""
 
     inner: Array
 

@@ -83,7 +83,7 @@ def checked_file(source: BytesIO | Path, place: str) -> Iterator[h5py.File]:
 
 
 def read_annotated(source: BytesIO | Path, where: str) -> anndata.AnnData:
-    """Read an AnnData file; see `checked_file` for what is refused."""
+    """Read an AnnData file after the checks of `checked_file`."""
     import anndata
 
     with checked_file(source, where):
@@ -254,7 +254,7 @@ def _value_arrays(column: Any) -> list[h5py.Dataset]:
 
 
 def _attribute_text(group: h5py.Group, name: str) -> str:
-    """Return an attribute as text: AnnData reads those in bytes, too."""
+    """Return an attribute, which may be bytes, as text."""
     value = group.attrs.get(name, "")
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 

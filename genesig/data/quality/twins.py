@@ -59,13 +59,13 @@ def twins(X: Array) -> list[tuple[int, int, float]]:
     """
     if len(X) < MIN_SAMPLES or X.shape[1] < MIN_GENES:
         return []
-    correlations = standardised_products(X, unit_variance=True)
-    lengths = np.sqrt(np.maximum(np.diag(correlations), np.finfo(float).tiny))
+    products = standardised_products(X, unit_variance=True)
+    lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(float).tiny))
     precision = np.linalg.inv(
-        correlations / lengths / lengths[:, None] + SAMPLE_RIDGE * np.eye(len(correlations))
+        products / lengths / lengths[:, None] + SAMPLE_RIDGE * np.eye(len(products))
     )
     root_diagonal = np.sqrt(np.diag(precision))
-    first_rows, second_rows = np.triu_indices(len(correlations), 1)
+    first_rows, second_rows = np.triu_indices(len(products), 1)
     r = -(precision / root_diagonal / root_diagonal[:, None])[first_rows, second_rows]
     median_r = np.median(r)
     spread = 1.4826 * np.median(np.abs(r - median_r))
@@ -92,7 +92,7 @@ def check_twins(expression: Expression, sheet: Sheet, place: str) -> Iterator[Pr
 
 def twins_of(X: Array) -> list[tuple[int, int]]:
     """Return the rows of each pair of samples of a data set that are `twins`, the closest first."""
-    return [(row, other_row) for row, other_row, _r in twins(logarithms_of(X))]
+    return [(row, other_row) for row, other_row, _ in twins(logarithms_of(X))]
 
 
 def cross_twins(X: Array, other_X: Array) -> list[tuple[int, int]]:

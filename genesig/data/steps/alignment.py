@@ -20,7 +20,7 @@ MIN_STUDY_SAMPLES = 10
 
 @dataclass(frozen=True, eq=False)
 class AlignStudies:
-    """x - m of each gene, divided by s if the spread is to be the same, too.
+    """Centre each gene by the mean m of its study, and divide by the deviation s if `spread`.
 
     m and s (ddof 0) are those of the sample's own study, over all its samples and no others: a
     study that is held out whole has no influence on training. Single held-out samples have one

@@ -152,7 +152,7 @@ class Collapse:
         return cls(np.sort(best_first[first_of_set]), np.empty(0, dtype=np.int64))
 
     def transform(self, X: Array) -> Array:
-        """Take the chosen columns, or the median of each set."""
+        """Return the chosen columns, or the median of each set."""
         if not len(self.sets):
             return X[:, self.genes]
         collapsed = np.empty((len(X), len(self.genes)))

@@ -120,7 +120,7 @@ class ReferenceBatch:
 
     @classmethod
     def fit(cls, X: Array) -> ReferenceBatch:
-        """Take mean and standard deviation of each column."""
+        """Return the step with mean and standard deviation of each column."""
         return cls(X.mean(axis=0), _column_scale(X))
 
     def transform(self, X: Array) -> Array:
@@ -237,7 +237,7 @@ class Combat:
         return fitted
 
     def transform(self, X: Array, *, batch: Sequence[str], covariates: Array | None) -> Array:
-        """Adjust samples of known batches; those of other batches stay as they are.
+        """Return adjusted samples of known batches; samples of other batches stay as they are.
 
         Parameters
         ----------
@@ -398,7 +398,7 @@ class BatchCorrection:
         return self._combat().transform(X, batch=names.tolist(), covariates=numbers)
 
     def uncorrected(self, obs: pd.DataFrame | None, n_samples: int) -> Array:
-        """Return the (n_samples,) mask of those that `transform` leaves as they are."""
+        """Return the mask (n_samples,) of the samples that `transform` does not correct."""
         if obs is None:
             return np.ones(n_samples, dtype=bool)
         return ~np.isin(

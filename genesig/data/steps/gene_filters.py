@@ -25,7 +25,7 @@ class KeptGenes:
     kind: ClassVar[Literal["fold"]] = "fold"
 
     def transform(self, X: Array) -> Array:
-        """Take the kept columns."""
+        """Return the kept columns."""
         return X[:, self.genes]
 
 

@@ -200,7 +200,7 @@ class MeanImpute:
         return cls(np.where(n_measured > 0, means, overall_mean))
 
     def transform(self, X: Array) -> Array:
-        """Fill in what is NaN; what is not stays."""
+        """Return X with missing values filled in."""
         return np.where(np.isnan(X), np.asarray(self.means, dtype=np.float64), X)
 
 
@@ -396,7 +396,7 @@ class LeftCensored:
         return cls(low)
 
     def transform(self, X: Array) -> Array:
-        """Fill in what is NaN; what is not stays."""
+        """Return X with missing values filled in."""
         return np.where(np.isnan(X), np.asarray(self.low, dtype=np.float64), X)
 
 
@@ -439,7 +439,7 @@ class HalfMinimum:
         return cls(smallest - 1 if logarithms else smallest / 2)
 
     def transform(self, X: Array) -> Array:
-        """Fill in what is NaN; what is not stays."""
+        """Return X with missing values filled in."""
         return np.where(np.isnan(X), np.asarray(self.low, dtype=np.float64), X)
 
 

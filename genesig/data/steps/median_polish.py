@@ -55,7 +55,7 @@ class MedianPolish:
         return cls(median_polish(_log2(X), sets)[1], sets)
 
     def transform(self, X: Array) -> Array:
-        """Take the effects off, and the median of each set."""
+        """Return the median of each set after subtraction of the effects."""
         residual = _log2(X) - self.effects
         summary = np.empty((len(X), int(self.sets.max(initial=-1)) + 1))
         for set_numbers, columns in sets_by_size(self.sets):
@@ -138,7 +138,7 @@ def _move_median_to_level(set_level: Array, effects: Array, active: Array) -> No
 
 
 def _median(values: Array, axis: int) -> Array:
-    """Take medians without numpy's search for NaN, which costs more than sorting short axes."""
+    """Return medians along an axis, on short axes quicker than numpy, which searches for NaN."""
     ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)
     n = values.shape[axis]
     upper = ordered[..., n // 2]

@@ -99,7 +99,7 @@ def with_columns(dataset: Dataset, steps: Sequence[Mapping[str, Any]]) -> Datase
 
 
 def count_indicators(dataset: Dataset) -> int:
-    """Return the number of indicator columns: those named after a gene or omic of the data set."""
+    """Return the number of columns whose name is that of an indicator of a gene or an omic."""
     sources = {*dataset.genes, *dataset.omics}
     return sum(
         name.endswith(INDICATOR_SUFFIX) and name.removesuffix(INDICATOR_SUFFIX) in sources
@@ -116,7 +116,7 @@ def _indicator_source(steps: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _gene_indicators(dataset: Dataset) -> pd.DataFrame:
-    """Return the gene-table rows of the indicators: those of the genes that some samples lack."""
+    """Return gene-table rows for indicators of the genes that only some samples have."""
     is_missing = np.isnan(dataset.X)
     partly_missing = np.flatnonzero(is_missing.any(axis=0) & ~is_missing.all(axis=0))
     indicator_rows = dataset.var.iloc[partly_missing].copy()

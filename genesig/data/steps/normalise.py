@@ -122,7 +122,7 @@ class Reference:
 
     @property
     def genes(self) -> Array:
-        """Numbers of the kept genes among those that `transform` takes."""
+        """Kept genes, as columns of the matrix that `transform` takes."""
         genes = np.arange(self.n_genes)
         for step in self.steps:
             genes = genes if step.genes is None else genes[step.genes]

@@ -63,7 +63,7 @@ LEARNED_DEPTH_STEPS = {"size_factors", "vst"}
 
 
 def sizes(X: Array) -> tuple[float, float, float]:
-    """Return smallest value, 99th percentile and largest value of those that are not missing."""
+    """Return smallest value, 99th percentile and largest value, without missing values."""
     X = X[np.isfinite(X)]
     return float(X.min()), float(np.percentile(X, 99)), float(X.max())
 
@@ -187,7 +187,7 @@ def middle_and_top(X: Array) -> tuple[float, float]:
 
 
 def spread_as_raw(median: float, p99: float) -> bool:
-    """Tell whether values were probably never logged where any shift and factor is allowed.
+    """Tell whether values were probably never logged, up to any shift and factor.
 
     They are large and lie far apart. Unlike in `looks_raw`, a single outlying value has no effect.
     """

@@ -1,4 +1,4 @@
-"""Zeros that stand for missing values, as label-free proteomics writes them."""
+"""Zeros that mean missing values, as in label-free proteomics."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Penalty:
 
     @property
     def separate(self) -> bool:
-        """Whether every variable is a block of its own."""
+        """Whether every block is a single variable."""
         return len(self.radius) == len(self.block)
 
     def norms(self, squared: Array) -> Array:
