@@ -274,6 +274,7 @@ def kernel_pcr_numbers(X: Array, y: Array, X_test: Array, inner: Folds, random_s
 def _component_regression(
     X: Array, y: Array, X_test: Array, inner: Folds, widths: Sequence[float | None]
 ) -> tuple[Array, Array]:
+    """Return test scores and held-out scores of least squares on kernel principal components."""
     points = Points.from_rows(np.vstack([X, X_test]), X.mean(axis=0))
     n = len(y)
     choice = choose_components(points, y, inner, widths)
@@ -430,6 +431,7 @@ def ridge_beside(q: int) -> Mapping[str, Baseline]:
 
 
 def _least_squares(q: int, X: Array, y: Array, X_test: Array, inner: Folds) -> tuple[Array, Array]:
+    """Return test scores and held-out scores of ridge adjusted for the first q columns."""
     from sklearn.linear_model import Ridge
 
     def fit(alpha: float, X_train: Array, y_train: Array, X_heldout: Array) -> Array:
@@ -456,6 +458,7 @@ def _least_squares(q: int, X: Array, y: Array, X_test: Array, inner: Folds) -> t
 
 
 def _cox_beside(q: int, X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
+    """Return test scores of Cox ridge regression adjusted for the first q columns."""
     X, X_test, scale = _rotate_genes(q, X, X_test)
     lam = scale / len(y) * PENALTY_GRID
     training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in inner]

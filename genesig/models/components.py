@@ -162,6 +162,7 @@ class _KernelPCR(BaseEstimator):  # type: ignore[misc]
         self.cv = cv
 
     def _widths(self) -> list[float | None]:
+        """Return the kernel widths to choose from; None for the linear kernel."""
         if not pick("kernel", HAS_WIDTH, self.kernel):
             return [None]
         widths = [float(width) for width in np.ravel(self.width)]

@@ -163,6 +163,7 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         return checked(self, X, y, sample_weight, "their derivative means nothing")
 
     def _settings(self, lam: Sequence[float]) -> Settings:
+        """Return solver settings with the ridge weights `lam`; raise if these are not positive."""
         check_numbers(self, positive=("tolerance", "tau_min"))
         ridge_weights = np.asarray(lam, dtype=float) if self.debias else np.zeros(0)
         if self.debias and not (len(ridge_weights) and (ridge_weights > 0).all()):
@@ -192,6 +193,7 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
     def _fit(
         self, X: Array, y: Array, folds: list[tuple[Array, Array]], counts: Array | None
     ) -> None:
+        """Choose (nu, width), tau and lam by the folds unless they are set, and fit to all rows."""
         lam = tuple(self.lam) if self.debias else (np.nan,)
         taus = self._taus()
         grid = [(float(v), float(w)) for v in np.atleast_1d(self.nu) for w in _as_array(self.width)]
@@ -234,6 +236,7 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         return best_setting, int(tau_index), int(lam_index)
 
     def _conclude(self, X: Array, y: Array, taus: Array, lam: float, counts: Array | None) -> None:
+        """Fit to all rows along `taus`, and set the attributes of the last fit."""
         fit = fit_path(
             X,
             y,
@@ -425,6 +428,7 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         self.tolerance = tolerance
 
     def _check(self) -> None:
+        """Raise if a setting is out of its range."""
         check_numbers(self, positive=("tolerance",))
         if self.n_bins < 2 or not 0 <= self.lam <= 1:
             raise InvalidProblem(

@@ -98,6 +98,7 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         self.tolerance = tolerance
 
     def _fit(self, X: Array, Y: Array, weights: Array | None) -> None:
+        """Set the fitted attributes from checked X (n, d), Y (n, T) and weights (n,)."""
         check_numbers(self, positive=("width",))
         self._parts = self._columns_of(X.shape[1])
         root_weights = roots(weights, len(X))
@@ -133,6 +134,7 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
             self.shares_[kernel] = np.linalg.norm(kernels[kernel] @ coefs) / np.sqrt(len(X))
 
     def _columns_of(self, d: int) -> list[Array]:
+        """Return the feature numbers of each block; raise if a block is not valid."""
         if not self.kernels:
             raise InvalidProblem("kernels must name at least one kernel")
         block_columns = [range(d)] if self.blocks is None else self.blocks

@@ -266,6 +266,7 @@ class _GroupLasso(LinearBlocks):
         self._keep(fits, scale, centre)
 
     def _penalty(self, d: int) -> Penalty:
+        """Return the penalty on the groups of d features."""
         groups = [[j] for j in range(d)] if self.groups is None else self.groups
         sizes = np.array([len(group) for group in groups], dtype=float)
         weights = np.sqrt(sizes) if self.weights is None else self.weights

@@ -85,6 +85,7 @@ class Plots:
         return ax
 
     def _one_against_the_others(self, classes: Sequence[str], ax: Axes) -> Axes:
+        """Draw the ROC curve of each of several classes against the others."""
         for _, rows in self._held_out().groupby("repeat"):
             for name, colour in zip(classes, CLASS_COLOURS, strict=False):
                 score = rows[f"score of {name}"].to_numpy()

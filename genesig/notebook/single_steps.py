@@ -145,6 +145,7 @@ def _check_cells(matrix: Matrix, source: str) -> None:
 def _samples_in_rows(
     matrix: Matrix, source: str, sample_table: pd.DataFrame | None, sheet: str
 ) -> Matrix:
+    """Return the matrix with samples in rows, by the sample table or by its longer side."""
     if sample_table is None:
         return matrix if len(matrix.columns) > len(matrix.rows) else matrix.turn()
     problems: list[Problem] = []

@@ -155,6 +155,7 @@ class Study:
         return Results(self.folder / "results")
 
     def _write(self) -> None:
+        """Write the config and AnnData files of the study; raise if the folder is not its own."""
         import yaml
 
         config = self.folder / CONFIG_FILE

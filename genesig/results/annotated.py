@@ -354,6 +354,7 @@ def _table(group: Any) -> pd.DataFrame:
 
 
 def _column(stored: Any) -> Any:
+    """Return the values of a column of a stored data frame."""
     kind = stored.attrs["encoding-type"]
     if kind == "string-array":
         return stored.asstr()[()]

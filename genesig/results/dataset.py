@@ -213,6 +213,7 @@ class Dataset:
         notes: dict[str, Any],
         unaligned: Array | None,
     ) -> Dataset:
+        """Return a data set from the parts of its file."""
         return cls(
             X=X,
             obs=obs.astype(str),

@@ -192,6 +192,7 @@ def check_download_digest(path: Path) -> None:
 
 
 def _network_error(url: str, error: Exception) -> InvalidInput:
+    """Return the error for the user after a failed download."""
     if isinstance(error, _IncompleteDownload):
         message = str(error)
     elif isinstance(error, HTTPError):

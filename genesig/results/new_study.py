@@ -200,6 +200,7 @@ class Start:
 
 
 def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
+    """Return a mapping as YAML; lists are on one line if `short_lists`."""
     import yaml
 
     if not value:

@@ -104,6 +104,7 @@ def changed_fits(record: Any, home: Path, source: str) -> Iterator[Problem]:
 
 
 def _changed_files(recorded: Mapping[str, str], home: Path) -> Iterator[Problem]:
+    """Yield a problem for each recorded file that is missing or has another digest."""
     for name, digest in recorded.items():
         path = home / name
         if not path.is_file():
@@ -197,6 +198,7 @@ def write_crate(record: Any, home: Path, source: str) -> Path:
 
 
 def _crate_metadata(record: Mapping[str, Any], home: Path) -> Any:
+    """Return the JSON-LD of the crate of a recorded run."""
     from rocrate.model.contextentity import ContextEntity
     from rocrate.rocrate import ROCrate
 
@@ -351,6 +353,7 @@ def _start_time(log: Path) -> float:
 
 
 def _log_tail(path: Path) -> str:
+    """Return the last `LOG_TAIL_BYTES` of a log, "" if it cannot be read."""
     try:
         with path.open("rb") as stream:
             stream.seek(-min(LOG_TAIL_BYTES, os.fstat(stream.fileno()).st_size), os.SEEK_END)

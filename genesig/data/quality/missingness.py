@@ -163,6 +163,7 @@ def _rank_sums(missing_values: Array, response_number: Array) -> Array:
 
 
 def _kruskal(share: Array, members: Array) -> float:
+    """Return the p of Kruskal and Wallis' test of shares (n,) between classes; NaN if undefined."""
     from scipy.stats import kruskal
 
     shares_by_class = [share[member] for member in members if member.any()]
@@ -250,6 +251,7 @@ def _omics_advice(missing: Array, omics: Array | None) -> str:
 
 
 def _by_gene(associations: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator[str]:
+    """Yield a phrase about the genes whose missing values are associated with the label."""
     associated = associations.associated
     classes = sheet.design.classes
     if not len(associated):
@@ -268,6 +270,7 @@ def _by_gene(associations: Missingness, genes: Sequence[str], sheet: Sheet) -> I
 
 
 def _by_sample(associations: Missingness, sheet: Sheet) -> Iterator[str]:
+    """Yield a phrase if the samples' shares of missing values are associated with the label."""
     if not associations.sample_p <= MAX_SAMPLE_P:
         return
     shares = zip(associations.class_share, sheet.design.classes or (), strict=False)
@@ -287,6 +290,7 @@ def _join_phrases(phrases: Sequence[str]) -> str:
 def _left_out_genes(
     X: Array, genes: Sequence[str], sheet: Sheet, max_share: float, place: str
 ) -> Iterator[Problem]:
+    """Yield a warning of the genes that knn_impute leaves out for their missing values."""
     design = sheet.design
     classes = None if design.classes is None else RESPONSES[design.kind].read(sheet.obs, design)
     names = [

@@ -135,6 +135,7 @@ def quality(
 
 
 def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
+    """Return the entry ``scale`` of quality.json."""
     smallest, p99, largest = sizes(X)
     raw = never_logged(X)
     values = X[np.isfinite(X)]
@@ -166,6 +167,7 @@ def _distributions(X: Array, *, logarithm: bool) -> dict[str, Any]:
 
 
 def _size(X: Array, scale: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry ``size`` of quality.json, with arrays."""
     if not scale["raw"]:
         return {"kind": None, "values": None, "detected": None, "top": None}
     if not scale["counts"]:
@@ -182,6 +184,7 @@ def _size(X: Array, scale: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _steps(row_wise_steps: Sequence[str], fitted: Reference) -> list[dict[str, Any]]:
+    """Return the entry ``steps`` of quality.json."""
     n_genes = fitted.n_genes
     rows = [{"step": name, "genes": n_genes} for name in row_wise_steps]
     for name, step in zip(fitted.names, fitted.steps, strict=True):
@@ -191,6 +194,7 @@ def _steps(row_wise_steps: Sequence[str], fitted: Reference) -> list[dict[str, A
 
 
 def _missing(missing: Array, genes: Sequence[str]) -> dict[str, Any]:
+    """Return total, samples, genes and worst of the entry ``missing`` of quality.json."""
     per_gene = missing.sum(axis=0)
     counts, n_genes = np.unique(per_gene[per_gene > 0], return_counts=True)
     worst = np.argsort(-per_gene, kind="stable")[:MAX_LISTED_GENES]
@@ -208,6 +212,7 @@ def _by_omic(raw: Dataset) -> list[list[Any]]:
 
 
 def _label_associations(missing: Array, dataset: Dataset) -> dict[str, Any] | None:
+    """Return the entry ``missing.label`` of quality.json; None if no value is missing."""
     if not missing.any():
         return None
     associations = missingness(missing, dataset.obs, dataset.design)
@@ -303,6 +308,7 @@ def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
 
 
 def _adjusted(tested: Sequence[tuple[str, str, bool, Association]]) -> list[dict[str, Any]]:
+    """Return the tests with a q over all columns and components."""
     if not tested or not tested[0][3].p.size:
         return []
     p = np.stack([result.p for *_, result in tested])

@@ -31,6 +31,7 @@ def row_quantiles(X: Array) -> Array:
 
 
 def _quantiles(rows: Iterator[Array], n_rows: int) -> Array:
+    """Return the quantiles `BOX_QUANTILES` of each row without NaN, (n_rows, 5)."""
     quantiles = np.full((n_rows, len(BOX_QUANTILES)), np.nan)
     for row, values in enumerate(rows):
         values = values[~np.isnan(values)]
@@ -99,6 +100,7 @@ def scaling_factors(X: Array) -> Array:
 
 
 def _trimmed_mean(ascending: Array) -> float:
+    """Return the mean of ascending values without `_TRIMMED_SHARE` at either end."""
     n_trimmed = int(_TRIMMED_SHARE * len(ascending))
     return (
         float(ascending[n_trimmed : len(ascending) - n_trimmed].mean())

@@ -220,6 +220,7 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
 def _check_number(
     samples: Samples, scheme: str, drawn: int, inner_scheme: str, inner_folds: int
 ) -> None:
+    """Raise if the scheme makes more splits or inner folds than any study needs."""
     units = len(samples.names if samples.groups is None else np.unique(samples.groups))
     outer = {_kfold: drawn, _predefined: 1}.get(SCHEMES[scheme], units)
     inner = units if inner_scheme == "leave_one_out" else inner_folds
@@ -230,6 +231,7 @@ def _check_number(
 
 
 def _check_batches(samples: Samples, scheme: str) -> None:
+    """Raise if a scheme that leaves out batches has fewer than two, or would divide a group."""
     setting, plural = BATCH_SCHEMES[scheme]
     if samples.batches is None:
         raise GenesigError(f"splits.scheme: {scheme} needs {setting}")
@@ -249,6 +251,7 @@ def _check_batches(samples: Samples, scheme: str) -> None:
 
 
 def _kfold(samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any) -> Iterator[Split]:
+    """Yield the splits of repeated k-fold cross-validation, with groups kept whole."""
     all_rows = np.arange(len(samples.names))
     for repeat in range(1, repeats + 1):
         key = spawn_key(OUTER_SPLIT, split=repeat)
@@ -285,6 +288,7 @@ def _leave_out(samples: Samples, set_of_sample: Array | None) -> Iterator[Split]
 def _predefined(
     samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
 ) -> Iterator[Split]:
+    """Yield the one split of a sample-table column with "train" and "test"."""
     if sides is None:
         raise GenesigError("splits.column: the predefined scheme needs a column (train or test)")
     unknown_words = sorted(set(sides) - {"train", "test"})

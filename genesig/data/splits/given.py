@@ -66,6 +66,7 @@ def read_split_file(path: str, samples: Samples) -> ListedSplits:
 
 
 def _load(path: str) -> dict[str, Any]:
+    """Return the JSON object of a split file."""
     if not Path(path).is_file():
         raise GenesigError(f"splits.file: there is no file '{path}'")
     try:
@@ -78,6 +79,7 @@ def _load(path: str) -> dict[str, Any]:
 
 
 def _form_problems(path: str, raw: dict[str, Any]) -> Iterator[Problem]:
+    """Yield a problem for each key of a split file with a value of the wrong form."""
     requirement = (
         "needed are objects with the lists 'train' and 'test' (and 'inner', a list of lists)"
     )
@@ -95,6 +97,7 @@ def _form_problems(path: str, raw: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _is_split(value: Any) -> bool:
+    """Tell whether a JSON value has the form of a split."""
     return (
         isinstance(value, dict)
         and all(_are_names(value.get(side)) for side in ("train", "test"))
@@ -129,6 +132,7 @@ def _splits(raw: list[dict[str, Any]]) -> tuple[Split, ...]:
 
 
 def _name_problems(path: str, listed: ListedSplits, samples: Samples) -> Iterator[Problem]:
+    """Yield a problem for repeated split names, and for sample names that do not fit."""
     final = () if listed.final is None else (listed.final,)
     all_splits = (*listed.outer, *final, *(listed.subsamples or ()))
     for name, count in Counter(split.name for split in all_splits).items():
@@ -155,6 +159,7 @@ def _name_problems(path: str, listed: ListedSplits, samples: Samples) -> Iterato
 def _list_problems(
     place: str, list_name: str, names: tuple[str, ...], allowed_names: tuple[str, ...]
 ) -> Iterator[Problem]:
+    """Yield a problem for unknown names in a list, and for each name that is repeated."""
     unknown_names = [name for name in dict.fromkeys(names) if name not in allowed_names]
     if unknown_names:
         requirement = "a sample" if list_name == "train or test" else "in 'train'"
@@ -223,6 +228,7 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
 
 
 def _fold_faults(samples: Samples, split_place: str, split: Split, level: str) -> Iterator[Problem]:
+    """Yield a problem for each inner fold of a split that cannot be used."""
     for fold_number, fold in enumerate(split.inner, start=1):
         place = f"{split_place}, inner fold {fold_number}"
         if not fold:

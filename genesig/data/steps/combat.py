@@ -302,6 +302,7 @@ def _column_scale(X: Array) -> Array:
 
 
 def _check_design(design: Array) -> None:
+    """Raise if the design (n, q) of batches and covariates is singular or has too few samples."""
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise GenesigError(
             "combat: the covariates follow from the batches or from one another, so that their "

@@ -146,6 +146,7 @@ def _median(values: Array, axis: int) -> Array:
 
 
 def _log2(X: Array) -> Array:
+    """Return log2 of intensities; raise if one is not positive."""
     if X.min(initial=1) <= 0:
         raise GenesigError(
             f"normalise.folds: median_polish takes logarithms and needs positive intensities, "
@@ -186,6 +187,7 @@ class RmaBackground:
 
 
 def _expected_signal(values: Array) -> Array:
+    """Return E(signal | x) of the intensities x (n,) of one array (see `RmaBackground`)."""
     from scipy.special import ndtr  # here, because every job imports this module
 
     parameters = background_parameters(values)

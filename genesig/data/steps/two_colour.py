@@ -115,6 +115,7 @@ def _fit_line(
     half_width: float,
     robust_weights: Array,
 ) -> float:
+    """Return the value at the anchor of the line fitted to the points with their weights."""
     weights = tricube * robust_weights[points]
     total_weight = weights.sum()
     if total_weight <= 0:
@@ -167,6 +168,7 @@ def loess_ratios(red: Array, green: Array, *, span: float, iterations: int) -> A
 
 
 def _subtract_curve(red: Array, green: Array, span: float, iterations: int) -> Array:
+    """Return the log ratios (n,) of one array less their lowess curve over the brightness."""
     ratio = red - green
     brightness = (red + green) / 2
     if len(ratio) < max(2, 1 / span):

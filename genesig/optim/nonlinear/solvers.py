@@ -198,6 +198,7 @@ class _RelaxedProblem:
     def from_multipliers(
         cls, instance: Instance, penalty: Penalty, q: Multipliers
     ) -> _RelaxedProblem:
+        """Return the problem with bounds on the active features of q only."""
         active_columns = instance.X[:, q.active]
         directions, lengths = row_space(instance.inner - active_columns @ active_columns.T)
         if len(q.active) == instance.X.shape[1]:

@@ -117,6 +117,7 @@ def doubled_ranks(X: Array) -> Array:
 
 
 def _doubled_ranks(X: Array) -> Array:
+    """Return `doubled_ranks` of one block of columns."""
     n = len(X)
     order = np.argsort(X, axis=0, kind="stable")
     ordered = np.take_along_axis(X, order, axis=0)

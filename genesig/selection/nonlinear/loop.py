@@ -282,6 +282,7 @@ def _matrices(
 def _assess_split(
     X: Array, reference: Reference, task: Task, shared: SharedSettings
 ) -> dict[str, Any]:
+    """Return the row of one outer split for `ModelFits`, with the scores of its test samples."""
     protocol = shared.protocol
     outer_set, training_sets, held_out_rows = _training_sets(X, task, shared)
     choice = choose(training_sets, held_out_rows, protocol, FITTED[task.kind].signs)
@@ -310,6 +311,7 @@ def _training_sets(
 def _fit_final(
     training_set: KernelData, choice: Choice, task: Task, protocol: NonlinearProtocol
 ) -> Fit | None:
+    """Return the fit with the chosen settings; an error names the split."""
     try:
         return final_fit(training_set, choice, protocol)
     except GenesigError as error:

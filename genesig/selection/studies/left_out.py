@@ -187,6 +187,7 @@ def _areas(y: Array, f: Array, group: Array | None) -> StudyMeasure:
 
 
 def _concordance(y: Array, f: Array, group: Array | None) -> StudyMeasure:
+    """Return the concordance C in one study; the interval is over groups if there are any."""
     concordance = harrell(y["time"], y["event"], f)
     limits = concordance.interval
     if group is not None:
