@@ -14,18 +14,12 @@ from genesig.errors import GenesigError
 
 @dataclass(frozen=True)
 class Genome:
-    """Features along chromosomes.
-
-    Attributes
-    ----------
-    order : (d,) int
-        Numbers of the features, chromosome by chromosome, by position.
-    starts : (c,) int
-        Index in `order` at which each chromosome begins, the first at 0.
-    """
+    """Features along chromosomes."""
 
     order: Array
+    """(d,) int: numbers of the features, chromosome by chromosome, by position."""
     starts: Array
+    """(c,) int: index in `order` at which each chromosome begins, the first at 0."""
 
     @classmethod
     def from_columns(

@@ -34,24 +34,16 @@ def knots_for(samples: int) -> int:
 
 @dataclass(frozen=True)
 class Covariate:
-    """A column of the sample table.
-
-    Attributes
-    ----------
-    column : str
-    levels : tuple of str or None
-        Levels of a column of words, in alphabetical order; the first is the reference level. None
-        for a column of numbers.
-    knots : int
-        Number of knots of the spline of a column of numbers; 0 for a linear effect.
-    words : mapping
-        Other words for its values: word in a sample table -> level.
-    """
+    """A column of the sample table."""
 
     column: str
     levels: tuple[str, ...] | None
+    """Levels of a column of words, in alphabetical order; the first is the reference level. None
+    for a column of numbers."""
     knots: int = 0
+    """Number of knots of the spline of a column of numbers; 0 for a linear effect."""
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Other words for its values: word in a sample table -> level."""
 
     @classmethod
     def from_cells(

@@ -78,28 +78,22 @@ class Splits:
 
 @dataclass(frozen=True)
 class GeneSets:
-    """Sets of genes that may overlap.
-
-    Attributes
-    ----------
-    names, about : (n_sets,) str
-        Name and description.
-    named, measured : (n_sets,) int
-        Genes that the file names for a set, and those of them that the study measured; a gene may
-        have several probes.
-    indptr, indices : (n_sets + 1,), (nnz,) int
-        Genes of the data set (columns of its matrix) in each set, ascending.
-    said : (k,) str
-        What a reader should know of the file: warnings, one sentence each.
-    """
+    """Sets of genes that may overlap."""
 
     names: Array
+    """(n_sets,) str: name of each set."""
     about: Array
+    """(n_sets,) str: description of each set."""
     named: Array
+    """(n_sets,) int: number of genes that the file lists for a set."""
     measured: Array
+    """(n_sets,) int: number of these that the study measured; a gene may have several probes."""
     indptr: Array
+    """(n_sets + 1,) int: index in `indices` at which each set begins."""
     indices: Array
+    """(nnz,) int: genes of the data set (columns of its matrix) in each set, ascending."""
     said: Array
+    """(k,) str: warnings about the file, one sentence each."""
 
     def __len__(self) -> int:
         """Return the number of sets."""
@@ -136,37 +130,32 @@ class Chance:
 
     Row b of ``outer``, ``inner``, ``final``, ``final_inner``, ``half`` and ``half_inner`` has at
     t = 0 ... T the number of genes in at least t of T half-sample lists.
-
-    Attributes
-    ----------
-    number : (B,) int
-        Of each permutation.
-    outer, inner : (B, T + 1) int
-        Of the training set of an outer split, and of what trains one of its folds.
-    final, final_inner : (B, T + 1) int
-        Of all samples, and of what trains a fold of them.
-    half, half_inner : (B, T + 1) int
-        Of half the samples, and of what trains a fold of them; (B, 0) where no halves are drawn.
-    indptr, indices : ((B + 1) T + 1,), (nnz,) int
-        Genes of each of the T half-sample lists of all samples, under the observed labels first.
-    lists : () int
-        T of all samples.
-    strength : (d,) float
-        Sum of each gene's absolute weights over the lists under the observed labels, by which
-        genes that are listed equally often are told apart.
     """
 
     number: Array
+    """(B,) int: number of each permutation."""
     outer: Array
+    """(B, T + 1) int: counts of the training set of an outer split."""
     inner: Array
+    """(B, T + 1) int: counts of the training set of one of its inner folds."""
     final: Array
+    """(B, T + 1) int: counts of all samples."""
     final_inner: Array
+    """(B, T + 1) int: counts of the training set of a fold of all samples."""
     half: Array
+    """(B, T + 1) int: counts of half of the samples; (B, 0) if no halves are drawn."""
     half_inner: Array
+    """(B, T + 1) int: counts of the training set of a fold of half of the samples, as above."""
     indptr: Array
+    """((B + 1) T + 1,) int: index in `indices` at which each half-sample list of all samples
+    begins, those under the observed labels first."""
     indices: Array
+    """(nnz,) int: genes of these lists."""
     lists: Array
+    """() int: number T of half-sample lists of all samples."""
     strength: Array
+    """(d,) float: sum of each gene's absolute weights over the lists under the observed labels,
+    which orders genes with equal selection frequency."""
 
     def __len__(self) -> int:
         """Return the number of permutations."""

@@ -42,29 +42,21 @@ MAX_FALSE_DISCOVERY_RATE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Missingness:
-    """Missing values against the response.
-
-    Attributes
-    ----------
-    genes : (m,) int
-        Genes that only some of the samples have.
-    p : (m,) float
-        Fisher's exact test of missing against class; for T > 2 classes T times the smallest p of a
-        class against the rest. For a number, the rank sum test of the samples without the gene.
-    by_class : (T, m) float
-        Share of each class without each of the genes; T = 0 without classes.
-    sample_p : float
-        Test of the samples' shares of missing values: Kruskal and Wallis' for classes, Spearman's
-        for a number. NaN if all are equal.
-    class_share : (T,) float
-        Share of all values that each class misses.
-    """
+    """Missing values against the response."""
 
     genes: Array
+    """(m,) int: genes that only some of the samples have."""
     p: Array
+    """(m,) float: fisher's exact test of missing against class; for T > 2 classes T times the
+    smallest p of a class against the rest. For a number, the rank sum test of the samples without
+    the gene."""
     by_class: Array
+    """(T, m) float: share of each class without each of the genes; T = 0 without classes."""
     sample_p: float
+    """Test of the samples' shares of missing values: Kruskal and Wallis' for classes, Spearman's
+    for a number. NaN if all are equal."""
     class_share: Array
+    """(T,) float: share of all values that each class misses."""
 
     @property
     def associated(self) -> Array:

@@ -48,31 +48,21 @@ def random_state(seed: int, key: tuple[int, ...]) -> int:
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of a study, as far as they matter for dividing them.
-
-    Attributes
-    ----------
-    names : (n,) str
-    y : (n,) array
-        Response.
-    kind : Response
-        Kind of the response.
-    classes : names of classes, or None
-    groups : (n,) str or None
-        Samples of one group stay together.
-    batches : (n,) str or None
-        Samples of one batch were processed together.
-    studies : bool
-        Whether the batches are studies: parts are alike within each.
-    """
+    """The samples of a study, as far as they matter for dividing them."""
 
     names: tuple[str, ...]
+    """(n,) str."""
     y: Array
+    """(n,) array: response."""
     kind: Response
+    """Kind of the response."""
     classes: tuple[str, ...] | None
     groups: Array | None
+    """(n,) str or None: samples of one group stay together."""
     batches: Array | None
+    """(n,) str or None: samples of one batch were processed together."""
     studies: bool = False
+    """Whether the batches are studies: parts are alike within each."""
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> Samples:

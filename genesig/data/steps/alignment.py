@@ -26,17 +26,12 @@ class AlignStudies:
     study that is held out whole has no influence on training. Single held-out samples have one
     through their values, and none through their labels. If the mix of classes differs between
     studies, m removes part of the difference between the classes.
-
-    Attributes
-    ----------
-    column : str
-        Column of the sample table that names the studies. Samples without one are a study.
-    spread : bool
-        Whether s is divided by. A gene that is constant in a study becomes 0 there.
     """
 
     column: str
+    """Column of the sample table that names the studies. Samples without one are a study."""
     spread: bool
+    """Whether s is divided by. A gene that is constant in a study becomes 0 there."""
     kind: ClassVar[Literal["study"]] = "study"
     genes: ClassVar[None] = None
 
@@ -66,20 +61,14 @@ class FixStudies:
     :math:`x = l_k + b'r` with their response r, so that a larger share of cases does not shift the
     location of a study. A study without training samples stays as it is, as if it had the mean
     location.
-
-    Attributes
-    ----------
-    column : str
-        Column of the sample table that names the studies.
-    batches : sequence of str
-        Those of the training samples.
-    shift : (K, n_genes) float
-        :math:`l_k` less their mean.
     """
 
     column: str
+    """Column of the sample table that names the studies."""
     batches: Sequence[str]
+    """Names of the studies of the training samples."""
     shift: Array
+    """(K, n_genes) float: :math:`l_k` less their mean."""
     kind: ClassVar[Literal["studies"]] = "studies"
     genes: ClassVar[None] = None
 
@@ -202,17 +191,12 @@ class Alignments:
     Every candidate aligns a study by that study alone and without its labels, so that one copy
     serves all training sets. The choice among the candidates uses the labels of the training
     samples only.
-
-    Attributes
-    ----------
-    align : callable
-        Function of the name of a candidate that returns the aligned matrix (n_samples, n_genes).
-    studies : (n_samples,) str
-        Study of each sample.
     """
 
     align: Callable[[str], Array]
+    """Function of the name of a candidate that returns the aligned matrix (n_samples, n_genes)."""
     studies: Array
+    """(n_samples,) str: study of each sample."""
     _copies: dict[str, Array] = field(default_factory=dict)
     _products: dict[str, Array] = field(default_factory=dict)
     _cached_predictors: dict[bytes, Predictors] = field(default_factory=dict)

@@ -126,18 +126,14 @@ class Collapse:
     """Keep the column of each set with the largest training mean or range, or the set's median.
 
     A column without a symbol is a set by itself, and stays.
-
-    Attributes
-    ----------
-    genes : (n_sets,) int
-        The column that represents each set and gives its name: the chosen one (the first of equal
-        ones); with the rule ``median`` the first column of the set.
-    sets : (n_columns,) int, or (0,)
-        Number of each column's set for the rule ``median``; empty for the others.
     """
 
     genes: Array
+    """(n_sets,) int: the column that represents each set and gives its name: the chosen one (the
+    first of equal ones); with the rule ``median`` the first column of the set."""
     sets: Array
+    """(n_columns,) int, or (0,): number of each column's set for the rule ``median``; empty for the
+    others."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     @classmethod

@@ -102,11 +102,6 @@ class ReferenceBatch:
     variance in units of the training set, are shrunken towards those of its other genes. A gene
     constant in the training set or in the batch is left alone.
 
-    Attributes
-    ----------
-    mean, scale : (n_genes,) float
-        Of the training samples; standard deviation with ddof=0.
-
     Notes
     -----
     W. E. Johnson et al. (2007), Biostatistics 8:118; the reference batch: Y. Zhang et al. (2018),
@@ -115,7 +110,9 @@ class ReferenceBatch:
     """
 
     mean: Array
+    """(n_genes,) float: mean of the training samples."""
     scale: Array
+    """(n_genes,) float: standard deviation of the training samples, with ddof=0."""
     kind: ClassVar[Literal["cohort"]] = "cohort"  # transform needs the samples of a whole batch
 
     @classmethod
@@ -153,29 +150,26 @@ class Combat:
 
     ComBat inside a training set, its estimates kept for other samples of the same batches.
 
-    Attributes
-    ----------
-    batches : tuple of str
-        Those that had at least two samples; samples of any other one stay as they are.
-    mean, scale : (n_genes,) float
-        Mean of the batches' means, weighted by their samples, and pooled standard deviation;
-        those of the reference batch, where there is one. 0 for the scale of a gene that is
-        constant inside a batch: it is left alone.
-    coefficients : (n_covariates, n_genes) float
-    gamma, delta : (n_batches, n_genes) float
-        Shift and variance of each batch in units of the scale, shrunken.
-
     Notes
     -----
     W. E. Johnson et al. (2007), Biostatistics 8:118. The same numbers as sva's ``ComBat``.
     """
 
     batches: tuple[str, ...]
+    """Batches with at least two samples; samples of any other batch stay as they are."""
     mean: Array
+    """(n_genes,) float: mean of the batch means, weighted by their samples, or the mean of the
+    reference batch."""
     scale: Array
+    """(n_genes,) float: pooled standard deviation, or that of the reference batch; 0 for a gene
+    that is constant in a batch, which stays as it is."""
     coefficients: Array
+    """(n_covariates, n_genes) float: effects of the covariates."""
     gamma: Array
+    """(n_batches, n_genes) float: shrunken shift of each batch, in units of the scale."""
     delta: Array
+    """(n_batches, n_genes) float: shrunken variance of each batch, in units of the squared scale.
+    """
 
     @classmethod
     def fit(

@@ -14,15 +14,10 @@ from genesig.errors import GenesigError
 
 @dataclass(frozen=True)
 class LogCpm:
-    """``log2(10^6 x / sum(x) + prior)``: log2 of counts per million of the sample's own library.
-
-    Attributes
-    ----------
-    prior : float
-        In counts per million; it shrinks differences between smaller values.
-    """
+    """``log2(10^6 x / sum(x) + prior)``: log2 of counts per million of the sample's own library."""
 
     prior: float
+    """Added to the counts per million; it shrinks differences between smaller values."""
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 
@@ -61,18 +56,6 @@ class SizeFactors:
     tmm: ``s_i = N_i f_i / t`` with the reads N of a sample, its trimmed mean of log ratios to one
     training sample log2 f, and t the geometric mean of N f over the training samples.
 
-    Attributes
-    ----------
-    method : str
-    reference : (n_genes,) float
-        log g, NaN where there is none; of tmm the counts of the sample nearest to the others.
-    typical : float
-        t; 1 for median_of_ratios.
-    means : (n_genes,) float
-        Mean of ``x/s`` over the training samples, for a gene that a new sample lacks.
-    prior : float
-        In counts of a sample of size factor 1.
-
     Notes
     -----
     S. Anders & W. Huber (2010), Genome Biol. 11:R106, as estimateSizeFactors of DESeq2; M. D.
@@ -82,9 +65,15 @@ class SizeFactors:
 
     method: str
     reference: Array
+    """(n_genes,) float: log g, NaN where there is none; of tmm the counts of the sample nearest to
+    the others."""
     typical: float
+    """Typical size factor t of the training samples; 1 for median_of_ratios."""
     means: Array
+    """(n_genes,) float: mean of ``x/s`` over the training samples, for a gene that a new sample
+    lacks."""
     prior: float
+    """Added to the counts of a sample of size factor 1."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

@@ -14,14 +14,10 @@ from genesig.errors import GenesigError
 
 @dataclass(frozen=True, eq=False)
 class KeptGenes:
-    """The genes that a filter chose.
-
-    Attributes
-    ----------
-    genes : (n_kept,) int, ascending
-    """
+    """The genes that a filter chose."""
 
     genes: Array
+    """(n_kept,) int, ascending."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     def transform(self, X: Array) -> Array:
@@ -31,15 +27,10 @@ class KeptGenes:
 
 @dataclass(frozen=True)
 class Filter:
-    """A rule that chooses genes: `fit`, or a call with stored genes, returns `KeptGenes`.
-
-    Attributes
-    ----------
-    choose : function of (X, settings)
-        Returns the kept columns, ascending.
-    """
+    """A rule that chooses genes: `fit`, or a call with stored genes, returns `KeptGenes`."""
 
     choose: Callable[..., Array]
+    """function of (X, settings): returns the kept columns, ascending."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     def fit(self, X: Array, **settings: float) -> KeptGenes:

@@ -55,17 +55,6 @@ class KnnImpute:
     A gene that more than a share of a class misses is left out: the values of other genes would
     replace most of its values in that class.
 
-    Attributes
-    ----------
-    donors : (n_train, n_genes) float
-        The training samples, NaN where a value is missing.
-    neighbours : int
-        k.
-    genes : (n_kept,) int, growing, or None
-        Columns that are left; None for all.
-    known_neighbours : KnownNeighbours or None
-        Nearest genes that were found before, for many sets of training samples at once.
-
     Notes
     -----
     O. Troyanskaya et al. (2001), Bioinformatics 17:520. On the training samples the numbers of
@@ -74,9 +63,13 @@ class KnnImpute:
     """
 
     donors: Array
+    """(n_train, n_genes) float: the training samples, NaN where a value is missing."""
     neighbours: int
+    """Number k of nearest genes."""
     genes: Array | None = None
+    """(n_kept,) int, growing, or None: columns that are left; None for all."""
     known_neighbours: KnownNeighbours | None = field(default=None, metadata={"stored": False})
+    """Nearest genes that were found before, for many sets of training samples at once."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     @classmethod
@@ -180,13 +173,10 @@ class MeanImpute:
 
     For omics that some patients lack: once the gene is centred, a filled-in value is about 0 and
     has no effect. A gene that no training sample has gets the mean of all values.
-
-    Attributes
-    ----------
-    means : (n_genes,) float
     """
 
     means: Array
+    """(n_genes,) float."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -363,11 +353,6 @@ class LeftCensored:
     For proteins and spots below detection, whose values are missing because they are small. A gene
     that no training sample has gets the quantile of all values.
 
-    Attributes
-    ----------
-    low : (n_genes,) float
-        What each gene's missing values become.
-
     Notes
     -----
     MinDet of the R package imputeLCMD (C. Lazar et al. 2016, J. Proteome Res. 15:1116), by gene
@@ -375,6 +360,7 @@ class LeftCensored:
     """
 
     low: Array
+    """(n_genes,) float: value that replaces each gene's missing values."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -407,17 +393,13 @@ class HalfMinimum:
     For logarithms to base 2 this is the smallest value less 1. For metabolites and proteins below
     the limit of detection. A gene that no training sample has gets half the smallest of all values.
 
-    Attributes
-    ----------
-    low : (n_genes,) float
-        What each gene's missing values become.
-
     Notes
     -----
     Compared by R. Wei et al. (2018), Sci. Rep. 8:663.
     """
 
     low: Array
+    """(n_genes,) float: value that replaces each gene's missing values."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

@@ -26,13 +26,6 @@ class MedianPolish:
     by set. For a training array this is its polished value, up to the tolerance of the polish
     (see `median_polish`); a new array is summarised without any other array.
 
-    Attributes
-    ----------
-    effects : (n_probes,) float
-        log2 units; the median over a set is 0.
-    sets : (n_probes,) int
-        Number of each probe's set.
-
     Notes
     -----
     R. A. Irizarry et al. (2003), Nucleic Acids Res. 31:e15. Stored effects for single arrays:
@@ -40,7 +33,9 @@ class MedianPolish:
     """
 
     effects: Array
+    """(n_probes,) float: log2 units; the median over a set is 0."""
     sets: Array
+    """(n_probes,) int: number of each probe's set."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     @property
@@ -285,16 +280,13 @@ class Quantile:
     ``target[i] = mean over training samples of their i-th smallest value``; a value of (average)
     rank r becomes the target at r, or the mean of two targets if r is halfway between ranks.
 
-    Attributes
-    ----------
-    target : (n_genes,) float, growing
-
     Notes
     -----
     B. M. Bolstad et al. (2003), Bioinformatics 19:185. Ties as in limma's normalizeQuantiles.
     """
 
     target: Array
+    """(n_genes,) float, growing."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

@@ -30,17 +30,13 @@ class MissingIndicators:
 
     An indicator that is constant over the training samples of a split has no variance there, so
     that no model of that split selects it.
-
-    Attributes
-    ----------
-    of : (m,) int or None
-        Columns of the genes that have an indicator; None if there are no indicators.
-    added : (m,) int or None
-        Column of the indicator of each of these genes.
     """
 
     of: Array | None = None
+    """(m,) int or None: columns of the genes that have an indicator; None if there are no
+    indicators."""
     added: Array | None = None
+    """(m,) int or None: column of the indicator of each of these genes."""
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 

@@ -13,14 +13,10 @@ from genesig.data.steps.sample_wise import inverse_scale
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """Subtract the training mean from each gene.
-
-    Attributes
-    ----------
-    mean : (n_genes,) float
-    """
+    """Subtract the training mean from each gene."""
 
     mean: Array
+    """(n_genes,) float."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -36,16 +32,11 @@ class Centre:
 
 @dataclass(frozen=True, eq=False)
 class UnitVariance:
-    """Divide each gene by its training standard deviation (ddof=0).
-
-    Attributes
-    ----------
-    inverse_scale : (n_genes,) float
-        1 / standard deviation; 0 for a gene that is constant on the training rows, which
-        becomes 0 everywhere.
-    """
+    """Divide each gene by its training standard deviation (ddof=0)."""
 
     inverse_scale: Array
+    """(n_genes,) float: 1 / standard deviation; 0 for a gene that is constant on the training rows,
+    which becomes 0 everywhere."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

@@ -105,20 +105,13 @@ class Normaliser(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Fitted steps, to be applied to training rows, test rows or one new sample alike.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Registry names of the steps.
-    steps : tuple of Normaliser
-    n_genes : int
-        Columns that `transform` takes.
-    """
+    """Fitted steps, to be applied to training rows, test rows or one new sample alike."""
 
     names: tuple[str, ...]
+    """Registry names of the steps."""
     steps: tuple[Normaliser, ...]
     n_genes: int
+    """Columns that `transform` takes."""
 
     @property
     def genes(self) -> Array:

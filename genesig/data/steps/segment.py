@@ -26,23 +26,18 @@ class Segment:
     sd is the standard deviation of the sample's own noise, from the differences of neighbours; a
     sample without noise stays as it is. Columns of unknown position stay, too.
 
-    Attributes
-    ----------
-    tau : float or None
-        None tries several, chooses the segments by BIC, and gives each segment its mean.
-    order : (m,) int or None
-        Columns along the chromosomes, without columns of unknown position; None is all in order.
-    starts : (c,) int or None
-        Index in `order` at which each chromosome begins, the first at 0.
-
     Notes
     -----
     S. Mosci (2009), chapter 5; N. A. Johnson (2013), J. Comput. Graph. Stat. 22:246.
     """
 
     tau: float | None
+    """Weight of the jumps. None tries several, and gives segments chosen by BIC their mean."""
     order: Array | None = None
+    """(m,) int or None: columns along the chromosomes, without columns of unknown position; None is
+    all in order."""
     starts: Array | None = None
+    """(c,) int or None: index in `order` at which each chromosome begins, the first at 0."""
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 

@@ -33,22 +33,14 @@ from genesig.optim.nonlinear.solvers import SOLVERS
 
 @dataclass(frozen=True)
 class Ridge:
-    """Kernel ridge for several λ, from one decomposition.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    X : (n, |S|)
-        Training points, selected variables only; without a variable f is the mean of y.
-    mean : float
-    dual : (L, n)
-        One row for each λ.
-    """
+    """Kernel ridge for several λ, from one decomposition."""
 
     kernel: Kernel
     X: Array
+    """(n, |S|): training points, selected variables only; without a variable f is the mean of y."""
     mean: float
     dual: Array
+    """(L, n): one row for each λ."""
 
     @classmethod
     def fit(
@@ -132,36 +124,32 @@ class Settings:
 
 @dataclass(frozen=True)
 class Fit:
-    """A path on training rows, in standardised units.
-
-    Attributes
-    ----------
-    X : (n, d')
-        Standardised training rows without constant features.
-    features : (d',)
-        Numbers of the features that are left.
-    centre, scale : (d,)
-    y_mean, y_scale : float
-    width : float
-        Multiple of the median distance.
-    path : DerivativePath
-    kernel : Kernel
-    counts : (n,) or None
-        How often each of these rows counts.
-    """
+    """A path on training rows, in standardised units."""
 
     X: Array
+    """(n, d') float: standardised training rows without constant features."""
     y: Array
+    """(n,) float: standardised response."""
     features: Array
+    """(d',) int: numbers of the features that are left."""
     centre: Array
+    """(d,) float: mean of each feature."""
     scale: Array
+    """(d,) float: divisor of each feature."""
     y_mean: float
+    """Mean of the response."""
     y_scale: float
+    """Standard deviation of the response."""
     width: float
+    """Width of the kernel, as a multiple of the median distance."""
     path: DerivativePath
+    """The path of solutions."""
     kernel: Kernel
+    """The kernel of the path."""
     settings: Settings
+    """The settings of the fit."""
     counts: Array | None
+    """(n,) float or None: how often each of these rows counts."""
 
     def standardised(self, points: Array) -> Array:
         """Return new rows in the path's units, (m, d')."""

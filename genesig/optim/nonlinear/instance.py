@@ -24,33 +24,25 @@ from genesig.optim.nonlinear.problem import Problem
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem with its features, the metric of its steps and the path's start.
-
-    Attributes
-    ----------
-    X, inner : (n, d), (n, n)
-        Features and X X'.
-    problem : Problem
-    penalty : callable
-        tau -> Penalty.
-    metric : Metric
-        Metric of the solver's steps.
-    start : Multipliers
-        Multipliers without bounds, at which φ = 0: the solution for every tau ≥ tau_max.
-    tau_max : float
-    root : (n,) or 1.0
-        √v of the samples' weights v. Functions enter by √v f(x_i) and √v ∂_a f(x_i), so that y,
-        the kernel's tables and all weights of the problem have it in them.
-    """
+    """A problem with its features, the metric of its steps and the path's start."""
 
     X: Array
+    """(n, d) float: features."""
     inner: Array
+    """(n, n) float: X X'."""
     problem: Problem
+    """The least-squares problem."""
     penalty: Callable[[float], Penalty]
+    """Function that returns the penalty at an absolute tau."""
     metric: Metric
+    """Metric of the solver's steps."""
     start: Multipliers
+    """Multipliers without bounds, at which φ = 0: the solution for every tau ≥ tau_max."""
     tau_max: float
+    """Smallest tau at which nothing is selected."""
     root: Array | float
+    """(n,) float or 1.0: √v of the samples' weights v. Functions enter by √v f(x_i) and √v ∂_a
+    f(x_i), so that y, the kernel's tables and all weights of the problem contain it."""
 
     @property
     def scale(self) -> float:

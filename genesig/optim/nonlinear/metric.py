@@ -28,21 +28,14 @@ MIN_WEIGHT_SHARE = 1e-6
 
 @dataclass(frozen=True)
 class Metric:
-    """Weights w with H(q) ≤ H(z) - <φ(z), q - z> + ||q - z||²_w/2, in a basis of the samples.
-
-    Attributes
-    ----------
-    basis : (n, n)
-        Orthogonal; its columns are the directions.
-    weight : (n,)
-        w. Where it is too small, the steps notice and double it.
-    first_term : (n,)
-        Diagonal of the first of the two terms of `Problem.gradient`, in this basis.
-    """
+    """Weights w with H(q) ≤ H(z) - <φ(z), q - z> + ||q - z||²_w/2, in a basis of the samples."""
 
     basis: Array
+    """(n, n): orthogonal; its columns are the directions."""
     weight: Array
+    """(n,): w. Where it is too small, the steps notice and double it."""
     first_term: Array
+    """(n,): diagonal of the first of the two terms of `Problem.gradient`, in this basis."""
 
     @classmethod
     def from_problem(cls, problem: Problem, inner: Array, d: int) -> Metric:

@@ -17,18 +17,14 @@ class Multipliers:
 
     The optimum has this form, with one Θ for all features whose gradient vanishes, because
     0 = φ_a = -(1/2ν) `first` q_a + R x_a has the same two n × n matrices for every one of them.
-
-    Attributes
-    ----------
-    theta : (n, n)
-    active : (k,) int
-        Ascending.
-    values : (k, n)
     """
 
     theta: Array
+    """(n, n)."""
     active: Array
+    """(k,) int: ascending."""
     values: Array
+    """(k, n)."""
 
     @classmethod
     def full(cls, q: Array) -> Multipliers:
@@ -87,23 +83,15 @@ def compressed_squares(X: Array, theta: Array) -> Array:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Duality gap of multipliers q, and the primal function that belongs to them.
-
-    Attributes
-    ----------
-    gap : float
-        Ω(φ) + Ω*(q) - <q, φ> ≥ P(w(q)) - min P, over all features (Fenchel-Young).
-    objective : float
-        P(w(q)).
-    expansion : Expansion
-    phi : (k, n)
-        Partial derivatives for the active features, at the training points.
-    """
+    """Duality gap of multipliers q, and the primal function that belongs to them."""
 
     gap: float
+    """Ω(φ) + Ω*(q) - <q, φ> ≥ P(w(q)) - min P, over all features (Fenchel-Young)."""
     objective: float
+    """P(w(q))."""
     expansion: Expansion
     phi: Array
+    """(k, n): partial derivatives for the active features, at the training points."""
 
 
 def gap(penalty: Penalty, q: Array, phi: Array) -> float:

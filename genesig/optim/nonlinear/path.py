@@ -26,31 +26,20 @@ from genesig.optim.nonlinear.solvers import SOLVERS
 
 @dataclass(frozen=True)
 class Solution:
-    """The minimiser for one tau, to within its gap.
-
-    Attributes
-    ----------
-    tau : float
-        Absolute.
-    norms : (d,)
-        ||∂_a f||/√n over the training points, exactly zero where a is not selected.
-    f : (n,)
-        Values at the training points, without the mean of y.
-    alpha : (n,)
-    multipliers : Multipliers
-        β = -q/2ν `root`; not sparse.
-    gap : float
-        Duality gap over all features, relative to ||y||²/n.
-    objective : float
-    iterations : int
-    """
+    """The minimiser for one tau, to within its gap."""
 
     tau: float
+    """Absolute tau of the fit."""
     norms: Array
+    """(d,): ||∂_a f||/√n over the training points, exactly zero where a is not selected."""
     f: Array
+    """(n,): values at the training points, without the mean of y."""
     alpha: Array
+    """(n,)."""
     multipliers: Multipliers
+    """Multipliers q with β = -q/2ν `root`; not sparse."""
     gap: float
+    """Duality gap over all features, relative to ||y||²/n."""
     objective: float
     iterations: int
     root: Array | float
@@ -116,28 +105,19 @@ MIN_SOLVER_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class DerivativePath:
-    """Fits for falling tau.
-
-    Attributes
-    ----------
-    tau_max : float
-        Smallest tau at which nothing is selected. There f is the ridge fit among the functions
-        whose gradient vanishes at every training point, which is not zero.
-    nu : float
-        Absolute.
-    explained_by_none : float
-        Share of ||y||² that f fits at tau_max, with no variable at all. Near 1 it says that ν is
-        too small for this many features: bumps with zero gradient fit y.
-    solutions : tuple of Solution
-    message : str
-        Empty, or sentences about a path cut short and fits that did not converge.
-    """
+    """Fits for falling tau."""
 
     tau_max: float
+    """Smallest tau at which nothing is selected. There f is the ridge fit among the functions whose
+    gradient vanishes at every training point, which is not zero."""
     nu: float
+    """Absolute ν."""
     explained_by_none: float
+    """Share of ||y||² that f fits at tau_max, with no variable at all. Near 1 it says that ν is too
+    small for this many features: bumps with zero gradient fit y."""
     solutions: tuple[Solution, ...]
     message: str
+    """Empty, or sentences about a path cut short and fits that did not converge."""
 
 
 def derivative_path(

@@ -27,21 +27,14 @@ from genesig.plugins import Registry
 
 @dataclass(frozen=True)
 class Penalty:
-    """Ω(φ) = Σ_g r_g ||φ_g|| + (ε/2) ||φ||².
-
-    Attributes
-    ----------
-    radius : (G,)
-        r_g, in units of the response squared over those of φ.
-    block : (d,) int
-        Number of the block of each variable.
-    curvature : float
-        ε.
-    """
+    """Ω(φ) = Σ_g r_g ||φ_g|| + (ε/2) ||φ||²."""
 
     radius: Array
+    """(G,): r_g, in units of the response squared over those of φ."""
     block: Array
+    """(d,) int: number of the block of each variable."""
     curvature: float = 0.0
+    """ε."""
 
     @property
     def separate(self) -> bool:

@@ -44,42 +44,30 @@ def slices(d: int) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class Expansion:
-    """The primal function of multipliers q.
-
-    Attributes
-    ----------
-    alpha, f : (n,)
-        Weights of the kernel and values at the training points.
-    spread : (n, n)
-        R with φ = -q `first` / 2ν + X'R' for the same table.
-    """
+    """The primal function of multipliers q."""
 
     alpha: Array
+    """(n,) float: weights of the kernel."""
     f: Array
+    """(n,) float: values at the training points."""
     spread: Array
+    """(n, n) float: R with φ = -q `first` / 2ν + X'R' for the same table."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Data of the problem that every choice of features shares.
-
-    Attributes
-    ----------
-    table : Tables
-        Of the training points against themselves.
-    y : (n,)
-        Centred.
-    nu : float
-        Absolute, in units of 1 over those of k.
-    eigenvalues, eigenvectors : (n,), (n, n)
-        Of the kernel's values K.
-    """
+    """Data of the problem that every choice of features shares."""
 
     table: Tables
+    """Kernel tables of the training points against themselves."""
     y: Array
+    """(n,) float: centred response."""
     nu: float
+    """ν, absolute, in units of 1 over those of k."""
     eigenvalues: Array
+    """(n,) float: eigenvalues of the kernel matrix K."""
     eigenvectors: Array
+    """(n, n) float: its eigenvectors."""
 
     @classmethod
     def from_tables(cls, table: Tables, y: Array, nu: float) -> Problem:

@@ -194,41 +194,29 @@ MIN_SAMPLES = 3
 
 @dataclass(frozen=True)
 class SharedSettings:
-    """Settings and genes that all training sets of a matrix share.
-
-    Attributes
-    ----------
-    names : list of str
-        Gene of each column.
-    unit_variance : bool
-        Whether the study scales genes to unit variance (``normalise.folds``).
-    group_of_gene : dict of str to str, or None
-        Group of each gene, from a file.
-    """
+    """Settings and genes that all training sets of a matrix share."""
 
     protocol: NonlinearProtocol
     names: list[str]
+    """Gene of each column."""
     unit_variance: bool
+    """Whether the study scales genes to unit variance (``normalise.folds``)."""
     group_of_gene: dict[str, str] | None
+    """Group of each gene, from a file."""
 
 
 @dataclass(frozen=True)
 class KernelData:
-    """Training rows of screened genes, with the groups learned on these rows alone.
-
-    Attributes
-    ----------
-    X, y : (n, d'), (n,)
-    genes : (d',) int
-        Columns of the matrix that were kept.
-    settings : Settings
-        With the groups of these genes, and all weights of the ridge.
-    """
+    """Training rows of screened genes, with the groups learned on these rows alone."""
 
     X: Array
+    """(n, d') float: training rows of the screened genes."""
     y: Array
+    """(n,) float: response."""
     genes: Array
+    """(d',) int: columns of the matrix that were kept."""
     settings: Settings
+    """Solver settings, with the groups of these genes and all weights of the ridge."""
 
     @property
     def can_be_fitted(self) -> bool:
@@ -282,26 +270,20 @@ def _settings(shared: SharedSettings, groups: list[list[int]] | None) -> Setting
 
 @dataclass(frozen=True)
 class Choice:
-    """The settings that the inner folds chose.
-
-    Attributes
-    ----------
-    nu, width, lam : float
-        lam is NaN without debiasing.
-    step : int
-        Index of tau in the grid.
-    cut : int
-        Inner paths that ended before the end of the grid.
-    threshold : float
-        Midpoint of the class means of the held-out scores; 0 for a response of numbers.
-    """
+    """The settings that the inner folds chose."""
 
     nu: float
+    """Chosen weight of the squared norm."""
     width: float
+    """Chosen width of the kernel."""
     step: int
+    """Index of the chosen tau in the grid."""
     lam: float
+    """Chosen weight of the ridge; NaN without debiasing."""
     cut: int
+    """Number of inner paths that ended before the end of the grid."""
     threshold: float
+    """Midpoint of the class means of the held-out scores; 0 for a response of numbers."""
 
 
 def choose(

@@ -157,32 +157,24 @@ QUANTILE_COUNTS = (200, 20, 160)
 
 @dataclass(frozen=True, eq=False)
 class RandomEffects:
-    """Random-effects summaries of d effects, each over the studies with an estimate.
-
-    Attributes
-    ----------
-    studies : (d,) int
-        k, the number of studies.
-    mean, error : (d,) float
-        ȳ = Σ w_i y_i / Σ w_i with w_i = 1/(v_i + τ²), and its standard error 1/√Σ w_i; NaN
-        without a study.
-    tau2 : (d,) float
-        Variance of the effects between studies.
-    low, high : (d,) float
-        95 % interval of the mean; NaN with one study.
-    q, i2 : (d,) float
-        Σ (y_i - ȳ_0)²/v_i with ȳ_0 at τ² = 0, on k - 1 degrees of freedom; the share of it above
-        these, at least 0.
-    """
+    """Random-effects summaries of d effects, each over the studies with an estimate."""
 
     studies: Array
+    """(d,) int: number k of studies with an estimate."""
     mean: Array
+    """(d,) float: ȳ = Σ w_i y_i / Σ w_i with w_i = 1/(v_i + τ²); NaN without a study."""
     error: Array
+    """(d,) float: standard error of the mean, 1/√Σ w_i; NaN without a study."""
     tau2: Array
+    """(d,) float: variance of the effects between studies."""
     low: Array
+    """(d,) float: lower limit of the 95 % interval of the mean; NaN with one study."""
     high: Array
+    """(d,) float: upper limit of that interval."""
     q: Array
+    """(d,) float: Σ (y_i - ȳ_0)²/v_i with ȳ_0 at τ² = 0, on k - 1 degrees of freedom."""
     i2: Array
+    """(d,) float: share of q above k - 1, at least 0."""
 
 
 def random_effects(y: Array, v: Array) -> RandomEffects:
