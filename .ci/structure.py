@@ -160,7 +160,7 @@ def check_members() -> Iterator[str]:
     nonlinear = sections["nonlinear"]["properties"]
     baseline_names = sections["controls"]["properties"]["baselines"]["items"]["enum"]
     step_names = settings["$defs"]["step"]["properties"]["step"]["enum"]
-    steps, moments = set(normalise.NORMALISERS), set(normalise.MOMENTS)
+    steps, moments = set(normalise.NORMALISERS), set(normalise.MOMENT_STEPS)
     model_steps = schema.STEPS.keys() - ALIGNERS.keys()
     tasks = sections["data"]["properties"]["task"]["enum"]
     named_models = MODELS.keys() & baselines.BASELINES.keys()

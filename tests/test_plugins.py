@@ -102,7 +102,9 @@ def test_its_format_is_read_and_its_step_is_applied(installed, tmp_path):
     assert read_matrix(tmp_path / "e.pairs").cells.tolist() == [[1, 2], [3, 4]]
     fitted = fit_steps(np.eye(2), [{"step": "shift", "amount": 2.0}])
     assert isinstance(fitted.steps[0], Shift)
-    np.testing.assert_array_equal(Reference.of(fitted.state()).transform(np.eye(2)), np.eye(2) + 2)
+    np.testing.assert_array_equal(
+        Reference.from_state(fitted.state()).transform(np.eye(2)), np.eye(2) + 2
+    )
 
 
 BROKEN = {

@@ -37,7 +37,7 @@ from named_genes import BLOCK, GENES, TRUE, is_true
 from study import settings, splits_of
 
 from genesig.data.splits.folds import CHANCE
-from genesig.data.steps.normalise import bound, normalise_samples
+from genesig.data.steps.normalise import bind_steps, normalise_samples
 from genesig.results import Dataset, Design, Split, Splits
 from genesig.results.splits import TRAINING, Chance
 from genesig.selection.genes.frequency import expected, q_values, tails
@@ -117,7 +117,7 @@ def config_of(dataset: Dataset, repeats: int) -> dict[str, Any]:
     )
     if dataset.design.batch is not None:
         folds = [{"step": "combat", "covariates": []}, *config["normalise"]["folds"]]
-        config["normalise"]["folds"] = bound(folds, dataset)
+        config["normalise"]["folds"] = bind_steps(folds, dataset)
     return config
 
 

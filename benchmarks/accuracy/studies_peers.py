@@ -18,8 +18,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestCentroid
 
-from genesig.data.steps.combat import FEWEST, Combat, ReferenceBatch
-from genesig.selection.studies.meta_analysis import hedges, together
+from genesig.data.steps.combat import MIN_BATCH_SAMPLES, Combat, ReferenceBatch
+from genesig.selection.studies.meta_analysis import hedges, random_effects
 
 Array = np.ndarray[Any, Any]
 Peer = Callable[[Array, Array, Array, Array], Array]
@@ -97,7 +97,7 @@ def combat_net(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
     fitted = Combat.fit(X, batch=names, reference=None, covariates=None)
     pooled = fitted.transform(X, batch=names, covariates=None)
     # Of fewer nothing can be said: inner folds of one study of 20 samples stay as they are.
-    moved = ReferenceBatch.fit(pooled).transform(new) if len(new) >= FEWEST else new
+    moved = ReferenceBatch.fit(pooled).transform(new) if len(new) >= MIN_BATCH_SAMPLES else new
     mean, spread = pooled.mean(axis=0), pooled.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     return logistic((pooled - mean) / spread, y, (moved - mean) / spread, C, 0.5)
@@ -147,7 +147,7 @@ def meta_lda(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     """LDA with shrinkage on the genes of largest |z| of random effects, of each class."""
     genes: set[int] = set()
     for k in range(int(y.max()) + 1):
-        found = together(*effects(X, y, study, k))
+        found = random_effects(*effects(X, y, study, k))
         z = np.nan_to_num(np.abs(found.mean / found.error))
         genes |= set(np.argsort(-z, kind="stable")[:kept].tolist())
     columns = sorted(genes)
@@ -177,7 +177,7 @@ def geometric(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     """
     out = np.zeros((len(new), int(y.max()) + 1))
     for k in range(out.shape[1]):
-        found = together(*effects(X, y, study, k))
+        found = random_effects(*effects(X, y, study, k))
         z = np.nan_to_num(found.mean / found.error)
         order = np.argsort(-np.abs(z), kind="stable")[:kept]
         up, down = order[z[order] > 0], order[z[order] < 0]

@@ -38,7 +38,7 @@ def one_row(n, d, solver):
     """Time one fit (without tau_max's conjugate gradients); print it as JSON."""
     from genesig.optim.kernels import Gaussian, median_distance
     from genesig.optim.nonlinear.instance import make_instance
-    from genesig.optim.nonlinear.path import conclude
+    from genesig.optim.nonlinear.path import certified_solution
     from genesig.optim.nonlinear.solvers import SOLVERS
 
     rng = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def one_row(n, d, solver):
     wall, cpu = time.perf_counter(), time.process_time()
     q, steps = SOLVERS[solver](made, made.penalty(tau), made.start, 1e-6, 20_000)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    found = conclude(made, tau, made.penalty(tau), q, steps, 1e-6)
+    found = certified_solution(made, tau, made.penalty(tau), q, steps, 1e-6)
     row = {"wall": wall, "cpu": cpu, "peak": peak(), "steps": steps, "gap": found.gap}
     print(json.dumps({**row, "selected": len(found.support), "X": X.nbytes / 2**20}))
 

@@ -16,7 +16,7 @@ from genesig.data.files.readers import read_json
 from genesig.data.quality.missingness import check_missing
 from genesig.data.quality.twins import check_twins
 from genesig.data.steps.collapse import gene_columns
-from genesig.data.steps.segment import NAME as SEGMENT
+from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.config_check import (
     check_kind,
     classes_shown,
@@ -294,7 +294,7 @@ def _summary(inputs: Inputs, config: Config) -> str:
         return ""
     design, obs = inputs.sheet.design, inputs.sheet.obs
     kind = RESPONSES[design.kind]
-    told = kind.counted(kind.read(obs, design), design.classes)
+    told = kind.describe_counts(kind.read(obs, design), design.classes)
     held = ", ".join(covariate.column for covariate in design.covariates)
     samples = counted(len(obs), "sample") + (f" ({told})" if told else "")
     samples += f", held fixed: {held}" if held else ""

@@ -14,41 +14,47 @@ from genesig.errors import GenesigError
 
 @dataclass(frozen=True)
 class Genome:
-    """Features along chromosomes.
-
-    Attributes
-    ----------
-    order : (d,) int
-        Numbers of the features, chromosome by chromosome, by position.
-    starts : (c,) int
-        Where in `order` each chromosome begins, the first at 0.
-    """
+    """Features along chromosomes."""
 
     order: Array
+    """(d,) int: numbers of the features, chromosome by chromosome, by position."""
     starts: Array
+    """(c,) int: index in `order` at which each chromosome begins, the first at 0."""
 
     @classmethod
-    def of(
-        cls, d: int, chromosomes: Sequence[Any] | Array | None,
+    def from_columns(
+        cls,
+        n_features: int,
+        chromosomes: Sequence[Any] | Array | None,
         positions: Sequence[float] | Array | None,
-    ) -> Genome:  # fmt: skip
-        """Order d features; None is one chromosome, and the order in which they stand.
+    ) -> Genome:
+        """Return the order of d features; None is one chromosome, and features in column order.
 
-        Chromosomes keep the order of their first feature, features of one position theirs.
+        Chromosomes are in order of their first feature; features at one position keep their order.
 
         Raises
         ------
         GenesigError
-            Where there is not one of them for each feature, or a position is no finite number.
+            There is not one chromosome or position for each feature, or a position is not finite.
         """
-        names = np.zeros(d) if chromosomes is None else np.asarray(chromosomes)
-        place = np.arange(d) if positions is None else np.asarray(positions, dtype=float)
-        if names.shape != (d,) or place.shape != (d,) or not np.isfinite(place).all():
-            raise GenesigError(f"chromosomes and positions (finite) must be {d}, one for a feature")
-        _, first, number = np.unique(names, return_index=True, return_inverse=True)
-        number = np.argsort(np.argsort(first))[number]
-        order = np.lexsort((place, number))
-        return cls(order, np.concatenate([[0], np.flatnonzero(np.diff(number[order])) + 1]))
+        names = np.zeros(n_features) if chromosomes is None else np.asarray(chromosomes)
+        position = (
+            np.arange(n_features) if positions is None else np.asarray(positions, dtype=float)
+        )
+        if (
+            names.shape != (n_features,)
+            or position.shape != (n_features,)
+            or not np.isfinite(position).all()
+        ):
+            raise GenesigError(
+                f"chromosomes and positions (finite) must be {n_features}, one for a feature"
+            )
+        _, first_index, chromosome_number = np.unique(names, return_index=True, return_inverse=True)
+        chromosome_number = np.argsort(np.argsort(first_index))[chromosome_number]
+        order = np.lexsort((position, chromosome_number))
+        return cls(
+            order, np.concatenate([[0], np.flatnonzero(np.diff(chromosome_number[order])) + 1])
+        )
 
     def parts(self) -> list[Array]:
         """Return the features of each chromosome, in order."""

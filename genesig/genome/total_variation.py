@@ -14,68 +14,75 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled.steps import denoise, join
 
-LEVELS = (2.0, 4.0, 8.0, 16.0)
+TAU_LEVELS = (2.0, 4.0, 8.0, 16.0)
 """Values of tau that `segmented` tries, in standard deviations of the noise."""
 
-ONE = np.zeros(1, dtype=np.int64)
-"""Where lines begin, if there is one."""
+SINGLE_LINE = np.zeros(1, dtype=np.int64)
+"""Starts of lines if there is a single line."""
 
 
 def tau_max(y: Array) -> float:
-    """Return ``max_i |sum_{j <= i} (y_j - mean y)|``: the smallest tau of one single level."""
+    """Return ``max_i |sum_{j <= i} (y_j - mean y)|``, the smallest tau with a single level."""
     return float(np.abs(np.cumsum(y - y.mean())[:-1]).max(initial=0.0))
 
 
-def total_variation(y: Array, tau: float, lines: Array = ONE) -> Array:
+def total_variation(y: Array, tau: float, lines: Array = SINGLE_LINE) -> Array:
     """Return the minimiser f (n,) for values y (n,), n >= 1, and tau >= 0, along each line.
 
-    Lines begin at `lines`, the first at 0; no difference across their ends is counted. Levels are
-    computed anew from the segments, ``mean + tau (sign of the next jump - sign of the last one) /
-    length``, so that no sum along a line leaves its rounding in them.
+    Lines begin at `lines`, the first at 0; differences between lines do not count. Levels are
+    computed again from the segments, ``mean + tau (sign of the next jump - sign of the last one) /
+    length``, so that they have no rounding errors of sums along a line.
     """
     y = np.ascontiguousarray(y, dtype=float)
-    f = np.empty(len(y))
+    step_function = np.empty(len(y))
     centre = float(y.mean())
-    for first, last in pairwise([*lines.tolist(), len(y)]):
-        denoise(y[first:last] - centre, float(tau), f[first:last])
-    starts = segment_starts(f, lines)
+    for line_start, line_end in pairwise([*lines.tolist(), len(y)]):
+        denoise(y[line_start:line_end] - centre, float(tau), step_function[line_start:line_end])
+    starts = segment_starts(step_function, lines)
     length = np.diff(np.append(starts, len(y)))
-    jump = np.append(np.sign(np.diff(f[starts], prepend=f[0])), 0.0)
-    jump[:-1][np.isin(starts, lines)] = 0.0
-    level = np.add.reduceat(y - centre, starts) / length + tau * np.diff(jump) / length
-    return np.asarray(centre + np.repeat(level, length))
+    jump_signs = np.append(np.sign(np.diff(step_function[starts], prepend=step_function[0])), 0.0)
+    jump_signs[:-1][np.isin(starts, lines)] = 0.0
+    levels = np.add.reduceat(y - centre, starts) / length + tau * np.diff(jump_signs) / length
+    return np.asarray(centre + np.repeat(levels, length))
 
 
-def segment_starts(f: Array, lines: Array = ONE) -> Array:
-    """Return where the segments of a step function begin, those of every line among them."""
+def segment_starts(f: Array, lines: Array = SINGLE_LINE) -> Array:
+    """Return the index at which each segment of a step function begins; each line begins one."""
     return np.union1d(lines, np.flatnonzero(np.diff(f)) + 1)
 
 
-def pruned(y: Array, starts: Array, lines: Array = ONE) -> Array:
-    """Return the starts of the segments that BIC keeps, of those given.
+def pruned(y: Array, starts: Array, lines: Array = SINGLE_LINE) -> Array:
+    """Return the starts of the segments that are left after pruning by BIC.
 
-    From all segments on, the two neighbours on a line whose union costs least are joined, and the
-    number of segments k with the smallest ``n log(RSS/n) + (2k - number of lines) log n`` is taken:
-    k means, and a place for each segment that does not begin its line.
+    Starting with all segments, the two neighbours on a line with the smallest increase of the RSS
+    are merged, again and again. The number of segments k minimises ``n log(RSS/n) + (2k - number of
+    lines) log n``: k means, and a position for each segment that does not begin its line.
     """
-    n, y = len(y), y - y.mean()
-    sums, size = np.add.reduceat(y, starts), np.diff(np.append(starts, n)).astype(float)
-    rss, floor = float(y @ y - (sums**2 / size).sum()), _floor(y)
-    gone, cost = np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts))
-    joins = join(sums, size, np.isin(starts, lines), gone, cost)
-    left = [rss, *(rss + np.cumsum(cost[:joins]))]
-    scores = [_bic(each, len(starts) - k, len(lines), n, floor) for k, each in enumerate(left)]
-    best = joins - int(np.argmin(scores[::-1]))
-    return np.delete(starts, gone[:best])
+    n = len(y)
+    y = y - y.mean()
+    sums = np.add.reduceat(y, starts)
+    lengths = np.diff(np.append(starts, n)).astype(float)
+    rss = float(y @ y - (sums**2 / lengths).sum())
+    rss_floor = _rss_floor(y)
+    merged = np.zeros(len(starts), dtype=np.int64)
+    cost = np.zeros(len(starts))
+    joins = join(sums, lengths, np.isin(starts, lines), merged, cost)
+    residual_sums = [rss, *(rss + np.cumsum(cost[:joins]))]
+    scores = [
+        _bic(residual_sum, len(starts) - n_merged, len(lines), n, rss_floor)
+        for n_merged, residual_sum in enumerate(residual_sums)
+    ]
+    best_merge = joins - int(np.argmin(scores[::-1]))
+    return np.delete(starts, merged[:best_merge])
 
 
-def _floor(y: Array) -> float:
-    """Return the residual sum of squares below which it is rounding."""
+def _rss_floor(y: Array) -> float:
+    """Return the residual sum of squares below which differences are rounding."""
     return float(np.finfo(float).eps * np.square(y - y.mean()).sum()) or 1.0
 
 
-def _bic(rss: float, segments: int, lines: int, n: int, floor: float) -> float:
-    return n * float(np.log(max(rss, floor) / n)) + (2 * segments - lines) * float(np.log(n))
+def _bic(rss: float, segments: int, lines: int, n: int, rss_floor: float) -> float:
+    return n * float(np.log(max(rss, rss_floor) / n)) + (2 * segments - lines) * float(np.log(n))
 
 
 def means(y: Array, starts: Array) -> Array:
@@ -84,39 +91,47 @@ def means(y: Array, starts: Array) -> Array:
     return np.repeat(np.add.reduceat(y, starts) / length, length)
 
 
-def noise(y: Array, lines: Array = ONE) -> float:
-    """Return the standard deviation of noise: differences of neighbours, jumps left aside.
+def noise(y: Array, lines: Array = SINGLE_LINE) -> float:
+    """Return the standard deviation of the noise, by the MAD of the differences of neighbours.
 
-    It is 0 where more than half of the neighbours are equal: nothing of the rest is known as noise.
+    The MAD ignores jumps. It is 0 if more than half of the neighbours are equal.
     """
     steps = np.delete(np.diff(y), lines[1:] - 1)
-    middle = float(np.median(np.abs(steps - np.median(steps)))) if len(steps) else 0.0
-    return 1.4826 * middle / 2**0.5
+    median_deviation = float(np.median(np.abs(steps - np.median(steps)))) if len(steps) else 0.0
+    return 1.4826 * median_deviation / 2**0.5
 
 
-def segmented(y: Array, lines: Array = ONE) -> Array:
-    """Return the means of the segments that BIC keeps of those of some tau, (n,).
+def segmented(y: Array, lines: Array = SINGLE_LINE) -> Array:
+    """Return the best step function by BIC over several tau, with pruned segments, (n,).
 
-    Total variation alone has many small steps about each jump, and levels drawn together. Values
-    without noise stay as they are.
+    Total variation alone has many small steps around each jump, and levels shrunken towards each
+    other: so segments are pruned, and each gets its mean. Values without noise stay as they are.
     """
-    sd = noise(y, lines)
-    if sd == 0.0:
+    noise_sd = noise(y, lines)
+    if noise_sd == 0.0:
         return np.array(y, dtype=float)
-    found = (segment_starts(total_variation(y, sd * level, lines), lines) for level in LEVELS)
-    kept = [pruned(y, starts, lines) for starts in found]
-    fits = [means(y, starts) for starts in kept]
-    floor = _floor(y)
+    candidate_starts = (
+        segment_starts(total_variation(y, noise_sd * tau, lines), lines) for tau in TAU_LEVELS
+    )
+    kept_starts = [pruned(y, starts, lines) for starts in candidate_starts]
+    fits = [means(y, starts) for starts in kept_starts]
+    rss_floor = _rss_floor(y)
     scores = [
-        _bic(float(np.sum(np.square(y - f))), len(s), len(lines), len(y), floor)
-        for f, s in zip(fits, kept, strict=True)
+        _bic(
+            float(np.sum(np.square(y - step_function))),
+            len(segments),
+            len(lines),
+            len(y),
+            rss_floor,
+        )
+        for step_function, segments in zip(fits, kept_starts, strict=True)
     ]
     return fits[int(np.argmin(scores))]
 
 
 def denoised(y: Array, lines: Array, tau: float | None) -> Array:
-    """Return the step function of a sample, (n,): tau in its noise, or `segmented` where None."""
+    """Return the step function of a sample, (n,): tau in units of its noise; None: `segmented`."""
     if tau is None:
         return segmented(y, lines)
-    level = tau * noise(y, lines)
-    return total_variation(y, level, lines) if level else np.array(y, dtype=float)
+    absolute_tau = tau * noise(y, lines)
+    return total_variation(y, absolute_tau, lines) if absolute_tau else np.array(y, dtype=float)

@@ -1,4 +1,4 @@
-"""The l1-l2 estimators with (tau, mu, lam) chosen by folds, whose paths go down side by side."""
+"""The l1-l2 estimators with (tau, mu, lam) chosen by cross-validation, all folds in one run."""
 
 from __future__ import annotations
 
@@ -26,109 +26,150 @@ from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
 
-SMALLEST = 0.005
-"""Of a grid of tau that is given by its length, as a fraction of tau_max."""
-MU, LAM = (1e-6, 1e-3, 1e-2), (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+SMALLEST_TAU_FRACTION = 0.005
+"""Smallest tau of a grid that is set by its length, as a fraction of tau_max."""
+MU_GRID = (1e-6, 1e-3, 1e-2)
+LAM_GRID = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
-def _numbers(name: str, given: Any, above: float = -1.0) -> Array:
-    """Return the values of a grid, falling, so that each fit starts at a shorter list."""
-    values = np.ravel(np.asarray(given, dtype=float))
-    if not (len(values) and np.isfinite(values).all() and (values >= 0).all()
-            and (values > above).all()):  # fmt: skip
-        bound = "> 0" if above == 0 else ">= 0"
-        raise InvalidProblem(f"{name} must be finite numbers {bound}, found {given!r}")
+def _falling_grid(name: str, grid: Any, lower_limit: float = -1.0) -> Array:
+    """Return the distinct values of a grid, descending: each fit starts at a shorter list."""
+    values = np.ravel(np.asarray(grid, dtype=float))
+    if not (
+        len(values)
+        and np.isfinite(values).all()
+        and (values >= 0).all()
+        and (values > lower_limit).all()
+    ):
+        bound = "> 0" if lower_limit == 0 else ">= 0"
+        raise InvalidProblem(f"{name} must be finite numbers {bound}, found {grid!r}")
     return np.unique(values)[::-1]
 
 
-def _fractions(given: Any) -> Array:
-    if isinstance(given, int | np.integer):
-        if given < 1:
-            raise InvalidProblem(f"tau must be at least 1 value, or the values, found {given}")
-        return np.geomspace(1.0, SMALLEST, given + 1)[1:]
-    return _numbers("tau", given, above=0)
+def _tau_fractions(grid: Any) -> Array:
+    if isinstance(grid, int | np.integer):
+        if grid < 1:
+            raise InvalidProblem(f"tau must be at least 1 value, or the values, found {grid}")
+        return np.geomspace(1.0, SMALLEST_TAU_FRACTION, grid + 1)[1:]
+    return _falling_grid("tau", grid, lower_limit=0)
 
 
-class _Chosen:
-    """The choice of both losses: the smallest error of rows left out."""
+class _GridSearch:
+    """Choice of (tau, mu, lam) by the smallest error of held-out rows, for both losses."""
 
     tau: Any
     mu: Any
     lam: Any
     cv: Any
 
-    def _folds(self, X: Array, of: Array, v: Array | None) -> tuple[list[Array], Array]:
-        """Return the rows that each fold leaves out, and a mask (n, k) of those that train."""
-        stratified = is_classifier(self) or of.dtype.kind == "b"
-        folds = [held for _, held in check_cv(self.cv, of, classifier=stratified).split(X, of)]
-        check_folds(folds, v)
+    def _folds(self, X: Array, strata: Array, weights: Array | None) -> tuple[list[Array], Array]:
+        """Return the held-out rows of each fold, and the mask (n, n_folds) of the training rows."""
+        stratified = is_classifier(self) or strata.dtype.kind == "b"
+        folds = [
+            held_out
+            for _, held_out in check_cv(self.cv, strata, classifier=stratified).split(X, strata)
+        ]
+        check_folds(folds, weights)
         rows = np.ones((len(X), len(folds)), dtype=bool)
-        for k, held in enumerate(folds):
-            rows[held, k] = False
+        for fold, held_out in enumerate(folds):
+            rows[held_out, fold] = False
         return folds, rows
 
     def _choose(
-        self, sets: TrainingSets, solve: Callable[[Array, Array], Path],
-        scores: Callable[[Path, Array], Array], error: Callable[[Array], Array],
-    ) -> None:  # fmt: skip
-        """Fill in the grid, its errors and what is chosen.
+        self,
+        sets: TrainingSets,
+        solve: Callable[[Array, Array], Path],
+        scores: Callable[[Path, Array], Array],
+        error: Callable[[Array], Array],
+    ) -> None:
+        """Set the attributes of the grid, of its errors and of the choice.
+
+        `solve` returns the lists of all folds for (tau, mu), `scores` their scores at each lam, and
+        `error` the error (n_tau, n_lam) of the held-out rows.
 
         Ties go to the largest tau, then to the largest lam, then to the largest mu.
         """
-        self.taus_, mus, lams = (
-            _fractions(self.tau), _numbers("mu", self.mu), _numbers("lam", self.lam),
-        )  # fmt: skip
-        self.mus_, self.lams_, norm, errors = mus, lams, sets.norm[:, None], []
+        self.taus_ = _tau_fractions(self.tau)
+        mus = _falling_grid("mu", self.mu)
+        lams = _falling_grid("lam", self.lam)
+        self.mus_ = mus
+        self.lams_ = lams
+        norm = sets.norm[:, None]
+        errors = []
         for mu in mus:
-            lists = solve(self.taus_ * sets.tau_max[:, None], mu * norm)
-            if lists.message:
-                warnings.warn(lists.message, ConvergenceWarning, stacklevel=4)
-            errors.append(error(scores(lists, lams * norm)))
+            gene_lists = solve(self.taus_ * sets.tau_max[:, None], mu * norm)
+            if gene_lists.message:
+                warnings.warn(gene_lists.message, ConvergenceWarning, stacklevel=4)
+            errors.append(error(scores(gene_lists, lams * norm)))
         self.error_path_ = np.stack(errors)
-        best = self.error_path_ <= self.error_path_.min() * (1 + 1e-12)
-        tau, lam, mu = np.argwhere(best.transpose(1, 2, 0))[0]
+        is_smallest = self.error_path_ <= self.error_path_.min() * (1 + 1e-12)
+        tau, lam, mu = np.argwhere(is_smallest.transpose(1, 2, 0))[0]
         self.tau_, self.mu_, self.lam_ = map(float, (self.taus_[tau], mus[mu], lams[lam]))
 
-    def _as(self, one: type[BaseEstimator]) -> BaseEstimator:
-        """Return the plain estimator with what was chosen."""
-        had = {**self.get_params(deep=False), "tau": self.tau_, "mu": self.mu_, "lam": self.lam_}  # type: ignore[attr-defined]
-        return one(**{name: had[name] for name in one._get_param_names()})
+    def _as(self, estimator_class: type[BaseEstimator]) -> BaseEstimator:
+        """Return an estimator without cross-validation that has the chosen settings."""
+        params = {**self.get_params(deep=False), "tau": self.tau_, "mu": self.mu_, "lam": self.lam_}  # type: ignore[attr-defined]
+        return estimator_class(
+            **{name: params[name] for name in estimator_class._get_param_names()}
+        )
 
     def _take(self, fitted: BaseEstimator) -> None:
-        vars(self).update({k: value for k, value in vars(fitted).items() if k.endswith("_")})
+        """Copy the fitted attributes of an estimator."""
+        vars(self).update(
+            {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+        )
 
 
-class _L1L2CV(_Chosen, _L1L2):
+class _L1L2CV(_GridSearch, _L1L2):
     def __init__(
-        self, tau: int | Sequence[float] = 20, mu: float | Sequence[float] = MU,
-        lam: float | Sequence[float] = LAM, cv: Any = None, unit_variance: bool = True,
-        solver: str = "landweber-newton", tolerance: float = 1e-9,
-    ) -> None:  # fmt: skip
+        self,
+        tau: int | Sequence[float] = 20,
+        mu: float | Sequence[float] = MU_GRID,
+        lam: float | Sequence[float] = LAM_GRID,
+        cv: Any = None,
+        unit_variance: bool = True,
+        solver: str = "landweber-newton",
+        tolerance: float = 1e-9,
+    ) -> None:
         super().__init__(tau, mu, lam, unit_variance, solver, tolerance)  # type: ignore[arg-type]
         self.cv = cv
 
-    def _fit(self, X: Array, y: Array, v: Array | None) -> None:
-        """Choose by the squares of rows left out, then fit to all."""
-        folds, rows = self._folds(X, y, v)
-        weights = np.ones(len(y)) if v is None else v
-        weighted = None if v is None else adjustment(rows, weights=np.tile(v[:, None], len(folds)))
+    def _fit(self, X: Array, y: Array, sample_weights: Array | None) -> None:
+        """Choose the settings by the squared error of held-out rows, then fit to all rows."""
+        folds, rows = self._folds(X, y, sample_weights)
+        weights = np.ones(len(y)) if sample_weights is None else sample_weights
+        weight_adjustment = (
+            None
+            if sample_weights is None
+            else adjustment(rows, weights=np.tile(sample_weights[:, None], len(folds)))
+        )
         sets = training_sets(
-            X, np.tile(y[:, None], len(folds)), rows, centre=True,
-            unit_variance=self.unit_variance, adjustment=weighted,
-        )  # fmt: skip
+            X,
+            np.tile(y[:, None], len(folds)),
+            rows,
+            centre=True,
+            unit_variance=self.unit_variance,
+            adjustment=weight_adjustment,
+        )
 
-        def squares(scores: Array) -> Array:
-            each = (np.square(y[held] - f[..., held]) @ weights[held]
-                    for f, held in zip(scores, folds, strict=True))  # fmt: skip
-            return np.asarray(sum(each) / sum(weights[held].sum() for held in folds))
+        def mean_square(scores: Array) -> Array:
+            fold_squares = (
+                np.square(y[held_out] - f[..., held_out]) @ weights[held_out]
+                for f, held_out in zip(scores, folds, strict=True)
+            )
+            return np.asarray(
+                sum(fold_squares) / sum(weights[held_out].sum() for held_out in folds)
+            )
 
         self._choose(
-            sets, lambda tau, mu: path(sets, tau, mu, solver=self.solver, tolerance=self.tolerance),
-            lambda lists, lam: refit_scores(sets, lists, lam, ~rows), squares,
-        )  # fmt: skip
-        plain = self._as(L1L2Regressor)
-        plain._fit(X, y, v)
-        self._take(plain)
+            sets,
+            lambda tau, mu: path(sets, tau, mu, solver=self.solver, tolerance=self.tolerance),
+            lambda gene_lists, lam: refit_scores(sets, gene_lists, lam, ~rows),
+            mean_square,
+        )
+        final_model = self._as(L1L2Regressor)
+        final_model._fit(X, y, sample_weights)
+        self._take(final_model)
 
 
 class L1L2RegressorCV(NumberRegressor, _L1L2CV):
@@ -137,8 +178,8 @@ class L1L2RegressorCV(NumberRegressor, _L1L2CV):
     Parameters
     ----------
     tau : int or sequence of float
-        Fractions of the smallest tau of each fold that selects nothing; of a number so many, down
-        to 0.005 in equal ratios.
+        Fractions of the smallest tau of each fold that selects nothing. A number sets their count:
+        from 1 (left out) down to 0.005 in equal ratios.
     mu, lam : float or sequence of float
         In units of ||Z'Z||/n of each fold.
     cv : int, splitter or iterable of (rows, held-out rows)
@@ -189,7 +230,7 @@ class L1L2ClassifierCV(SignClassifier, _L1L2CV):
     """
 
 
-class L1L2CoxCV(_Chosen, L1L2Cox):
+class L1L2CoxCV(_GridSearch, L1L2Cox):
     """`L1L2Cox` with tau, mu and lam by the partial likelihood that rows left out add.
 
     Parameters
@@ -222,32 +263,46 @@ class L1L2CoxCV(_Chosen, L1L2Cox):
     """
 
     def __init__(
-        self, tau: int | Sequence[float] = 20, mu: float | Sequence[float] = MU,
-        lam: float | Sequence[float] = LAM, cv: Any = None, unit_variance: bool = True,
-        ties: str = "efron", tolerance: float = 1e-7,
-    ) -> None:  # fmt: skip
+        self,
+        tau: int | Sequence[float] = 20,
+        mu: float | Sequence[float] = MU_GRID,
+        lam: float | Sequence[float] = LAM_GRID,
+        cv: Any = None,
+        unit_variance: bool = True,
+        ties: str = "efron",
+        tolerance: float = 1e-7,
+    ) -> None:
         super().__init__(tau, mu, lam, unit_variance, ties, tolerance)  # type: ignore[arg-type]
         self.cv = cv
 
     def fit(self, X: Array, y: Array, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and y as `L1L2Cox` takes it, rows weighted by sample_weight (n,)."""
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        (time, event), v = time_and_event(y), counts(sample_weight, X)
-        folds, rows = self._folds(X, event.astype(bool), v)
-        rows = rows if v is None else rows & (v > 0)[:, None]
+        (time, event) = time_and_event(y)
+        weights = counts(sample_weight, X)
+        folds, rows = self._folds(X, event.astype(bool), weights)
+        rows = rows if weights is None else rows & (weights > 0)[:, None]
         sets: CoxSets = cox_sets(
-            X, time, event, rows, centre=True, unit_variance=self.unit_variance, ties=self.ties,
-            sample_weights=v,
-        )  # fmt: skip
+            X,
+            time,
+            event,
+            rows,
+            centre=True,
+            unit_variance=self.unit_variance,
+            ties=self.ties,
+            sample_weights=weights,
+        )
 
         def deviance(scores: Array) -> Array:
-            flat = scores.reshape(len(folds), -1, len(X))
-            each, _ = left_out_deviance(time, event, folds, flat, self.ties, v)
-            return each.reshape(scores.shape[1:3])
+            fold_scores = scores.reshape(len(folds), -1, len(X))
+            deviances, _ = left_out_deviance(time, event, folds, fold_scores, self.ties, weights)
+            return deviances.reshape(scores.shape[1:3])
 
         self._choose(
-            sets.sets, lambda tau, mu: cox_path(sets, tau, mu, tolerance=self.tolerance),
-            lambda lists, lam: ridge_scores(sets, lists, lam), deviance,
-        )  # fmt: skip
+            sets.sets,
+            lambda tau, mu: cox_path(sets, tau, mu, tolerance=self.tolerance),
+            lambda gene_lists, lam: ridge_scores(sets, gene_lists, lam),
+            deviance,
+        )
         self._take(self._as(L1L2Cox).fit(X, y, sample_weight))
         return self

@@ -1,4 +1,4 @@
-"""scikit-learn transformers: sparse components, those of a kernel, steps along chromosomes.
+"""Estimators of sparse principal components, kernel components, and steps along chromosomes.
 
 Source: Mosci 2009, section 3.2.
 """
@@ -33,12 +33,12 @@ from genesig.models.estimator import (
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.optim.sparse_components import (
-    SHARES,
+    TAU_FRACTIONS,
     directions,
     held_out,
     moments,
     sparse_components,
-    weighed,
+    times_root_weights,
 )
 
 
@@ -83,9 +83,14 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """
 
     def __init__(
-        self, n_components: int = 2, *, tau: float | None = None, mu: float = 1e-3,
-        unit_variance: bool = True, cv: Any = 5,
-    ) -> None:  # fmt: skip
+        self,
+        n_components: int = 2,
+        *,
+        tau: float | None = None,
+        mu: float = 1e-3,
+        unit_variance: bool = True,
+        cv: Any = 5,
+    ) -> None:
         self.n_components = n_components
         self.tau = tau
         self.mu = mu
@@ -100,24 +105,33 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise InvalidProblem(
                 f"n_components must be at least 1, tau 0, and mu above 0; found {values}"
             )
-        k, self.unexplained_ = min(self.n_components, *X.shape), np.nan
-        v = shares(sample_weight, X)
+        n_components = min(self.n_components, *X.shape)
+        self.unexplained_ = np.nan
+        weights = shares(sample_weight, X)
         if self.tau is None:
-            folds = [held for _, held in check_cv(self.cv).split(X)]
-            check_folds(folds, v)
-            tried = held_out(
-                X, k, np.array(SHARES), folds, mu=self.mu, unit_variance=self.unit_variance,
-                weights=v,
-            )  # fmt: skip
-            self.unexplained_ = float(tried.unexplained[tried.chosen])
-        self.tau_ = float(tried.tau[tried.chosen]) if self.tau is None else self.tau
-        self.mean_, self.scale_ = moments(X, self.unit_variance, v)
+            folds = [test_rows for _, test_rows in check_cv(self.cv).split(X)]
+            check_folds(folds, weights)
+            tau_search = held_out(
+                X,
+                n_components,
+                np.array(TAU_FRACTIONS),
+                folds,
+                mu=self.mu,
+                unit_variance=self.unit_variance,
+                weights=weights,
+            )
+            self.unexplained_ = float(tau_search.unexplained[tau_search.chosen])
+        self.tau_ = float(tau_search.tau[tau_search.chosen]) if self.tau is None else self.tau
+        self.mean_, self.scale_ = moments(X, self.unit_variance, weights)
         Z = (X - self.mean_) / self.scale_
-        own = weighed(Z, v)
-        found = sparse_components(Z, directions(own, k), tau=self.tau_, mu=self.mu, weights=v)
-        self.components_ = found.loadings().T
+        weighted_rows = times_root_weights(Z, weights)
+        components = sparse_components(
+            Z, directions(weighted_rows, n_components), tau=self.tau_, mu=self.mu, weights=weights
+        )
+        self.components_ = components.loadings().T
         self._n_features_out = len(self.components_)
-        self.explained_, self.gap_ = found.explained(own), found.gap
+        self.explained_ = components.explained(weighted_rows)
+        self.gap_ = components.gap
         return self
 
     def transform(self, X: Any) -> Array:
@@ -127,59 +141,69 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return np.asarray((X - self.mean_) / self.scale_ @ self.components_.T)
 
 
-KERNELS = {"linear": False, "gaussian": True}
+HAS_WIDTH = {"linear": False, "gaussian": True}
 
 
 class _KernelPCR(BaseEstimator):  # type: ignore[misc]
-    """What both estimators share: the settings, the choice of m and width, and f(x)."""
+    """Shared by both estimators: the settings, the choice of m and width, and f(x)."""
 
-    _weighed = staticmethod(counts)
+    _row_weights = staticmethod(counts)
 
     def __init__(
-        self, kernel: str = "gaussian", width: float | Sequence[float] = 1.0,
-        n_components: int | None = None, cv: Any = 5,
-    ) -> None:  # fmt: skip
+        self,
+        kernel: str = "gaussian",
+        width: float | Sequence[float] = 1.0,
+        n_components: int | None = None,
+        cv: Any = 5,
+    ) -> None:
         self.kernel = kernel
         self.width = width
         self.n_components = n_components
         self.cv = cv
 
     def _widths(self) -> list[float | None]:
-        if not pick("kernel", KERNELS, self.kernel):
+        """Return the kernel widths to choose from; None for the linear kernel."""
+        if not pick("kernel", HAS_WIDTH, self.kernel):
             return [None]
         widths = [float(width) for width in np.ravel(self.width)]
         if not widths or not all(0 < width < np.inf for width in widths):
             raise InvalidProblem(f"width must be positive, found {self.width!r}")
         return [*widths]
 
-    def _fit(self, X: Array, y: Array, often: Array | None) -> None:
-        """Choose what is not fixed, and fit f to a real response y (n,), weights often (n,)."""
-        widths, m = self._widths(), self.n_components
-        if m is not None and (m < 0 or len(widths) > 1):
+    def _fit(self, X: Array, y: Array, weights: Array | None) -> None:
+        """Choose m and the width unless they are set, and fit f to y (n,) with weights (n,)."""
+        widths = self._widths()
+        n_components = self.n_components
+        if n_components is not None and (n_components < 0 or len(widths) > 1):
             raise InvalidProblem("n_components must be at least 0, and go with one width")
-        self.mean_ = np.average(X, axis=0, weights=often)
-        points, every = Points.of(X, self.mean_), np.arange(len(y))
+        self.mean_ = np.average(X, axis=0, weights=weights)
+        points = Points.from_rows(X, self.mean_)
+        all_rows = np.arange(len(y))
         self.width_ = widths[0]
-        if m is None:
+        if n_components is None:
             cv = check_cv(self.cv, y, classifier=is_classifier(self))
-            folds = [held for _, held in cv.split(X, y)]
-            check_folds(folds, often)
-            found = choose_components(points, y, folds, widths, often)
-            self.width_, m = found.width, found.components
-        K = points.kernel(every, every, self.width_, often)
-        alpha, intercept = component_regressions(K, y, often)
-        self.n_components_ = min(int(m), len(intercept) - 1)
+            folds = [test_rows for _, test_rows in cv.split(X, y)]
+            check_folds(folds, weights)
+            choice = choose_components(points, y, folds, widths, weights)
+            self.width_ = choice.width
+            n_components = choice.components
+        K = points.kernel(all_rows, all_rows, self.width_, weights)
+        alpha, intercept = component_regressions(K, y, weights)
+        self.n_components_ = min(int(n_components), len(intercept) - 1)
         self.dual_coef_ = alpha[:, self.n_components_]
         self.intercept_ = float(intercept[self.n_components_])
-        self.X_fit_, self._often = X, often
+        self.X_fit_ = X
+        self._often = weights
 
     def _score(self, X: Any) -> Array:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        n = len(self.X_fit_)
-        points = Points.of(np.vstack([self.X_fit_, X]), self.mean_)
-        k = points.kernel(np.arange(n, n + len(X)), np.arange(n), self.width_, self._often)
-        return np.asarray(self.intercept_ + k @ self.dual_coef_)
+        n_train = len(self.X_fit_)
+        points = Points.from_rows(np.vstack([self.X_fit_, X]), self.mean_)
+        kernel_rows = points.kernel(
+            np.arange(n_train, n_train + len(X)), np.arange(n_train), self.width_, self._often
+        )
+        return np.asarray(self.intercept_ + kernel_rows @ self.dual_coef_)
 
 
 class KernelPCRRegressor(NumberRegressor, _KernelPCR):
@@ -258,9 +282,11 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     """
 
     def __init__(
-        self, chromosomes: Sequence[Any] | None = None, positions: Sequence[float] | None = None,
+        self,
+        chromosomes: Sequence[Any] | None = None,
+        positions: Sequence[float] | None = None,
         tau: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.chromosomes = chromosomes
         self.positions = positions
         self.tau = tau
@@ -274,15 +300,16 @@ class TotalVariation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         counts(sample_weight, X)
         if self.tau is not None and not 0 <= self.tau < np.inf:
             raise InvalidProblem(f"tau must be a number of at least 0, found {self.tau}")
-        self.genome_ = Genome.of(X.shape[1], self.chromosomes, self.positions)
+        self.genome_ = Genome.from_columns(X.shape[1], self.chromosomes, self.positions)
         return self
 
     def transform(self, X: Any) -> Array:
         """Return the step functions of the rows of X, (n, d)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        out: Array = np.empty_like(X)
-        order, lines = self.genome_.order, self.genome_.starts
-        for row, y in enumerate(X[:, order]):
-            out[row, order] = denoised(y, lines, self.tau)
-        return out
+        step_functions: Array = np.empty_like(X)
+        order = self.genome_.order
+        lines = self.genome_.starts
+        for row, values in enumerate(X[:, order]):
+            step_functions[row, order] = denoised(values, lines, self.tau)
+        return step_functions

@@ -92,24 +92,32 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         check_numbers(self, not_negative=("lam",))
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         time, event = time_and_event(y)
-        v = shares(sample_weight, X)
-        rows = np.ones((len(X), 1), dtype=bool) if v is None else v[:, None] > 0
+        weights = shares(sample_weight, X)
+        rows = np.ones((len(X), 1), dtype=bool) if weights is None else weights[:, None] > 0
         sets = cox_sets(
-            X, time, event, rows, centre=True, unit_variance=self.unit_variance, ties=self.ties,
-            sample_weights=v,
-        )  # fmt: skip
+            X,
+            time,
+            event,
+            rows,
+            centre=True,
+            unit_variance=self.unit_variance,
+            ties=self.ties,
+            sample_weights=weights,
+        )
         norm = sets.sets.norm[:, None]
-        tau, mu = self.tau * sets.sets.tau_max[:, None], self.mu * norm
+        tau = self.tau * sets.sets.tau_max[:, None]
+        mu = self.mu * norm
         fits = cox_path(sets, tau, mu, tolerance=self.tolerance)
-        values, intercept, gap = ridge_coef(sets, fits, self.lam * norm[:, 0])
+        coefs, intercept, gap = ridge_coef(sets, fits, self.lam * norm[:, 0])
         message = fits.message or not_converged(gap, self.tolerance)
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         self.support_ = mask_of(fits.indices, X.shape[1])
         self.coef_ = np.zeros(X.shape[1])
-        self.coef_[fits.indices] = values
+        self.coef_[fits.indices] = coefs
         self.intercept_ = float(intercept[0, 0])
-        self.gap_, self.refit_gap_ = float(fits.gap[0, 0]), float(gap[0, 0])
+        self.gap_ = float(fits.gap[0, 0])
+        self.refit_gap_ = float(gap[0, 0])
         self.n_iter_ = int(fits.iterations[0, 0])
         self.hazard_ = baseline_hazard(
             sets.risk[0], (self.intercept_ + X @ self.coef_)[sets.rows[0]]
@@ -128,7 +136,7 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
 
 
 def time_and_event(y: Array) -> tuple[Array, Array]:
-    """Return times (n,) and events (n,) of what scikit-survival or a table would hand over.
+    """Return times (n,) and events (n,) from a structured array or two columns.
 
     Raises
     ------
@@ -136,9 +144,9 @@ def time_and_event(y: Array) -> tuple[Array, Array]:
         y is neither structured with one boolean and one number field, nor (n, 2).
     """
     y = np.asarray(y)
-    kinds = {y.dtype[name].kind == "b": name for name in y.dtype.names or ()}
-    if len(kinds) == len(y.dtype.names or ()) == 2:
-        return np.asarray(y[kinds[False]], dtype=float), np.asarray(y[kinds[True]])
+    field_of_kind = {y.dtype[name].kind == "b": name for name in y.dtype.names or ()}
+    if len(field_of_kind) == len(y.dtype.names or ()) == 2:
+        return np.asarray(y[field_of_kind[False]], dtype=float), np.asarray(y[field_of_kind[True]])
     if y.dtype.names or y.ndim != 2 or y.shape[1] != 2:
         raise GenesigError(
             "y must be a structured array of an event (boolean) and a time, or have the two columns"

@@ -28,7 +28,7 @@ from genesig.optim.feature_vectors import pointwise_information, select_feature_
 from genesig.optim.nonlinear.choice import Settings, fit_path, validation_errors
 from genesig.optim.nonlinear.problem import InvalidProblem, check_tau
 
-RIDGE = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
+RIDGE_GRID = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 
 
 class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
@@ -117,15 +117,28 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, *, kernel: str = "gaussian", width: float | Sequence[float] = 1.0, degree: int = 3,
-        offset: float = 1.0, penalty: str = "lasso",
-        groups: Sequence[Sequence[int]] | None = None, weights: Sequence[float] | None = None,
-        mu: float = 0.5, nu: float | Sequence[float] = 1e-2, tau: float | None = None,
-        n_tau: int = 15, tau_min: float = 0.1, debias: bool = True,
-        lam: Sequence[float] = RIDGE, cv: Any = 5,
-        standardise: bool = True, solver: str = "auto", tolerance: float = 1e-4,
+        self,
+        *,
+        kernel: str = "gaussian",
+        width: float | Sequence[float] = 1.0,
+        degree: int = 3,
+        offset: float = 1.0,
+        penalty: str = "lasso",
+        groups: Sequence[Sequence[int]] | None = None,
+        weights: Sequence[float] | None = None,
+        mu: float = 0.5,
+        nu: float | Sequence[float] = 1e-2,
+        tau: float | None = None,
+        n_tau: int = 15,
+        tau_min: float = 0.1,
+        debias: bool = True,
+        lam: Sequence[float] = RIDGE_GRID,
+        cv: Any = 5,
+        standardise: bool = True,
+        solver: str = "auto",
+        tolerance: float = 1e-4,
         max_iterations: int = 5000,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.kernel = kernel
         self.width = width
         self.degree = degree
@@ -150,35 +163,46 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         return checked(self, X, y, sample_weight, "their derivative means nothing")
 
     def _settings(self, lam: Sequence[float]) -> Settings:
+        """Return solver settings with the ridge weights `lam`; raise if these are not positive."""
         check_numbers(self, positive=("tolerance", "tau_min"))
-        shrunk = np.asarray(lam, dtype=float) if self.debias else np.zeros(0)
-        if self.debias and not (len(shrunk) and (shrunk > 0).all()):
-            raise InvalidProblem(f"lam must be positive numbers, found {list(shrunk)}")
+        ridge_weights = np.asarray(lam, dtype=float) if self.debias else np.zeros(0)
+        if self.debias and not (len(ridge_weights) and (ridge_weights > 0).all()):
+            raise InvalidProblem(f"lam must be positive numbers, found {list(ridge_weights)}")
         return Settings(
-            kernel=self.kernel, degree=self.degree, offset=self.offset, penalty=self.penalty,
-            mu=self.mu, groups=self.groups,
+            kernel=self.kernel,
+            degree=self.degree,
+            offset=self.offset,
+            penalty=self.penalty,
+            mu=self.mu,
+            groups=self.groups,
             weights=None if self.weights is None else np.asarray(self.weights, dtype=float),
-            lam=shrunk, standardise=self.standardise, solver=self.solver,
-            tolerance=self.tolerance, max_iterations=self.max_iterations,
-        )  # fmt: skip
+            lam=ridge_weights,
+            standardise=self.standardise,
+            solver=self.solver,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+        )
 
     def _taus(self) -> Array:
         if self.tau is None:
             return np.geomspace(1, self.tau_min, self.n_tau + 1)[1:]
         check_tau([self.tau])
-        # a few steps on the way are quicker than one jump
+        # Warm starts at a few larger tau are quicker than one cold start.
         return np.geomspace(1, min(self.tau, 1.0), 4)[1:] if self.tau < 1 else np.ones(1)
 
     def _fit(
         self, X: Array, y: Array, folds: list[tuple[Array, Array]], counts: Array | None
     ) -> None:
+        """Choose (nu, width), tau and lam by the folds unless they are set, and fit to all rows."""
         lam = tuple(self.lam) if self.debias else (np.nan,)
         taus = self._taus()
-        grid = [(float(v), float(w)) for v in np.atleast_1d(self.nu) for w in _list(self.width)]
+        grid = [(float(v), float(w)) for v in np.atleast_1d(self.nu) for w in _as_array(self.width)]
         settings = self._settings(lam)
         settings.check(X.shape[0], X.shape[1], grid)
         self.validation_errors_ = None
-        (self.nu_, self.width_), step, shrink = grid[0], len(taus) - 1, 0
+        (self.nu_, self.width_) = grid[0]
+        tau_index = len(taus) - 1
+        lam_index = 0
         if self.tau is None or len(grid) > 1 or len(lam) > 1:
             self.validation_errors_ = {
                 (nu, width): validation_errors(
@@ -186,41 +210,55 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
                 )
                 for nu, width in grid
             }
-            (self.nu_, self.width_), step, shrink = self._best(grid)
-        self._conclude(X, y, taus[: step + 1], lam[shrink], counts)
+            (self.nu_, self.width_), tau_index, lam_index = self._best(grid)
+        self._conclude(X, y, taus[: tau_index + 1], lam[lam_index], counts)
 
     def _best(self, grid: list[tuple[float, float]]) -> tuple[tuple[float, float], int, int]:
-        """Return the setting of the least error; at ties the larger tau, then the larger lam."""
+        """Return (nu, width), index of tau and index of lam with the smallest error.
+
+        Ties go to the larger tau, then to the larger lam.
+        """
         errors = self.validation_errors_ or {}
-        if self.tau is not None:  # the steps on the way are not for choice
+        if self.tau is not None:  # the larger tau are warm starts only
             errors = {
-                key: np.where(_last_row(table), table, np.inf) for key, table in errors.items()
+                best_setting: np.where(_is_last_row(error_table), error_table, np.inf)
+                for best_setting, error_table in errors.items()
             }
-        key = min(grid, key=lambda each: float(errors[each].min()))
-        if not np.isfinite(errors[key].min()):
+        best_setting = min(grid, key=lambda setting: float(errors[setting].min()))
+        if not np.isfinite(errors[best_setting].min()):
             raise InvalidProblem(
                 "every fit of the path selects more variables than samples in some fold; raise"
                 " tau_min, or screen the variables first"
             )
-        step, shrink = np.unravel_index(np.argmin(errors[key]), errors[key].shape)
-        return key, int(step), int(shrink)
+        tau_index, lam_index = np.unravel_index(
+            np.argmin(errors[best_setting]), errors[best_setting].shape
+        )
+        return best_setting, int(tau_index), int(lam_index)
 
     def _conclude(self, X: Array, y: Array, taus: Array, lam: float, counts: Array | None) -> None:
+        """Fit to all rows along `taus`, and set the attributes of the last fit."""
         fit = fit_path(
-            X, y, self._settings([lam]), nu=self.nu_, width=self.width_, tau=taus.tolist(),
+            X,
+            y,
+            self._settings([lam]),
+            nu=self.nu_,
+            width=self.width_,
+            tau=taus.tolist(),
             counts=counts,
-        )  # fmt: skip
+        )
         if not fit.path.solutions:
             raise InvalidProblem(fit.path.message)
-        last = len(fit.path.solutions) - 1
-        self.fit_, self.step_ = fit, last
-        self.taus_, self.tau_ = taus[: last + 1], float(taus[last])
-        self.path_norms_ = np.zeros((last + 1, X.shape[1]))
+        last_step = len(fit.path.solutions) - 1
+        self.fit_ = fit
+        self.step_ = last_step
+        self.taus_ = taus[: last_step + 1]
+        self.tau_ = float(taus[last_step])
+        self.path_norms_ = np.zeros((last_step + 1, X.shape[1]))
         self.path_norms_[:, fit.features] = [
             solution.norms * fit.y_scale for solution in fit.path.solutions
         ]
-        self.derivative_norms_ = self.path_norms_[last]
-        self.support_ = mask_of(fit.features[fit.support(last)], X.shape[1])
+        self.derivative_norms_ = self.path_norms_[last_step]
+        self.support_ = mask_of(fit.features[fit.support(last_step)], X.shape[1])
         self.lam_ = lam if self.debias else None
         self.explained_by_none_ = fit.path.explained_by_none
         self.message_ = fit.path.message
@@ -239,23 +277,30 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
-        fit, out = self.fit_, np.zeros(points.shape)
+        fit = self.fit_
+        gradient_rows = np.zeros(points.shape)
         Z = fit.standardised(points)
         if self.debias:
-            columns, chosen = self.support_, fit.support(self.step_)
-            slopes = fit.ridge(self.step_).gradient(Z[:, chosen]) if len(chosen) else out[:, :0]
+            columns = self.support_
+            chosen = fit.support(self.step_)
+            slopes = (
+                fit.ridge(self.step_).gradient(Z[:, chosen])
+                if len(chosen)
+                else gradient_rows[:, :0]
+            )
         else:
-            solution, columns = fit.path.solutions[self.step_], fit.features
+            solution = fit.path.solutions[self.step_]
+            columns = fit.features
             slopes = solution.evaluate(fit.kernel, Z, fit.X, fit.path.nu)[1].T
-        out[:, columns] = slopes * fit.y_scale / fit.scale[columns]
-        return out
+        gradient_rows[:, columns] = slopes * fit.y_scale / fit.scale[columns]
+        return gradient_rows
 
 
-def _list(value: float | Sequence[float]) -> Array:
+def _as_array(value: float | Sequence[float]) -> Array:
     return np.atleast_1d(np.asarray(value, dtype=float))
 
 
-def _last_row(table: Array) -> Array:
+def _is_last_row(table: Array) -> Array:
     return np.asarray(np.arange(len(table))[:, None] == len(table) - 1)
 
 
@@ -278,7 +323,7 @@ class DerivativeRegressor(RegressorMixin, DerivativeModel):  # type: ignore[misc
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose what is not fixed, and fit; X (n, d), y (n,), sample_weight (n,)."""
+        """Choose the settings that are not fixed, and fit to X (n, d), y (n,) with weights (n,)."""
         X, y, counts = self._checked(X, y, sample_weight)
         y = np.asarray(y, dtype=float)
         self._fit(X, y, list(check_cv(self.cv).split(X, y)), counts)
@@ -308,7 +353,7 @@ class DerivativeClassifier(SignClassifier, DerivativeModel):
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose what is not fixed, and fit; X (n, d), y (n,) of two labels, sample_weight (n,)."""
+        """Choose the settings that are not fixed, and fit to X (n, d) and two labels y (n,)."""
         rows, labels, counts = self._checked(X, y, sample_weight)
         check_classes(labels, counts)
         folds = list(check_cv(self.cv, labels, classifier=True).split(rows, labels))
@@ -368,9 +413,14 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
     """
 
     def __init__(
-        self, *, n_features: int | None = None, lam: float = 0.5, n_bins: int = 5,
-        nonnegative: bool = False, tolerance: float = 1e-6,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        n_features: int | None = None,
+        lam: float = 0.5,
+        n_bins: int = 5,
+        nonnegative: bool = False,
+        tolerance: float = 1e-6,
+    ) -> None:
         self.n_features = n_features
         self.lam = lam
         self.n_bins = n_bins
@@ -378,6 +428,7 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         self.tolerance = tolerance
 
     def _check(self) -> None:
+        """Raise if a setting is out of its range."""
         check_numbers(self, positive=("tolerance",))
         if self.n_bins < 2 or not 0 <= self.lam <= 1:
             raise InvalidProblem(
@@ -389,36 +440,57 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Bin, and graft; X (n, d), y (n,) numbers (±1 for classes), sample_weight (n,)."""
         self._check()
-        X, y, v = checked(self, X, y, sample_weight, "their ranks mean nothing", y_numeric=True)
-        if v is not None:
-            X, y, v = X[v > 0], y[v > 0], v[v > 0] / v[v > 0].mean()
-        made = select_feature_vectors(
-            X, y, n_features=self.n_features, bins=self.n_bins, lam=self.lam,
-            nonnegative=self.nonnegative, tolerance=self.tolerance, weights=v,
-        )  # fmt: skip
-        self.information_, found = made.information, made.found
+        X, y, weights = checked(
+            self, X, y, sample_weight, "their ranks mean nothing", y_numeric=True
+        )
+        if weights is not None:
+            X = X[weights > 0]
+            y = y[weights > 0]
+            weights = weights[weights > 0] / weights[weights > 0].mean()
+        selection = select_feature_vectors(
+            X,
+            y,
+            n_features=self.n_features,
+            bins=self.n_bins,
+            lam=self.lam,
+            nonnegative=self.nonnegative,
+            tolerance=self.tolerance,
+            weights=weights,
+        )
+        self.information_ = selection.information
+        fit = selection.fit
         largest = 2 * float(self.information_.max())
         self.coef_ = np.zeros(X.shape[1])
-        self.coef_[found.order] = found.coef
-        self.order_ = found.order
+        self.coef_[fit.order] = fit.coef
+        self.order_ = fit.order
         self.support_ = mask_of(self.order_, X.shape[1])
-        self.shift_, self.violation_ = found.shift, found.violation
-        self.lam_ = found.lam / largest if largest else 0.0
-        self._learn(X[:, self.support_], made.codes[:, self.support_], y, made.response, v)
+        self.shift_ = fit.shift
+        self.violation_ = fit.violation
+        self.lam_ = fit.lam / largest if largest else 0.0
+        self._learn(
+            X[:, self.support_], selection.codes[:, self.support_], y, selection.response, weights
+        )
         return self
 
-    def _learn(self, X: Array, codes: Array, y: Array, response: Array, v: Array | None) -> None:
-        """Keep the training edges, the votes and the mean response of each bin."""
+    def _learn(
+        self, X: Array, codes: Array, y: Array, response: Array, weights: Array | None
+    ) -> None:
+        """Set the bin edges, the votes of the features and the mean response of each bin."""
         self.edges_ = [
-            np.array([X[codes[:, p] <= b, p].max(initial=-np.inf) for b in range(self.n_bins - 1)])
-            for p in range(X.shape[1])
+            np.array(
+                [
+                    X[codes[:, feature] <= bin_index, feature].max(initial=-np.inf)
+                    for bin_index in range(self.n_bins - 1)
+                ]
+            )
+            for feature in range(X.shape[1])
         ]
-        self.mean_ = float(np.average(y, weights=v))
-        counts = np.bincount(response, v, minlength=self.n_bins)
-        sums = np.bincount(response, y if v is None else v * y, minlength=self.n_bins)
+        self.mean_ = float(np.average(y, weights=weights))
+        counts = np.bincount(response, weights, minlength=self.n_bins)
+        sums = np.bincount(response, y if weights is None else weights * y, minlength=self.n_bins)
         self.bin_used_ = counts > 0
         self.bin_means_ = np.where(counts > 0, sums / np.where(counts > 0, counts, 1), self.mean_)
-        self.votes_ = pointwise_information(codes, response, self.n_bins, v)
+        self.votes_ = pointwise_information(codes, response, self.n_bins, weights)
 
     def predict(self, X: Any) -> Array:
         """Return the mean response of the bin with argmax_b Σ_p coef_p log P(b, c_p)/P(b)P(c_p)."""
@@ -426,9 +498,10 @@ class FeatureVectorMachine(RegressorMixin, Selects, BaseEstimator):  # type: ign
         X = validate_data(self, X, dtype=np.float64, reset=False)[:, self.support_]
         if X.shape[1] == 0:
             return np.full(len(X), self.mean_)
-        total, coef = np.zeros((len(X), self.n_bins)), self.coef_[self.support_]
-        for p, edges in enumerate(self.edges_):
-            codes = np.searchsorted(edges, X[:, p], side="left")
-            total += coef[p] * self.votes_[p].T[codes]
-        total[:, ~self.bin_used_] = -np.inf
-        return np.asarray(self.bin_means_[np.argmax(total, axis=1)])
+        bin_scores = np.zeros((len(X), self.n_bins))
+        coef = self.coef_[self.support_]
+        for feature, edges in enumerate(self.edges_):
+            codes = np.searchsorted(edges, X[:, feature], side="left")
+            bin_scores += coef[feature] * self.votes_[feature].T[codes]
+        bin_scores[:, ~self.bin_used_] = -np.inf
+        return np.asarray(self.bin_means_[np.argmax(bin_scores, axis=1)])

@@ -1,4 +1,4 @@
-"""What the estimators share: checks, weights of samples, classes, probabilities, selection."""
+"""Code shared by the estimators: checks, sample weights, classes, probabilities, selection."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from genesig.optim.class_line import slope
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 
-def described(shared: type, summary: str, own: str | None) -> str:
-    """Return what a pair of estimators share, under a summary of its own, with its own example."""
-    _, title, example = (own or "").partition("Examples")
+def described(shared: type, summary: str, docstring: str | None) -> str:
+    """Return the docstring of an estimator: shared parameters with its own summary and example."""
+    _, title, example = (docstring or "").partition("Examples")
     return f"{(shared.__doc__ or '').replace('SUMMARY', summary)}\n    {title}{example}"
 
 
 def counts(sample_weight: Any, X: Array) -> Array | None:
-    """Return how often each row of X counts, (n,), or None where each counts once.
+    """Return how often each row of X counts, (n,), or None if each row counts once.
 
     Raises
     ------
@@ -37,46 +37,46 @@ def counts(sample_weight: Any, X: Array) -> Array | None:
     """
     if sample_weight is None:
         return None
-    given = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    if not given.any():
+    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    if not weights.any():
         raise InvalidProblem("sample_weight is 0 for all samples")
-    return np.asarray(given)
+    return np.asarray(weights)
 
 
 def shares(sample_weight: Any, X: Array) -> Array | None:
-    """Return `counts` of mean 1, so that of n rows the sum of squares stays one of n."""
-    given = counts(sample_weight, X)
-    return None if given is None else np.asarray(given * len(given) / given.sum())
+    """Return `counts` scaled to mean 1, so that sums of squares stay sums over n rows."""
+    weights = counts(sample_weight, X)
+    return None if weights is None else np.asarray(weights * len(weights) / weights.sum())
 
 
 def roots(v: Array | None, n: int) -> Array:
-    """Return √v as a column (n, 1): what rows are multiplied by in a sum of squares."""
+    """Return √v as a column (n, 1), the factor of the rows in a weighted sum of squares."""
     return np.ones((n, 1)) if v is None else np.sqrt(v)[:, None]
 
 
 def check_classes(y: Array, weights: Array | None) -> None:
-    """Refuse weights that leave a class without a sample."""
+    """Raise if the weights leave a class without a sample."""
     if weights is not None and not np.bincount(np.unique(y, return_inverse=True)[1], weights).all():
         raise InvalidProblem("sample_weight is 0 for all samples of a class; leave it out")
 
 
-def check_folds(left_out: Iterable[Array], weights: Array | None) -> None:
-    """Refuse weights that leave no sample to train when some rows (n_held,) are left out."""
-    if weights is not None and not all(np.delete(weights, rows).any() for rows in left_out):
+def check_folds(held_out_rows: Iterable[Array], weights: Array | None) -> None:
+    """Raise if the weights leave no training sample when the rows (m,) of a fold are held out."""
+    if weights is not None and not all(np.delete(weights, rows).any() for rows in held_out_rows):
         raise InvalidProblem(
             "sample_weight is 0 for all training samples of a fold; give other folds (cv)"
         )
 
 
 def passed_on(sample_weight: Any) -> dict[str, Any]:
-    """Return what further fits of the same rows are to be given."""
+    """Return the keyword arguments of further fits to the same rows."""
     return {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
 
 
 def check_numbers(
     estimator: BaseEstimator, *, positive: Sequence[str] = (), not_negative: Sequence[str] = ()
 ) -> None:
-    """Refuse settings that are infinite, no number, or negative (`positive`: or 0).
+    """Raise if a setting is infinite, not a number, or negative (0, too, for `positive`).
 
     Raises
     ------
@@ -91,17 +91,22 @@ def check_numbers(
 
 
 def checked(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any, why: str, *,
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    consequence: str,
+    *,
     y_numeric: bool = False,
-) -> tuple[Array, Array, Array | None]:  # fmt: skip
-    """Return X (n, d), y (n,) and weights (n,) or None as an estimator can be fitted to them.
+) -> tuple[Array, Array, Array | None]:
+    """Return checked X (n, d), y (n,) and weights (n,) or None.
 
     Parameters
     ----------
     estimator : BaseEstimator
-        Told the number of features and their names.
-    why : str
-        What is lost in a constant feature, for the message.
+        Gets the number of features and their names.
+    consequence : str
+        Why a constant feature is of no use, for the message.
     y_numeric : bool
 
     Raises
@@ -114,36 +119,38 @@ def checked(
         X, y = validate_data(
             estimator, X, y, dtype=np.float64, ensure_min_samples=3, y_numeric=y_numeric
         )
-        often = counts(sample_weight, X)
+        weights = counts(sample_weight, X)
     except ValueError as error:
         raise InvalidProblem(str(error)) from error
-    seen = X if often is None else X[often > 0]
-    if len(seen) < 3:
-        raise InvalidProblem(f"sample_weight is above 0 for {len(seen)} samples; 3 are needed")
-    constant = np.flatnonzero(np.ptp(seen, axis=0) == 0)
-    if len(constant):
+    weighted_rows = X if weights is None else X[weights > 0]
+    if len(weighted_rows) < 3:
         raise InvalidProblem(
-            f"{len(constant)} of {X.shape[1]} features are constant, the first is number"
-            f" {constant[0]}; remove them: {why}"
+            f"sample_weight is above 0 for {len(weighted_rows)} samples; 3 are needed"
         )
-    return X, y, often
+    constant_features = np.flatnonzero(np.ptp(weighted_rows, axis=0) == 0)
+    if len(constant_features):
+        raise InvalidProblem(
+            f"{len(constant_features)} of {X.shape[1]} features are constant, the first is number"
+            f" {constant_features[0]}; remove them: {consequence}"
+        )
+    return X, y, weights
 
 
-def _asked_for(classifier: Any) -> bool:
+def _has_calibration(classifier: Any) -> bool:
     return classifier.calibration is not None
 
 
 class CrossFitted(ClassifierMixin):  # type: ignore[misc]
-    """A classifier that takes one setting more, `calibration`.
+    """A classifier with one more setting, `calibration`.
 
     Parameters
     ----------
     calibration : int, splitter or None
-        Folds. With them there is `predict_proba`: ``p_k ~ exp(slope s_k)`` of the scores s of the
-        classes (of two classes 0 and f), with the slope that fits best the scores which rows got
-        while they were left out. It costs as many further fits as there are folds. As the slope
-        moves no threshold, the most probable class is the predicted one; where the threshold is
-        that of equally frequent classes, so are the probabilities. None makes none.
+        Folds for `predict_proba`: ``p_k ~ exp(slope s_k)`` of the scores s of the classes (for two
+        classes 0 and f), with the slope that best fits the scores of held-out rows. It takes one
+        more fit for each fold. As the slope moves no threshold, the most probable class is the
+        predicted one. If the threshold is for equally frequent classes, so are the probabilities.
+        None: no probabilities.
 
     Attributes
     ----------
@@ -156,42 +163,47 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
     calibration: Any
     classes_: Array
 
-    def __init_subclass__(cls, **rest: Any) -> None:
-        """Add the setting to those of each estimator, which regressors share without it."""
-        super().__init_subclass__(**rest)
+    def __init_subclass__(cls, **class_options: Any) -> None:
+        """Add `calibration` to the parameters of each classifier; regressors do not have it."""
+        super().__init_subclass__(**class_options)
         if not issubclass(cls, BaseEstimator):
             return
-        settings, known = cls.__init__, signature(cls.__init__)
+        original_init = cls.__init__
+        init_signature = signature(cls.__init__)
 
-        @wraps(settings)
-        def __init__(self: Any, *given: Any, calibration: Any = None, **named: Any) -> None:
-            settings(self, *given, **named)
+        @wraps(original_init)
+        def __init__(self: Any, *args: Any, calibration: Any = None, **options: Any) -> None:
+            original_init(self, *args, **options)
             self.calibration = calibration
 
-        more = Parameter("calibration", Parameter.KEYWORD_ONLY, default=None)
-        said = known.replace(parameters=[*known.parameters.values(), more])
-        __init__.__signature__ = said  # type: ignore[attr-defined]
+        calibration_parameter = Parameter("calibration", Parameter.KEYWORD_ONLY, default=None)
+        extended_signature = init_signature.replace(
+            parameters=[*init_signature.parameters.values(), calibration_parameter]
+        )
+        __init__.__signature__ = extended_signature  # type: ignore[attr-defined]
         cls.__init__ = __init__  # type: ignore[method-assign]
 
     def _calibrated(self, X: Any, y: Any, **weights: Any) -> Self:
-        """Fit the slope, where it is asked for, to what `fit` was given."""
+        """Fit the slope to held-out scores of X and y, if `calibration` is set."""
         if self.calibration is not None:
-            plain = clone(self).set_params(calibration=None)
-            left_out = cross_val_predict(
-                plain, X, y, cv=self.calibration, method="decision_function", params=weights
-            )  # fmt: skip
-            place = np.searchsorted(self.classes_, np.asarray(y))
-            self.slope_ = slope(_columns(left_out), place, weights.get("sample_weight"))
+            uncalibrated = clone(self).set_params(calibration=None)
+            held_out_scores = cross_val_predict(
+                uncalibrated, X, y, cv=self.calibration, method="decision_function", params=weights
+            )
+            class_index = np.searchsorted(self.classes_, np.asarray(y))
+            self.slope_ = slope(
+                _score_columns(held_out_scores), class_index, weights.get("sample_weight")
+            )
         return self
 
-    @available_if(_asked_for)  # type: ignore[untyped-decorator]
+    @available_if(_has_calibration)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, (m, K), columns as in ``classes_``."""
-        scores = _columns(self.decision_function(X))  # which says when nothing is fitted yet
+        scores = _score_columns(self.decision_function(X))  # which says when nothing is fitted yet
         return np.asarray(softmax(self.slope_ * scores, axis=1))
 
 
-def _columns(scores: Array) -> Array:
+def _score_columns(scores: Array) -> Array:
     """Return a score for each class, (n, K)."""
     return np.stack([np.zeros(len(scores)), scores], axis=1) if scores.ndim == 1 else scores
 
@@ -202,7 +214,7 @@ class TwoClasses(ClassifierMixin):  # type: ignore[misc]
     classes_: Array
 
     def __sklearn_tags__(self) -> Any:
-        """Say that there are two classes."""
+        """Return the tags of a classifier of two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
@@ -217,10 +229,12 @@ class TwoClasses(ClassifierMixin):  # type: ignore[misc]
         """
         check_classification_targets(y)
         self.classes_ = np.unique(y)
-        found = len(self.classes_)
-        if found > 2:
-            raise InvalidProblem(f"Only binary classification is supported; y has {found} classes")
-        if found < 2:  # scikit-learn's own checks look for these words
+        n_classes = len(self.classes_)
+        if n_classes > 2:
+            raise InvalidProblem(
+                f"Only binary classification is supported; y has {n_classes} classes"
+            )
+        if n_classes < 2:  # scikit-learn's own checks look for these words
             raise InvalidProblem("y has only one class; two are needed")
         return np.where(y == self.classes_[1], 1.0, -1.0)
 
@@ -234,21 +248,21 @@ class Fitted:
     """A pair of estimators that differ in the response alone: they share ``_fit`` and ``_score``.
 
     ``_fit(X, y, v)`` fits f to a real response y (n,), rows weighted by v (n,) or None, as
-    ``_weighed`` makes them of sample_weight; ``_score(X)`` returns f(x) of the rows of X.
+    ``_row_weights`` makes them of sample_weight; ``_score(X)`` returns f(x) of the rows of X.
     """
 
-    _weighed: Callable[[Any, Array], Array | None]
+    _row_weights: Callable[[Any, Array], Array | None]
     _fit: Callable[..., None]
     _score: Callable[..., Array]
 
 
 class NumberRegressor(Fitted, RegressorMixin):  # type: ignore[misc]
-    """One that predicts f(x)."""
+    """A regressor that predicts f(x)."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and a real response y (n,), rows weighted by sample_weight (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        self._fit(X, np.asarray(y, dtype=float), self._weighed(sample_weight, X))
+        self._fit(X, np.asarray(y, dtype=float), self._row_weights(sample_weight, X))
         return self
 
     def predict(self, X: Any) -> Array:
@@ -257,12 +271,12 @@ class NumberRegressor(Fitted, RegressorMixin):  # type: ignore[misc]
 
 
 class SignClassifier(Fitted, TwoClasses, CrossFitted):
-    """One whose f is no probability: that is made of scores of left-out rows."""
+    """A classifier by the sign of f; its probabilities come from scores of held-out rows."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        v = self._weighed(sample_weight, rows)
+        v = self._row_weights(sample_weight, rows)
         check_classes(labels, v)
         self._fit(rows, self._coded(labels), v)
         return self._calibrated(X, labels, **passed_on(sample_weight))

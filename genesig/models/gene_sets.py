@@ -1,4 +1,4 @@
-"""Signatures made of gene sets, as scikit-learn estimators."""
+"""Selection of gene sets, as scikit-learn estimators."""
 
 from __future__ import annotations
 
@@ -23,25 +23,30 @@ from genesig.words import listing
 
 Sets = Mapping[str, Sequence[str]] | Mapping[str, Sequence[int]] | Sequence[Sequence[int]]
 
-PERMUTATIONS = 1000
+N_WEIGHT_PERMUTATIONS = 1000
 
 
-def _permuted(Z: Array, Y: Array, blocks: Blocks, random_state: Any) -> Array:
+def _permutation_weights(Z: Array, Y: Array, blocks: Blocks, random_state: Any) -> Array:
+    """Return the weight of each set (B,) by permuted responses (see `weights` of `_GeneSets`)."""
     rng = check_random_state(random_state)
-    turned = np.stack([rng.permutation(len(Y)) for _ in range(PERMUTATIONS)], axis=1)
-    weights = permuted_weights(Z, Y[turned], blocks.members, blocks.starts)
+    permutations = np.stack([rng.permutation(len(Y)) for _ in range(N_WEIGHT_PERMUTATIONS)], axis=1)
+    weights = permuted_weights(Z, Y[permutations], blocks.members, blocks.starts)
     return np.where(weights > 0, weights, 1.0)  # constant genes
 
 
-def _size(Z: Array, Y: Array, blocks: Blocks, random_state: Any) -> Array:
+def _size_weights(Z: Array, Y: Array, blocks: Blocks, random_state: Any) -> Array:
     return np.sqrt(blocks.sizes())
 
 
-def _equal(Z: Array, Y: Array, blocks: Blocks, random_state: Any) -> Array:
+def _equal_weights(Z: Array, Y: Array, blocks: Blocks, random_state: Any) -> Array:
     return np.ones(len(blocks))
 
 
-WEIGHTS = {"permuted": _permuted, "size": _size, "equal": _equal}
+WEIGHT_FUNCTIONS = {
+    "permuted": _permutation_weights,
+    "size": _size_weights,
+    "equal": _equal_weights,
+}
 
 
 class _GeneSets(LinearBlocks):
@@ -101,10 +106,17 @@ class _GeneSets(LinearBlocks):
     """
 
     def __init__(
-        self, sets: Sets | None = None, *, weights: str = "permuted", alone: bool = False,
-        tau: float = 0.1, mu: float = 1e-3, unit_variance: bool = True,
-        tolerance: float = 1e-9, random_state: Any = 0,
-    ) -> None:  # fmt: skip
+        self,
+        sets: Sets | None = None,
+        *,
+        weights: str = "permuted",
+        alone: bool = False,
+        tau: float = 0.1,
+        mu: float = 1e-3,
+        unit_variance: bool = True,
+        tolerance: float = 1e-9,
+        random_state: Any = 0,
+    ) -> None:
         self.sets = sets
         self.weights = weights
         self.alone = alone
@@ -114,74 +126,104 @@ class _GeneSets(LinearBlocks):
         self.tolerance = tolerance
         self.random_state = random_state
 
-    def _fit(self, X: Array, Y: Array, v: Array | None) -> None:
-        """Fit to rows with the weights v; those of rows are their roots in a sum of squares."""
-        if v is not None:  # a response that counts for nothing is not for others to be given
-            X, Y, v = X[v > 0], Y[v > 0], v[v > 0] * (np.sum(v > 0) / v.sum())
+    def _fit(self, X: Array, Y: Array, sample_weights: Array | None) -> None:
+        """Fit to rows with weights (n,), whose roots multiply the rows in the sum of squares."""
+        # Permutations must not give the response of a row of weight 0 to another row.
+        if sample_weights is not None:
+            X = X[sample_weights > 0]
+            Y = Y[sample_weights > 0]
+            sample_weights = sample_weights[sample_weights > 0] * (
+                np.sum(sample_weights > 0) / sample_weights.sum()
+            )
         names = getattr(self, "feature_names_in_", None)
-        self.sets_, columns = resolved(self.sets, names, X.shape[1], alone=self.alone)
-        scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
-        centre, root = np.average(Y, axis=0, weights=v), roots(v, len(X))
-        Z, Yc = root * scale.apply(X), Y - centre
-        equal = Blocks.of(columns, np.ones(len(columns)))
-        weigh = pick("weights", WEIGHTS, self.weights)
-        self.weights_ = weigh(root * Z, Yc, equal, self.random_state)
-        Yc = root * Yc
-        blocks = Blocks(equal.members, equal.starts, self.weights_)
+        self.sets_, columns = resolve_sets(self.sets, names, X.shape[1], alone=self.alone)
+        scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
+        centre = np.average(Y, axis=0, weights=sample_weights)
+        root_weights = roots(sample_weights, len(X))
+        Z = root_weights * scale.apply(X)
+        centred_response = Y - centre
+        unweighted = Blocks.of(columns, np.ones(len(columns)))
+        weight_function = pick("weights", WEIGHT_FUNCTIONS, self.weights)
+        self.weights_ = weight_function(
+            root_weights * Z, centred_response, unweighted, self.random_state
+        )
+        centred_response = root_weights * centred_response
+        blocks = Blocks(unweighted.members, unweighted.starts, self.weights_)
         path = block_path(
-            Z, Yc, blocks, *self._levels(Z, Yc, LatentOverlap(blocks)), tolerance=self.tolerance
+            Z,
+            centred_response,
+            blocks,
+            *self._levels(Z, centred_response, LatentOverlap(blocks)),
+            tolerance=self.tolerance,
         )
         self._keep(path, scale, centre)
-        fitted = [Z[:, columns[k]] @ path.piece(0, k) for k in self.blocks_]
+        set_scores = [Z[:, columns[k]] @ path.piece(0, k) for k in self.blocks_]
         self.shares_ = np.zeros(len(columns))
-        self.shares_[self.blocks_] = [np.linalg.norm(each) / np.sqrt(len(Z)) for each in fitted]
+        self.shares_[self.blocks_] = [
+            np.linalg.norm(scores) / np.sqrt(len(Z)) for scores in set_scores
+        ]
         largest = self.blocks_[np.argsort(-self.shares_[self.blocks_], kind="stable")]
         self.chosen_ = [self.sets_[k] for k in largest]
 
 
-def resolved(
-    sets: Sets | None, names: Array | None, d: int, *, alone: bool
+def resolve_sets(
+    sets: Sets | None, names: Array | None, n_features: int, *, alone: bool
 ) -> tuple[list[Any], list[list[int]]]:
-    """Return the names of the sets and their columns, without what X lacks.
+    """Return the names of the sets and their columns, without genes and sets that X lacks.
 
     Parameters
     ----------
     sets : as in `GeneSetRegressor`
     names : (d,) array, optional
         Of the features.
-    d : int
+    n_features : int
     alone : bool
         Add each feature that is in no set as a set.
     """
     if sets is None:
-        return list(range(d)) if names is None else list(names), [[j] for j in range(d)]
-    place = {} if names is None else {name: j for j, name in enumerate(names)}
-    given = sets.items() if isinstance(sets, Mapping) else enumerate(sets)
-    found = {name: _columns(name, genes, place, d) for name, genes in given}
-    kept = {name: columns for name, columns in found.items() if columns}
-    if not kept:
-        some = [str(gene) for genes in dict(given).values() for gene in genes]
+        return list(range(n_features)) if names is None else list(names), [
+            [column] for column in range(n_features)
+        ]
+    column_of_name = {} if names is None else {name: column for column, name in enumerate(names)}
+    genes_by_set = sets.items() if isinstance(sets, Mapping) else enumerate(sets)
+    columns_by_set = {
+        name: _columns_of_set(name, genes, column_of_name, n_features)
+        for name, genes in genes_by_set
+    }
+    nonempty_sets = {name: columns for name, columns in columns_by_set.items() if columns}
+    if not nonempty_sets:
+        set_genes = [str(gene) for genes in dict(genes_by_set).values() for gene in genes]
         raise InvalidProblem(
-            f"no gene of the {len(found)} sets is a feature of X: the sets have"
-            f" {listing(some)}, X has {'no names' if names is None else listing(map(str, names))}"
+            f"no gene of the {len(columns_by_set)} sets is a feature of X: the sets have"
+            f" {listing(set_genes)}, X has "
+            f"{'no names' if names is None else listing(map(str, names))}"
         )
-    inside = {j for columns in kept.values() for j in columns}
-    rest = [j for j in range(d) if j not in inside] if alone else []
-    more = rest if names is None else [names[j] for j in rest]
-    return [*kept, *more], [*kept.values(), *([j] for j in rest)]
+    in_a_set = {column for columns in nonempty_sets.values() for column in columns}
+    lone_features = (
+        [column for column in range(n_features) if column not in in_a_set] if alone else []
+    )
+    lone_names = lone_features if names is None else [names[column] for column in lone_features]
+    return [*nonempty_sets, *lone_names], [
+        *nonempty_sets.values(),
+        *([column] for column in lone_features),
+    ]
 
 
-def _columns(name: Any, genes: Sequence[Any], place: Mapping[Any, int], d: int) -> list[int]:
-    """Return the columns of the genes of a set, each once; numbers are columns as they are."""
-    found = {}
+def _columns_of_set(
+    name: Any, genes: Sequence[Any], column_of_name: Mapping[Any, int], n_features: int
+) -> list[int]:
+    """Return the distinct columns of the genes of a set, which are names or column numbers."""
+    columns = {}
     for gene in genes:
         if isinstance(gene, int | np.integer):
-            if not 0 <= gene < d:
-                raise InvalidProblem(f"set '{name}' names feature {gene}; X has {d} of them")
-            found[int(gene)] = True
-        elif gene in place:
-            found[place[gene]] = True
-    return sorted(found)
+            if not 0 <= gene < n_features:
+                raise InvalidProblem(
+                    f"set '{name}' names feature {gene}; X has {n_features} of them"
+                )
+            columns[int(gene)] = True
+        elif gene in column_of_name:
+            columns[column_of_name[gene]] = True
+    return sorted(columns)
 
 
 class GeneSetRegressor(RegressorMixin, _GeneSets):  # type: ignore[misc]
@@ -202,7 +244,8 @@ class GeneSetRegressor(RegressorMixin, _GeneSets):  # type: ignore[misc]
         """Fit to X (n, d) and y (n,), rows weighted by sample_weight (n,)."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         self._fit(X, np.asarray(y, dtype=float)[:, None], shares(sample_weight, X))
-        self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
+        self.coef_ = self.coef_[0]
+        self.intercept_ = float(self.intercept_[0])
         return self
 
     def predict(self, X: Any) -> Array:

@@ -30,9 +30,9 @@ from genesig.optim.training import training_sets
 
 
 class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
-    """What both estimators share: the settings, their check, the two fits and the score f(x)."""
+    """Shared by both estimators: the settings, their check, the two fits and the score f(x)."""
 
-    _weighed = staticmethod(shares)
+    _row_weights = staticmethod(shares)
 
     def __init__(
         self,
@@ -50,14 +50,19 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         self.solver = solver
         self.tolerance = tolerance
 
-    def _fit(self, X: Array, y: Array, v: Array | None) -> None:
-        """Fill the fitted attributes from checked X (n, d), a real response y, weights v (n,)."""
+    def _fit(self, X: Array, y: Array, weights: Array | None) -> None:
+        """Set the fitted attributes from checked X (n, d), y (n,) and weights (n,)."""
         check_numbers(self, not_negative=("lam",))
         rows = np.ones((len(y), 1), dtype=bool)
-        weighted = None if v is None else adjustment(rows, weights=v[:, None])
+        weight_adjustment = None if weights is None else adjustment(rows, weights=weights[:, None])
         sets = training_sets(
-            X, y[:, None], rows, centre=True, unit_variance=self.unit_variance, adjustment=weighted
-        )  # fmt: skip
+            X,
+            y[:, None],
+            rows,
+            centre=True,
+            unit_variance=self.unit_variance,
+            adjustment=weight_adjustment,
+        )
         fits = path(
             sets,
             self.tau * sets.tau_max,
@@ -67,10 +72,10 @@ class _L1L2(Selects, BaseEstimator):  # type: ignore[misc]
         )
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=3)
-        values, intercept = refit_coef(sets, fits, self.lam * sets.norm)
+        coefs, intercept = refit_coef(sets, fits, self.lam * sets.norm)
         self.support_ = mask_of(fits.indices, X.shape[1])
         self.coef_ = np.zeros(X.shape[1])
-        self.coef_[fits.indices] = values
+        self.coef_[fits.indices] = coefs
         self.intercept_ = float(intercept[0, 0])
         self.gap_ = float(fits.gap[0, 0])
         self.n_iter_ = int(fits.iterations[0, 0])
@@ -163,7 +168,7 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : (2,) array
-        The second is the one with y = 1.
+        The second class has y = 1.
     coef_ : (d,) array
         In the units of X; 0 where a feature is not selected.
     intercept_ : float
@@ -202,24 +207,30 @@ class L1L2Logistic(Selects, TwoClasses, BaseEstimator):  # type: ignore[misc]
         """Fit to X (n, d) and the classes y (n,) of its rows, weighted by sample_weight (n,)."""
         check_numbers(self, not_negative=("tau", "mu"))
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        v, rows = shares(sample_weight, X), np.ones((len(X), 1), dtype=bool)
-        check_classes(y, v)
+        weights = shares(sample_weight, X)
+        rows = np.ones((len(X), 1), dtype=bool)
+        check_classes(y, weights)
         sets = logistic_sets(
-            X, self._coded(y)[:, None], rows, centre=True, unit_variance=self.unit_variance,
-            fixed=None if v is None else adjustment(rows, weights=v[:, None]),
+            X,
+            self._coded(y)[:, None],
+            rows,
+            centre=True,
+            unit_variance=self.unit_variance,
+            fixed=None if weights is None else adjustment(rows, weights=weights[:, None]),
             balanced=self.balanced,
-        )  # fmt: skip
+        )
         fits, intercept, _ = logistic_path(
             sets, self.tau * sets.tau_max, self.mu * sets.norm, tolerance=self.tolerance
         )
         if fits.message:
             warnings.warn(fits.message, ConvergenceWarning, stacklevel=2)
-        values, constant = logistic_coef(sets, fits, intercept)
+        coefs, intercepts = logistic_coef(sets, fits, intercept)
         self.support_ = mask_of(fits.indices, X.shape[1])
         self.coef_ = np.zeros(X.shape[1])
-        self.coef_[fits.indices] = values
-        self.intercept_ = float(constant[0, 0])
-        self.gap_, self.n_iter_ = float(fits.gap[0, 0]), int(fits.iterations[0, 0])
+        self.coef_[fits.indices] = coefs
+        self.intercept_ = float(intercepts[0, 0])
+        self.gap_ = float(fits.gap[0, 0])
+        self.n_iter_ = int(fits.iterations[0, 0])
         return self
 
     def decision_function(self, X: Array) -> Array:

@@ -51,10 +51,12 @@ def logistic_lasso_path(X: Array, y: Array, tau_shares: Array) -> list[LogisticL
     """
     Z = X - X.mean(axis=0)
     positive = (y > 0).astype(float)
-    share = positive.mean()
-    tau_max = float(np.abs(Z.T @ (positive - share)).max() / len(y))
+    positive_share = positive.mean()
+    tau_max = float(np.abs(Z.T @ (positive - positive_share)).max() / len(y))
     fit = LogisticLassoFit(
-        float(np.log(share / (1 - share))), np.zeros(0, dtype=np.int64), np.zeros(0)
+        float(np.log(positive_share / (1 - positive_share))),
+        np.zeros(0, dtype=np.int64),
+        np.zeros(0),
     )
     path = []
     for tau in tau_max * tau_shares:
@@ -68,22 +70,23 @@ def _minimise(
     Z: Array, positive: Array, tau: float, max_gradient: float, start: LogisticLassoFit
 ) -> LogisticLassoFit:
     """Return the minimiser at one tau: violators join the selected features until none is left."""
-    fit, signs = start, np.sign(start.values)
-    any_left = False
+    fit = start
+    signs = np.sign(start.values)
+    any_dropped = False
     for _ in range(MAX_CHANGES):
-        fit, signs, left = _newton(Z[:, fit.genes], positive, tau, max_gradient, fit, signs)
-        any_left |= left
+        fit, signs, has_dropped = _newton(Z[:, fit.genes], positive, tau, max_gradient, fit, signs)
+        any_dropped |= has_dropped
         residual = positive - expit(fit.intercept + Z[:, fit.genes] @ fit.values)
         gradient = Z.T @ residual / len(residual)
-        size = np.abs(gradient)
-        size[fit.genes] = 0.0
-        violators = np.flatnonzero(size > tau * (1 + MAX_VIOLATION))
+        gradient_size = np.abs(gradient)
+        gradient_size[fit.genes] = 0.0
+        violators = np.flatnonzero(gradient_size > tau * (1 + MAX_VIOLATION))
         if not len(violators):
             order = np.argsort(fit.genes)
             return fit._replace(genes=fit.genes[order], values=fit.values[order])
         # Features that join together may leave at once: then they join one at a time.
-        n_joining = 1 if any_left else 1 + len(fit.genes) // 4
-        joining = violators[np.argsort(-size[violators], kind="stable")[:n_joining]]
+        n_joining = 1 if any_dropped else 1 + len(fit.genes) // 4
+        joining = violators[np.argsort(-gradient_size[violators], kind="stable")[:n_joining]]
         signs = np.append(signs, np.sign(gradient[joining]))
         fit = fit._replace(
             genes=np.append(fit.genes, joining),
@@ -100,7 +103,7 @@ def _newton(
     A feature leaves where its coefficient reaches 0.
     """
     n = len(positive)
-    kept = np.arange(len(fit.genes))
+    kept_features = np.arange(len(fit.genes))
     design = np.column_stack([np.ones(n), Z])
     coef = np.append(fit.intercept, fit.values)
     slope = np.append(0.0, tau * signs)
@@ -110,26 +113,37 @@ def _newton(
         return float(np.mean(np.logaddexp(0.0, odds) - positive * odds) + slope @ coef)
 
     for _ in range(MAX_NEWTON_STEPS + len(coef)):
-        p = expit(design @ coef)
-        gradient = design.T @ (p - positive) / n + slope
+        probabilities = expit(design @ coef)
+        gradient = design.T @ (probabilities - positive) / n + slope
         if np.abs(gradient).max() <= max_gradient:
             break
-        hessian = (design.T * (p * (1 - p) / n)) @ design
+        hessian = (design.T * (probabilities * (1 - probabilities) / n)) @ design
         hessian[np.diag_indices(len(coef))] += MIN_CURVATURE * np.trace(hessian)
         step = -np.linalg.solve(hessian, gradient)
         crossing = np.flatnonzero(slope * (coef + step) < 0)
-        shares = -coef[crossing] / step[crossing]
-        longest = min(1.0, shares.min(initial=1.0))
-        share, value, fall = longest, objective(coef), gradient @ step
-        while share > 1e-10 and objective(coef + share * step) > value + 1e-4 * share * fall:
-            share /= 2
-            if abs(share * fall) < 1e-15 * abs(value):
+        crossing_shares = -coef[crossing] / step[crossing]
+        longest_share = min(1.0, crossing_shares.min(initial=1.0))
+        step_share = longest_share
+        value = objective(coef)
+        slope_along_step = gradient @ step
+        while (
+            step_share > 1e-10
+            and objective(coef + step_share * step) > value + 1e-4 * step_share * slope_along_step
+        ):
+            step_share /= 2
+            if abs(step_share * slope_along_step) < 1e-15 * abs(value):
                 break  # the decrease is below the rounding of the objective
-        coef = coef + share * step
-        if share == longest and len(crossing) and longest == shares.min():
-            inside = np.ones(len(coef), dtype=bool)
-            inside[crossing[shares == longest]] = False
-            coef, slope, design = coef[inside], slope[inside], design[:, inside]
-            kept = kept[inside[1:]]
-    left = len(kept) < len(fit.genes)
-    return LogisticLassoFit(float(coef[0]), fit.genes[kept], coef[1:]), signs[kept], left
+        coef = coef + step_share * step
+        if step_share == longest_share and len(crossing) and longest_share == crossing_shares.min():
+            is_nonzero = np.ones(len(coef), dtype=bool)
+            is_nonzero[crossing[crossing_shares == longest_share]] = False
+            coef = coef[is_nonzero]
+            slope = slope[is_nonzero]
+            design = design[:, is_nonzero]
+            kept_features = kept_features[is_nonzero[1:]]
+    has_dropped = len(kept_features) < len(fit.genes)
+    return (
+        LogisticLassoFit(float(coef[0]), fit.genes[kept_features], coef[1:]),
+        signs[kept_features],
+        has_dropped,
+    )

@@ -79,10 +79,16 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, blocks: Sequence[Sequence[int]] | None = None,
-        kernels: Sequence[str] = ("linear", "gaussian"), *, width: float = 1.0, tau: float = 0.1,
-        mu: float = 1e-3, unit_variance: bool = True, tolerance: float = 1e-9,
-    ) -> None:  # fmt: skip
+        self,
+        blocks: Sequence[Sequence[int]] | None = None,
+        kernels: Sequence[str] = ("linear", "gaussian"),
+        *,
+        width: float = 1.0,
+        tau: float = 0.1,
+        mu: float = 1e-3,
+        unit_variance: bool = True,
+        tolerance: float = 1e-9,
+    ) -> None:
         self.blocks = blocks
         self.kernels = kernels
         self.width = width
@@ -91,36 +97,48 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         self.unit_variance = unit_variance
         self.tolerance = tolerance
 
-    def _fit(self, X: Array, Y: Array, v: Array | None) -> None:
+    def _fit(self, X: Array, Y: Array, weights: Array | None) -> None:
+        """Set the fitted attributes from checked X (n, d), Y (n, T) and weights (n,)."""
         check_numbers(self, positive=("width",))
-        self._parts, root = self._columns_of(X.shape[1]), roots(v, len(X))
-        self._scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
-        self.intercept_, self._v = np.average(Y, axis=0, weights=v), v
-        self._rows, Yc = self._scale.apply(X), root * (Y - self.intercept_)
-        self.kernels_ = [(b, kind) for b in range(len(self._parts)) for kind in self.kernels]
-        raw = np.array([self._raw(self._rows, *each) for each in self.kernels_])
-        self._columns_mean = np.average(raw, axis=1, weights=v)
-        K = root * self._centred(raw, self._columns_mean) * root.T
-        trace = np.einsum("kii->k", K) / len(X)
-        self._trace = np.where(trace > 1e-12, trace, 1.0)
-        K /= self._trace[:, None, None]
-        design = Kernels(K, np.ones(len(K)))
+        self._parts = self._columns_of(X.shape[1])
+        root_weights = roots(weights, len(X))
+        self._scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=weights)
+        self.intercept_ = np.average(Y, axis=0, weights=weights)
+        self._v = weights
+        self._rows = self._scale.apply(X)
+        Yc = root_weights * (Y - self.intercept_)
+        self.kernels_ = [
+            (block, kind) for block in range(len(self._parts)) for kind in self.kernels
+        ]
+        raw_kernels = np.array(
+            [self._raw(self._rows, *block_and_kernel) for block_and_kernel in self.kernels_]
+        )
+        self._columns_mean = np.average(raw_kernels, axis=1, weights=weights)
+        kernels = root_weights * self._centred(raw_kernels, self._columns_mean) * root_weights.T
+        mean_diagonal = np.einsum("kii->k", kernels) / len(X)
+        self._trace = np.where(mean_diagonal > 1e-12, mean_diagonal, 1.0)
+        kernels /= self._trace[:, None, None]
+        design = Kernels(kernels, np.ones(len(kernels)))
         tau, mu = levels(self, 2 / len(X) * float(np.sqrt(design.squares(Yc[None]).max())), 1.0)
         path = block_paths(design, Yc[None], tau[None], mu, tolerance=self.tolerance)[0]
         warn_of(path)
-        self.tau_, self.gap_, self.n_iter_ = float(tau[0]), float(path.gap[0]), int(path.steps[0])
-        self.chosen_, self.norms_ = path.support(0), path.norms.toarray()[0]
-        pieces = {int(k): path.piece(0, k) for k in self.chosen_}
-        self._c = {k: root * c for k, c in pieces.items()}
-        self.shares_ = np.zeros(len(K))
-        for k, c in pieces.items():
-            self.shares_[k] = np.linalg.norm(K[k] @ c) / np.sqrt(len(X))
+        self.tau_ = float(tau[0])
+        self.gap_ = float(path.gap[0])
+        self.n_iter_ = int(path.steps[0])
+        self.chosen_ = path.support(0)
+        self.norms_ = path.norms.toarray()[0]
+        pieces = {int(kernel): path.piece(0, kernel) for kernel in self.chosen_}
+        self._c = {kernel: root_weights * coefs for kernel, coefs in pieces.items()}
+        self.shares_ = np.zeros(len(kernels))
+        for kernel, coefs in pieces.items():
+            self.shares_[kernel] = np.linalg.norm(kernels[kernel] @ coefs) / np.sqrt(len(X))
 
     def _columns_of(self, d: int) -> list[Array]:
+        """Return the feature numbers of each block; raise if a block is not valid."""
         if not self.kernels:
             raise InvalidProblem("kernels must name at least one kernel")
-        given = [range(d)] if self.blocks is None else self.blocks
-        parts = [np.asarray(each, dtype=np.int64) for each in given]
+        block_columns = [range(d)] if self.blocks is None else self.blocks
+        parts = [np.asarray(block_features, dtype=np.int64) for block_features in block_columns]
         for number, part in enumerate(parts):
             if not len(part) or part.min() < 0 or part.max() >= d:
                 raise InvalidProblem(f"block {number} must name features from 0 to {d - 1}")
@@ -132,11 +150,16 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         kernel = pick("kernels", KERNELS, kind)
         return kernel(A[:, columns], self._rows[:, columns], self.width)
 
-    def _centred(self, raw: Array, mean: Array) -> Array:
+    def _centred(self, raw_kernels: Array, training_means: Array) -> Array:
         """Centre kernels (k, m, n) as the training rows are centred in their spaces."""
-        mean = mean[:, None, :]
-        of_rows, of_all = (np.average(each, axis=2, weights=self._v) for each in (raw, mean))
-        return np.asarray(raw - mean - of_rows[:, :, None] + of_all[:, :, None])
+        training_means = training_means[:, None, :]
+        row_means, overall_means = (
+            np.average(kernels, axis=2, weights=self._v)
+            for kernels in (raw_kernels, training_means)
+        )
+        return np.asarray(
+            raw_kernels - training_means - row_means[:, :, None] + overall_means[:, :, None]
+        )
 
     def _values(self, X: Any) -> Array:
         """Return f(x), (m, T)."""
@@ -145,12 +168,17 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: Array) -> Array:
         """Return f(x) of checked rows, (m, T)."""
-        A = self._scale.apply(X)
-        total = np.tile(self.intercept_, (len(A), 1))
-        for k, c in self._c.items():
-            raw, mean = self._raw(A, *self.kernels_[k]), self._columns_mean[[k]]
-            total += self._centred(raw[None], mean)[0] @ c / self._trace[k]
-        return total
+        rows = self._scale.apply(X)
+        scores = np.tile(self.intercept_, (len(rows), 1))
+        for kernel_number, coefs in self._c.items():
+            raw_kernel = self._raw(rows, *self.kernels_[kernel_number])
+            training_mean = self._columns_mean[[kernel_number]]
+            scores += (
+                self._centred(raw_kernel[None], training_mean)[0]
+                @ coefs
+                / self._trace[kernel_number]
+            )
+        return scores
 
 
 class MultipleKernelRegressor(RegressorMixin, _MultipleKernel):  # type: ignore[misc]

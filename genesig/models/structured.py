@@ -38,20 +38,20 @@ from genesig.optim.structured.solvers import structured_path
 
 @dataclass(frozen=True)
 class Scale:
-    """Means and scales of training rows, (d,); the scale of what is constant is 1."""
+    """Means and scales of the features over training rows, (d,); 1 for a constant feature."""
 
     mean: Array
     scale: Array
 
     @classmethod
-    def of(cls, X: Array, *, unit_variance: bool, weights: Array | None = None) -> Scale:
-        """Learn from X (n, d), rows with the weights (n,) if there are any."""
+    def from_rows(cls, X: Array, *, unit_variance: bool, weights: Array | None = None) -> Scale:
+        """Return means and scales of X (n, d), whose rows may have weights (n,)."""
         mean = X.mean(axis=0) if weights is None else weights @ X / len(X)
-        square = None if weights is None else weights @ (X - mean) ** 2 / len(X)
-        scale = X.std(axis=0) if square is None else np.sqrt(square)
+        variance = None if weights is None else weights @ (X - mean) ** 2 / len(X)
+        scale = X.std(axis=0) if variance is None else np.sqrt(variance)
         scale = scale if unit_variance else np.ones(X.shape[1])
-        seen = X if weights is None else X[weights > 0]
-        scale[(np.ptp(seen, axis=0) == 0) | (scale == 0)] = 1
+        weighted_rows = X if weights is None else X[weights > 0]
+        scale[(np.ptp(weighted_rows, axis=0) == 0) | (scale == 0)] = 1
         return cls(mean, scale)
 
     def apply(self, X: Array) -> Array:
@@ -62,7 +62,8 @@ class Scale:
 def levels(estimator: Any, largest: float, norm: float) -> tuple[Array, float]:
     """Return tau (1,) and mu, absolute, from fractions of tau_max and in units of a norm."""
     check_numbers(estimator, positive=("tau",), not_negative=("mu",))
-    tau, mu = estimator.tau, estimator.mu
+    tau = estimator.tau
+    mu = estimator.mu
     return np.array([tau * (largest or 1.0)]), float(mu * norm)
 
 
@@ -80,19 +81,23 @@ class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
 
     def _levels(self, Z: Array, Y: Array, penalty: Penalty) -> tuple[Array, float]:
         """Return tau (1,) and mu, absolute, for centred Z (n, d) and Y (n, T)."""
-        n, small = len(Z), Z @ Z.T if len(Z) < Z.shape[1] else Z.T @ Z
-        norm = float(np.linalg.norm(small, 2)) / n
+        n = len(Z)
+        gram = Z @ Z.T if len(Z) < Z.shape[1] else Z.T @ Z
+        norm = float(np.linalg.norm(gram, 2)) / n
         return levels(self, 2 / n * penalty.dual(Z.T @ Y), norm)
 
     def _keep(self, fits: Minimisers, scale: Scale, centre: Array) -> None:
-        """Keep the fit of the one tau, its coefficients in the units of X."""
+        """Set the fitted attributes from the fit at a single tau; coefficients in units of X."""
         warn_of(fits)
-        self.tau_, self.gap_ = float(fits.tau[0]), float(fits.gap[0])
+        self.tau_ = float(fits.tau[0])
+        self.gap_ = float(fits.gap[0])
         self.n_iter_ = int(fits.steps[0])
-        self.blocks_, self.norms_ = fits.support(0), fits.norms.toarray()[0]
+        self.blocks_ = fits.support(0)
+        self.norms_ = fits.norms.toarray()[0]
         B = fits.coef(0) / scale.scale[:, None]
         self.support_ = np.asarray(B.any(axis=1))
-        self.coef_, self.intercept_ = B.T, centre - scale.mean @ B
+        self.coef_ = B.T
+        self.intercept_ = centre - scale.mean @ B
 
     def _values(self, X: Any) -> Array:
         """Return f(x), (m, T)."""
@@ -105,10 +110,11 @@ class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
 
 
 class ClassColumns(CrossFitted):
-    """Classes as responses, and the class whose mean training score is nearest.
+    """Classes coded as responses; the predicted class has the nearest mean training score.
 
-    Two classes are -1 and +1, cut halfway between their mean scores. More are a column each, 1
-    inside and 0 outside, over the square root of the class's share, so that rare ones count.
+    Two classes are -1 and +1, with the threshold halfway between their mean scores. More classes
+    have a column each: 1 for members and 0 for others, divided by the square root of the class's
+    share, so that rare classes count.
     """
 
     classes_: Array
@@ -117,16 +123,16 @@ class ClassColumns(CrossFitted):
     _values: Callable[..., Array]
 
     def _columns(self, y: Array, weights: Array | None = None) -> Array:
-        """Keep the classes and return their columns, (n, T), not centred."""
+        """Set `classes_`, and return the coded responses (n, T), not centred."""
         check_classification_targets(y)
-        self.classes_, number = np.unique(y, return_inverse=True)
+        self.classes_, class_index = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:  # scikit-learn's own checks look for these words
             raise InvalidProblem("y has only one class; at least two are needed")
         check_classes(y, weights)
         if len(self.classes_) == 2:
-            return np.where(number == 1, 1.0, -1.0)[:, None]
-        member = np.eye(len(self.classes_))[number]
-        return np.asarray(member / np.sqrt(np.average(member, axis=0, weights=weights)))
+            return np.where(class_index == 1, 1.0, -1.0)[:, None]
+        membership = np.eye(len(self.classes_))[class_index]
+        return np.asarray(membership / np.sqrt(np.average(membership, axis=0, weights=weights)))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, d) and the classes y (n,), rows weighted by sample_weight (n,)."""
@@ -137,14 +143,18 @@ class ClassColumns(CrossFitted):
         return self._calibrated(X, labels, **passed_on(sample_weight))
 
     def _learn_cut(self, scores: Array, y: Array, weights: Array | None = None) -> None:
-        """Keep the mean training scores of the classes, (K, T)."""
-        rows = [y == each for each in self.classes_]
-        known = [None if weights is None else weights[mine] for mine in rows]
-        self.means_ = np.array([np.average(scores[mine], axis=0, weights=v)
-                                for mine, v in zip(rows, known, strict=True)])  # fmt: skip
+        """Set the mean training scores of the classes, (K, T)."""
+        rows = [y == label for label in self.classes_]
+        class_weights = [None if weights is None else weights[in_class] for in_class in rows]
+        self.means_ = np.array(
+            [
+                np.average(scores[in_class], axis=0, weights=row_weights)
+                for in_class, row_weights in zip(rows, class_weights, strict=True)
+            ]
+        )
 
     def decision_function(self, X: Any) -> Array:
-        """Return how much nearer each class's mean is, (m, K); of two classes that of the second.
+        """Return the score of each class, (m, K), larger if its mean is nearer; or (m,).
 
         ``f(x)'m_k - ||m_k||²/2``; for two classes f(x) less the number halfway, (m,).
         """
@@ -156,8 +166,8 @@ class ClassColumns(CrossFitted):
     def predict(self, X: Any) -> Array:
         """Return the class of each row, (m,)."""
         scores = self.decision_function(X)
-        number = np.argmax(scores, axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
-        return np.asarray(self.classes_[number])
+        class_index = np.argmax(scores, axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
+        return np.asarray(self.classes_[class_index])
 
 
 PENALTIES: dict[str, Callable[[Blocks], Penalty]] = {
@@ -221,11 +231,17 @@ class _GroupLasso(LinearBlocks):
     """
 
     def __init__(
-        self, groups: Sequence[Sequence[int]] | None = None, *,
-        weights: Sequence[float] | None = None, penalty: str = "group", tau: float = 0.05,
-        mu: float = 1e-6, unit_variance: bool = True, solver: str = "blocks",
+        self,
+        groups: Sequence[Sequence[int]] | None = None,
+        *,
+        weights: Sequence[float] | None = None,
+        penalty: str = "group",
+        tau: float = 0.05,
+        mu: float = 1e-6,
+        unit_variance: bool = True,
+        solver: str = "blocks",
         tolerance: float = 1e-9,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.groups = groups
         self.weights = weights
         self.penalty = penalty
@@ -235,19 +251,22 @@ class _GroupLasso(LinearBlocks):
         self.solver = solver
         self.tolerance = tolerance
 
-    def _fit(self, X: Array, Y: Array, v: Array | None = None) -> None:
-        """Fit to rows with the weights v; those of rows are their roots in a sum of squares."""
-        scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
-        centre, penalty = np.average(Y, axis=0, weights=v), self._penalty(X.shape[1])
-        root = roots(v, len(X))
-        Z, Yc = root * scale.apply(X), root * (Y - centre)
-        tau, mu = self._levels(Z, Yc, penalty)
+    def _fit(self, X: Array, Y: Array, sample_weights: Array | None = None) -> None:
+        """Fit to rows with weights (n,), whose roots multiply the rows in the sum of squares."""
+        scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
+        centre = np.average(Y, axis=0, weights=sample_weights)
+        penalty = self._penalty(X.shape[1])
+        root_weights = roots(sample_weights, len(X))
+        Z = root_weights * scale.apply(X)
+        centred_response = root_weights * (Y - centre)
+        tau, mu = self._levels(Z, centred_response, penalty)
         fits = structured_path(
-            Z, Yc, penalty, tau, mu, solver=self.solver, tolerance=self.tolerance
+            Z, centred_response, penalty, tau, mu, solver=self.solver, tolerance=self.tolerance
         )
         self._keep(fits, scale, centre)
 
     def _penalty(self, d: int) -> Penalty:
+        """Return the penalty on the groups of d features."""
         groups = [[j] for j in range(d)] if self.groups is None else self.groups
         sizes = np.array([len(group) for group in groups], dtype=float)
         weights = np.sqrt(sizes) if self.weights is None else self.weights
@@ -271,7 +290,7 @@ class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
     __doc__ = described(_GroupLasso, "Regression on groups of features", __doc__)
 
     def __sklearn_tags__(self) -> Any:
-        """Say that there may be several responses."""
+        """Return the tags of a regressor of one or several responses."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
@@ -285,7 +304,8 @@ class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
         y = np.asarray(y, dtype=float)
         self._fit(X, y.reshape(len(y), -1), shares(sample_weight, X))
         if y.ndim == 1:
-            self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
+            self.coef_ = self.coef_[0]
+            self.intercept_ = float(self.intercept_[0])
         self._several = y.ndim > 1
         return self
 
@@ -350,13 +370,19 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
     Source: Mosci 2009, chapter 5; Tibshirani et al. 2005.
     """
 
-    _weighed = staticmethod(shares)
+    _row_weights = staticmethod(shares)
 
     def __init__(
-        self, chromosomes: Sequence[Any] | None = None, positions: Sequence[float] | None = None,
-        *, tau: float = 0.05, mu: float = 1e-6, first: float = 0.0, unit_variance: bool = True,
+        self,
+        chromosomes: Sequence[Any] | None = None,
+        positions: Sequence[float] | None = None,
+        *,
+        tau: float = 0.05,
+        mu: float = 1e-6,
+        first: float = 0.0,
+        unit_variance: bool = True,
         tolerance: float = 1e-9,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.chromosomes = chromosomes
         self.positions = positions
         self.tau = tau
@@ -365,23 +391,30 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
         self.unit_variance = unit_variance
         self.tolerance = tolerance
 
-    def _fit(self, X: Array, y: Array, v: Array | None) -> None:
-        """Fill the fitted attributes from checked X (n, d), a real response y, weights v (n,)."""
+    def _fit(self, X: Array, y: Array, sample_weights: Array | None) -> None:
+        """Set the fitted attributes from checked X (n, d), y (n,) and sample weights (n,)."""
         if not (0 < self.tau < np.inf and 0 <= self.mu < np.inf and 0 <= self.first < np.inf):
-            found = f"{self.tau}, {self.mu} and {self.first}"
-            raise InvalidProblem(f"tau must be above 0, mu and first at least 0; found {found}")
-        genome = Genome.of(X.shape[1], self.chromosomes, self.positions)
-        scale = Scale.of(X, unit_variance=self.unit_variance, weights=v)
+            values = f"{self.tau}, {self.mu} and {self.first}"
+            raise InvalidProblem(f"tau must be above 0, mu and first at least 0; found {values}")
+        genome = Genome.from_columns(X.shape[1], self.chromosomes, self.positions)
+        scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
         fits = fused_path(
-            scale.apply(X), y, genome, np.array([self.tau]), mu=self.mu, first=self.first,
-            tolerance=self.tolerance, weights=v,
-        )  # fmt: skip
+            scale.apply(X),
+            y,
+            genome,
+            np.array([self.tau]),
+            mu=self.mu,
+            first=self.first,
+            tolerance=self.tolerance,
+            weights=sample_weights,
+        )
         if fits.path.message:
             warnings.warn(fits.path.message, ConvergenceWarning, stacklevel=3)
         self.levels_ = fits.coef[0]
         self.coef_ = self.levels_ / scale.scale
-        self.intercept_ = float(np.average(y, weights=v) - scale.mean @ self.coef_)
-        self.tau_, self.gap_ = self.tau * fits.tau_max, float(fits.gap[0])
+        self.intercept_ = float(np.average(y, weights=sample_weights) - scale.mean @ self.coef_)
+        self.tau_ = self.tau * fits.tau_max
+        self.gap_ = float(fits.gap[0])
 
     def _score(self, X: Any) -> Array:
         check_is_fitted(self)

@@ -1,4 +1,4 @@
-"""What a program hands over in place of a file."""
+"""Matrices that a program passes instead of a file."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from genesig.results.annotated import dense, values_of
 
 
 def matrix_of(
-    given: Any, part: str | None, layout: str | Path | None = None
-) -> tuple[str, Matrix]:  # fmt: skip
+    source: Any, part: str | None, layout: str | Path | None = None
+) -> tuple[str, Matrix]:
     """Return the name in messages and the matrix of an AnnData, a DataFrame or a file.
 
     Raises
     ------
     InvalidInput
-        It is none of the three, or holds no numbers; a layout stands beside what is no file.
+        It is none of the three, or holds no numbers; a layout is given without a file.
     """
-    if isinstance(given, str | Path):
-        return str(given), read_new([str(given)], part, None if layout is None else str(layout))
+    if isinstance(source, str | Path):
+        return str(source), read_new([str(source)], part, None if layout is None else str(layout))
     if layout is not None:
         raise refuse("layout", "is for files of arrays, and new is none; take it away")
-    if hasattr(given, "obs_names"):
-        where = "the AnnData"
-        values = dense(values_of(given, part, where), where)
-        return where, number_matrix(given.obs_names, given.var_names, values)
-    if hasattr(given, "columns"):
-        where, values = "the DataFrame", given.to_numpy()
+    if hasattr(source, "obs_names"):
+        source_name = "the AnnData"
+        values = dense(values_of(source, part, source_name), source_name)
+        return source_name, number_matrix(source.obs_names, source.var_names, values)
+    if hasattr(source, "columns"):
+        source_name = "the DataFrame"
+        values = source.to_numpy()
         if np.asarray(values).dtype.kind not in "biuf":
-            raise refuse(where, "holds more than numbers; take out the columns of words")
-        return where, number_matrix(given.index, given.columns, values)
-    raise refuse("new", f"is a {type(given).__name__}; give an AnnData, a DataFrame or a file")
+            raise refuse(source_name, "holds more than numbers; take out the columns of words")
+        return source_name, number_matrix(source.index, source.columns, values)
+    raise refuse("new", f"is a {type(source).__name__}; give an AnnData, a DataFrame or a file")

@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
     from genesig.notebook.plots import Plots
 
-MISSING = 0.1
+MAX_MISSING_SHARE = 0.1
 """Largest share of the model's genes that a new sample may lack; they get their training means."""
 
 
 class Tables(Mapping[str, "pd.DataFrame"]):
-    """The tables of a results folder by name, read when they are asked for."""
+    """The tables of a results folder by name, read on access."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         paths = sorted(folder.rglob("*.tsv"))
-        self._paths = {p.relative_to(folder).with_suffix("").as_posix(): p for p in paths}
+        self._paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        """Read a table; names of genes and samples stay text, whatever they look like."""
+        """Read a table; names of genes and samples stay text even if they look like numbers."""
         from genesig.report.collect import TEXT
 
         if name not in self._paths:
-            known = ", ".join(self._paths)
-            raise KeyError(f"{self.folder} has no table '{name}' (it has: {known})")
+            names = ", ".join(self._paths)
+            raise KeyError(f"{self.folder} has no table '{name}' (it has: {names})")
         return load_table(self._paths[name], TEXT)
 
     def __iter__(self) -> Iterator[str]:
@@ -57,7 +57,7 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
 @dataclass(frozen=True)
 class Page:
-    """A report: shown in a notebook, and a file for any browser."""
+    """The report of a study, which a notebook displays; `path` is its file."""
 
     path: Path
 
@@ -68,12 +68,12 @@ class Page:
 
 
 class Results:
-    """What a finished study found.
+    """The results of a finished study.
 
     Parameters
     ----------
     folder : path
-        The folder ``results`` of a study, however that was run.
+        The folder ``results`` of a study that was run in any way.
 
     Raises
     ------
@@ -93,9 +93,9 @@ class Results:
         self.folder = Path(folder).absolute()
         for name in ("run.json", "model.json", "report.html"):
             if not (self.folder / name).is_file():
-                what = f"holds no finished study: {name} is not there; name the folder 'results'"
-                raise refuse(self.folder, what)
-        self._mark = sha256(self.folder / "run.json")
+                message = f"holds no finished study: {name} is not there; name the folder 'results'"
+                raise refuse(self.folder, message)
+        self._record_digest = sha256(self.folder / "run.json")
         self._tables = Tables(self.folder)
 
     def __repr__(self) -> str:
@@ -124,7 +124,7 @@ class Results:
 
     @property
     def signature(self) -> anndata.AnnData:
-        """The samples and the genes of the signature, with all that is known of each gene."""
+        """The samples and the genes of the signature, with the results of each gene in ``var``."""
         self._check_same()
         path = self.folder / "signature.h5ad"
         return read_annotated(path, str(path))
@@ -133,7 +133,7 @@ class Results:
     def fdr_selected(self) -> pd.DataFrame:
         """The FDR-selected genes, by falling selection frequency: rows of ``signature``.
 
-        No rows where the study sought no evidence, or found none.
+        Empty if the study has no stability selection, or selects no gene.
         """
         table = self.tables["signature"]
         if "fdr_selected" not in table:
@@ -158,11 +158,17 @@ class Results:
         return Page(self.folder / "report.html")
 
     def predict(
-        self, new: anndata.AnnData | pd.DataFrame | str | Path, *, missing: float = MISSING,
-        mu: float | None = None, fdr_selected: bool = False, part: str | None = None,
-        samples: str | Path | None = None, renamed: str | Path | None = None,
+        self,
+        new: anndata.AnnData | pd.DataFrame | str | Path,
+        *,
+        missing: float = MAX_MISSING_SHARE,
+        mu: float | None = None,
+        fdr_selected: bool = False,
+        part: str | None = None,
+        samples: str | Path | None = None,
+        renamed: str | Path | None = None,
         layout: str | Path | None = None,
-    ) -> pd.DataFrame:  # fmt: skip
+    ) -> pd.DataFrame:
         """Score new samples with the final model, as ``genesig predict`` does.
 
         Parameters
@@ -172,7 +178,7 @@ class Results:
         missing : float
             Largest share, 0 to 1, of the model's genes that a sample may lack.
         mu : float, optional
-            Which of the nested models; None is the one that predicts best.
+            Which of the nested models; None is the predictive model.
         fdr_selected : bool
             Score by the FDR-selected genes alone.
         part : str, optional
@@ -197,22 +203,28 @@ class Results:
 
         from genesig.selection.model.new_samples import predict
 
-        where, matrix = matrix_of(new, part, layout)
-        about = None if samples is None else read_samples(samples, None, None)
+        source_name, matrix = matrix_of(new, part, layout)
+        sample_table = None if samples is None else read_samples(samples, None, None)
         notes: list[Problem] = []
-        if about is not None:
-            about, notes = table_of_matrix(about, matrix, str(samples))
+        if sample_table is not None:
+            sample_table, notes = table_of_matrix(sample_table, matrix, str(samples))
         table, problems = predict(
-            self.model, matrix, where, missing=missing, mu=mu, fdr_selected=fdr_selected,
-            source=str(self.folder / "model.json"), samples=about,
+            self.model,
+            matrix,
+            source_name,
+            missing=missing,
+            mu=mu,
+            fdr_selected=fdr_selected,
+            source=str(self.folder / "model.json"),
+            samples=sample_table,
             renamed=None if renamed is None else str(renamed),
-        )  # fmt: skip
+        )
         for problem in (*notes, *problems):
             if problem.level != "note":
                 warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
         return table
 
     def _check_same(self) -> None:
-        if sha256(self.folder / "run.json") != self._mark:
-            what = "was run again with other settings; take the results of that run"
-            raise refuse(self.folder, what)
+        if sha256(self.folder / "run.json") != self._record_digest:
+            message = "was run again with other settings; take the results of that run"
+            raise refuse(self.folder, message)

@@ -1,4 +1,4 @@
-"""Plots of the results of a study: each draws into matplotlib axes and returns them."""
+"""Plots of the results of a study, each into matplotlib axes, which it returns."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-JITTER = 0.618034
+GOLDEN_RATIO_STEP = 0.618034
 
 
-class Read(Protocol):
-    """What plots are made of; see `Results`."""
+class ResultsProtocol(Protocol):
+    """The properties of `Results` that plots use."""
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
@@ -60,15 +60,16 @@ class Read(Protocol):
 class Plots:
     """Plots of one study; `ax` are the axes to draw into, None makes a figure."""
 
-    def __init__(self, results: Read) -> None:
+    def __init__(self, results: ResultsProtocol) -> None:
         self._results = results
 
     def roc(self, ax: Axes | None = None) -> Axes:
         """Draw the ROC curve of the held-out scores, one line for each repeat.
 
-        Of several classes that of each against the others, of its own score.
+        With several classes, the curve of each class against the others by its own score.
         """
-        classes, ax = self._classes("roc"), _axes(ax)
+        classes = self._classes("roc")
+        ax = _axes(ax)
         ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
         if len(classes) > 2:
             return self._one_against_the_others(classes, ax)
@@ -76,33 +77,58 @@ class Plots:
         for _, rows in self._held_out().groupby("repeat"):
             x, y = _roc(rows["score"].to_numpy(), (rows["label"] == positive).to_numpy())
             ax.plot(x, y, color=OWN, lw=1.6, alpha=0.6)
-        ax.set(xlabel=f"share of {negative} called {positive}",
-               ylabel=f"share of {positive} called {positive}", aspect="equal")  # fmt: skip
+        ax.set(
+            xlabel=f"share of {negative} called {positive}",
+            ylabel=f"share of {positive} called {positive}",
+            aspect="equal",
+        )
         return ax
 
     def _one_against_the_others(self, classes: Sequence[str], ax: Axes) -> Axes:
+        """Draw the ROC curve of each of several classes against the others."""
         for _, rows in self._held_out().groupby("repeat"):
             for name, colour in zip(classes, CLASS_COLOURS, strict=False):
                 score = rows[f"score of {name}"].to_numpy()
                 x, y = _roc(score, (rows["label"] == name).to_numpy())
                 ax.plot(x, y, color=colour, lw=1.4, alpha=0.8, label=shorten(name, 24))
         handles, names = ax.get_legend_handles_labels()
-        own = dict(zip(names, handles, strict=True))
-        ax.legend(own.values(), own.keys(), frameon=False, loc="lower right")
-        ax.set(xlabel="share of other classes called so", ylabel="share of the class called so",
-               aspect="equal")  # fmt: skip
+        handle_of_class = dict(zip(names, handles, strict=True))
+        ax.legend(
+            handle_of_class.values(), handle_of_class.keys(), frameon=False, loc="lower right"
+        )
+        ax.set(
+            xlabel="share of other classes called so",
+            ylabel="share of the class called so",
+            aspect="equal",
+        )
         return ax
 
     def confusion(self, ax: Axes | None = None) -> Axes:
-        """Draw what the samples of each class are called while held out, mean of the repeats."""
-        classes, ax, rows = self._classes("confusion"), _axes(ax), self._held_out()
+        """Draw the predicted classes of the held-out samples of each class, mean of the repeats."""
+        classes = self._classes("confusion")
+        ax = _axes(ax)
+        rows = self._held_out()
         repeats = rows["repeat"].nunique()
-        counts = np.array([[((rows["label"] == own) & (rows["predicted"] == said)).sum() / repeats
-                            for said in classes] for own in classes])  # fmt: skip
-        share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
-        ax.imshow(share, cmap="Blues", vmin=0, vmax=1.4)
-        for (own, said), count in np.ndenumerate(counts):
-            ax.text(said, own, f"{count:.3g}\n{share[own, said]:.0%}", ha="center", va="center")
+        counts = np.array(
+            [
+                [
+                    ((rows["label"] == true_class) & (rows["predicted"] == predicted_class)).sum()
+                    / repeats
+                    for predicted_class in classes
+                ]
+                for true_class in classes
+            ]
+        )
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+        ax.imshow(shares, cmap="Blues", vmin=0, vmax=1.4)
+        for (true_class, predicted_class), count in np.ndenumerate(counts):
+            ax.text(
+                predicted_class,
+                true_class,
+                f"{count:.3g}\n{shares[true_class, predicted_class]:.0%}",
+                ha="center",
+                va="center",
+            )
         names = [shorten(name, 16) for name in classes]
         ax.set_xticks(range(len(names)), names)
         ax.set_yticks(range(len(names)), names)
@@ -116,10 +142,23 @@ class Plots:
         ax = _axes(ax)
         for name, curve in self._results.tables["survival_curves"].groupby("group"):
             colour = CURVES[str(name)]
-            ax.step(curve["time"], curve["survival"], where="post", color=colour, lw=1.8,
-                    label=f"{name} risk ({curve['at_risk'].iloc[0]})")  # fmt: skip
-            ax.fill_between(curve["time"], curve["low"], curve["high"], step="post", color=colour,
-                            alpha=0.13, lw=0)  # fmt: skip
+            ax.step(
+                curve["time"],
+                curve["survival"],
+                where="post",
+                color=colour,
+                lw=1.8,
+                label=f"{name} risk ({curve['at_risk'].iloc[0]})",
+            )
+            ax.fill_between(
+                curve["time"],
+                curve["low"],
+                curve["high"],
+                step="post",
+                color=colour,
+                alpha=0.13,
+                lw=0,
+            )
         ax.set(xlabel=self._label(), ylabel="share without the event", ylim=(0, 1.02))
         ax.legend(frameon=False)
         return ax
@@ -127,11 +166,12 @@ class Plots:
     def scores(self, ax: Axes | None = None) -> Axes:
         """Draw each sample's score while it was held out, classes apart or against the number.
 
-        Of several classes by how much that of its own class is above the largest other.
+        With several classes, the margin of the sample's own class over the largest other score.
         """
-        ax, rows = _axes(ax), self._held_out()
+        ax = _axes(ax)
+        rows = self._held_out()
         if self._results.model["classes"] is None:
-            observed = _numbers(rows["label"].astype(str).str.rstrip("+"))
+            observed = _numeric_response(rows["label"].astype(str).str.rstrip("+"))
             ax.scatter(observed, rows["score"], s=14, color=OWN, alpha=0.6, lw=0)
             if MEASURES[self._results.model["task"]].fitted:
                 ax.axline((observed.mean(), observed.mean()), slope=1, color=MUTED, dashes=(4, 3))
@@ -139,34 +179,36 @@ class Plots:
             return ax
         classes = self._classes("scores")
         if len(classes) > 2:
-            rows = rows.assign(score=_lead(rows, classes))
+            rows = rows.assign(score=_margin_of_own_class(rows, classes))
         mean = rows.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
-        values = [mean["score"][mean["label"] == name].to_numpy() for name in classes]
-        _strips(ax, values, classes)
+        class_scores = [mean["score"][mean["label"] == name].to_numpy() for name in classes]
+        _draw_strips(ax, class_scores, classes)
         rule(ax, y=0)
-        above = "score of its class above the largest other" if len(classes) > 2 else "score"
-        ax.set_ylabel(f"mean {above} while held out")
+        quantity = "score of its class above the largest other" if len(classes) > 2 else "score"
+        ax.set_ylabel(f"mean {quantity} while held out")
         return ax
 
     def errors(self, ax: Axes | None = None) -> Axes:
         """Draw the error of each predictor on the same splits, with its 95 % interval."""
-        ax, table = _axes(ax), self._results.tables["controls"]
+        ax = _axes(ax)
+        table = self._results.tables["controls"]
         rows = table[table["mu"].isna() & table["error"].notna()].sort_values("error")
         colours = [OWN if name == "genesig" else INK for name in rows["model"]]
-        places = np.arange(len(rows))
-        ax.hlines(places, rows["low"], rows["high"], colors=colours, lw=1.6)
-        ax.scatter(rows["error"], places, s=44, c=colours, zorder=3)
-        ax.set_yticks(places, rows["model"])
+        positions = np.arange(len(rows))
+        ax.hlines(positions, rows["low"], rows["high"], colors=colours, lw=1.6)
+        ax.scatter(rows["error"], positions, s=44, c=colours, zorder=3)
+        ax.set_yticks(positions, rows["model"])
         ax.invert_yaxis()
         ax.set_xlabel("error of held-out samples")
         return ax
 
     def permutations(self, ax: Axes | None = None) -> Axes:
         """Draw the errors of the whole procedure with permuted labels, and the observed one."""
-        ax, table = _axes(ax), self._results.tables["controls"]
-        own = table[(table["model"] == "genesig") & table["mu"].isna()]
+        ax = _axes(ax)
+        table = self._results.tables["controls"]
+        genesig_rows = table[(table["model"] == "genesig") & table["mu"].isna()]
         ax.hist(self._results.null, bins=20, color=OTHER, alpha=0.75)
-        ax.axvline(float(own["error"].iloc[0]), color=OWN, lw=2.2, label="observed")
+        ax.axvline(float(genesig_rows["error"].iloc[0]), color=OWN, lw=2.2, label="observed")
         ax.set(xlabel="error with permuted labels", ylabel="permutations")
         ax.legend(frameon=False)
         return ax
@@ -174,31 +216,38 @@ class Plots:
     def frequency(self, ax: Axes | None = None, top: int = 30) -> Axes:
         """Draw the share of the outer splits that selected each gene of the signature.
 
-        Green: FDR-selected genes; core genes where no evidence was looked for.
+        Green: FDR-selected genes, or core genes if the study has no stability selection.
         """
-        ax, rows = _axes(ax), self._results.tables["signature"].head(top)
-        first = rows["fdr_selected"] if "fdr_selected" in rows else rows["core"]
-        colours = [OWN if each else OTHER for each in first]
-        places = np.arange(len(rows))
-        ax.barh(places, rows["cv_frequency"], color=colours)
+        ax = _axes(ax)
+        rows = self._results.tables["signature"].head(top)
+        highlighted = rows["fdr_selected"] if "fdr_selected" in rows else rows["core"]
+        colours = [OWN if is_highlighted else OTHER for is_highlighted in highlighted]
+        positions = np.arange(len(rows))
+        ax.barh(positions, rows["cv_frequency"], color=colours)
         labels = [gene_label(*pair, 32) for pair in zip(rows["gene"], rows["symbol"], strict=True)]
-        ax.set_yticks(places, labels)
+        ax.set_yticks(positions, labels)
         ax.invert_yaxis()
         ax.set(xlabel="selection frequency", xlim=(0, 1))
         return ax
 
     def heat(self, ax: Axes | None = None, top: int = 60) -> Axes:
         """Draw the standardised values of the signature's genes, samples by their response."""
-        ax, data = _axes(ax), self._results.signature
+        ax = _axes(ax)
+        data = self._results.signature
         y = self._response(data.obs)
         order = np.argsort(y, kind="stable")
-        X, var = dense(data.X, "signature.h5ad")[:, :top], data.var.iloc[:top]
-        spread = X.std(axis=0)
-        z = ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1))[order].T
-        image = ax.imshow(z, cmap=diverging(), vmin=-3, vmax=3, aspect="auto", interpolation="none")
+        X = dense(data.X, "signature.h5ad")[:, :top]
+        var = data.var.iloc[:top]
+        deviation = X.std(axis=0)
+        standardised = ((X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1))[order].T
+        image = ax.imshow(
+            standardised, cmap=diverging(), vmin=-3, vmax=3, aspect="auto", interpolation="none"
+        )
         ax.figure.colorbar(image, ax=ax, label="standard deviations from the gene's mean")
-        names = zip(var.index, var["symbol"], strict=True)
-        ax.set_yticks(np.arange(len(var)), [gene_label(*pair, 24) for pair in names], fontsize=7)
+        gene_names = zip(var.index, var["symbol"], strict=True)
+        ax.set_yticks(
+            np.arange(len(var)), [gene_label(*pair, 24) for pair in gene_names], fontsize=7
+        )
         for edge in np.flatnonzero(np.diff(y[order])) if self._results.model["classes"] else ():
             ax.axvline(edge + 0.5, color=INK, lw=1.6)
         ax.set_xlabel(f"{data.n_obs} samples by {shorten(self._label(), 24)}")
@@ -209,7 +258,8 @@ class Plots:
         data = self._results.signature
         if name not in data.var_names:
             raise refuse("gene", f"'{name}' is not in the signature of {data.n_vars} genes")
-        ax, y = _axes(ax), self._response(data.obs)
+        ax = _axes(ax)
+        y = self._response(data.obs)
         values = dense(data.X, "signature.h5ad")[:, data.var_names.get_loc(name)]
         ax.set_ylabel(gene_label(name, str(data.var["symbol"][name]), 32))
         if self._results.model["classes"] is None:
@@ -217,7 +267,9 @@ class Plots:
             ax.set_xlabel(self._label())
         else:
             classes = self._classes("gene")
-            _strips(ax, [values[y == side] for side in range(len(classes))], classes)
+            _draw_strips(
+                ax, [values[y == class_number] for class_number in range(len(classes))], classes
+            )
         return ax
 
     def _held_out(self) -> pd.DataFrame:
@@ -226,25 +278,28 @@ class Plots:
         return table[table["mu"].isna()]
 
     def _classes(self, plot: str) -> tuple[str, ...]:
-        """Return the negative and the positive class, or all of several."""
+        """Return the names of the classes; of two, the negative class comes first."""
         classes = self._results.model["classes"]
         if classes is None:
             raise refuse(f"plot.{plot}", "is of classes; this study predicts another kind")
-        return (classes["negative"], classes["positive"]) if isinstance(classes, dict) \
-            else tuple(classes)  # fmt: skip
+        return (
+            (classes["negative"], classes["positive"])
+            if isinstance(classes, dict)
+            else tuple(classes)
+        )
 
     def _label(self) -> str:
         return label_columns(self._results.record["config"]["label"])[0]
 
     def _response(self, obs: pd.DataFrame) -> Array:
-        """Return the numbers of classes from 0 on, else the number."""
+        """Return class numbers from 0, or the numeric response, (n,)."""
         column = obs[self._label()].astype(str)
         if self._results.model["classes"] is None:
-            return _numbers(column)
+            return _numeric_response(column)
         return np.array([self._classes("heat").index(name) for name in column])
 
 
-def _numbers(column: pd.Series[Any]) -> Array:
+def _numeric_response(column: pd.Series[Any]) -> Array:
     try:
         return column.astype(float).to_numpy()
     except ValueError:
@@ -267,17 +322,23 @@ def _roc(score: Array, positive: Array) -> tuple[Array, Array]:
     return x, y
 
 
-def _lead(rows: pd.DataFrame, classes: Sequence[str]) -> Array:
-    """Return by how much the score of a sample's own class is above the largest other."""
+def _margin_of_own_class(rows: pd.DataFrame, classes: Sequence[str]) -> Array:
+    """Return the score of each sample's own class minus the largest other score, (n,)."""
     scores = rows[[f"score of {name}" for name in classes]].to_numpy(float)
-    own = rows["label"].to_numpy()[:, None] == np.array(classes, dtype=object)
-    return np.asarray(scores[own] - np.where(own, -np.inf, scores).max(axis=1))
+    is_own_class = rows["label"].to_numpy()[:, None] == np.array(classes, dtype=object)
+    return np.asarray(scores[is_own_class] - np.where(is_own_class, -np.inf, scores).max(axis=1))
 
 
-def _strips(ax: Axes, values: list[Array], names: Sequence[str]) -> None:
-    """Draw the values of each class beside each other, dots apart in the same way each time."""
-    for side, mine in enumerate(values):
-        spread = (np.argsort(np.argsort(mine)) * JITTER % 1 - 0.5) * 0.5
-        ax.scatter(side + spread, mine, s=20, marker=CLASS_MARKERS[side],
-                   color=CLASS_COLOURS[side], lw=0)  # fmt: skip
+def _draw_strips(ax: Axes, values: list[Array], names: Sequence[str]) -> None:
+    """Draw the values of each class as a column of dots, with reproducible horizontal offsets."""
+    for class_number, class_values in enumerate(values):
+        offsets = (np.argsort(np.argsort(class_values)) * GOLDEN_RATIO_STEP % 1 - 0.5) * 0.5
+        ax.scatter(
+            class_number + offsets,
+            class_values,
+            s=20,
+            marker=CLASS_MARKERS[class_number],
+            color=CLASS_COLOURS[class_number],
+            lw=0,
+        )
     ax.set_xticks(range(len(names)), [shorten(name, 24) for name in names])

@@ -23,8 +23,8 @@ from genesig.data.files.readers import (
     read_samples,
 )
 from genesig.data.files.sample_names import table_of_matrix
-from genesig.data.steps.normalise import NORMALISERS, bound, fit_steps
-from genesig.data.steps.scale import LOGARITHMS
+from genesig.data.steps.normalise import NORMALISERS, bind_steps, fit_steps
+from genesig.data.steps.scale import LOG_STEPS
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.scale_check import check_scale, rehearse_steps
 from genesig.errors import InvalidInput, Problem, refuse
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import anndata
     import pandas as pd
 
-NO_STUDY = {"expression": "-", "samples": "-", "label": "-"}
+PLACEHOLDER_KEYS = {"expression": "-", "samples": "-", "label": "-"}
 
 
 def example(name: str) -> Path:
@@ -46,12 +46,12 @@ def example(name: str) -> Path:
     Parameters
     ----------
     name : str
-        As the example studies name it: ``"resources/golub_expression.tsv.gz"``.
+        Path in the example studies, such as ``"resources/golub_expression.tsv.gz"``.
 
     Raises
     ------
     InvalidInput
-        There is none of this name.
+        There is no such file.
 
     Examples
     --------
@@ -75,21 +75,22 @@ def read(
     expression : path
         A file, or a folder of files of one array each.
     samples : path, optional
-        The sample table. None takes what the file says of its samples; of a table that may lie
-        either way round, the longer side is the genes.
+        The sample table. None uses the description of samples in the expression file. If a table
+        may have samples as rows or as columns, its longer side is taken as genes.
     part : str, optional
         Which matrix of a file that holds several.
 
     Returns
     -------
     AnnData
-        In the order of the sample table, its columns as text in ``obs``; what the file says of its
-        genes is in ``var``. Samples that only one of the two files has are left out, and warned of.
+        In the order of the sample table, with its columns as text in ``obs``, and the file's
+        description of genes in ``var``. Samples in only one of the two files are left out, with a
+        warning.
 
     Raises
     ------
     InvalidInput
-        What cannot be read, with its place; a cell that is neither a number nor missing.
+        The file cannot be read, or a cell is neither a number nor missing; with its position.
 
     Examples
     --------
@@ -100,68 +101,76 @@ def read(
     import anndata
     import pandas as pd
 
-    where = str(expression)
+    source = str(expression)
     matrix = read_matrix(expression, part)
-    kind = None if Path(expression).is_dir() else format_of(expression)
-    alone = None if kind is None or kind.either_way else kind
-    about = None
-    if samples is not None or (alone is not None and alone.samples is not None):
-        own = samples is None or samples == expression
-        about = read_samples(samples or expression, matrix.columns, part if own else None)
-        about, notes = table_of_matrix(about, matrix, str(samples or expression))
+    file_format = None if Path(expression).is_dir() else format_of(expression)
+    single_format = None if file_format is None or file_format.either_way else file_format
+    sample_table = None
+    if samples is not None or (single_format is not None and single_format.samples is not None):
+        is_same_file = samples is None or samples == expression
+        sample_table = read_samples(
+            samples or expression, matrix.columns, part if is_same_file else None
+        )
+        sample_table, notes = table_of_matrix(sample_table, matrix, str(samples or expression))
         for problem in notes:
             if problem.level != "note":
                 warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
-        check_names(list(map(str, about.index)), str(samples or expression))
-    matrix = _samples_in_rows(matrix, where, about, str(samples or expression))
-    check_names(matrix.rows, where)
-    _check_cells(matrix, where)
+        check_names(list(map(str, sample_table.index)), str(samples or expression))
+    matrix = _samples_in_rows(matrix, source, sample_table, str(samples or expression))
+    check_names(matrix.rows, source)
+    _check_cells(matrix, source)
     var = pd.DataFrame(index=pd.Index(matrix.columns, dtype=object))
-    if alone is not None and alone.genes is not None:
-        known = read_genes(expression, part)
-        var = var.join(known[~known.index.duplicated()]).fillna("")
+    if single_format is not None and single_format.genes is not None:
+        gene_table = read_genes(expression, part)
+        var = var.join(gene_table[~gene_table.index.duplicated()]).fillna("")
     names = pd.Index(matrix.rows, dtype=object)
-    if about is None:
+    if sample_table is None:
         return anndata.AnnData(matrix.cells, obs=pd.DataFrame(index=names), var=var)
-    if len(lone := names.symmetric_difference(about.index)):
-        what = f"{counted(len(lone), 'sample')} in one of the two files only, left out"
-        warnings.warn(f"{where}: {what}: {listing(lone)}", stacklevel=2)
-    obs = about[about.index.isin(names)].rename_axis(None)
+    if len(unmatched := names.symmetric_difference(sample_table.index)):
+        message = f"{counted(len(unmatched), 'sample')} in one of the two files only, left out"
+        warnings.warn(f"{source}: {message}: {listing(unmatched)}", stacklevel=2)
+    obs = sample_table[sample_table.index.isin(names)].rename_axis(None)
     return anndata.AnnData(matrix.cells[names.get_indexer(obs.index)], obs=obs, var=var)
 
 
-def _check_cells(matrix: Matrix, where: str) -> None:
-    """Refuse a cell that is neither a number nor missing."""
+def _check_cells(matrix: Matrix, source: str) -> None:
+    """Raise at a cell that is neither a number nor missing."""
     for row, column in np.argwhere(~np.isfinite(matrix.cells)).tolist():
         text = matrix.text(row, column)
         if not is_missing(text):
-            at = f"{where}, gene '{matrix.columns[column]}', sample '{matrix.rows[row]}'"
-            raise refuse(at, f"the value {number_fault(text)}")
+            cell_place = f"{source}, gene '{matrix.columns[column]}', sample '{matrix.rows[row]}'"
+            raise refuse(cell_place, f"the value {number_fault(text)}")
 
 
-def _samples_in_rows(matrix: Matrix, where: str, about: pd.DataFrame | None, sheet: str) -> Matrix:
-    if about is None:
+def _samples_in_rows(
+    matrix: Matrix, source: str, sample_table: pd.DataFrame | None, sheet: str
+) -> Matrix:
+    """Return the matrix with samples in rows, by the sample table or by its longer side."""
+    if sample_table is None:
         return matrix if len(matrix.columns) > len(matrix.rows) else matrix.turn()
     problems: list[Problem] = []
-    turned = orient(matrix, where, list(about.index), sheet, problems)
-    if turned is None:
+    oriented = orient(matrix, source, list(sample_table.index), sheet, problems)
+    if oriented is None:
         raise InvalidInput(problems)
-    return turned
+    return oriented
 
 
 def normalise(
-    data: anndata.AnnData, steps: Sequence[str | Mapping[str, Any]], *,
-    train: Sequence[Any] | np.ndarray[Any, Any] | None = None, batch: str | None = None,
-) -> anndata.AnnData:  # fmt: skip
-    """Apply normalisation steps, each learned from the training samples only.
+    data: anndata.AnnData,
+    steps: Sequence[str | Mapping[str, Any]],
+    *,
+    train: Sequence[Any] | np.ndarray[Any, Any] | None = None,
+    batch: str | None = None,
+) -> anndata.AnnData:
+    """Return the data after normalisation steps, each learned from the training samples only.
 
     Parameters
     ----------
     data : AnnData
         Not modified.
     steps : list of names, or of dicts as in the config
-        ``["log2", {"step": "variance_filter", "keep": 500}, "unit_variance"]``; what a step is not
-        told is its default.
+        ``["log2", {"step": "variance_filter", "keep": 500}, "unit_variance"]``; other settings of a
+        step have their defaults.
     train : list of sample names or numbers, or mask, optional
         Rows that steps may learn from; None is all of them.
     batch : str, optional
@@ -175,8 +184,8 @@ def normalise(
     Raises
     ------
     InvalidInput
-        A step or a setting is not known, there is no training sample, or the values are logarithms
-        already and the steps would flatten them; values that look so are warned of.
+        A step or a setting is not known, there is no training sample, or the steps would take
+        logarithms of logarithms; doubtful values give a warning.
 
     Examples
     --------
@@ -192,40 +201,53 @@ def normalise(
 
     if not hasattr(data, "obs_names"):
         raise refuse("data", f"is a {type(data).__name__}; give an AnnData: anndata.AnnData(frame)")
-    if isinstance(steps, str) or not all(isinstance(each, str | Mapping) for each in steps):
+    if isinstance(steps, str) or not all(isinstance(step, str | Mapping) for step in steps):
         raise refuse("steps", "are no list of names or dicts; write them as ['log2', 'centre']")
-    listed = [{"step": each} if isinstance(each, str) else dict(each) for each in steps]
-    raw = {**NO_STUDY, "normalise": {"samples": [], "folds": listed}}
-    told = resolve_config(raw, load_schema(), "genesig.normalise")["normalise"]["folds"]
+    step_dicts = [{"step": step} if isinstance(step, str) else dict(step) for step in steps]
+    raw_config = {**PLACEHOLDER_KEYS, "normalise": {"samples": [], "folds": step_dicts}}
+    resolved_steps = resolve_config(raw_config, load_schema(), "genesig.normalise")["normalise"][
+        "folds"
+    ]
     var = data.var if "symbol" in data.var else data.var.assign(symbol=data.var_names)
     design = Design("", "regression", None, None, None, batch)
-    known = Dataset(dense(data.X, "the AnnData"), data.obs, var, design, {})
-    _check_size(known, told)
+    dataset = Dataset(dense(data.X, "the AnnData"), data.obs, var, design, {})
+    _check_scale_of_steps(dataset, resolved_steps)
     rows = slice(None) if train is None else train
     try:
-        learned = data[rows].obs_names
+        train_names = data[rows].obs_names
     except (IndexError, KeyError, ValueError) as error:
-        what = f"is no choice of the {data.n_obs} samples ({' '.join(str(error).split())[:120]}); "
-        what += "give names, row numbers from 0, or a mask of all samples"
-        raise refuse("train", what) from None
-    if not len(learned):
+        message = (
+            f"is no choice of the {data.n_obs} samples ({' '.join(str(error).split())[:120]}); "
+        )
+        message += "give names, row numbers from 0, or a mask of all samples"
+        raise refuse("train", message) from None
+    if not len(train_names):
         raise refuse("train", "names no sample; steps learn from at least one")
-    at = known.rows(list(learned))
-    fitted = fit_steps(known.X[at], bound(told, replace(known)), known.obs.iloc[at])
+    train_rows = dataset.rows(list(train_names))
+    fitted = fit_steps(
+        dataset.X[train_rows],
+        bind_steps(resolved_steps, replace(dataset)),
+        dataset.obs.iloc[train_rows],
+    )
     return anndata.AnnData(
-        fitted.transform(known.X, known.obs), obs=data.obs.copy(), var=data.var.iloc[fitted.genes]
+        fitted.transform(dataset.X, dataset.obs),
+        obs=data.obs.copy(),
+        var=data.var.iloc[fitted.genes],
     )
 
 
-def _check_size(data: Dataset, steps: Sequence[dict[str, Any]]) -> None:
-    """Say what `genesig validate` says of steps that take logarithms, or counts."""
-    asked, where = {step["step"] for step in steps}, "genesig.normalise"
-    first = list(takewhile(lambda step: NORMALISERS[step["step"]].kind == "sample", steps))
-    found: list[Problem] = []
-    if asked & LOGARITHMS and np.isfinite(data.X).any():
-        found += check_scale(data.X, {"samples": [], "folds": steps}, where)
-        found += rehearse_steps(data.X, {"samples": first, "folds": []}, where, None, data.var)
-    if errors := [problem for problem in found if problem.level == "error"]:
+def _check_scale_of_steps(data: Dataset, steps: Sequence[dict[str, Any]]) -> None:
+    """Raise or warn, as `genesig validate` does, about steps that take logarithms or counts."""
+    step_names = {step["step"] for step in steps}
+    source = "genesig.normalise"
+    row_wise_steps = list(takewhile(lambda step: NORMALISERS[step["step"]].kind == "sample", steps))
+    problems: list[Problem] = []
+    if step_names & LOG_STEPS and np.isfinite(data.X).any():
+        problems += check_scale(data.X, {"samples": [], "folds": steps}, source)
+        problems += rehearse_steps(
+            data.X, {"samples": row_wise_steps, "folds": []}, source, None, data.var
+        )
+    if errors := [problem for problem in problems if problem.level == "error"]:
         raise InvalidInput(errors)
-    for problem in found:
+    for problem in problems:
         warnings.warn(f"{problem.where}: {problem.what}", stacklevel=3)

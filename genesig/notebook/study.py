@@ -1,4 +1,4 @@
-"""A study that is described, checked and run from Python, by the same workflow as any other."""
+"""A study that is defined, checked and run from Python, by the same workflow as any other."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from genesig.workflow import command, environment
 if TYPE_CHECKING:
     import anndata
 
-HEAD = "# Written by genesig.Study, which writes it anew at each run.\n"
-CONFIG, DATA = "config.yaml", "data.h5ad"
-PATIENCE = 20
-"""Seconds that an interrupted run has to end its jobs."""
+CONFIG_HEADER = "# Written by genesig.Study, which writes it anew at each run.\n"
+CONFIG_FILE = "config.yaml"
+DATA_FILE = "data.h5ad"
+INTERRUPT_SECONDS = 20
+"""Time in which an interrupted run can end its jobs."""
 
 
 class Study:
@@ -65,45 +66,54 @@ class Study:
     """
 
     def __init__(
-        self, expression: anndata.AnnData | str | Path | None = None,
-        samples: str | Path | None = None, label: Any = None, *,
-        folder: str | Path = "study", **settings: Any,
-    ) -> None:  # fmt: skip
+        self,
+        expression: anndata.AnnData | str | Path | None = None,
+        samples: str | Path | None = None,
+        label: Any = None,
+        *,
+        folder: str | Path = "study",
+        **settings: Any,
+    ) -> None:
         self.folder = Path(folder).absolute()
         if self.folder.exists() and not self.folder.is_dir():
             raise refuse("folder", f"'{folder}' is a file; name a folder, new or of this study")
         self._data: dict[str, Any] = {}
-        _check_given(expression, samples)
+        _check_inputs(expression, samples)
         _check_studies(settings.get("studies"))
         if not isinstance(expression, str | Path | None):
             if samples is not None:
-                what = "stands beside an AnnData, which has its own sample table, obs; leave it out"
-                raise refuse("samples", what)
-            data, given_data = settings.get("data", {}), expression
-            expression = self._kept(DATA, given_data)
-            if "annotation" not in data and ("symbol" in data or "symbol" in given_data.var):
+                message = (
+                    "stands beside an AnnData, which has its own sample table, obs; leave it out"
+                )
+                raise refuse("samples", message)
+            data = settings.get("data", {})
+            annotated = expression
+            expression = self._register(DATA_FILE, annotated)
+            if "annotation" not in data and ("symbol" in data or "symbol" in annotated.var):
                 settings["data"] = {"annotation": str(expression), "symbol": "symbol", **data}
         if isinstance(studies := settings.get("studies"), list | tuple):
-            settings["studies"] = [self._item(k, each) for k, each in enumerate(studies, 1)]
-        given = {"expression": expression, "samples": samples or expression, "label": label}
-        named = {key: value for key, value in given.items() if value is not None}
-        self.config = with_absolute_names(_plain({**named, **settings}))
+            settings["studies"] = [
+                self._item(number, item) for number, item in enumerate(studies, 1)
+            ]
+        main_keys = {"expression": expression, "samples": samples or expression, "label": label}
+        set_keys = {key: value for key, value in main_keys.items() if value is not None}
+        self.config = with_absolute_names(_plain_config({**set_keys, **settings}))
         study_config(self.config, load_schema(), source="Study")
 
-    def _kept(self, name: str, data: Any) -> Path:
-        """Keep an AnnData that `_write` saves; return its file."""
+    def _register(self, name: str, data: Any) -> Path:
+        """Register an AnnData, which `_write` saves, and return the path of its file."""
         self._data[name] = data
         return self.folder / name
 
     def _item(self, number: int, item: Any) -> Any:
-        """Return one of ``studies`` as the config has it, a file in the place of an AnnData."""
+        """Return an item of ``studies`` for the config, with a file instead of an AnnData."""
         item = {"expression": item} if hasattr(item, "obs_names") else item
         if not isinstance(item, dict) or not hasattr(item.get("expression"), "obs_names"):
             return item
-        path = str(self._kept(f"study{number}.h5ad", item["expression"]))
+        path = str(self._register(f"study{number}.h5ad", item["expression"]))
         symbols = "symbol" in item["expression"].var and "annotation" not in item
-        about = {"annotation": path, "symbol": "symbol"} if symbols else {}
-        return {"name": f"study{number}", **about, **item, "expression": path}
+        gene_settings = {"annotation": path, "symbol": "symbol"} if symbols else {}
+        return {"name": f"study{number}", **gene_settings, **item, "expression": path}
 
     def __repr__(self) -> str:
         return f"Study of {self.config.get('label')} in {self.folder}"
@@ -117,118 +127,128 @@ class Study:
             With what stops the study.
         """
         self._write()
-        self._call([sys.executable, "-m", "genesig.cli", "validate", CONFIG], quiet=False)
+        self._call([sys.executable, "-m", "genesig.cli", "validate", CONFIG_FILE], quiet=False)
 
     def run(self, cores: int | None = None, *options: str, quiet: bool = False) -> Results:
-        """Run the workflow in the study's folder, in a process of its own; return the results.
+        """Run the workflow in the study's folder, in a separate process, and return the results.
 
-        What is finished is kept: with the same settings and data nothing is computed again, with
-        others what depends on them.
+        Finished jobs are kept: only results that depend on changed settings or data are computed
+        again.
 
         Parameters
         ----------
         cores : int, optional
-            None takes all that this process may use.
+            None uses all cores that this process may use.
         *options : str
-            Snakemake's own, such as ``"--unlock"`` after a run that was killed.
+            Options of Snakemake, such as ``"--unlock"`` after a run that was killed.
         quiet : bool
             Print nothing while it runs.
 
         Raises
         ------
         GenesigError
-            With the lines that say why it ended.
+            The run failed; with the lines that explain it.
         """
         self._write()
         cores = cores or len(os.sched_getaffinity(0))
-        self._call(command([CONFIG], ["--cores", str(cores), *options]), quiet=quiet)
+        self._call(command([CONFIG_FILE], ["--cores", str(cores), *options]), quiet=quiet)
         return Results(self.folder / "results")
 
     def _write(self) -> None:
+        """Write the config and AnnData files of the study; raise if the folder is not its own."""
         import yaml
 
-        config = self.folder / CONFIG
-        if self.folder.exists() and not _is_own(config) and any(self.folder.iterdir()):
-            what = "holds something else than a study of genesig.Study; give another folder="
-            raise refuse(self.folder, what)
+        config = self.folder / CONFIG_FILE
+        if self.folder.exists() and not _is_written_here(config) and any(self.folder.iterdir()):
+            message = "holds something else than a study of genesig.Study; give another folder="
+            raise refuse(self.folder, message)
         for name, data in self._data.items():
             save_annotated(self.folder / name, data)
         text = yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=10_000)
-        save_text(config, HEAD + text)
+        save_text(config, CONFIG_HEADER + text)
 
     def _call(self, line: Sequence[str], *, quiet: bool) -> None:
-        """Run a program in the study's folder, its lines printed as they come.
+        """Run a program in the study's folder, and print its lines as they are written.
 
-        A notebook's own backend of matplotlib is none of the workflow's.
+        A notebook's backend of matplotlib is not passed to the workflow.
         """
-        own = {key: value for key, value in environment().items() if key != "MPLBACKEND"}
-        said: list[str] = []
+        variables = {key: value for key, value in environment().items() if key != "MPLBACKEND"}
+        output_lines: list[str] = []
         with subprocess.Popen(
-            line, cwd=self.folder, env=own, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-        ) as child:  # fmt: skip
+            line,
+            cwd=self.folder,
+            env=variables,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+        ) as child:
             try:
-                for each in child.stdout or ():
-                    said.append(each.rstrip())
+                for output_line in child.stdout or ():
+                    output_lines.append(output_line.rstrip())
                     if not quiet:
-                        print(each, end="", flush=True)
+                        print(output_line, end="", flush=True)
             except KeyboardInterrupt:
-                _end(child)
+                _interrupt(child)
                 raise
         if child.returncode:
-            errors = [line for line in said if line.startswith(("error:", "WorkflowError"))]
-            lines = "\n".join(dict.fromkeys(errors or said[-5:]))
+            errors = [line for line in output_lines if line.startswith(("error:", "WorkflowError"))]
+            lines = "\n".join(dict.fromkeys(errors or output_lines[-5:]))
             raise GenesigError(f"the study in {self.folder} did not finish:\n{lines}")
 
 
-def _check_given(expression: Any, samples: Any) -> None:
-    """Refuse what is neither an AnnData nor a file: a DataFrame says nothing of its samples."""
+def _check_inputs(expression: Any, samples: Any) -> None:
+    """Raise if an input is neither an AnnData nor a file: a DataFrame has no sample table."""
     if not isinstance(expression, str | Path | None) and not hasattr(expression, "obs_names"):
-        what = f"is a {type(expression).__name__}; give a file, or an AnnData: "
-        raise refuse("expression", f"{what}anndata.AnnData(frame, obs=samples), samples × genes")
+        message = f"is a {type(expression).__name__}; give a file, or an AnnData: "
+        raise refuse("expression", f"{message}anndata.AnnData(frame, obs=samples), samples × genes")
     if not isinstance(samples, str | Path | None) and not hasattr(expression, "obs_names"):
-        what = f"is a {type(samples).__name__}; name a file, or put the table into the obs of "
-        raise refuse("samples", f"{what}an AnnData")
+        message = f"is a {type(samples).__name__}; name a file, or put the table into the obs of "
+        raise refuse("samples", f"{message}an AnnData")
 
 
 def _check_studies(studies: Any) -> None:
-    """Refuse studies that are no list, and one whose values stand in something else."""
+    """Raise if `studies` is not a list, or if the values of a study are not in an AnnData."""
     if isinstance(studies, dict):
-        what = "is a dict; give a list, an AnnData for each study, which may have a name: "
+        message = "is a dict; give a list, an AnnData for each study, which may have a name: "
         raise refuse(
-            "studies", f"{what}[{{'name': {next(iter(studies), 'A')!r}, 'expression': ...}}]"
+            "studies", f"{message}[{{'name': {next(iter(studies), 'A')!r}, 'expression': ...}}]"
         )
     for number, item in enumerate(studies if isinstance(studies, list | tuple) else (), 1):
-        given, at = item, f"studies, item {number}"
+        expression = item
+        item_place = f"studies, item {number}"
         if isinstance(item, dict):
-            given, at = item.get("expression"), f"{at}, expression"
-        if hasattr(given, "shape") and not hasattr(given, "obs_names"):
-            what = f"is a {type(given).__name__}; give an AnnData for each study: "
-            raise refuse(at, f"{what}anndata.AnnData(frame, obs=samples), samples × genes")
+            expression = item.get("expression")
+            item_place = f"{item_place}, expression"
+        if hasattr(expression, "shape") and not hasattr(expression, "obs_names"):
+            message = f"is a {type(expression).__name__}; give an AnnData for each study: "
+            raise refuse(
+                item_place, f"{message}anndata.AnnData(frame, obs=samples), samples × genes"
+            )
 
 
-def _end(child: subprocess.Popen[str]) -> None:
-    """Interrupt a run, and end it where what runs in the background does not hear that."""
+def _interrupt(child: subprocess.Popen[str]) -> None:
+    """Interrupt a run, and terminate it if it has not ended after `INTERRUPT_SECONDS`."""
     child.send_signal(signal.SIGINT)
     try:
-        child.wait(PATIENCE)
+        child.wait(INTERRUPT_SECONDS)
     except subprocess.TimeoutExpired:
         child.terminate()
         child.wait()
 
 
-def _is_own(config: Path) -> bool:
-    return config.is_file() and read_content(config).startswith(HEAD.encode())
+def _is_written_here(config: Path) -> bool:
+    return config.is_file() and read_content(config).startswith(CONFIG_HEADER.encode())
 
 
-def _plain(config: dict[str, Any]) -> dict[str, Any]:
-    """Write arrays, numbers of numpy, tuples and paths as a config file would have them."""
+def _plain_config(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the config in types of a config file, without arrays, tuples and paths."""
 
-    def kept(value: Any) -> Any:
+    def plain_value(value: Any) -> Any:
         return value.tolist() if hasattr(value, "tolist") else os.fspath(value)
 
     try:
-        plain: dict[str, Any] = json.loads(json.dumps(config, default=kept))
+        plain: dict[str, Any] = json.loads(json.dumps(config, default=plain_value))
     except (TypeError, ValueError) as error:
         raise refuse(
             "Study", f"a setting is neither text, number, list nor dict: {error}"

@@ -28,11 +28,13 @@ def shares(y: Array, rows: Array, classes: int, weights: Array | None = None) ->
         Of the samples, 0 outside the training rows: shares are then of their sum.
     """
     if weights is not None:  # one set at a time: a sum must not see its neighbours
-        sums = [np.bincount(own, v, classes) for own, v in zip(y.astype(int).T, weights.T,
-                                                               strict=True)]  # fmt: skip
-        return np.stack([each / each.sum() for each in sums])
-    member = y[:, :, None] == np.arange(classes)
-    return np.asarray((member & rows[:, :, None]).sum(axis=0) / rows.sum(axis=0)[:, None])
+        sums = [
+            np.bincount(labels, label_weights, classes)
+            for labels, label_weights in zip(y.astype(int).T, weights.T, strict=True)
+        ]
+        return np.stack([class_sums / class_sums.sum() for class_sums in sums])
+    membership = y[:, :, None] == np.arange(classes)
+    return np.asarray((membership & rows[:, :, None]).sum(axis=0) / rows.sum(axis=0)[:, None])
 
 
 def coded(y: Array, share: Array) -> Array:
@@ -41,15 +43,15 @@ def coded(y: Array, share: Array) -> Array:
     The inner folds of a training set have its shares, so that their scores can be put together. A
     class without a share has a column of 0.
     """
-    member = (y[:, :, None] == np.arange(share.shape[1])).astype(float)
-    return np.asarray(member / np.sqrt(np.where(share > 0, share, np.inf)))
+    membership = (y[:, :, None] == np.arange(share.shape[1])).astype(float)
+    return np.asarray(membership / np.sqrt(np.where(share > 0, share, np.inf)))
 
 
 def centres(y: Array, scores: Array, classes: int) -> Array:
     """Return the mean of scores (..., n, T) in each class of the numbers y (n,), (..., T, T)."""
-    member = (y == np.arange(classes)[:, None]).astype(float)
-    size = np.maximum(member.sum(axis=1, keepdims=True), 1.0)
-    return np.asarray((member / size) @ scores)
+    membership = (y == np.arange(classes)[:, None]).astype(float)
+    class_sizes = np.maximum(membership.sum(axis=1, keepdims=True), 1.0)
+    return np.asarray((membership / class_sizes) @ scores)
 
 
 def margins(scores: Array, means: Array) -> Array:
@@ -57,15 +59,15 @@ def margins(scores: Array, means: Array) -> Array:
 
     ``f'm_c - ||m_c||²/2``, which falls with the distance of f from m_c, less its mean over c.
     """
-    turned, constant = discriminant(means)
-    return np.asarray(scores @ turned + constant[..., None, :])
+    rotation, constant = discriminant(means)
+    return np.asarray(scores @ rotation + constant[..., None, :])
 
 
 def discriminant(means: Array) -> tuple[Array, Array]:
-    """Return (T, T) and (T,) that take scores to `margins`: what is linear stays so."""
+    """Return matrix (T, T) and constants (T,) of the linear map from scores to `margins`."""
     constant = -np.square(means).sum(axis=-1) / 2
-    turned = np.swapaxes(means, -1, -2)
+    rotation = np.swapaxes(means, -1, -2)
     return (
-        np.asarray(turned - turned.mean(axis=-1, keepdims=True)),
+        np.asarray(rotation - rotation.mean(axis=-1, keepdims=True)),
         np.asarray(constant - constant.mean(axis=-1, keepdims=True)),
     )

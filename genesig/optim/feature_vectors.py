@@ -36,15 +36,15 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled.coordinate import descend
 
-FALL = 0.99
-"""Ratio of one λ to the one before, while features are counted."""
-LEAST = 1e-3
-"""Smallest λ for a number of features, over the largest useful one."""
+LAM_RATIO = 0.99
+"""Ratio of two subsequent λ in the search for a number of features."""
+MIN_LAM_SHARE = 1e-3
+"""Smallest λ in this search, as a share of the largest useful λ."""
 
 
 @dataclass(frozen=True)
-class Grafted:
-    """Features in the order in which they came in, and their weights.
+class GraftedFit:
+    """Features in the order in which they entered, and their weights.
 
     Attributes
     ----------
@@ -79,10 +79,15 @@ class _State:
 
 
 def graft(
-    column: Callable[[int], Array], k_y: Array, *, lam: float, n_features: int | None,
-    nonnegative: bool, tolerance: float,
-) -> Grafted:  # fmt: skip
-    """Solve for one λ, or for the lowest λ with a number of features.
+    column: Callable[[int], Array],
+    k_y: Array,
+    *,
+    lam: float,
+    n_features: int | None,
+    nonnegative: bool,
+    tolerance: float,
+) -> GraftedFit:
+    """Return the fit for one λ, or for the lowest λ with at most `n_features`.
 
     Parameters
     ----------
@@ -93,68 +98,69 @@ def graft(
     lam : float
         λ; with `n_features` the smallest λ that may be reached.
     n_features : int, optional
-        Most features; λ falls by one percent at a time until there are more, and is then bisected
-        to the last value that has no more.
+        Largest number of features. λ falls by one percent at a time until there are more, and is
+        then bisected to the last value without more.
     nonnegative : bool
         b ≥ 0.
     tolerance : float
         Relative to max|k_y|.
     """
-    slack, none = tolerance * float(np.abs(k_y).max()), np.zeros((0, len(k_y)))
-    state = _State(column, k_y, nonnegative, slack, [], none, np.zeros(0))
+    slack = tolerance * float(np.abs(k_y).max())
+    no_columns = np.zeros((0, len(k_y)))
+    state = _State(column, k_y, nonnegative, slack, [], no_columns, np.zeros(0))
     if n_features is None:
         return _solve(state, lam)
-    level = 2 * max(float(_pull(state, k_y).max()), 0.0)
-    kept = _result(state, level, 0.0)
-    lam = max(lam, LEAST * level)
-    while level > lam:
-        level = max(lam, FALL * level)
-        found = _solve(state, level)
-        if len(found.order) > n_features:
-            return _bisect(state, level, kept, n_features)
-        kept = found
-    return kept
+    current_lam = 2 * max(float(_bound_violations(state, k_y).max()), 0.0)
+    best = _result(state, current_lam, 0.0)
+    lam = max(lam, MIN_LAM_SHARE * current_lam)
+    while current_lam > lam:
+        current_lam = max(lam, LAM_RATIO * current_lam)
+        fit = _solve(state, current_lam)
+        if len(fit.order) > n_features:
+            return _bisect(state, current_lam, best, n_features)
+        best = fit
+    return best
 
 
-def _bisect(state: _State, low: float, kept: Grafted, n_features: int) -> Grafted:
-    """Return the last solution of at most `n_features`, λ between `low` and that of `kept`."""
+def _bisect(state: _State, low_lam: float, best: GraftedFit, n_features: int) -> GraftedFit:
+    """Return the last solution of at most `n_features`, λ between `low_lam` and that of `best`."""
     for _ in range(20):
-        middle = (low + kept.lam) / 2
-        found = _solve(state, middle)
-        if len(found.order) > n_features:
-            low = middle
+        middle_lam = (low_lam + best.lam) / 2
+        fit = _solve(state, middle_lam)
+        if len(fit.order) > n_features:
+            low_lam = middle_lam
         else:
-            kept = found
-    return kept
+            best = fit
+    return best
 
 
-def _solve(state: _State, lam: float) -> Grafted:
-    """Add the feature that breaks its bound most until none does."""
+def _solve(state: _State, lam: float) -> GraftedFit:
+    """Return the fit at one λ: the worst violator of its bound is added until there is none."""
     _descend(state, lam)
     while True:
-        pull = _pull(state, state.k_y - state.coef @ state.columns)
-        pull[state.order] = -np.inf
-        best = int(np.argmax(pull))
-        if pull[best] <= lam / 2 + state.slack:
-            return _result(state, lam, max(float(pull[best]) - lam / 2, 0.0))
-        state.order.append(best)
-        state.columns = np.vstack([state.columns, state.column(best)])
-        state.shift = _shift(state.columns[:, state.order], state.nonnegative)
+        pulls = _bound_violations(state, state.k_y - state.coef @ state.columns)
+        pulls[state.order] = -np.inf
+        strongest = int(np.argmax(pulls))
+        if pulls[strongest] <= lam / 2 + state.slack:
+            return _result(state, lam, max(float(pulls[strongest]) - lam / 2, 0.0))
+        state.order.append(strongest)
+        state.columns = np.vstack([state.columns, state.column(strongest)])
+        state.shift = _diagonal_shift(state.columns[:, state.order], state.nonnegative)
         state.coef = np.append(state.coef, 0.0)
         _descend(state, lam)
 
 
-def _result(state: _State, lam: float, violation: float) -> Grafted:
-    used = np.flatnonzero(state.coef)
-    order = np.array(state.order, dtype=np.int64)[used]
-    return Grafted(order, state.coef[used], state.shift, lam, violation)
+def _result(state: _State, lam: float, violation: float) -> GraftedFit:
+    is_nonzero = np.flatnonzero(state.coef)
+    order = np.array(state.order, dtype=np.int64)[is_nonzero]
+    return GraftedFit(order, state.coef[is_nonzero], state.shift, lam, violation)
 
 
-def _pull(state: _State, rest: Array) -> Array:
-    return rest.copy() if state.nonnegative else np.abs(rest)
+def _bound_violations(state: _State, residual: Array) -> Array:
+    return residual.copy() if state.nonnegative else np.abs(residual)
 
 
-def _shift(K: Array, nonnegative: bool) -> float:
+def _diagonal_shift(K: Array, nonnegative: bool) -> float:
     if nonnegative:
         return 0.0
     smallest = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
@@ -162,34 +168,41 @@ def _shift(K: Array, nonnegative: bool) -> float:
 
 
 def _descend(state: _State, lam: float) -> None:
-    """Solve over the active features, from the weights that they have."""
-    K, b = np.ascontiguousarray(state.columns[:, state.order]), state.coef.copy()
-    diagonal, half = np.diag(K) + state.shift, lam / 2
-    descend(K, state.k_y[state.order], diagonal, b, half, state.nonnegative, 0.1 * state.slack)
-    state.coef = b
+    """Update the weights of the active features to their minimum, from the current weights."""
+    K = np.ascontiguousarray(state.columns[:, state.order])
+    coef = state.coef.copy()
+    diagonal = np.diag(K) + state.shift
+    half_lam = lam / 2
+    descend(
+        K, state.k_y[state.order], diagonal, coef, half_lam, state.nonnegative, 0.1 * state.slack
+    )
+    state.coef = coef
 
 
-BLOCK = 512
+FEATURES_PER_BLOCK = 512
 """Features at a time: their table of counts has BLOCK · B · |columns| · B entries."""
 
 
 def rank_bins(X: Array, bins: int, weights: Array | None = None) -> Array:
     """Return the bin 0..B-1 of each value by its rank in its column, (N, d)."""
-    size = -(-len(X) // bins)
-    order, codes = np.argsort(X, axis=0, kind="stable"), np.empty(X.shape, dtype=np.int64)
+    bin_size = -(-len(X) // bins)
+    order = np.argsort(X, axis=0, kind="stable")
+    codes = np.empty(X.shape, dtype=np.int64)
     if weights is None:
-        place = np.arange(len(X))[:, None] // size
+        bin_of_rank = np.arange(len(X))[:, None] // bin_size
     else:
-        v = weights[order]
-        place = np.minimum((np.cumsum(v, axis=0) - v / 2) // size, bins - 1).astype(np.int64)
-    np.put_along_axis(codes, order, place, axis=0)
+        sorted_weights = weights[order]
+        bin_of_rank = np.minimum(
+            (np.cumsum(sorted_weights, axis=0) - sorted_weights / 2) // bin_size, bins - 1
+        ).astype(np.int64)
+    np.put_along_axis(codes, order, bin_of_rank, axis=0)
     return codes
 
 
 def indicators(codes: Array, bins: int) -> Array:
-    """Return the 0/1 matrix (N, d B) of which bin each value is in."""
-    out: Array = (codes[:, :, None] == np.arange(bins)).reshape(len(codes), -1).astype(float)
-    return out
+    """Return the 0/1 matrix (N, d B) that indicates the bin of each value."""
+    is_in_bin: Array = (codes[:, :, None] == np.arange(bins)).reshape(len(codes), -1).astype(float)
+    return is_in_bin
 
 
 def mutual_information(
@@ -206,26 +219,36 @@ def mutual_information(
     weights : (N,), optional
         Of the samples.
     """
-    right = indicators(columns, bins)
-    out = np.empty((codes.shape[1], columns.shape[1]))
-    for first in range(0, codes.shape[1], BLOCK):
-        left = indicators(codes[:, first : first + BLOCK], bins)
-        out[first : first + BLOCK] = _from_counts(left, right, bins, weights)
-    return out
+    column_indicators = indicators(columns, bins)
+    information = np.empty((codes.shape[1], columns.shape[1]))
+    for start in range(0, codes.shape[1], FEATURES_PER_BLOCK):
+        block_indicators = indicators(codes[:, start : start + FEATURES_PER_BLOCK], bins)
+        information[start : start + FEATURES_PER_BLOCK] = _information_of_indicators(
+            block_indicators, column_indicators, bins, weights
+        )
+    return information
 
 
-def _from_counts(left: Array, right: Array, bins: int, weights: Array | None) -> Array:
+def _information_of_indicators(
+    left: Array, right: Array, bins: int, weights: Array | None
+) -> Array:
     total = len(left) if weights is None else weights.sum()
-    counted = right if weights is None else weights[:, None] * right
-    joint = (left.T @ counted / total).reshape(-1, bins, right.shape[1] // bins, bins)
+    weighted_right = right if weights is None else weights[:, None] * right
+    joint = (left.T @ weighted_right / total).reshape(-1, bins, right.shape[1] // bins, bins)
     marginal = np.average(left, axis=0, weights=weights).reshape(-1, bins)
-    other = np.average(right, axis=0, weights=weights).reshape(-1, bins)
+    right_marginal = np.average(right, axis=0, weights=weights).reshape(-1, bins)
 
-    def entropy(p: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(-np.sum(p * np.log(np.where(p > 0, p, 1)), axis=axes))
+    def entropy(probabilities: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(
+            -np.sum(
+                probabilities * np.log(np.where(probabilities > 0, probabilities, 1)), axis=axes
+            )
+        )
 
-    found = entropy(marginal, (1,))[:, None] + entropy(other, (1,)) - entropy(joint, (1, 3))
-    return np.asarray(np.maximum(found, 0))
+    information = (
+        entropy(marginal, (1,))[:, None] + entropy(right_marginal, (1,)) - entropy(joint, (1, 3))
+    )
+    return np.asarray(np.maximum(information, 0))
 
 
 def pointwise_information(codes: Array, y: Array, bins: int, weights: Array | None = None) -> Array:
@@ -242,7 +265,7 @@ def pointwise_information(codes: Array, y: Array, bins: int, weights: Array | No
 
 @dataclass(frozen=True)
 class FeatureVectors:
-    """What was selected, and the bins that it was selected in.
+    """The selected features, and the bins of all features and of the response.
 
     Attributes
     ----------
@@ -250,20 +273,27 @@ class FeatureVectors:
         Bins of the features and of the response.
     information : (d,)
         Of each feature with the response, in nats.
-    found : Grafted
+    fit : Grafted
     """
 
     codes: Array
     response: Array
     information: Array
-    found: Grafted
+    fit: GraftedFit
 
 
 def select_feature_vectors(
-    X: Array, y: Array, *, n_features: int | None, bins: int, lam: float = 0.5,
-    nonnegative: bool = False, tolerance: float = 1e-6, weights: Array | None = None,
-) -> FeatureVectors:  # fmt: skip
-    """Bin, and graft; the settings are those of `FeatureVectorMachine`.
+    X: Array,
+    y: Array,
+    *,
+    n_features: int | None,
+    bins: int,
+    lam: float = 0.5,
+    nonnegative: bool = False,
+    tolerance: float = 1e-6,
+    weights: Array | None = None,
+) -> FeatureVectors:
+    """Return the features selected by grafting on binned ranks, as `FeatureVectorMachine` does.
 
     Parameters
     ----------
@@ -271,20 +301,25 @@ def select_feature_vectors(
     weights : (n,), optional
         Of the samples, above 0 and of mean 1.
     """
-    codes, response = rank_bins(X, bins, weights), response_bins(y, bins, weights)
+    codes = rank_bins(X, bins, weights)
+    response = response_bins(y, bins, weights)
     information = mutual_information(codes, response[:, None], bins, weights)[:, 0]
 
     def column(feature: int) -> Array:
         return mutual_information(codes, codes[:, [feature]], bins, weights)[:, 0]
 
-    found = graft(
-        column, information, lam=lam * 2 * float(information.max()), n_features=n_features,
-        nonnegative=nonnegative, tolerance=tolerance,
-    )  # fmt: skip
-    return FeatureVectors(codes, response, information, found)
+    fit = graft(
+        column,
+        information,
+        lam=lam * 2 * float(information.max()),
+        n_features=n_features,
+        nonnegative=nonnegative,
+        tolerance=tolerance,
+    )
+    return FeatureVectors(codes, response, information, fit)
 
 
 def response_bins(y: Array, bins: int, weights: Array | None = None) -> Array:
-    """Return the response's bins: its values where there are few, its ranks otherwise."""
+    """Return the bins of the response: its distinct values if they are few, otherwise ranks."""
     values, codes = np.unique(y, return_inverse=True)
     return codes if len(values) <= bins else rank_bins(y[:, None], bins, weights)[:, 0]

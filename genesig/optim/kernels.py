@@ -41,10 +41,15 @@ class Tables:
     second: Array
     stationary: bool
 
-    def weighed(self, root: Array) -> Tables:
-        """Return the tables of n points against themselves, each functional times root (n,)."""
-        both = np.outer(root, root)
-        return Tables(both * self.value, both * self.first, both * self.second, self.stationary)
+    def weighed(self, root_weights: Array) -> Tables:
+        """Return the tables of n points against themselves, each functional by its root weight."""
+        root_products = np.outer(root_weights, root_weights)
+        return Tables(
+            root_products * self.value,
+            root_products * self.first,
+            root_products * self.second,
+            self.stationary,
+        )
 
 
 class Kernel(Protocol):
@@ -66,7 +71,8 @@ class Polynomial:
 
     def tables(self, inner: Array, left: Array, right: Array) -> Tables:
         """Return the tables; the norms are not used."""
-        p, t = self.degree, inner + self.offset
+        p = self.degree
+        t = inner + self.offset
         second = p * (p - 1) * t ** (p - 2) if p > 1 else np.zeros_like(t)
         return Tables(t**p, p * t ** (p - 1), second, stationary=False)
 
@@ -120,19 +126,23 @@ def tables(kernel: Kernel, X: Array, Z: Array) -> Tables:
 def median_distance(inner: Array, counts: Array | None = None) -> float:
     """Return the median distance between different points, from their inner products (n, n).
 
-    Points that occur `counts` (n,) times are as many different points, at no distance.
+    A point that occurs `counts` (n,) times counts as so many points at distance 0.
     """
-    norms, pairs = np.diag(inner), np.triu_indices(len(inner), 1)
+    norms = np.diag(inner)
+    pairs = np.triu_indices(len(inner), 1)
     squared = np.maximum((norms[:, None] + norms - 2 * inner)[pairs], 0)
     if counts is None:
         return float(np.sqrt(np.median(squared)))
     copies = np.maximum(counts * (counts - 1) / 2, 0).sum()
     squared = np.append(squared, 0.0)
-    often = np.append(np.outer(counts, counts)[pairs], copies)
+    pair_counts = np.append(np.outer(counts, counts)[pairs], copies)
     order = np.argsort(squared, kind="stable")
-    passed = np.cumsum(often[order])
-    middle = [np.searchsorted(passed, passed[-1] / 2, side) for side in ("left", "right")]
-    return float(np.sqrt(squared[order][middle].mean()))
+    cumulative_counts = np.cumsum(pair_counts[order])
+    middle_pairs = [
+        np.searchsorted(cumulative_counts, cumulative_counts[-1] / 2, side)
+        for side in ("left", "right")
+    ]
+    return float(np.sqrt(squared[order][middle_pairs].mean()))
 
 
 def directional(table: Tables, inner: Array, anchors: Array) -> Array:
@@ -142,8 +152,8 @@ def directional(table: Tables, inner: Array, anchors: Array) -> Array:
 
 def values(table: Tables, S: Array, alpha: Array) -> Array:
     """f(x_i) = Σ_j value_ij α_j + first_ij S_ij, (m,)."""
-    out: Array = table.value @ alpha + np.einsum("ij,ij->i", table.first, S)
-    return out
+    function_values: Array = table.value @ alpha + np.einsum("ij,ij->i", table.first, S)
+    return function_values
 
 
 def pull(table: Tables, S: Array, alpha: Array) -> Array:
@@ -152,8 +162,8 @@ def pull(table: Tables, S: Array, alpha: Array) -> Array:
     The sign of the second derivative's factor is plus in both families, because for a stationary
     kernel (x_ja - x_ia)(x_ib - x_jb) carries the minus of L.
     """
-    out: Array = table.first * alpha + table.second * S
-    return out
+    pulls: Array = table.first * alpha + table.second * S
+    return pulls
 
 
 def evaluate(
@@ -188,11 +198,14 @@ def dense_blocks(table: Tables, X: Array) -> tuple[Array, Array]:
     -----
     8 (n d)² bytes: 0.8 GB at n = d = 100.
     """
-    towards = np.repeat(X.T[:, None, :], len(X), axis=1)
-    along = np.repeat(X.T[:, :, None], len(X), axis=2)
+    first_factors = np.repeat(X.T[:, None, :], len(X), axis=1)
+    second_factors = np.repeat(X.T[:, :, None], len(X), axis=2)
     if table.stationary:
-        towards, along = towards - along, along - towards
-    D = table.first * towards
-    L = table.second * towards[:, None] * along[None]
+        first_factors, second_factors = (
+            first_factors - second_factors,
+            second_factors - first_factors,
+        )
+    D = table.first * first_factors
+    L = table.second * first_factors[:, None] * second_factors[None]
     L[np.diag_indices(X.shape[1])] += table.first
     return D, L

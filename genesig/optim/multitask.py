@@ -1,4 +1,4 @@
-r"""Several responses, one list: the multi-task l1-l2 path and the ridge refit on its supports.
+r"""Several responses with one gene list: the multi-task l1-l2 path, and the ridge refit on it.
 
     min_B (1/n)||Y - ZB||_F² + mu ||B||_F² + tau sum_j w_j ||B_j.||_2
 
@@ -26,10 +26,11 @@ from genesig.optim.structured.path import Walk, walk_together
 from genesig.optim.structured.solution import Fit
 from genesig.optim.training import TrainingSets, training_sets
 
-GOAL = 1e-12  # gap that is aimed at, so that lists do not hang on the way to them
-DEPENDENT = 1e-13  # what is this small, as a share of the largest, is rounding
-MEMORY = 40e6  # bytes that the training sets of one chunk may take, about
-FEWEST, MOST = 4, 64  # training sets of one chunk
+SOLVER_GAP = 1e-12  # so small that lists do not depend on the steps of the solver
+ROUNDING_SHARE = 1e-13  # singular values below this share of the largest are rounding
+CHUNK_BYTES = 40e6  # about the memory of the training sets of one chunk
+MIN_CHUNK_SETS = 4
+MAX_CHUNK_SETS = 64
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,15 @@ class JointSets:
     @cached_property
     def tau_max(self) -> Array:
         """Return the smallest tau that selects nothing, ``(2/n_k) max_j ||z_j'Y|| / w_j``, (k,)."""
-        found, n = np.empty(len(self.Y)), len(self.sets.X)
-        for part in _chunks(self):
-            features, Y = Features(self, part), self.Y[part, :, :n].transpose(0, 2, 1)
-            square = features.squares(Y, range(len(Y))) / features.weights**2
-            largest = square.max(axis=1)
-            found[part] = 2 / self.sets.rows[:, part].sum(axis=0) * np.sqrt(largest)
-        return found
+        largest_tau = np.empty(len(self.Y))
+        n = len(self.sets.X)
+        for chunk in _chunks(self):
+            features = Features(self, chunk)
+            Y = self.Y[chunk, :, :n].transpose(0, 2, 1)
+            squared_gradients = features.squares(Y, range(len(Y))) / features.weights**2
+            largest = squared_gradients.max(axis=1)
+            largest_tau[chunk] = 2 / self.sets.rows[:, chunk].sum(axis=0) * np.sqrt(largest)
+        return largest_tau
 
 
 class Features:
@@ -77,8 +80,11 @@ class Features:
 
     def __init__(self, joint: JointSets, part: slice) -> None:
         sets = joint.sets
-        self.sets, self.weights, self.n = sets, sets.weights, len(sets.X)
-        self.first, (mean, self.inverse) = part.start, sets.moments(part)
+        self.sets = sets
+        self.weights = sets.weights
+        self.n = len(sets.X)
+        self.first = part.start
+        (mean, self.inverse) = sets.moments(part)
         self.mean = mean - sets.matrix.shift if sets.centre else mean
 
     def inside(self, s: int) -> Array:
@@ -86,33 +92,41 @@ class Features:
         found: Array = self.sets.rows[:, self.first + s]
         return found
 
-    def squares(self, alphas: Array, which: Sequence[int] = ()) -> Array:
+    def squares(self, alphas: Array, positions: Sequence[int] = ()) -> Array:
         """Return ``||z_j'alpha||²``, (P, d); alphas (P, n, T) are free of means and covariates."""
         P, n, T = alphas.shape
-        root = self.sets.every.mask[self.first + np.asarray(which), :n]
+        root = self.sets.every.mask[self.first + np.asarray(positions), :n]
         lines = (alphas * root[:, :, None]).transpose(2, 0, 1).reshape(-1, n)
         G = lines @ self.sets.matrix.F[:, :n].T
         G *= G
-        found: Array = G.reshape(T, P, -1).sum(axis=0)
+        squares: Array = G.reshape(T, P, -1).sum(axis=0)
         for _ in range(2):
-            found *= self.inverse[which]
-        return found
+            squares *= self.inverse[positions]
+        return squares
 
     def parts(self, s: int, blocks: Array) -> Array:
         """Return some features (m, n_s), times √v and without the covariates."""
-        k, held = self.first + s, self.sets.adjustment
+        k = self.first + s
+        fixed = self.sets.adjustment
         Z = self.sets.matrix.F[blocks, : self.n] - self.mean[s, blocks, None]
         Z *= self.inverse[s, blocks, None]
-        seen = Z if held is None else held.without(k, Z.T).T
-        return np.ascontiguousarray(seen[:, self.inside(s)])
+        adjusted = Z if fixed is None else fixed.without(k, Z.T).T
+        return np.ascontiguousarray(adjusted[:, self.inside(s)])
 
 
 def joint_sets(
-    X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
-    like: JointSets | None = None, weights: Array | None = None,
-    adjustment: Adjustment | None = None, norm: Array | None = None,
-) -> JointSets:  # fmt: skip
-    """Describe k training sets with T responses each.
+    X: Array,
+    Y: Array,
+    rows: Array,
+    *,
+    centre: bool,
+    unit_variance: bool,
+    like: JointSets | None = None,
+    weights: Array | None = None,
+    adjustment: Adjustment | None = None,
+    norm: Array | None = None,
+) -> JointSets:
+    """Return k training sets with T responses each.
 
     Parameters
     ----------
@@ -123,31 +137,50 @@ def joint_sets(
         As in `training_sets`; weights must be positive.
     """
     sets = training_sets(
-        X, Y[:, :, 0], rows, centre=centre, unit_variance=unit_variance,
-        like=None if like is None else like.sets, weights=weights, adjustment=adjustment, norm=norm,
-    )  # fmt: skip
+        X,
+        Y[:, :, 0],
+        rows,
+        centre=centre,
+        unit_variance=unit_variance,
+        like=None if like is None else like.sets,
+        weights=weights,
+        adjustment=adjustment,
+        norm=norm,
+    )
     if not (sets.weights > 0).all():
         raise GenesigError("with several responses every weight must be positive")
     if not np.isfinite(Y[rows]).all():
         raise GenesigError("the training responses must be finite; found NaN or infinity")
-    (k, T), width = Y.shape[1:], sets.matrix.F.shape[1]
-    centred, mean, of_y = np.zeros((k, T, width)), np.empty((k, T)), np.zeros((k, 0, T))
+    (k, T) = Y.shape[1:]
+    width = sets.matrix.F.shape[1]
+    centred = np.zeros((k, T, width))
+    mean = np.empty((k, T))
+    of_y = np.zeros((k, 0, T))
     if adjustment is not None:
-        each = [adjustment.centred(Y[:, :, t]) for t in range(T)]
-        left, mean, of_y = (np.stack(part, axis=-1) for part in zip(*each, strict=True))
-        centred[:, :, : len(X)] = left.transpose(1, 2, 0)
+        adjusted = [adjustment.centred(Y[:, :, t]) for t in range(T)]
+        residuals, mean, of_y = (
+            np.stack(set_responses, axis=-1) for set_responses in zip(*adjusted, strict=True)
+        )
+        centred[:, :, : len(X)] = residuals.transpose(1, 2, 0)
         return JointSets(sets, centred, mean, of_y)
-    for i in range(k):
-        part = np.ascontiguousarray(Y[rows[:, i], i].T)
-        mean[i] = [row.mean() for row in part]
-        centred[i][:, np.flatnonzero(rows[:, i])] = part - mean[i][:, None]
+    for set_number in range(k):
+        set_responses = np.ascontiguousarray(Y[rows[:, set_number], set_number].T)
+        mean[set_number] = [row.mean() for row in set_responses]
+        centred[set_number][:, np.flatnonzero(rows[:, set_number])] = (
+            set_responses - mean[set_number][:, None]
+        )
     return JointSets(sets, centred, mean, of_y)
 
 
 def joint_path(
-    joint: JointSets, tau: Array | float, mu: Array | float, *, tolerance: float,
-    longest: int | None = None, groups: Array | None = None,
-) -> Path:  # fmt: skip
+    joint: JointSets,
+    tau: Array | float,
+    mu: Array | float,
+    *,
+    tolerance: float,
+    longest: int | None = None,
+    groups: Array | None = None,
+) -> Path:
     """Minimise for every training set, each fit started at the one before it in its row.
 
     Parameters
@@ -173,48 +206,59 @@ def joint_path(
         For tau or mu that leave no problem.
     """
     if joint.Y.shape[1] == 1:
-        one = scalar_path(
+        scalar = scalar_path(
             joint.sets, tau, mu, solver="landweber-newton", tolerance=tolerance, longest=longest
         )
-        return replace(one, values=one.values[:, None])
+        return replace(scalar, values=scalar.values[:, None])
     tau, mu = grid(joint.sets, tau, mu)
     if not (tau > 0).all():
         raise GenesigError("with several responses tau must be positive")
-    gap, steps = np.full(tau.shape, np.nan), np.full(tau.shape, -1, dtype=np.int64)
-    none = np.zeros(0, np.int64), np.zeros((0, joint.Y.shape[1]))
-    coefs, M = [none] * tau.size, tau.shape[1]
-    for part in _chunks(joint):
-        found = _fits(joint, part, (tau[part], mu[part]), min(GOAL, tolerance), longest, groups)
-        for k, m, fit, turned in found:
-            gap[k, m], steps[k, m] = fit.gap, fit.steps
-            coefs[k * M + m] = fit.blocks, fit.pieces @ turned
+    gap = np.full(tau.shape, np.nan)
+    steps = np.full(tau.shape, -1, dtype=np.int64)
+    no_coef = np.zeros(0, np.int64), np.zeros((0, joint.Y.shape[1]))
+    coefs = [no_coef] * tau.size
+    M = tau.shape[1]
+    for chunk in _chunks(joint):
+        block_fits = _fits(
+            joint, chunk, (tau[chunk], mu[chunk]), min(SOLVER_GAP, tolerance), longest, groups
+        )
+        for k, m, fit, to_responses in block_fits:
+            gap[k, m] = fit.gap
+            steps[k, m] = fit.steps
+            coefs[k * M + m] = fit.blocks, fit.pieces @ to_responses
     sizes = np.array([len(values) for _, values in coefs])
     indices, values = map(np.concatenate, zip(*coefs, strict=True))
     return Path.joined(tau.shape, sizes, indices, values, gap, steps, tolerance)
 
 
 def _fits(
-    joint: JointSets, part: slice, levels: tuple[Array, Array], goal: float, longest: int | None,
+    joint: JointSets,
+    chunk: slice,
+    levels: tuple[Array, Array],
+    goal: float,
+    longest: int | None,
     groups: Array | None,
-) -> Iterator[tuple[int, int, Fit, Array]]:  # fmt: skip
-    """Yield k, m, the fit, and what turns its coefficients into those of all responses."""
-    design, walks, turns = Features(joint, part), [], []
-    every = range(len(joint.Y))[part]
-    for s, k in enumerate(every):
-        inside = design.inside(s)
-        Y, turned = _independent(joint.Y[k, :, : len(inside)].T[inside])
-        walks.append(Walk(design, s, Y, goal))
-        turns.append(turned)
-    group = None if groups is None else groups[part]
+) -> Iterator[tuple[int, int, Fit, Array]]:
+    """Yield k, m, the fit, and the matrix from its coefficients to those of all responses."""
+    design = Features(joint, chunk)
+    walks = []
+    rotations = []
+    set_numbers = range(len(joint.Y))[chunk]
+    for position, set_number in enumerate(set_numbers):
+        in_training = design.inside(position)
+        Y, to_responses = _independent(joint.Y[set_number, :, : len(in_training)].T[in_training])
+        walks.append(Walk(design, position, Y, goal))
+        rotations.append(to_responses)
+    group = None if groups is None else groups[chunk]
     fits = walk_together(walks, *levels, longest, group)
-    for k, turned, row in zip(every, turns, fits, strict=True):
-        for m, fit in enumerate(row):
-            yield k, m, fit, turned
+    for set_number, to_responses, row in zip(set_numbers, rotations, fits, strict=True):
+        for level, fit in enumerate(row):
+            yield set_number, level, fit, to_responses
 
 
 def joint_scores(
     joint: JointSets, path: Path, lam: Array | float, rows: Array | None = None
-) -> Array:  # fmt: skip
+) -> Array:
     """Return the refit's scores for every lam, (k, m, L, n, T): see `refit.refit_scores`."""
     scores = ridge_scores(joint.sets, joint.Y, path, lam, joint.y_mean, rows)
     if joint.sets.adjustment is not None:
@@ -235,14 +279,14 @@ def _independent(Y: Array) -> tuple[Array, Array]:
     Y = Y'V with orthonormal rows of V, for which ||B V|| = ||B||: the same problem. The columns of
     T classes, centred, are T - 1.
     """
-    U, size, V = np.linalg.svd(Y, full_matrices=False)
-    kept = max(1, int((size > DEPENDENT * size.max(initial=0)).sum()))
-    return U[:, :kept] * size[:kept], V[:kept]
+    U, singular_values, V = np.linalg.svd(Y, full_matrices=False)
+    rank = max(1, int((singular_values > ROUNDING_SHARE * singular_values.max(initial=0)).sum()))
+    return U[:, :rank] * singular_values[:rank], V[:rank]
 
 
 def _chunks(joint: JointSets) -> Iterator[slice]:
-    """Yield training sets that take no more than `MEMORY`."""
-    each = joint.sets.weights.size * (8 * joint.Y.shape[1] + 40)
-    size = int(np.clip(MEMORY / each, FEWEST, MOST))
-    for first in range(0, len(joint.Y), size):
-        yield slice(first, min(first + size, len(joint.Y)))
+    """Yield training sets that take no more than `CHUNK_BYTES`."""
+    bytes_of_set = joint.sets.weights.size * (8 * joint.Y.shape[1] + 40)
+    chunk_size = int(np.clip(CHUNK_BYTES / bytes_of_set, MIN_CHUNK_SETS, MAX_CHUNK_SETS))
+    for start in range(0, len(joint.Y), chunk_size):
+        yield slice(start, min(start + chunk_size, len(joint.Y)))

@@ -33,26 +33,29 @@ def component_regressions(K: Array, y: Array, weights: Array | None = None) -> t
     alpha, intercept : (n, r + 1), (r + 1,) arrays
         For m = 0 (the mean of y) to the numerical rank r.
     """
-    mean, y_mean = np.average(K, axis=0, weights=weights), np.average(y, weights=weights)
-    root = np.ones(len(y)) if weights is None else np.sqrt(weights)
+    mean = np.average(K, axis=0, weights=weights)
+    y_mean = np.average(y, weights=weights)
+    root_weights = np.ones(len(y)) if weights is None else np.sqrt(weights)
     centred = K - mean - mean[:, None] + np.average(mean, weights=weights)
-    s, U = np.linalg.eigh(root[:, None] * centred * root)
-    kept = np.flatnonzero(s > len(y) * np.finfo(float).eps * np.abs(s).max(initial=0))[::-1]
-    U = U[:, kept]
-    alpha = np.cumsum(U * (U.T @ (root * (y - y_mean)) / s[kept]), axis=1)
-    alpha = root[:, None] * np.hstack([np.zeros((len(y), 1)), alpha])
+    eigenvalues, U = np.linalg.eigh(root_weights[:, None] * centred * root_weights)
+    nonzero = np.flatnonzero(
+        eigenvalues > len(y) * np.finfo(float).eps * np.abs(eigenvalues).max(initial=0)
+    )[::-1]
+    U = U[:, nonzero]
+    alpha = np.cumsum(U * (U.T @ (root_weights * (y - y_mean)) / eigenvalues[nonzero]), axis=1)
+    alpha = root_weights[:, None] * np.hstack([np.zeros((len(y), 1)), alpha])
     return alpha, y_mean - mean @ alpha
 
 
 @dataclass(frozen=True)
 class Points:
-    """Inner products of all points with each other, from which every kernel matrix follows."""
+    """Inner products of all points, from which kernel matrices are computed."""
 
     inner: Array
 
     @classmethod
-    def of(cls, X: Array, origin: Array) -> Points:
-        """Take the points X (n, d), seen from an origin (d,) among them, where digits are."""
+    def from_rows(cls, X: Array, origin: Array) -> Points:
+        """Return the inner products of X (n, d) less an origin (d,) among them, to keep digits."""
         X = X - origin
         return cls(X @ X.T)
 
@@ -67,16 +70,18 @@ class Points:
         inner: Array = self.inner[np.ix_(rows, train)]
         if width is None:
             return inner
-        often = None if counts is None else counts[train]
-        spread = median_distance(self.inner[np.ix_(train, train)], often) or 1.0
+        train_counts = None if counts is None else counts[train]
+        typical_distance = median_distance(self.inner[np.ix_(train, train)], train_counts) or 1.0
         norms = np.diag(self.inner)
-        K: Array = Gaussian(width * spread).tables(inner, norms[rows], norms[train]).value
-        return K
+        kernel_values: Array = (
+            Gaussian(width * typical_distance).tables(inner, norms[rows], norms[train]).value
+        )
+        return kernel_values
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What validation chose: the width (None is linear), m, and scores of the rows left out."""
+class ComponentChoice:
+    """Chosen width (None is linear), number of components, and held-out scores."""
 
     width: float | None
     components: int
@@ -84,10 +89,15 @@ class Chosen:
 
 
 def choose_components(
-    points: Points, y: Array, folds: Sequence[Array], widths: Sequence[float | None],
+    points: Points,
+    y: Array,
+    folds: Sequence[Array],
+    widths: Sequence[float | None],
     counts: Array | None = None,
-) -> Chosen:  # fmt: skip
-    """Choose width and m >= 1 by the squared error of rows left out: first width, least m at ties.
+) -> ComponentChoice:
+    """Return width and m >= 1 with the smallest squared error of held-out rows.
+
+    Ties go to the first width, then to the smallest m.
 
     Parameters
     ----------
@@ -101,24 +111,25 @@ def choose_components(
     counts : (n,) array, optional
         Weights of the samples, in fits as in errors.
     """
-    every, often = np.arange(len(y)), np.ones(len(y)) if counts is None else counts
-    best, chosen = np.inf, Chosen(widths[0], 0, np.full(len(y), np.nan))
+    all_rows = np.arange(len(y))
+    row_counts = np.ones(len(y)) if counts is None else counts
+    smallest_error = np.inf
+    choice = ComponentChoice(widths[0], 0, np.full(len(y), np.nan))
     for width in widths:
-        tried = np.full((len(y), len(y)), np.nan)
+        held_out_scores = np.full((len(y), len(y)), np.nan)
         for fold in folds:
-            rest = np.setdiff1d(every, fold)
-            own, K = (
-                None if counts is None else counts[rest],
-                points.kernel(rest, rest, width, counts),
-            )
-            alpha, intercept = component_regressions(K, y[rest], own)
-            new = points.kernel(fold, rest, width, counts)
-            tried[fold, : len(intercept)] = intercept + new @ alpha
-        known = np.flatnonzero(~np.isnan(tried[:, 0]) & (often > 0))
-        error = np.square(y[known, None] - tried[known])  # NaN beyond the least rank
-        error = (often[known, None] * error).sum(axis=0)
-        # The mean of y alone, m = 0, would tell no two classes apart.
-        m = int(np.argmin(np.where(np.isnan(error), np.inf, error)[1:])) + 1
-        if error[m] < best:
-            best, chosen = error[m], Chosen(width, m, tried[:, m])
-    return chosen
+            train = np.setdiff1d(all_rows, fold)
+            train_counts = None if counts is None else counts[train]
+            K = points.kernel(train, train, width, counts)
+            alpha, intercept = component_regressions(K, y[train], train_counts)
+            fold_rows = points.kernel(fold, train, width, counts)
+            held_out_scores[fold, : len(intercept)] = intercept + fold_rows @ alpha
+        scored = np.flatnonzero(~np.isnan(held_out_scores[:, 0]) & (row_counts > 0))
+        error = np.square(y[scored, None] - held_out_scores[scored])  # NaN beyond the least rank
+        error = (row_counts[scored, None] * error).sum(axis=0)
+        # m = 0, the mean of y, cannot distinguish two classes.
+        n_components = int(np.argmin(np.where(np.isnan(error), np.inf, error)[1:])) + 1
+        if error[n_components] < smallest_error:
+            smallest_error = error[n_components]
+            choice = ComponentChoice(width, n_components, held_out_scores[:, n_components])
+    return choice

@@ -33,9 +33,11 @@ class Screen(NamedTuple):
 
 def in_single(sets: TrainingSets) -> tuple[Array, Array]:
     """Return features of root mean square 1 (n, d), in single precision, and what they were."""
-    F, n = sets.matrix.F, len(sets.X)
+    F = sets.matrix.F
+    n = len(sets.X)
     size = np.sqrt(np.einsum("ij,ij->i", F, F) / n)
-    single, inverse = np.empty(sets.X.shape, dtype=np.float32), 1 / np.where(size > 0, size, 1)
+    single = np.empty(sets.X.shape, dtype=np.float32)
+    inverse = 1 / np.where(size > 0, size, 1)
     for i in range(n):
         single[i] = (sets.X[i] - sets.matrix.shift) * inverse
     return single, size
@@ -47,7 +49,8 @@ def screen_of(sets: TrainingSets, single: tuple[Array, Array], inverse: Array) -
     A feature that the rows left out dominate would lose its digits: it gets an infinite scale, so
     it is always looked at.
     """
-    scaled, weights = inverse * single[1], sets.weights
+    scaled = inverse * single[1]
+    weights = sets.weights
     fragile = scaled > FRAGILE if sets.unit_variance else np.zeros(scaled.shape, dtype=bool)
     if not (weights == 1).all():
         fragile |= (weights == 0) & (inverse > 0)
@@ -68,7 +71,8 @@ def scan(many: Column, screen: Screen, todo: Array, strong: Array) -> Found:
     screen. What comes near tau is computed again; what comes near the strong rule's threshold, if
     that is lower, is to be kept.
     """
-    r, n = many.pull[todo], many.pull.shape[1]
+    r = many.pull[todo]
+    n = many.pull.shape[1]
     length = np.maximum(np.sqrt(np.einsum("qi,qi->q", r, r)), 1e-200)
     R = (r / length[:, None]).astype(np.float32)
     most = 2.0 / many.number[todo, 0] * length * screen.top[todo]
@@ -94,7 +98,7 @@ def _parts(d: int, columns: int) -> Iterator[slice]:
 
 def _above(
     level: Array, scaled: Array, todo: Array, part: slice, low: Array
-) -> tuple[Array, Array, Array]:  # fmt: skip
+) -> tuple[Array, Array, Array]:
     """Scale products in place; return columns, features and levels of those not below `low`."""
     some = scaled[:, part] if len(todo) == len(scaled) else scaled[todo, part]
     with np.errstate(invalid="ignore", over="ignore"):

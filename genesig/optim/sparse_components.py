@@ -2,7 +2,7 @@
 
     min_{A, B} sum_k (1/n)||Z a_k - Z b_k||² + mu ||b_k||² + tau_k ||b_k||_1,    A'A = I
 
-which is ||Z - Z B A'||²/n but for what A leaves out. Source: Zou, Hastie, Tibshirani 2006.
+which is ||Z - Z B A'||²/n plus penalties, up to a constant. Source: Zou, Hastie, Tibshirani 2006.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from genesig.optim.adjustment import adjustment
 from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
 
-SWEEPS = 200
-"""Most turns of both steps."""
-SHARES = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
-"""Fractions of tau that are tried where none is given."""
-LOOSE = 1e-4
-"""Tolerance while tau is chosen: what comes later moves genes about, and hardly the scores."""
+MAX_SWEEPS = 200
+"""Largest number of alternations of the two steps."""
+TAU_FRACTIONS = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05)
+"""Grid of tau, as fractions of its maximum, if tau is not set."""
+SEARCH_TOLERANCE = 1e-4
+"""Tolerance during the choice of tau: later steps change genes, but hardly the scores."""
 
 
 @dataclass(frozen=True)
 class SparseComponents:
-    """A stationary point.
+    """A stationary point of the objective.
 
     Attributes
     ----------
     B, A : (d, k) arrays
-        Sparse loadings, and the orthonormal directions that they stand for: Z is about Z B A'.
+        Sparse loadings, and the orthonormal directions that they approximate: Z is about Z B A'.
     objective : tuple of float
         After each sweep, ``||Z - Z B A'||²/n`` and penalties; it never grows.
     gap : float
@@ -72,12 +72,17 @@ def directions(Z: Array, k: int) -> Array:
 
 
 def sparse_components(
-    Z: Array, start: Array, *, tau: float, mu: float, tolerance: float = 1e-6,
+    Z: Array,
+    start: Array,
+    *,
+    tau: float,
+    mu: float,
+    tolerance: float = 1e-6,
     weights: Array | None = None,
-) -> SparseComponents:  # fmt: skip
-    """Go down from orthonormal directions by turns: an elastic net for B, Procrustes for A.
+) -> SparseComponents:
+    """Return sparse components by alternating an elastic net for B and Procrustes for A.
 
-    Not convex: what is found is stationary, and depends on the start.
+    The problem is not convex: the result is stationary, and depends on the start.
 
     Parameters
     ----------
@@ -93,49 +98,65 @@ def sparse_components(
     weights : (n,) array, optional
         Of the rows, with which columns are centred.
     """
-    A, rows = start, np.ones((len(Z), start.shape[1]), dtype=bool)
-    own, weighted = weighed(Z, weights), None
+    A = start
+    rows = np.ones((len(Z), start.shape[1]), dtype=bool)
+    weighted_rows = times_root_weights(Z, weights)
+    weight_adjustment = None
     if weights is not None:
-        weighted = adjustment(rows, weights=np.repeat(weights[:, None], start.shape[1], axis=1))
+        weight_adjustment = adjustment(
+            rows, weights=np.repeat(weights[:, None], start.shape[1], axis=1)
+        )
     sets: TrainingSets | None = None
     objective: list[float] = []
-    levels, ridge = np.zeros(0), 0.0
+    levels = np.zeros(0)
+    ridge = 0.0
     while True:
         sets = training_sets(
-            Z, Z @ A, rows, centre=True, unit_variance=False, like=sets, adjustment=weighted
+            Z,
+            Z @ A,
+            rows,
+            centre=True,
+            unit_variance=False,
+            like=sets,
+            adjustment=weight_adjustment,
         )
         if not objective:
-            levels, ridge = tau * sets.tau_max, mu * float(sets.norm[0])
+            levels = tau * sets.tau_max
+            ridge = mu * float(sets.norm[0])
         fits = path(sets, levels[:, None], ridge, solver="landweber-newton", tolerance=1e-9)
         B = np.zeros(A.shape)
-        for k in range(A.shape[1]):
-            B[fits.coef(k, 0)[0], k] = fits.coef(k, 0)[1]
-        A = _nearest(own, B, A)
-        rest = own - (own @ B) @ A.T
-        value = np.sum(rest**2) / len(Z) + ridge * np.sum(B**2) + levels @ np.abs(B).sum(axis=0)
-        objective.append(float(value))
-        done = len(objective) > 1 and objective[-2] - value <= tolerance * objective[-2]
-        if done or len(objective) == SWEEPS:
+        for component in range(A.shape[1]):
+            B[fits.coef(component, 0)[0], component] = fits.coef(component, 0)[1]
+        A = _nearest_directions(weighted_rows, B, A)
+        residual = weighted_rows - (weighted_rows @ B) @ A.T
+        current_objective = (
+            np.sum(residual**2) / len(Z) + ridge * np.sum(B**2) + levels @ np.abs(B).sum(axis=0)
+        )
+        objective.append(float(current_objective))
+        has_converged = (
+            len(objective) > 1 and objective[-2] - current_objective <= tolerance * objective[-2]
+        )
+        if has_converged or len(objective) == MAX_SWEEPS:
             return SparseComponents(B, A, tuple(objective), float(fits.gap.max()))
 
 
-def _nearest(Z: Array, B: Array, A: Array) -> Array:
+def _nearest_directions(Z: Array, B: Array, A: Array) -> Array:
     """Return the orthonormal A that reconstructs best from Z B: U V' of Z'Z B = U S V'.
 
-    Directions of components without a gene are arbitrary: they keep near what they were.
+    Directions of components without a gene are arbitrary: they stay close to those of before.
     """
-    M = Z.T @ (Z @ B)
-    empty = ~M.any(axis=0)
-    if empty.any():
-        M = M / (np.abs(M).max() or 1.0)
-        M[:, empty] = np.finfo(float).eps * A[:, empty]
-    U, _, V = np.linalg.svd(M, full_matrices=False)
+    product = Z.T @ (Z @ B)
+    has_no_gene = ~product.any(axis=0)
+    if has_no_gene.any():
+        product = product / (np.abs(product).max() or 1.0)
+        product[:, has_no_gene] = np.finfo(float).eps * A[:, has_no_gene]
+    U, _, V = np.linalg.svd(product, full_matrices=False)
     return np.asarray(U @ V)
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How well components of other rows reconstruct those left out.
+    """Reconstruction of held-out rows by the components of the training rows.
 
     Attributes
     ----------
@@ -154,43 +175,64 @@ class HeldOut:
 
 
 def held_out(
-    X: Array, k: int, tau: Array, folds: Sequence[Array], *, mu: float, unit_variance: bool,
+    X: Array,
+    k: int,
+    tau: Array,
+    folds: Sequence[Array],
+    *,
+    mu: float,
+    unit_variance: bool,
     weights: Array | None = None,
-) -> HeldOut:  # fmt: skip
-    """Try tau on folds; centring, scaling and the start are learned on the rows that train."""
-    left = np.empty((len(folds), len(tau)))
-    for at, fold in enumerate(folds):
-        rest, own = np.delete(X, fold, axis=0), _without(weights, fold)
-        centre, spread = moments(rest, unit_variance, own)
-        Z, new = (rest - centre) / spread, (X[fold] - centre) / spread
-        new = weighed(new, None if weights is None else weights[fold])
-        start = directions(weighed(Z, own), k)
-        for m, share in enumerate(tau):
-            found = sparse_components(
-                Z, start, tau=float(share), mu=mu, tolerance=LOOSE, weights=own
+) -> HeldOut:
+    """Return the held-out reconstruction for each tau; all else is learned on training rows."""
+    unexplained = np.empty((len(folds), len(tau)))
+    for fold_number, fold in enumerate(folds):
+        train_rows = np.delete(X, fold, axis=0)
+        train_weights = _without_rows(weights, fold)
+        centre, scale = moments(train_rows, unit_variance, train_weights)
+        Z = (train_rows - centre) / scale
+        test_rows = (X[fold] - centre) / scale
+        test_rows = times_root_weights(test_rows, None if weights is None else weights[fold])
+        start = directions(times_root_weights(Z, train_weights), k)
+        for tau_index, fraction in enumerate(tau):
+            components = sparse_components(
+                Z,
+                start,
+                tau=float(fraction),
+                mu=mu,
+                tolerance=SEARCH_TOLERANCE,
+                weights=train_weights,
             )
-            left[at, m] = found.unexplained(new)
-    mean = left.mean(axis=0)
-    error = left.std(axis=0, ddof=1) / len(folds) ** 0.5
-    best = int(np.argmin(mean))
-    return HeldOut(tau, mean, error, int(np.argmax(mean <= mean[best] + error[best])))
+            unexplained[fold_number, tau_index] = components.unexplained(test_rows)
+    mean_unexplained = unexplained.mean(axis=0)
+    error = unexplained.std(axis=0, ddof=1) / len(folds) ** 0.5
+    best_index = int(np.argmin(mean_unexplained))
+    return HeldOut(
+        tau,
+        mean_unexplained,
+        error,
+        int(np.argmax(mean_unexplained <= mean_unexplained[best_index] + error[best_index])),
+    )
 
 
 def moments(X: Array, unit_variance: bool, weights: Array | None = None) -> tuple[Array, Array]:
-    """Return mean and scale of each column, 1 where it is constant or not to be scaled."""
-    mean, seen = np.average(X, axis=0, weights=weights), X
-    spread = X.std(axis=0)
+    """Return mean and scale of each column; the scale is 1 if constant or not `unit_variance`."""
+    mean = np.average(X, axis=0, weights=weights)
+    weighted_rows = X
+    deviation = X.std(axis=0)
     if weights is not None:
-        spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
-        seen = X[weights > 0]
-    there = (spread > 0) & (np.ptp(seen, axis=0) > 0)  # a mean of equal numbers may be off by one
-    return mean, np.where(there & unit_variance, spread, 1.0)
+        deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
+        weighted_rows = X[weights > 0]
+    varies = (deviation > 0) & (
+        np.ptp(weighted_rows, axis=0) > 0
+    )  # a mean of equal numbers may be off by one
+    return mean, np.where(varies & unit_variance, deviation, 1.0)
 
 
-def weighed(Z: Array, weights: Array | None) -> Array:
-    """Return rows times √v, weights of mean 1, so that of n rows ||Z||² stays a sum of n."""
+def times_root_weights(Z: Array, weights: Array | None) -> Array:
+    """Return rows times √v, v the weights scaled to mean 1, so that ||Z||² sums over n rows."""
     return Z if weights is None else np.sqrt(weights / weights.mean())[:, None] * Z
 
 
-def _without(weights: Array | None, rows: Array) -> Array | None:
+def _without_rows(weights: Array | None, rows: Array) -> Array | None:
     return None if weights is None else np.delete(weights, rows)

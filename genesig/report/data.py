@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.steps.combat import FEWEST_IN_TRAINING
-from genesig.data.steps.missing_indicators import indicators
+from genesig.data.steps.combat import MIN_TRAINING_SAMPLES_OF_BATCH
+from genesig.data.steps.missing_indicators import count_indicators
 from genesig.data.study.config_check import not_offered
 from genesig.data.study.confounding import strongest
 from genesig.report.page.measure import codes, measure, subject, two
@@ -65,7 +65,7 @@ def collect_study(dataset: Dataset) -> StudyFacts:
         "groups": None if groups is None else len(set(groups)),
         "exchanged": _exchanged(dataset),
         "samples": len(dataset.samples),
-        "genes": len(dataset.genes) - (added := indicators(dataset)),
+        "genes": len(dataset.genes) - (added := count_indicators(dataset)),
         "indicators": added,
         "missing": int(np.isnan(dataset.X).sum()),
         "inputs": plain(notes.get("inputs", {})),
@@ -151,7 +151,7 @@ def batch(
 def _too_few(train: Sequence[str], test: Sequence[str], of: Mapping[str, str]) -> int:
     """Count the test samples whose batch has too few training samples to be estimated."""
     trained = Counter(of[name] for name in train)
-    return sum(trained[of[name]] < FEWEST_IN_TRAINING for name in test)
+    return sum(trained[of[name]] < MIN_TRAINING_SAMPLES_OF_BATCH for name in test)
 
 
 def _wrong(
@@ -186,7 +186,7 @@ def batch_warnings(data: Study) -> list[str]:
         *found,
         f"In {counted(it['splits'], 'split')} of {data['design']['outer']} ComBat left held-out"
         f" samples as measured ({it['too_few']} of {it['held_out']} in all), because their batch"
-        f" had fewer than {FEWEST_IN_TRAINING} training samples.",
+        f" had fewer than {MIN_TRAINING_SAMPLES_OF_BATCH} training samples.",
     ]
 
 

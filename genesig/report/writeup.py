@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from genesig.data.steps.normalise import AS_LOW, FILLERS
+from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS
 from genesig.report.page.measure import Measure, held, measure, model_name, picked, two, where
 from genesig.report.page.record import CohortError, Evidence, Measured, Price, Study
 from genesig.report.page.section import Limits, Section
@@ -242,10 +242,10 @@ def _missing(data: Writeup) -> str:
     said = f"left out: {dropped}, each with its reason" if dropped else "nothing was left out"
     first: dict[str, Any] = next(iter(data["config"]["normalise"]["folds"]), {"step": ""})
     lost, all_of_them = data["study"]["missing"], data["study"]["samples"] * data["study"]["genes"]
-    if not lost or first["step"] not in FILLERS:
+    if not lost or first["step"] not in IMPUTATION_STEPS:
         return said
     how = "from genes alike" if first["step"] == "knn_impute" else "with the gene's mean"
-    if first["step"] in AS_LOW:
+    if first["step"] in LOW_VALUE_STEPS:
         how = "taken for values too small to be measured"
     said += f"; {lost} of {all_of_them} values ({percent(lost / all_of_them, 2)}) were missing and"
     said += f" imputed by {first['step']} ({how}), learned on training samples alone"

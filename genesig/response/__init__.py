@@ -1,1 +1,1 @@
-"""What a study predicts: one file for each kind of response."""
+"""Kinds of response (outcome), one file for each, and covariates."""

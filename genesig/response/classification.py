@@ -13,7 +13,7 @@ from genesig.response.record import Classes, Response, label_words
 if TYPE_CHECKING:
     import pandas as pd
 
-SIDES = (-1.0, 1.0)
+CLASS_CODES = (-1.0, 1.0)
 
 
 def _read(obs: pd.DataFrame, design: Design) -> Array:
@@ -21,11 +21,13 @@ def _read(obs: pd.DataFrame, design: Design) -> Array:
     return np.where(obs[design.label].astype(str) == positive, 1.0, -1.0)
 
 
-def _needed(y: Array, classes: Classes) -> dict[str, Array]:
-    return {f"class '{name}'": y == side for name, side in zip(classes or (), SIDES, strict=False)}
+def _required_samples(y: Array, classes: Classes) -> dict[str, Array]:
+    return {
+        f"class '{name}'": y == side for name, side in zip(classes or (), CLASS_CODES, strict=False)
+    }
 
 
-def _untold(y: Array, classes: Classes) -> str | None:
+def _training_fault(y: Array, classes: Classes) -> str | None:
     if len(np.unique(y)) > 1:
         return None
     if not len(y) or classes is None:
@@ -33,19 +35,19 @@ def _untold(y: Array, classes: Classes) -> str | None:
     return f"are all '{classes[int(y[0] > 0)]}', and both classes are needed"
 
 
-def _counted(y: Array, classes: Classes) -> str:
-    found = zip(SIDES, classes or (), strict=False)
-    sizes = ", ".join(f"{int((y == side).sum())} {name}" for side, name in found)
+def _describe_counts(y: Array, classes: Classes) -> str:
+    named_sides = zip(CLASS_CODES, classes or (), strict=False)
+    sizes = ", ".join(f"{int((y == side).sum())} {name}" for side, name in named_sides)
     return f"{sizes}; positive: {(classes or ('', ''))[1]}"
 
 
 CLASSIFICATION = Response(
     read=_read,
-    shown=label_words,
+    label_cells=label_words,
     plain=lambda y: y,
     number=lambda y: y,
     strata=lambda y, parts: (y > 0).astype(np.int64),
-    needed=_needed,
-    untold=_untold,
-    counted=_counted,
+    required_samples=_required_samples,
+    training_fault=_training_fault,
+    describe_counts=_describe_counts,
 )

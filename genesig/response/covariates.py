@@ -1,8 +1,8 @@
-"""What a study holds fixed beside expression: columns of the sample table as numbers.
+"""Covariates, for which models are adjusted: columns of the sample table as numbers.
 
-A number may enter as a restricted cubic spline: cubic between its knots, a straight line beyond the
-outer two, so that an effect which rises and falls, or sets in late, is held fixed as well.
-F. E. Harrell (2015), Regression modeling strategies, sections 2.4.5 and 2.4.6.
+A number may enter as a restricted cubic spline: cubic between its knots, and linear beyond the
+outer two, so that models are also adjusted for an effect that rises and falls, or begins late. F.
+E. Harrell (2015), Regression modeling strategies, sections 2.4.5 and 2.4.6.
 """
 
 from __future__ import annotations
@@ -17,64 +17,68 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.words import as_seen, is_missing, is_number
 
-QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95),
-             7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975)}  # fmt: skip
-"""Where the knots of a spline are, by their number (Harrell 2015, table 2.3)."""
-LARGE = 100
-"""Samples of a study from which on a spline has four knots."""
+KNOT_QUANTILES = {
+    3: (0.1, 0.5, 0.9),
+    4: (0.05, 0.35, 0.65, 0.95),
+    7: (0.025, 0.1833, 0.3417, 0.5, 0.6583, 0.8167, 0.975),
+}
+"""Quantiles at which the knots of a spline lie, by their number (Harrell 2015, table 2.3)."""
+MIN_SAMPLES_OF_FOUR_KNOTS = 100
+"""Smallest number of samples with which a spline has four knots instead of three."""
 
 
 def knots_for(samples: int) -> int:
-    """Return how many knots a spline has in a study of so many samples."""
-    return 4 if samples >= LARGE else 3
+    """Return the number of knots of a spline in a study of so many samples."""
+    return 4 if samples >= MIN_SAMPLES_OF_FOUR_KNOTS else 3
 
 
 @dataclass(frozen=True)
 class Covariate:
-    """A column of the sample table.
-
-    Attributes
-    ----------
-    column : str
-    levels : tuple of str or None
-        Of a column of words, in alphabetical order; the first is what the others are held against.
-        None for a column of numbers.
-    knots : int
-        Of the spline of a column of numbers; 0 where it enters as a straight line.
-    words : mapping
-        Other words for its values, as they stand in a sample table -> what they mean.
-    """
+    """A column of the sample table."""
 
     column: str
     levels: tuple[str, ...] | None
+    """Levels of a column of words, in alphabetical order; the first is the reference level. None
+    for a column of numbers."""
     knots: int = 0
+    """Number of knots of the spline of a column of numbers; 0 for a linear effect."""
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Other words for its values: word in a sample table -> level."""
 
     @classmethod
-    def of(cls, column: str, cells: Iterable[str], knots: int = 0,
-           words: Mapping[str, str] | None = None, *,
-           categorical: bool = False) -> Covariate:  # fmt: skip
-        """Tell words from numbers: numbers are all that is not missing, or it is words.
+    def from_cells(
+        cls,
+        column: str,
+        cells: Iterable[str],
+        knots: int = 0,
+        words: Mapping[str, str] | None = None,
+        *,
+        categorical: bool = False,
+    ) -> Covariate:
+        """Return the covariate of a column, whose cells are numbers if no other word occurs.
 
-        Words that differ in case, blanks or invisible characters only are one level, spelt as most
-        of its cells. Numbers of which there are two are as good as words, and have no spline.
-        Numbers that are names, as of centres, are words if `categorical`, in the order of numbers.
+        Words that differ only in case, blanks or invisible characters are one level, spelt as most
+        of its cells. A column of two distinct numbers has no spline. Numbers that are names, as of
+        centres, are levels if `categorical`, in numerical order.
         """
-        times = Counter(c for c in cls(column, None, 0, words or {}).spelt(cells)
-                        if not is_missing(c))  # fmt: skip
-        numbers = all(map(is_number, times))
+        count_of_cell = Counter(
+            cell_text
+            for cell_text in cls(column, None, 0, words or {}).spelt(cells)
+            if not is_missing(cell_text)
+        )
+        numbers = all(map(is_number, count_of_cell))
         if categorical or not numbers:
-            spelt: dict[str, str] = {}
-            for cell in sorted(times, key=lambda cell: (-times[cell], cell)):
-                spelt.setdefault(as_seen(cell), cell)
-            levels = sorted(spelt.values(), key=float if numbers else None)
+            spelling: dict[str, str] = {}
+            for cell in sorted(count_of_cell, key=lambda cell: (-count_of_cell[cell], cell)):
+                spelling.setdefault(as_seen(cell), cell)
+            levels = sorted(spelling.values(), key=float if numbers else None)
             return cls(column, tuple(levels), 0, words or {})
-        knots = knots if len(set(map(float, times))) > 2 else 0
+        knots = knots if len(set(map(float, count_of_cell))) > 2 else 0
         return cls(column, None, knots, words or {})
 
     @classmethod
-    def of_notes(cls, notes: Mapping[str, Any]) -> Covariate:
-        """Read what JSON keeps of one: column, levels and number of knots."""
+    def from_notes(cls, notes: Mapping[str, Any]) -> Covariate:
+        """Return the covariate of a JSON object with its column, levels and number of knots."""
         levels = notes["levels"] and tuple(notes["levels"])
         return cls(notes["column"], levels, notes.get("knots", 0), notes.get("words", {}))
 
@@ -89,75 +93,83 @@ class Covariate:
         return tuple(f"{self.column}: {level}" for level in self.levels[1:])
 
     def spelt(self, cells: Iterable[str]) -> list[str]:
-        """Return cells in the words of this covariate; one that is none of them stays as it is."""
-        meant = {as_seen(word): of for word, of in self.words.items()}
-        known = {as_seen(level): level for level in self.levels or ()}
-        found = (meant.get(as_seen(cell), cell) for cell in cells)
-        return [known.get(as_seen(cell), cell) for cell in found]
+        """Return cells spelt as the levels of this covariate; an unknown word stays as it is."""
+        word_of_alias = {as_seen(word): meaning for word, meaning in self.words.items()}
+        level_of_spelling = {as_seen(level): level for level in self.levels or ()}
+        words = (word_of_alias.get(as_seen(cell), cell) for cell in cells)
+        return [level_of_spelling.get(as_seen(cell), cell) for cell in words]
 
     def encode(self, cells: Sequence[str]) -> Array:
         """Return (n, 1) numbers, or a column for each further level; NaN where missing.
 
-        A level unheard of, which the readers refuse, has 0 in all of its columns.
+        An unknown level, which the readers refuse, has 0 in all columns.
         """
         cells = self.spelt(cells)
         missing = np.array([is_missing(cell) for cell in cells], dtype=bool)
         if self.levels is None:
             pairs = zip(cells, missing, strict=True)
-            return np.array([np.nan if out else float(cell) for cell, out in pairs])[:, None]
-        given = np.array(cells, dtype=object)
-        found = np.column_stack([np.zeros((len(given), 0)), *(given == x for x in self.levels[1:])])
-        return np.where(missing[:, None], np.nan, found.astype(float))
+            return np.array([np.nan if is_blank else float(cell) for cell, is_blank in pairs])[
+                :, None
+            ]
+        words = np.array(cells, dtype=object)
+        indicators = np.column_stack(
+            [np.zeros((len(words), 0)), *(words == level for level in self.levels[1:])]
+        )
+        return np.where(missing[:, None], np.nan, indicators.astype(float))
 
 
 def encoded(covariates: Iterable[Covariate], table: Any) -> Array:
     """Return the covariates of the rows of a sample table, (n, r): numbers as they are.
 
-    `splined` makes of them what models have.
+    `splined` turns them into the columns of models.
     """
-    parts = [each.encode(table[each.column].astype(str).tolist()) for each in covariates]
-    return np.hstack([np.zeros((len(table), 0)), *parts])
+    columns = [
+        covariate.encode(table[covariate.column].astype(str).tolist()) for covariate in covariates
+    ]
+    return np.hstack([np.zeros((len(table), 0)), *columns])
 
 
 def names_of(covariates: Iterable[Covariate]) -> list[str]:
-    """Return the names of the columns that models have."""
-    return [name for each in covariates for name in each.names]
+    """Return the names of the covariate columns of models."""
+    return [name for covariate in covariates for name in covariate.names]
 
 
 def knot_counts(covariates: Iterable[Covariate]) -> tuple[int, ...]:
-    """Return the number of knots of each column of `encoded`, 0 where there is no spline."""
-    every = ((each.knots,) if each.levels is None else (0,) * len(each.names)
-             for each in covariates)  # fmt: skip
-    return tuple(knots for one in every for knots in one)
+    """Return the number of knots of each column of `encoded`, 0 without a spline."""
+    counts_by_covariate = (
+        (covariate.knots,) if covariate.levels is None else (0,) * len(covariate.names)
+        for covariate in covariates
+    )
+    return tuple(knots for counts in counts_by_covariate for knots in counts)
 
 
 def knots_at(C: Array, counts: Sequence[int]) -> Array:
-    """Return the knots of each column, (r, most of `counts`), NaN where it has no more.
+    """Return the knots of each column, (r, max(counts)), filled with NaN.
 
-    They are the `QUANTILES` of the values that are known; where two of these are the same, of the
-    different values. Of samples that train a model, and no others.
+    They are `KNOT_QUANTILES` of the known values of the training samples of a model; if two of
+    these are equal, quantiles of the distinct values.
 
     Parameters
     ----------
     C : (n, r) float
-        As `encoded` gives it, of these samples.
+        Columns of `encoded`, of the training samples.
     counts : r of int
     """
     knots = np.full((C.shape[1], max(counts, default=0)), np.nan)
-    for column, number in enumerate(counts):
+    for column, n_knots in enumerate(counts):
         values = C[~np.isnan(C[:, column]), column]
-        if number and len(values):
-            at = np.quantile(values, QUANTILES[number])
-            if (np.diff(at) <= 0).any():
-                at = np.quantile(np.unique(values), QUANTILES[number])
-            knots[column, :number] = at
-        elif number:
-            knots[column, :number] = 0.0
+        if n_knots and len(values):
+            quantiles = np.quantile(values, KNOT_QUANTILES[n_knots])
+            if (np.diff(quantiles) <= 0).any():
+                quantiles = np.quantile(np.unique(values), KNOT_QUANTILES[n_knots])
+            knots[column, :n_knots] = quantiles
+        elif n_knots:
+            knots[column, :n_knots] = 0.0
     return knots
 
 
 def splined(C: Array, knots: Array) -> Array:
-    r"""Return the columns that models have, (n, q): each number, and the rest of its spline.
+    r"""Return the covariate columns of models, (n, q): each number, and the terms of its spline.
 
     With knots :math:`t_1 < \dots < t_K`, for j = 1 to K - 2 in the units of x,
 
@@ -165,7 +177,7 @@ def splined(C: Array, knots: Array) -> Array:
         \left[(x - t_j)_+^3 - \frac{t_K - t_j}{t_K - t_{K-1}} (x - t_{K-1})_+^3
         + \frac{t_{K-1} - t_j}{t_K - t_{K-1}} (x - t_K)_+^3\right] / (t_K - t_1)^2,
 
-    and 0 where the last two knots are one (Harrell 2015, equation 2.25). NaN where x is missing.
+    and 0 if the last two knots are equal (Harrell 2015, equation 2.25). NaN where x is missing.
 
     Parameters
     ----------
@@ -173,20 +185,28 @@ def splined(C: Array, knots: Array) -> Array:
     knots : (r, K) float
         NaN where a column has no more.
     """
-    parts = []
+    columns = []
     for x, row in zip(C.T, knots, strict=True):
-        t = row[~np.isnan(row)]
-        parts += [x, *(_bend(x, t, at) for at in t[: max(0, len(t) - 2)])]
-    return np.column_stack([np.zeros((len(C), 0)), *parts])
+        known_knots = row[~np.isnan(row)]
+        columns += [
+            x,
+            *(
+                _spline_column(x, known_knots, knot)
+                for knot in known_knots[: max(0, len(known_knots) - 2)]
+            ),
+        ]
+    return np.column_stack([np.zeros((len(C), 0)), *columns])
 
 
-def _bend(x: Array, t: Array, at: float) -> Array:
-    before, last = t[-2:]
-    if last <= before:
+def _spline_column(x: Array, knots: Array, knot: float) -> Array:
+    """Return the term of a spline for one of its knots, (n,) (see `splined`)."""
+    second_last_knot, last_knot = knots[-2:]
+    if last_knot <= second_last_knot:
         return np.where(np.isnan(x), np.nan, 0.0)
-    unit = last - t[0]
-    first, second, third = (
-        np.maximum((x - knot) / unit, 0.0) ** 3 for knot in (at, before, last)
-    )  # fmt: skip
-    share = (last - at) / (last - before)
-    return np.asarray(unit * (first - share * second + (share - 1) * third))
+    knot_range = last_knot - knots[0]
+    term, second_last_term, last_term = (
+        np.maximum((x - knot_place) / knot_range, 0.0) ** 3
+        for knot_place in (knot, second_last_knot, last_knot)
+    )
+    ratio = (last_knot - knot) / (last_knot - second_last_knot)
+    return np.asarray(knot_range * (term - ratio * second_last_term + (ratio - 1) * last_term))

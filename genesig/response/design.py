@@ -1,4 +1,4 @@
-"""What a study asks of its samples."""
+"""The design of a study: the columns of the sample table that it uses, and their meaning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEVERAL = "several_classes"
 
 @dataclass(frozen=True)
 class Design:
-    """What the study asks of its samples.
+    """The columns of the sample table that a study uses, and their meaning.
 
     Attributes
     ----------
@@ -33,10 +33,10 @@ class Design:
     studies : bool
         Whether the batches are studies: folds and halves are drawn within them.
     event, occurred, horizon, ties : str, str, float, str or None
-        Of survival, where `label` is the column of times: the column that says whether the event
-        came, the word for it, the time at which risks are told, and how ties are treated.
+        Of survival, for which `label` is the column of times: the column of events, the word for an
+        event, the time at which risks are reported, and the treatment of ties.
     covariates : tuple of Covariate
-        Columns that are held fixed.
+        Covariates for which models are adjusted.
     filled : bool
         Whether a missing covariate counts as the mean of the training samples.
     weights : str or None
@@ -64,17 +64,23 @@ class Design:
         return self.task if self.classes is None or len(self.classes) == 2 else SEVERAL
 
     def notes(self) -> dict[str, Any]:
-        """Return the fields as JSON has them; those that a study may lack only where they are."""
-        first = ("label", "task", "classes", "group", "pair", "batch")
-        return {k: v for k, v in asdict(self).items() if k in first or v not in (None, False, ())}
+        """Return the fields as a JSON object; optional fields only if they are set."""
+        required_fields = ("label", "task", "classes", "group", "pair", "batch")
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name in required_fields or value not in (None, False, ())
+        }
 
     @classmethod
-    def of(cls, notes: Mapping[str, Any]) -> Design:
+    def from_notes(cls, notes: Mapping[str, Any]) -> Design:
         """Read what `notes` wrote."""
         classes = notes["classes"]
-        held = tuple(Covariate.of_notes(each) for each in notes.get("covariates", ()))
+        covariates = tuple(
+            Covariate.from_notes(covariate_notes) for covariate_notes in notes.get("covariates", ())
+        )
         names = None if classes is None else tuple(classes)
-        return cls(**{**notes, "classes": names, "covariates": held})
+        return cls(**{**notes, "classes": names, "covariates": covariates})
 
 
 BALANCED = "balanced"

@@ -22,20 +22,20 @@ RESPONSES: dict[str, Response] = {
 
 
 class ByKind(dict[str, T]):
-    """A table by kinds of response: one that is like another may have no line of its own."""
+    """A table by kinds of response: a kind that is `like` another one may have no entry."""
 
     def __contains__(self, kind: object) -> bool:
         like = _like(kind)
         return super().__contains__(kind) or (like is not None and like in self)
 
     def __missing__(self, kind: str) -> T:
-        """Return the line of the kind that this one is like."""
+        """Return the entry of the kind that this one is like."""
         if (like := _like(kind)) is None:
             raise KeyError(kind)
         return self[like]
 
     def get(self, kind: str, default: Any = None) -> Any:
-        """Return the line of a kind, or of the one that it is like."""
+        """Return the entry of a kind, or of the kind that it is like."""
         try:
             return self[kind]
         except KeyError:

@@ -1,4 +1,4 @@
-"""What a kind of response must say of itself, for splits, permutations and checks."""
+"""The functions that a kind of response provides for splits, permutations and checks."""
 
 from __future__ import annotations
 
@@ -17,45 +17,34 @@ Classes = tuple[str, ...] | None
 
 @dataclass(frozen=True)
 class Response:
-    """One kind of response; y is an (n,) array, one entry a sample, of whatever type it needs.
-
-    Attributes
-    ----------
-    read : callable
-        Sample table and `Design` to y.
-    shown : callable
-        The same to the words that tables show, (n,) str.
-    plain : callable
-        y to the label's own numbers, (n,) float: what a gene that holds the label would equal.
-    number : callable
-        y to one number for each sample, that a gene or a batch may be held against, (n,); for more
-        than two classes one column for each, (n, T).
-    strata : callable
-        y and a number of parts to the stratum of each sample, (n,) int, that splits keep alike.
-    needed : callable
-        y and names of classes to the samples of which each training set needs some: who they are,
-        in words, and their mask (n,).
-    untold : callable
-        y of a training set and names of classes to why it cannot be learned from, or None.
-    counted : callable
-        y and names of classes to how many samples there are of what, in words.
-    boundless : callable
-        y of all training samples that share a word of a covariate to whether its weight, which has
-        no penalty, has no finite value.
-    like : str or None
-        The kind whose lines count in every table that has none for this one, see `known.ByKind`.
-    """
+    """One kind of response; y is an (n,) array, one entry a sample, of the type that it needs."""
 
     read: Callable[[pd.DataFrame, Design], Array]
-    shown: Callable[[pd.DataFrame, Design], Array]
+    """Return y of a sample table."""
+    label_cells: Callable[[pd.DataFrame, Design], Array]
+    """Return the label of each sample as tables show it, (n,) str."""
     plain: Callable[[Array], Array]
+    """Return the label's own numbers, (n,) float: the values of a gene that equals the label."""
     number: Callable[[Array], Array]
+    """Return a number for each sample, to be compared with a gene or a batch, (n,).
+
+    For more than two classes a column for each class, (n, T).
+    """
     strata: Callable[[Array, int], Array]
-    needed: Callable[[Array, Classes], dict[str, Array]]
-    untold: Callable[[Array, Classes], str | None]
-    counted: Callable[[Array, Classes], str]
-    boundless: Callable[[Array], bool] = lambda y: False
+    """Return the stratum of each sample, (n,) int, which splits into so many parts balance."""
+    required_samples: Callable[[Array, Classes], dict[str, Array]]
+    """Return the samples of which each training set needs some: their description and mask (n,)."""
+    training_fault: Callable[[Array, Classes], str | None]
+    """Return why a training set with this y cannot be learned from, or None."""
+    describe_counts: Callable[[Array, Classes], str]
+    """Return the numbers of samples in words, for the user."""
+    has_infinite_weight: Callable[[Array], bool] = lambda y: False
+    """Tell whether a covariate level has an infinite weight without a penalty.
+
+    y is that of all training samples with this level.
+    """
     like: str | None = None
+    """Kind whose entry is used in tables without an entry for this one (see `known.ByKind`)."""
 
 
 def label_words(obs: pd.DataFrame, design: Design) -> Array:

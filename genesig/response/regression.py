@@ -19,32 +19,37 @@ def _read(obs: pd.DataFrame, design: Design) -> Array:
 
 
 def _strata(y: Array, parts: int) -> Array:
-    """Cut along the ranks, so that each part gets low, middle and high responses alike.
+    """Return strata along the ranks, so that each part gets low, middle and high responses.
 
-    The strata of -y are those of y: both are cut from the end at which the sample lies that is the
-    first to be nearer to one end than to the other.
+    -y has the same strata as y: the ranks count from the end that is nearer to the first sample
+    whose two ranks differ.
     """
     bins = np.empty(len(y), dtype=np.int64)
-    up, down = (np.unique(each, return_inverse=True)[1] for each in (y, -y))
-    aside = np.flatnonzero(up != down)
-    turned = bool(len(aside)) and down[aside[0]] < up[aside[0]]
-    by_rank = np.argsort(down if turned else up, kind="stable")
+    rank_from_below, rank_from_above = (
+        np.unique(values, return_inverse=True)[1] for values in (y, -y)
+    )
+    unequal_ranks = np.flatnonzero(rank_from_below != rank_from_above)
+    is_reversed = (
+        bool(len(unequal_ranks))
+        and rank_from_above[unequal_ranks[0]] < rank_from_below[unequal_ranks[0]]
+    )
+    by_rank = np.argsort(rank_from_above if is_reversed else rank_from_below, kind="stable")
     for number, members in enumerate(np.array_split(by_rank, max(1, len(y) // parts))):
         bins[members] = number
     return bins
 
 
-def _untold(y: Array, classes: Classes) -> str | None:
+def _training_fault(y: Array, classes: Classes) -> str | None:
     return None if len(np.unique(y)) > 1 else "do not have two different responses"
 
 
 REGRESSION = Response(
     read=_read,
-    shown=label_words,
+    label_cells=label_words,
     plain=lambda y: y,
     number=lambda y: y,
     strata=_strata,
-    needed=lambda y, classes: {"the study": np.ones(len(y), dtype=bool)},
-    untold=_untold,
-    counted=lambda y, classes: "",
+    required_samples=lambda y, classes: {"the study": np.ones(len(y), dtype=bool)},
+    training_fault=_training_fault,
+    describe_counts=lambda y, classes: "",
 )

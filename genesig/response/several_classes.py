@@ -15,30 +15,30 @@ if TYPE_CHECKING:
 
 
 def _read(obs: pd.DataFrame, design: Design) -> Array:
-    place = {name: number for number, name in enumerate(design.classes or ())}
-    return np.array([float(place[name]) for name in obs[design.label].astype(str)])
+    class_code = {name: number for number, name in enumerate(design.classes or ())}
+    return np.array([float(class_code[name]) for name in obs[design.label].astype(str)])
 
 
-def _needed(y: Array, classes: Classes) -> dict[str, Array]:
+def _required_samples(y: Array, classes: Classes) -> dict[str, Array]:
     return {f"class '{name}'": y == number for number, name in enumerate(classes or ())}
 
 
-def _untold(y: Array, classes: Classes) -> str | None:
-    lacking = [name for number, name in enumerate(classes or ()) if not (y == number).any()]
-    if not lacking:
+def _training_fault(y: Array, classes: Classes) -> str | None:
+    missing_classes = [name for number, name in enumerate(classes or ()) if not (y == number).any()]
+    if not missing_classes:
         return None
-    return f"have no '{lacking[0]}', and every class is needed"
+    return f"have no '{missing_classes[0]}', and every class is needed"
 
 
 SEVERAL_CLASSES = Response(
     read=_read,
-    shown=label_words,
+    label_cells=label_words,
     plain=lambda y: y,
     number=lambda y: (y[:, None] == np.arange(y.max() + 1)) * 2.0 - 1,
     strata=lambda y, parts: y.astype(np.int64),
-    needed=_needed,
-    untold=_untold,
-    counted=lambda y, classes: ", ".join(
+    required_samples=_required_samples,
+    training_fault=_training_fault,
+    describe_counts=lambda y, classes: ", ".join(
         f"{int((y == number).sum())} {name}" for number, name in enumerate(classes or ())
     ),
 )

@@ -18,32 +18,30 @@ TIMES = np.dtype([("time", float), ("event", bool)])
 
 
 def times(time: Array, event: Array) -> Array:
-    """Return y, (n,), of times and events."""
-    y = np.empty(len(time), TIMES)
-    y["time"], y["event"] = time, event
-    return y
+    """Return y, a structured array (n,) of times and events."""
+    response = np.empty(len(time), TIMES)
+    response["time"] = time
+    response["event"] = event
+    return response
 
 
 def happened(cell: str, word: str) -> bool:
-    """Tell whether a cell says that the event happened: 1.0 is 1, other words stand for themselves.
-
-    `word` is that of the event.
-    """
+    """Tell whether a cell is the word for an event; numbers are compared by value (1.0 is 1)."""
     if is_number(cell) and is_number(word):
         return float(cell) == float(word)
     return cell.strip() == word
 
 
 def martingale(y: Array) -> Array:
-    """Return event - H(t), (n,), of Nelson and Aalen's H: what a gene of no effect leaves.
+    """Return the martingale residuals event - H(t), (n,), with Nelson and Aalen's H.
 
     The gradient of Cox's partial likelihood at 0 (Therneau, Grambsch and Fleming 1990): above 0 for
-    who had the event early, below for who is followed long.
+    samples with an early event, below 0 for samples with a long follow-up.
     """
-    at, place = np.unique(y["time"], return_inverse=True)
-    events = np.bincount(place, weights=y["event"], minlength=len(at))
-    at_risk = np.bincount(place)[::-1].cumsum()[::-1]
-    return np.asarray(y["event"] - np.cumsum(events / at_risk)[place])
+    distinct_times, time_index = np.unique(y["time"], return_inverse=True)
+    events = np.bincount(time_index, weights=y["event"], minlength=len(distinct_times))
+    at_risk = np.bincount(time_index)[::-1].cumsum()[::-1]
+    return np.asarray(y["event"] - np.cumsum(events / at_risk)[time_index])
 
 
 def _read(obs: pd.DataFrame, design: Design) -> Array:
@@ -52,14 +50,14 @@ def _read(obs: pd.DataFrame, design: Design) -> Array:
     return times(obs[design.label].astype(str).astype(float).to_numpy(), np.array(event, bool))
 
 
-def _shown(obs: pd.DataFrame, design: Design) -> Array:
-    """Write who is censored with a plus: ``5.2+``."""
+def _label_cells(obs: pd.DataFrame, design: Design) -> Array:
+    """Return the times as text, with a plus after a censored one: ``5.2+``."""
     cells = obs[design.label].astype(str).str.strip()
-    signs = ["" if each else "+" for each in _read(obs, design)["event"]]
-    return np.array([c + s for c, s in zip(cells, signs, strict=True)], dtype=object)
+    signs = ["" if event else "+" for event in _read(obs, design)["event"]]
+    return np.array([cell + sign for cell, sign in zip(cells, signs, strict=True)], dtype=object)
 
 
-def _untold(y: Array, classes: Classes) -> str | None:
+def _training_fault(y: Array, classes: Classes) -> str | None:
     if not y["event"].any():
         return "have no event"
     if y["time"][y["event"]].min() >= y["time"].max():
@@ -69,12 +67,12 @@ def _untold(y: Array, classes: Classes) -> str | None:
 
 SURVIVAL = Response(
     read=_read,
-    shown=_shown,
+    label_cells=_label_cells,
     plain=lambda y: np.asarray(y["time"]),
     number=martingale,
     strata=lambda y, parts: y["event"].astype(np.int64),
-    needed=lambda y, classes: {"the event": y["event"]},
-    untold=_untold,
-    counted=lambda y, classes: counted(int(y["event"].sum()), "event"),
-    boundless=lambda y: not y["event"].any(),
+    required_samples=lambda y, classes: {"the event": y["event"]},
+    training_fault=_training_fault,
+    describe_counts=lambda y, classes: counted(int(y["event"].sum()), "event"),
+    has_infinite_weight=lambda y: not y["event"].any(),
 )

@@ -1,7 +1,7 @@
-"""HDF5 files of annotated matrices (.h5ad): what is read and written of them.
+"""Checked reading, and writing, of HDF5 files of annotated matrices (.h5ad).
 
-Every job of a study reads one, so that the import would be a tenth of a small study's time. What
-`Dataset.save` writes with anndata is plain: a dense X, two tables of strings, one text.
+Every job of a study reads one, and the import of anndata would be a tenth of a small study's time.
+So `read_h5ad` reads by h5py alone what `Dataset.save` writes: a dense X, two tables, one text.
 """
 
 from __future__ import annotations
@@ -28,37 +28,38 @@ if TYPE_CHECKING:
     import h5py
     import pandas as pd
 
-COPIES = 4
-"""Memory that reading takes, in sizes of a file's arrays; a few bytes can promise any number."""
+READING_COPIES = 4
+"""Memory for reading, in sizes of the arrays of a file, which may be far larger than the file."""
 
-PARTS = 10_000
-"""Groups and arrays of a file; more would take minutes to go through."""
+MAX_PARTS = 10_000
+"""Largest number of groups and arrays in a file; checking more would take minutes."""
 
-ROWS = 2_000_000
-"""Genes or samples of a file: twice those of the largest arrays; names alone take 10 µs each."""
+MAX_ROWS = 2_000_000
+"""Largest number of genes or samples in a file, twice that of the largest arrays."""
 
-PIECE = 1 << 20
-"""Bytes of text looked at together."""
+TEXT_BLOCK_BYTES = 1 << 20
+"""About the bytes of text that are checked at once."""
 
-AGAIN = "write it again by AnnData.write_h5ad"
-
-
-SPARSE, SHAPES = ("encoding-type", "h5sparse_format"), ("shape", "h5sparse_shape")
+REWRITE_ADVICE = "write it again by AnnData.write_h5ad"
 
 
-LINES = {"csr_matrix": "csr", "csr": "csr", "csc_matrix": "csc", "csc": "csc"}
-"""Attributes of a sparse matrix, today's and those before anndata 0.7, and what they say."""
+SPARSE_ATTRIBUTES = ("encoding-type", "h5sparse_format")
+SHAPE_ATTRIBUTES = ("shape", "h5sparse_shape")
+
+
+ORIENTATIONS = {"csr_matrix": "csr", "csr": "csr", "csc_matrix": "csc", "csc": "csc"}
+"""Orientation of a sparse matrix by its attribute, of today and of anndata before 0.7."""
 
 
 @contextmanager
-def checked_file(source: BytesIO | Path, where: str) -> Iterator[h5py.File]:
+def checked_file(source: BytesIO | Path, place: str) -> Iterator[h5py.File]:
     """Open an AnnData file whose every array has been checked.
 
     Raises
     ------
     InvalidInput
-        A link or an array that lies in another file; more than memory holds; complex numbers; a
-        sparse matrix whose parts contradict each other; whatever fails while the file is read.
+        A link, or an array in another file; more than fits into memory; complex numbers; a sparse
+        matrix whose parts contradict each other; any error while the file is read.
     """
     import warnings
 
@@ -68,25 +69,28 @@ def checked_file(source: BytesIO | Path, where: str) -> Iterator[h5py.File]:
         with warnings.catch_warnings():  # of old versions and of names that occur twice
             warnings.simplefilter("ignore")
             with h5py.File(source, "r") as file:
-                _check(file, where)
+                _check(file, place)
                 yield file
     except InvalidInput:
         raise
     except Exception as error:  # h5py and anndata raise what they like for a damaged file
-        why = " ".join(str(error).split())[:160] or type(error).__name__
-        raise refuse(where, f"is HDF5, but AnnData cannot read it ({why}); is it truncated? Copy "
-                     "it again, or write it by AnnData.write_h5ad") from None  # fmt: skip
+        reason = " ".join(str(error).split())[:160] or type(error).__name__
+        raise refuse(
+            place,
+            f"is HDF5, but AnnData cannot read it ({reason}); is it truncated? Copy "
+            "it again, or write it by AnnData.write_h5ad",
+        ) from None
 
 
 def read_annotated(source: BytesIO | Path, where: str) -> anndata.AnnData:
-    """Read an AnnData file; see `checked_file` for what is refused."""
+    """Read an AnnData file after the checks of `checked_file`."""
     import anndata
 
     with checked_file(source, where):
         return anndata.read_h5ad(source)
 
 
-def values_of(data: anndata.AnnData, part: str | None, where: str) -> Any:
+def values_of(data: anndata.AnnData, part: str | None, place: str) -> Any:
     """Return X, or the layer that `part` names.
 
     Raises
@@ -96,19 +100,19 @@ def values_of(data: anndata.AnnData, part: str | None, where: str) -> Any:
     """
     layers = [name for name in data.layers if name is not None]  # anndata 0.13 lists X as None
     if part is not None and part not in layers:
-        near = did_you_mean(part, layers) or f" (layers: {', '.join(layers) or 'none'})"
-        raise refuse(where, f"data.part '{part}' is not one of its layers{near}")
+        suggestion = did_you_mean(part, layers) or f" (layers: {', '.join(layers) or 'none'})"
+        raise refuse(place, f"data.part '{part}' is not one of its layers{suggestion}")
     values = data.X if part is None else data.layers[part]
     if values is None:
-        found = f"; choose a layer by data.part: {listing(layers)}" if layers else ""
-        raise refuse(where, f"has no X{found or ', and no layers; write the expression into X'}")
+        remedy = f"; choose a layer by data.part: {listing(layers)}" if layers else ""
+        raise refuse(place, f"has no X{remedy or ', and no layers; write the expression into X'}")
     return values
 
 
 def save_annotated(path: Path, data: anndata.AnnData) -> None:
     """Write X, layers, obs and var of an AnnData.
 
-    Where the file says the same already, it keeps its time: what was made of it is still good.
+    A file with the same content keeps its time stamp, so that results made from it stay up to date.
 
     Raises
     ------
@@ -119,14 +123,16 @@ def save_annotated(path: Path, data: anndata.AnnData) -> None:
 
     layers = {name: layer for name, layer in data.layers.items() if name is not None}
     parts = {"X": data.X, "obs": data.obs, "var": data.var, "layers": layers}
-    with whole_file(path) as part:
+    with whole_file(path) as temporary_path:
         try:
-            anndata.AnnData(**parts).write_h5ad(part)
+            anndata.AnnData(**parts).write_h5ad(temporary_path)
         except (TypeError, ValueError, NotImplementedError) as error:
-            what = f"cannot be written as h5ad ({' '.join(str(error).split())[:160]}); keep text "
-            raise refuse("the AnnData", f"{what}and numbers alone in X, obs and var") from None
-        if path.is_file() and filecmp.cmp(path, part, shallow=False):
-            shutil.copystat(path, part)
+            message = (
+                f"cannot be written as h5ad ({' '.join(str(error).split())[:160]}); keep text "
+            )
+            raise refuse("the AnnData", f"{message}and numbers alone in X, obs and var") from None
+        if path.is_file() and filecmp.cmp(path, temporary_path, shallow=False):
+            shutil.copystat(path, temporary_path)
 
 
 def dense(values: Any, where: str) -> Array:
@@ -143,150 +149,175 @@ def dense(values: Any, where: str) -> Array:
     return np.asarray(values, dtype=np.float64)
 
 
-def _check(file: h5py.File, where: str) -> None:
-    """Refuse what lies outside, is too large, complex, or sparse and contradicts itself."""
+def _check(file: h5py.File, place: str) -> None:
+    """Raise if an array is external, too large, complex, or sparse with contradictory parts."""
     import h5py
 
-    size = arrays = 0
-    for each in _inside(file, where):
-        if isinstance(each, h5py.Group):
-            size += _check_sparse(each, where) if _is_sparse(each) else 0
-            _check_frame(each, where)
+    dense_size = stored_size = 0
+    for node in _walk_nodes(file, place):
+        if isinstance(node, h5py.Group):
+            dense_size += _check_sparse(node, place) if _is_sparse(node) else 0
+            _check_frame(node, place)
         else:
             # A chunk is unpacked whole, however little of it belongs to the array.
-            arrays += max(each.size, prod(each.chunks or ())) * each.dtype.itemsize
-            if each.external or each.is_virtual:
-                raise refuse(f"{where}, {each.name}", f"lies in another file; {AGAIN}")
-            if each.dtype.kind == "c":
-                what = "holds complex numbers; write real ones, or take it out"
-                raise refuse(f"{where}, {each.name}", what)
-        check_size(where, arrays, file.id.get_filesize(), COPIES)
-        check_size(where, size, size, COPIES)
-    _check_texts(file, where)
+            stored_size += max(node.size, prod(node.chunks or ())) * node.dtype.itemsize
+            if node.external or node.is_virtual:
+                raise refuse(f"{place}, {node.name}", f"lies in another file; {REWRITE_ADVICE}")
+            if node.dtype.kind == "c":
+                message = "holds complex numbers; write real ones, or take it out"
+                raise refuse(f"{place}, {node.name}", message)
+        check_size(place, stored_size, file.id.get_filesize(), READING_COPIES)
+        check_size(place, dense_size, dense_size, READING_COPIES)
+    _check_texts(file, place)
 
 
-def _check_texts(file: h5py.File, where: str) -> None:
-    """Refuse more text than the file has bytes: all may be one object, and none is packed."""
+def _check_texts(file: h5py.File, place: str) -> None:
+    """Raise if the texts are longer than the file: many cells may point to one long text."""
     import h5py
 
-    size = 0
-    for each in _inside(file, where):
-        texts = isinstance(each, h5py.Dataset) and h5py.check_string_dtype(each.dtype)
-        if not texts or texts.length is not None or each.ndim != 1:
+    text_size = 0
+    for node in _walk_nodes(file, place):
+        text_type = isinstance(node, h5py.Dataset) and h5py.check_string_dtype(node.dtype)
+        if not text_type or text_type.length is not None or node.ndim != 1:
             continue
-        start, step = 0, 1
-        while start < len(each):
-            read = sum(map(len, each[start : start + step]))
-            start, size = start + step, size + read
-            step = 2 * step if read < PIECE else max(1, step // 2)
-            if size > file.id.get_filesize():
-                at = f"{where}, {each.name}"
-                raise refuse(at, f"holds more text than the file; it is damaged, {AGAIN}")
+        start = 0
+        n_read = 1
+        while start < len(node):
+            read_size = sum(map(len, node[start : start + n_read]))
+            start = start + n_read
+            text_size = text_size + read_size
+            n_read = 2 * n_read if read_size < TEXT_BLOCK_BYTES else max(1, n_read // 2)
+            if text_size > file.id.get_filesize():
+                node_place = f"{place}, {node.name}"
+                raise refuse(
+                    node_place, f"holds more text than the file; it is damaged, {REWRITE_ADVICE}"
+                )
 
 
-def _inside(group: h5py.Group, where: str) -> Iterator[h5py.Group | h5py.Dataset]:
-    """Yield a group and all below it, each once; a link to elsewhere is refused, never followed."""
+def _walk_nodes(group: h5py.Group, place: str) -> Iterator[h5py.Group | h5py.Dataset]:
+    """Yield a group and all nodes below it, each once; raise at a soft or external link."""
     import h5py
 
-    seen: set[int] = set()
-    waiting: list[h5py.Group | h5py.Dataset] = [group]
-    while waiting:
-        each = waiting.pop()
-        if hash(each.id) in seen:
+    visited: set[int] = set()
+    pending: list[h5py.Group | h5py.Dataset] = [group]
+    while pending:
+        node = pending.pop()
+        if hash(node.id) in visited:
             continue
-        seen.add(hash(each.id))
-        held = len(each) if isinstance(each, h5py.Group) else 0
-        if held + len(waiting) + len(seen) > PARTS:
-            raise refuse(where, f"has more than {PARTS} parts; take out what is in its uns")
-        names = list(each) if held else []
+        visited.add(hash(node.id))
+        n_children = len(node) if isinstance(node, h5py.Group) else 0
+        if n_children + len(pending) + len(visited) > MAX_PARTS:
+            raise refuse(place, f"has more than {MAX_PARTS} parts; take out what is in its uns")
+        names = list(node) if n_children else []
         for name in names:
-            if not isinstance(each.get(name, getlink=True), h5py.HardLink):
-                at = f"{where}, {each.name.rstrip('/')}/{name}"
-                raise refuse(at, f"is a link to elsewhere; {AGAIN}")
-        yield each
-        waiting += [each[name] for name in names]
+            if not isinstance(node.get(name, getlink=True), h5py.HardLink):
+                child_place = f"{place}, {node.name.rstrip('/')}/{name}"
+                raise refuse(child_place, f"is a link to elsewhere; {REWRITE_ADVICE}")
+        yield node
+        pending += [node[name] for name in names]
 
 
-def _check_frame(group: h5py.Group, where: str) -> None:
-    """Refuse a table with a column of another length; pandas would repeat a single value."""
-    if _said(group, "encoding-type") != "dataframe":
+def _check_frame(group: h5py.Group, place: str) -> None:
+    """Raise if a column of a table has another length; pandas would repeat a single value."""
+    if _attribute_text(group, "encoding-type") != "dataframe":
         return
-    index = _arrays(group.get(_said(group, "_index")))
-    rows = index[0].shape if index else None
+    index_arrays = _value_arrays(group.get(_attribute_text(group, "_index")))
+    row_shape = index_arrays[0].shape if index_arrays else None
     columns = list(group.attrs.get("column-order", ()))
-    if rows is not None and max(rows, default=0) > ROWS:
-        what = f"has {rows[0]} rows, and at most {ROWS} are read; keep those of the study"
-        raise refuse(f"{where}, {group.name}", what)
+    if row_shape is not None and max(row_shape, default=0) > MAX_ROWS:
+        message = (
+            f"has {row_shape[0]} rows, and at most {MAX_ROWS} are read; keep those of the study"
+        )
+        raise refuse(f"{place}, {group.name}", message)
     if len(set(columns)) < len(columns):
-        raise refuse(f"{where}, {group.name}", f"has two columns of one name; {AGAIN}")
+        raise refuse(f"{place}, {group.name}", f"has two columns of one name; {REWRITE_ADVICE}")
     for name in group:
         column = group[name]
-        if rows is None or len(rows) != 1 or any(part.shape != rows for part in _arrays(column)):
-            what = f"has another number of values than {group.name} has rows; {AGAIN}"
-            raise refuse(f"{where}, {column.name}", what)
+        if (
+            row_shape is None
+            or len(row_shape) != 1
+            or any(part.shape != row_shape for part in _value_arrays(column))
+        ):
+            message = f"has another number of values than {group.name} has rows; {REWRITE_ADVICE}"
+            raise refuse(f"{place}, {column.name}", message)
 
 
-def _arrays(column: Any) -> list[h5py.Dataset]:
-    """Return what a column, or none, has a value in for each row; since pandas 3 texts have two."""
+def _value_arrays(column: Any) -> list[h5py.Dataset]:
+    """Return the arrays of a column (or None) with a value for each row; some columns have two."""
     if hasattr(column, "keys"):
-        return [column[k] for k in ("codes", "values", "mask") if hasattr(column.get(k), "shape")]
+        return [
+            column[name]
+            for name in ("codes", "values", "mask")
+            if hasattr(column.get(name), "shape")
+        ]
     return [] if column is None else [column]
 
 
-def _said(group: h5py.Group, name: str) -> str:
-    """Return an attribute as text: AnnData reads those in bytes, too."""
+def _attribute_text(group: h5py.Group, name: str) -> str:
+    """Return an attribute, which may be bytes, as text."""
     value = group.attrs.get(name, "")
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def _is_sparse(group: h5py.Group) -> bool:
-    """Tell by its parts, since it may say what it is in several ways, or not at all."""
-    words = {_said(group, name) for name in SPARSE}
-    return {"indptr", "indices"} <= {*group} or bool(words & {*LINES})
+    """Tell whether a group is a sparse matrix, by its parts or by an attribute."""
+    words = {_attribute_text(group, name) for name in SPARSE_ATTRIBUTES}
+    return {"indptr", "indices"} <= {*group} or bool(words & {*ORIENTATIONS})
 
 
-def _check_sparse(group: h5py.Group, where: str) -> int:
-    """Refuse pointers and indices that lead out of the matrix; return its size when dense."""
-    at = f"{where}, {group.name}"
-    lines, shape = _form(group)
+def _check_sparse(group: h5py.Group, place: str) -> int:
+    """Return the dense size in bytes; raise if pointers or indices are outside the matrix."""
+    group_place = f"{place}, {group.name}"
+    orientation, shape = _orientation_and_shape(group)
     data, indices, indptr = parts = [group.get(name) for name in ("data", "indices", "indptr")]
-    kinds = ("biuf", "iu", "iu")
-    if not lines or any(part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
-                        for part, kind in zip(parts, kinds, strict=True)):  # fmt: skip
-        raise refuse(at, f"is no sparse matrix as AnnData writes it; {AGAIN}")
-    size, stored = int(shape[0]) * int(shape[1]) * 8, sum(p.size * p.dtype.itemsize for p in parts)
-    check_size(at, stored, group.file.id.get_filesize(), COPIES)
-    check_size(at, size, size, COPIES)
-    major, minor = shape if lines == "csr" else shape[::-1]
-    if fault := _fault(data, indices, indptr, int(major), int(minor)):
-        raise refuse(at, f"{fault}; the file is damaged, {AGAIN}")
+    dtype_kinds = ("biuf", "iu", "iu")
+    if not orientation or any(
+        part is None or getattr(part, "ndim", 0) != 1 or part.dtype.kind not in kind
+        for part, kind in zip(parts, dtype_kinds, strict=True)
+    ):
+        raise refuse(group_place, f"is no sparse matrix as AnnData writes it; {REWRITE_ADVICE}")
+    size = int(shape[0]) * int(shape[1]) * 8
+    stored = sum(stored_part.size * stored_part.dtype.itemsize for stored_part in parts)
+    check_size(group_place, stored, group.file.id.get_filesize(), READING_COPIES)
+    check_size(group_place, size, size, READING_COPIES)
+    major, minor = shape if orientation == "csr" else shape[::-1]
+    if fault := _index_fault(data, indices, indptr, int(major), int(minor)):
+        raise refuse(group_place, f"{fault}; the file is damaged, {REWRITE_ADVICE}")
     return size
 
 
-def _form(group: h5py.Group) -> tuple[str, Array]:
-    """Return what lies in lines, and the shape; '' where attributes are none or do not agree."""
-    said = {LINES.get(_said(group, name), "") for name in SPARSE if name in group.attrs}
-    shapes = [np.asarray(group.attrs[name]) for name in SHAPES if name in group.attrs]
+def _orientation_and_shape(group: h5py.Group) -> tuple[str, Array]:
+    """Return "csr" or "csc", and the shape; "" if attributes are missing or do not agree."""
+    orientations = {
+        ORIENTATIONS.get(_attribute_text(group, name), "")
+        for name in SPARSE_ATTRIBUTES
+        if name in group.attrs
+    }
+    shapes = [np.asarray(group.attrs[name]) for name in SHAPE_ATTRIBUTES if name in group.attrs]
     shape = shapes[0] if shapes else np.empty(0)
-    one = len(said) == 1 and all(np.array_equal(shape, other) for other in shapes)
-    whole = shape.shape == (2,) and shape.dtype.kind in "iu" and (shape >= 0).all()
-    return said.pop() if one and whole else "", shape
+    is_consistent = len(orientations) == 1 and all(
+        np.array_equal(shape, shape_attribute) for shape_attribute in shapes
+    )
+    is_shape = shape.shape == (2,) and shape.dtype.kind in "iu" and (shape >= 0).all()
+    return orientations.pop() if is_consistent and is_shape else "", shape
 
 
-def _fault(data: Any, indices: Any, indptr: Any, major: int, minor: int) -> str:
-    """Say in which of its parts a compressed matrix (major, minor) leads out of itself."""
+def _index_fault(data: Any, indices: Any, indptr: Any, major: int, minor: int) -> str:
+    """Return the fault of a compressed matrix (major, minor), or "" if it has none."""
     if len(indptr) != major + 1 or len(data) != len(indices):
-        return f"indptr has {len(indptr)} entries, data {len(data)} and indices {len(indices)}, " \
-               f"for {major} lines"  # fmt: skip
+        return (
+            f"indptr has {len(indptr)} entries, data {len(data)} and indices {len(indices)}, "
+            f"for {major} lines"
+        )
     starts = indptr[()].astype(np.int64)
     if starts[0] != 0 or starts[-1] != len(indices) or (np.diff(starts) < 0).any():
         return f"indptr does not grow from 0 to {len(indices)}"
-    places = indices[()].astype(np.int64)
-    if places.size and not (places.min() >= 0 and places.max() < minor):
-        wrong = places[(places < 0) | (places >= minor)][0]
-        return f"indices holds {wrong}, where 0 to {minor - 1} are"
-    lines = np.repeat(np.arange(major), np.diff(starts))
-    if len(np.unique(lines * minor + places)) < len(places):
+    minor_indices = indices[()].astype(np.int64)
+    if minor_indices.size and not (minor_indices.min() >= 0 and minor_indices.max() < minor):
+        outside_index = minor_indices[(minor_indices < 0) | (minor_indices >= minor)][0]
+        return f"indices holds {outside_index}, where 0 to {minor - 1} are"
+    line_numbers = np.repeat(np.arange(major), np.diff(starts))
+    if len(np.unique(line_numbers * minor + minor_indices)) < len(minor_indices):
         return "indices names one cell twice"
     return ""
 
@@ -294,19 +325,22 @@ def _fault(data: Any, indices: Any, indptr: Any, major: int, minor: int) -> str:
 def read_h5ad(
     path: str | Path, layers: Sequence[str] = ()
 ) -> tuple[Array, pd.DataFrame, pd.DataFrame, str, dict[str, Array]]:
-    """Return X as float64, obs, var, the text under ``uns/genesig``, and those layers it has.
+    """Return X as float64, obs, var, the text under ``uns/genesig``, and the layers that exist.
 
     Raises
     ------
     InvalidInput
-        See `checked_file`: whoever may write the results may have changed it.
+        See `checked_file`: results may have been changed by other programs.
     """
     with checked_file(Path(path), str(path)) as file:
         note = file["uns/genesig"].asstr()[()]
-        found = {name: dense(file[f"layers/{name}"][()], str(path)) for name in layers
-                 if f"layers/{name}" in file}  # fmt: skip
+        layer_values = {
+            name: dense(file[f"layers/{name}"][()], str(path))
+            for name in layers
+            if f"layers/{name}" in file
+        }
         X = dense(file["X"][()], str(path))
-        return X, _table(file["obs"]), _table(file["var"]), note, found
+        return X, _table(file["obs"]), _table(file["var"]), note, layer_values
 
 
 def _table(group: Any) -> pd.DataFrame:
@@ -320,6 +354,7 @@ def _table(group: Any) -> pd.DataFrame:
 
 
 def _column(stored: Any) -> Any:
+    """Return the values of a column of a stored data frame."""
     kind = stored.attrs["encoding-type"]
     if kind == "string-array":
         return stored.asstr()[()]

@@ -32,7 +32,8 @@ UNALIGNED = "unaligned"
 OMIC = "omic"
 """Column of the gene table that says which omic each gene is of."""
 
-CHROMOSOME, POSITION = "chromosome", "position"
+CHROMOSOME = "chromosome"
+POSITION = "position"
 """Columns of the gene table that say where each gene lies; blank and NaN where that is unknown."""
 
 
@@ -40,8 +41,8 @@ CHROMOSOME, POSITION = "chromosome", "position"
 class Dataset:
     """Samples × genes with both tables and the origin of every value.
 
-    A study's are in the order of their names (code points): what is drawn, and which of two equal
-    genes comes first, goes by rows and columns.
+    Samples and genes of a study are in the order of their names (code points): random draws, and
+    the choice between two equal genes, depend on rows and columns.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class Dataset:
         ``dropped``: list of {kind, name, reason}; ``steps``: row-wise steps already applied;
         ``inputs``: {path: sha256}; ``warnings``: list of sentences.
     unaligned : (n_samples, n_genes) float64 array or None
-        X before studies were aligned, where each training set chooses by itself how they are.
+        X before studies were aligned, if each training set chooses its own alignment.
     """
 
     X: Array
@@ -77,11 +78,11 @@ class Dataset:
 
     @property
     def kind(self) -> Response:
-        """What the kind of response says of itself."""
+        """The functions of the kind of response."""
         return RESPONSES[self.design.kind]
 
     def response(self) -> Array:
-        """Return y, (n,), as its kind has it: ±1 for two classes, the number for regression."""
+        """Return y, (n,), in the coding of its kind: ±1 for two classes, numbers for regression."""
         return self.kind.read(self.obs, self.design)
 
     def plain(self) -> Array:
@@ -89,93 +90,101 @@ class Dataset:
         return self.kind.plain(self.response())
 
     def groups(self) -> Array | None:
-        """Return the group name of each sample, or None where the study has no groups."""
+        """Return the group name of each sample, or None if the study has no groups."""
         column = self.design.group
         return None if column is None else self.obs[column].astype(str).to_numpy(dtype=object)
 
     def batches(self) -> Array | None:
-        """Return the batch name of each sample, or None where the study names no batches."""
+        """Return the batch name of each sample, or None if the study has no batches."""
         column = self.design.batch
         return None if column is None else self.obs[column].astype(str).to_numpy(dtype=object)
 
     def covariates(self) -> Array:
-        """Return what is held fixed, (n_samples, q), NaN where missing; q is 0 where nothing is."""
+        """Return the covariates, (n_samples, q), NaN where missing; q is 0 without covariates."""
         return encoded(self.design.covariates, self.obs)
 
     def sample_weights(self) -> Array | None:
-        """Return the weights that a column gives, (n_samples,), or None: equal, or balanced."""
+        """Return the weights in a column, (n_samples,), or None for equal or balanced weights."""
         column = self.design.weights
         if column is None or column == BALANCED:
             return None
         return self.obs[column].astype(float).to_numpy()
 
     def prior_weights(self, factors: Array | None = None) -> Array | None:
-        """Return the weight of each gene's l1 term, (n_genes,), or None where all are 1.
+        """Return the weight of each gene's l1 term, (n_genes,), or None if all are 1.
 
-        Factors (n_omics,) of the omics multiply it.
+        `factors` (n_omics,) multiply the weights of each omic.
         """
-        known = PRIOR_WEIGHT in self.var
-        own = self.var[PRIOR_WEIGHT].to_numpy(dtype=float) if known else None
+        has_weights = PRIOR_WEIGHT in self.var
+        gene_weights = self.var[PRIOR_WEIGHT].to_numpy(dtype=float) if has_weights else None
         if factors is None:
-            return own
-        of_omic: Array = factors[self.omic_of()]
-        return of_omic if own is None else own * of_omic
+            return gene_weights
+        omic_weights: Array = factors[self.omic_of()]
+        return omic_weights if gene_weights is None else gene_weights * omic_weights
 
     @cached_property
     def omics(self) -> tuple[str, ...]:
-        """Names of the omics, in the order of the alphabet; none where there is one matrix."""
+        """Names of the omics, in alphabetical order; empty if there is one matrix."""
         return tuple(sorted(set(self.var[OMIC].astype(str)))) if OMIC in self.var else ()
 
     def omic_of(self) -> Array:
-        """Return the omic of each gene, its number in `omics`, (n_genes,)."""
-        place = {name: number for number, name in enumerate(self.omics)}
-        return np.array([place[name] for name in self.var[OMIC].astype(str)], dtype=np.int64)
+        """Return the omic of each gene as an index of `omics`, (n_genes,)."""
+        number_of_omic = {name: number for number, name in enumerate(self.omics)}
+        return np.array(
+            [number_of_omic[name] for name in self.var[OMIC].astype(str)], dtype=np.int64
+        )
 
     def without(self, omic: str) -> Dataset:
-        """Return the data set of the other omics."""
-        kept = (self.var[OMIC].astype(str) != omic).to_numpy()
-        return replace(self, X=np.ascontiguousarray(self.X[:, kept]), var=self.var[kept].copy())
+        """Return the data set without the genes of one omic."""
+        is_kept = (self.var[OMIC].astype(str) != omic).to_numpy()
+        return replace(
+            self, X=np.ascontiguousarray(self.X[:, is_kept]), var=self.var[is_kept].copy()
+        )
 
     @property
     def placed(self) -> bool:
-        """Tell whether the study knows where its genes lie."""
+        """Tell whether the positions of the genes are known."""
         return POSITION in self.var
 
     def places(self) -> tuple[Array, Array]:
-        """Return chromosome and position of each gene; one without them is a chromosome of its own.
+        """Return chromosome and position of each gene; an unplaced gene has its own chromosome.
 
         Raises
         ------
         GenesigError
-            The study does not know where its genes lie.
+            The positions of the genes are not known.
         """
         if not self.placed:
             raise GenesigError("the genes have no places; set data.chromosome and data.position")
-        names = self.var[CHROMOSOME].astype(str).to_numpy(dtype=object, copy=True)
+        chromosomes = self.var[CHROMOSOME].astype(str).to_numpy(dtype=object, copy=True)
         position = self.var[POSITION].to_numpy(dtype=float, copy=True)
-        alone = np.flatnonzero(np.isnan(position))
-        names[alone] = [f"\0{gene}" for gene in alone]
-        position[alone] = 0.0
-        return names, position
+        unplaced = np.flatnonzero(np.isnan(position))
+        chromosomes[unplaced] = [f"\0{gene}" for gene in unplaced]
+        position[unplaced] = 0.0
+        return chromosomes, position
 
     def rows(self, names: Sequence[str]) -> Array:
         """Return the row numbers of the named samples, in the order of the names."""
-        place = {name: row for row, name in enumerate(self.samples)}
-        return np.array([place[name] for name in names], dtype=np.int64)
+        row_of_sample = {name: row for row, name in enumerate(self.samples)}
+        return np.array([row_of_sample[name] for name in names], dtype=np.int64)
 
     def save(self, path: str | Path) -> None:
         """Write an ``.h5ad`` file (X, obs, var; design and provenance as JSON in ``uns``)."""
         import anndata
 
-        notes = {"design": self.design.notes(), "provenance": self.provenance}
+        uns_notes = {"design": self.design.notes(), "provenance": self.provenance}
         layers = {} if self.unaligned is None else {UNALIGNED: self.unaligned}
         data = anndata.AnnData(
-            self.X, obs=self.obs, var=self.var, uns={"genesig": json.dumps(notes)}, layers=layers
+            self.X,
+            obs=self.obs,
+            var=self.var,
+            uns={"genesig": json.dumps(uns_notes)},
+            layers=layers,
         )
-        # HDF5 crashes where the disk is full, so there has to be room beforehand.
-        room = (1 + len(layers)) * self.X.nbytes + 200 * sum(self.X.shape) + 65536
-        with whole_file(path, room) as part:
-            data.write_h5ad(part)
+        # HDF5 crashes on a full disk, so free space is checked beforehand.
+        needed_bytes = (1 + len(layers)) * self.X.nbytes + 200 * sum(self.X.shape) + 65536
+        with whole_file(path, needed_bytes) as temporary_path:
+            data.write_h5ad(temporary_path)
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
@@ -184,26 +193,32 @@ class Dataset:
         Raises
         ------
         InvalidInput
-            It wrote no such file: somebody else did, or it is damaged.
+            The file was not written by `save`, or is damaged.
         """
         X, obs, var, note, layers = read_h5ad(path, (UNALIGNED,))
         try:
             return cls._of(X, obs, var, json.loads(note), layers.get(UNALIGNED))
         except (KeyError, TypeError, ValueError) as error:
-            why = " ".join(str(error).split())[:80]
-            raise refuse(path, f"is no data set of a study ({why}); remove it, and it is made "
-                         "anew") from None  # fmt: skip
+            reason = " ".join(str(error).split())[:80]
+            raise refuse(
+                path, f"is no data set of a study ({reason}); remove it, and it is made anew"
+            ) from None
 
     @classmethod
     def _of(
-        cls, X: Array, obs: pd.DataFrame, var: pd.DataFrame, notes: dict[str, Any],
+        cls,
+        X: Array,
+        obs: pd.DataFrame,
+        var: pd.DataFrame,
+        notes: dict[str, Any],
         unaligned: Array | None,
-    ) -> Dataset:  # fmt: skip
+    ) -> Dataset:
+        """Return a data set from the parts of its file."""
         return cls(
             X=X,
             obs=obs.astype(str),
             var=var.assign(symbol=var["symbol"].astype(str)),
-            design=Design.of(notes["design"]),
+            design=Design.from_notes(notes["design"]),
             provenance=notes["provenance"],
             unaligned=unaligned,
         )

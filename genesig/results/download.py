@@ -1,4 +1,4 @@
-"""A file from the network: under its own name only when it is whole, resumed where it broke off."""
+"""Downloads: a file gets its name when it is complete, and a broken download is resumed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from genesig.results.files import save_text
 
 T = TypeVar("T")
 
-TIMEOUT = 60.0
+TIMEOUT_SECONDS = 60.0
 # Seconds before the second, third and fourth try.
-WAITS = (1.0, 2.0, 4.0)
-CHUNK = 1 << 16
+RETRY_WAITS = (1.0, 2.0, 4.0)
+CHUNK_BYTES = 1 << 16
 
 
 def read_page(url: str) -> str:
@@ -32,44 +32,48 @@ def read_page(url: str) -> str:
     Raises
     ------
     InvalidInput
-        It is not there, or there is no network.
+        The page does not exist, or there is no network.
     """
 
-    def once() -> str:
-        with urlopen(url, timeout=TIMEOUT) as answer:  # the address is the user's own setting
-            return str(answer.read().decode("utf-8", errors="replace"))
+    def read_once() -> str:
+        with urlopen(
+            url, timeout=TIMEOUT_SECONDS
+        ) as response:  # the address is the user's own setting
+            return str(response.read().decode("utf-8", errors="replace"))
 
-    return _tried(url, once)
+    return _try_repeatedly(url, read_once)
 
 
 class AbsentFile(InvalidInput):
-    """The server answers, and has no such file."""
+    """The server has no such file."""
 
 
-class _BrokenOff(HTTPException):
+class _IncompleteDownload(HTTPException):
     """A download that ended too early."""
 
 
-def _tried(url: str, once: Callable[[], T], tries: int = 1) -> T:
-    """Try again, after `WAITS`, where the reason may pass; `tries` counts from 1.
+def _try_repeatedly(url: str, action: Callable[[], T], attempt: int = 1) -> T:
+    """Return the result of an action, repeated after `RETRY_WAITS` if an error may be temporary.
+
+    `attempt` counts from 1.
 
     Raises
     ------
     InvalidInput
-        With what the last try met.
+        With the error of the last attempt.
     """
     try:
-        return once()
+        return action()
     except (OSError, HTTPException, ValueError) as error:
         if isinstance(error, HTTPError):
             error.close()
-        if tries > len(WAITS) or not _may_pass(error):
-            raise _refuse(url, error) from None
-    sleep(WAITS[tries - 1])
-    return _tried(url, once, tries + 1)
+        if attempt > len(RETRY_WAITS) or not _is_temporary(error):
+            raise _network_error(url, error) from None
+    sleep(RETRY_WAITS[attempt - 1])
+    return _try_repeatedly(url, action, attempt + 1)
 
 
-def _may_pass(error: Exception) -> bool:
+def _is_temporary(error: Exception) -> bool:
     if isinstance(error, HTTPError):
         return error.code >= 500 or error.code in (408, 429)
     return isinstance(error, URLError | TimeoutError | ConnectionError | HTTPException)
@@ -78,48 +82,49 @@ def _may_pass(error: Exception) -> bool:
 def download(url: str, path: Path) -> str:
     """Download to ``path.part`` and return that file's SHA-256.
 
-    A part that an earlier call, or an earlier try of this one, left is gone on with, where the
-    server can.
+    A part from an earlier call or attempt is continued, if the server supports this.
 
     Raises
     ------
     InvalidInput
-        It is not there, or broke off; what came so far is kept.
+        The file does not exist, or the download broke off; its part is kept.
     """
-    part = part_of(path)
+    part_path = part_of(path)
     try:
-        part.parent.mkdir(parents=True, exist_ok=True)
+        part_path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"is no folder that can be written to: {error.strerror}; name another one"
-        raise refuse(path.parent, what) from None
-    _tried(url, partial(_go_on, url, part))
-    with part.open("rb") as stream:
+        message = f"is no folder that can be written to: {error.strerror}; name another one"
+        raise refuse(path.parent, message) from None
+    _try_repeatedly(url, partial(_resume, url, part_path))
+    with part_path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _go_on(url: str, part: Path) -> None:
-    have = part.stat().st_size if part.exists() else 0
-    headers = {"Range": f"bytes={have}-"} if have else {}
+def _resume(url: str, part_path: Path) -> None:
+    """Append the missing bytes of a file to its part."""
+    n_present = part_path.stat().st_size if part_path.exists() else 0
+    headers = {"Range": f"bytes={n_present}-"} if n_present else {}
     try:
-        answer = urlopen(Request(url, headers=headers), timeout=TIMEOUT)
+        response = urlopen(Request(url, headers=headers), timeout=TIMEOUT_SECONDS)
     except HTTPError as error:
-        if error.code != 416 or not have:
+        if error.code != 416 or not n_present:
             raise
         error.close()
-        part.unlink()  # more is there than the server has: of another version
-        return _go_on(url, part)
-    with answer, part.open("ab" if answer.status == 206 else "wb") as stream:
-        have = have if answer.status == 206 else 0
-        expected = have + int(answer.headers.get("Content-Length") or 0)
-        while block := answer.read(CHUNK):
+        part_path.unlink()  # the part is longer than the file, so it is of another version
+        return _resume(url, part_path)
+    with response, part_path.open("ab" if response.status == 206 else "wb") as stream:
+        n_present = n_present if response.status == 206 else 0
+        expected = n_present + int(response.headers.get("Content-Length") or 0)
+        while block := response.read(CHUNK_BYTES):
             stream.write(block)
-    if (size := part.stat().st_size) < expected:
-        raise _BrokenOff(f"broke off after {size} of {expected} bytes; run again, it goes on from "
-                         "there")  # fmt: skip
+    if (n_bytes := part_path.stat().st_size) < expected:
+        raise _IncompleteDownload(
+            f"broke off after {n_bytes} of {expected} bytes; run again, it goes on from there"
+        )
 
 
 def part_of(path: Path) -> Path:
-    """Return where the unfinished file lies."""
+    """Return the path of the unfinished download."""
     return path.with_name(path.name + ".part")
 
 
@@ -129,9 +134,9 @@ def download_gzip(url: str, path: Path) -> None:
     Raises
     ------
     AbsentFile
-        The server has no such file, or answers with a page of text.
+        The server has no such file, or returns a page of text.
     InvalidInput
-        It broke off, in which case a part is kept; or it is no sound gzip file.
+        The download broke off (its part is kept), or is not a valid gzip file.
     """
     digest = download(url, path)
     if not _is_gzip(path):
@@ -139,7 +144,7 @@ def download_gzip(url: str, path: Path) -> None:
         error_type = AbsentFile if _is_page(path) else InvalidInput
         part_of(path).unlink()
         raise error_type([Problem(url, message)])
-    _keep(path, digest)
+    _finish_download(path, digest)
 
 
 def _is_page(path: Path) -> bool:
@@ -152,48 +157,51 @@ def _is_gzip(path: Path) -> bool:
     """Tell whether the whole download can be unpacked."""
     try:
         with gzip.open(part_of(path)) as stream:
-            while stream.read(CHUNK):
+            while stream.read(CHUNK_BYTES):
                 pass
     except (OSError, EOFError, zlib.error):
         return False
     return True
 
 
-def _keep(path: Path, digest: str) -> None:
-    """Give a whole download its name, and write its SHA-256 beside it as ``sha256sum`` does."""
+def _finish_download(path: Path, digest: str) -> None:
+    """Rename a complete download, and write its SHA-256 beside it, as ``sha256sum`` does."""
     part_of(path).replace(path)
     save_text(path.with_name(path.name + ".sha256"), f"{digest}  {path.name}\n")
 
 
-def check_kept(path: Path) -> None:
-    """Check a download against the SHA-256 that lies beside it; a file without one is the user's.
+def check_download_digest(path: Path) -> None:
+    """Raise if a file differs from the SHA-256 beside it; a file without one is the user's own.
 
     Raises
     ------
     InvalidInput
         The file is not the one that was downloaded.
     """
-    beside = path.with_name(path.name + ".sha256")
-    noted = beside.read_text(errors="replace").split() if beside.is_file() else []
-    if not noted or not re.fullmatch("[0-9a-f]{64}", noted[0]):
+    digest_path = path.with_name(path.name + ".sha256")
+    digest_words = digest_path.read_text(errors="replace").split() if digest_path.is_file() else []
+    if not digest_words or not re.fullmatch("[0-9a-f]{64}", digest_words[0]):
         return
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    if noted[0] != digest:
-        what = f"is not the file that was downloaded: its SHA-256 is not that in {beside.name}; "
-        raise refuse(path, what + "remove both and fetch it again, or the latter to keep yours")
+    if digest_words[0] != digest:
+        message = (
+            f"is not the file that was downloaded: its SHA-256 is not that in {digest_path.name}; "
+        )
+        raise refuse(path, message + "remove both and fetch it again, or the latter to keep yours")
 
 
-def _refuse(url: str, error: Exception) -> InvalidInput:
-    if isinstance(error, _BrokenOff):
-        what = str(error)
+def _network_error(url: str, error: Exception) -> InvalidInput:
+    """Return the error for the user after a failed download."""
+    if isinstance(error, _IncompleteDownload):
+        message = str(error)
     elif isinstance(error, HTTPError):
-        what = f"the server answers {error.code} ({error.reason})"
-        what += "; is the accession right, and public?" if error.code == 404 else "; try later"
+        message = f"the server answers {error.code} ({error.reason})"
+        message += "; is the accession right, and public?" if error.code == 404 else "; try later"
     elif isinstance(error, ValueError):
-        what = "is no address; it begins with https://"
+        message = "is no address; it begins with https://"
     else:
-        why = error.reason if isinstance(error, URLError) else str(error) or type(error).__name__
-        what = f"cannot be reached ({why}); try later, or download the file in a browser"
+        reason = error.reason if isinstance(error, URLError) else str(error) or type(error).__name__
+        message = f"cannot be reached ({reason}); try later, or download the file in a browser"
     is_absent = isinstance(error, HTTPError) and error.code in (404, 410)
-    return AbsentFile([Problem(url, what)]) if is_absent else refuse(url, what)
+    return AbsentFile([Problem(url, message)]) if is_absent else refuse(url, message)

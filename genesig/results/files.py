@@ -1,7 +1,8 @@
-"""Files that are whole or not there: arrays, tables, JSON; what a cell of a table may hold.
+"""Files that are either complete or absent: arrays, tables, JSON.
 
-Such a name is written with an apostrophe before it, as spreadsheets themselves mark text, and read
-back without it. Numbers, signs alone and all other names stand as they are.
+A name in a table that a spreadsheet would compute as a formula is written with an apostrophe before
+it, as spreadsheets mark text, and read back without it. Numbers, single signs and all other names
+are written as they are.
 """
 
 from __future__ import annotations
@@ -26,34 +27,34 @@ from genesig.words import is_number
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMULA = re.compile(r"[=+\-@\t\r]")
+FORMULA_START = re.compile(r"[=+\-@\t\r]")
 
 
-MARKED = re.compile(r"'+[=+\-@\t\r]")
+MARKED_NAME = re.compile(r"'+[=+\-@\t\r]")
 
 
 def cell(name: Any) -> Any:
-    """Mark a name that a spreadsheet would compute; `plain` gives it back, whatever it is."""
+    """Return a name with an apostrophe if a spreadsheet would compute it; `plain` reverses this."""
     if not isinstance(name, str) or name[:1] not in "'=+-@\t\r":
         return name
-    formula = FORMULA.match(name) and len(name) > 1 and not is_number(name)
-    return f"'{name}" if formula or MARKED.match(name) else name
+    formula = FORMULA_START.match(name) and len(name) > 1 and not is_number(name)
+    return f"'{name}" if formula or MARKED_NAME.match(name) else name
 
 
 def plain(text: Any) -> Any:
-    """Return the name that `cell` has written."""
-    return text[1:] if isinstance(text, str) and MARKED.match(text) else text
+    """Return the original name of a cell that `cell` wrote."""
+    return text[1:] if isinstance(text, str) and MARKED_NAME.match(text) else text
 
 
 @contextmanager
-def whole_file(path: str | Path, room: int = 0) -> Iterator[Path]:
-    """Give a temporary path to write to; rename it to `path`, or what it links to, at a good end.
+def whole_file(path: str | Path, needed_bytes: int = 0) -> Iterator[Path]:
+    """Yield a temporary path to write to, and rename it to `path` (or its link target) on success.
 
     Parameters
     ----------
     path : str or Path
-    room : int
-        Bytes that are to be free before anything is written.
+    needed_bytes : int
+        Bytes that must be free before the file is written.
 
     Raises
     ------
@@ -61,28 +62,28 @@ def whole_file(path: str | Path, room: int = 0) -> Iterator[Path]:
         The disk is full, or may not be written to.
     """
     path = Path(path)
-    # A link stays, and what it names is written.
+    # A link stays a link: its target is written.
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    part = target.with_name(f".{os.getpid()}.{target.name}")
+    temporary_path = target.with_name(f".{os.getpid()}.{target.name}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if free_bytes(path) < room:
+        if free_bytes(path) < needed_bytes:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        yield part
-        part.replace(target)
+        yield temporary_path
+        temporary_path.replace(target)
     except Exception as error:  # HDF5 says by a RuntimeError that the disk is full
-        if found := refusal(error, path):
-            raise InvalidInput([found]) from error
+        if problem := refusal(error, path):
+            raise InvalidInput([problem]) from error
         raise
     finally:
         with suppress(OSError):
-            part.unlink(missing_ok=True)
+            temporary_path.unlink(missing_ok=True)
 
 
 def save_text(path: str | Path, text: str) -> None:
     """Write text as UTF-8 with Unix line ends."""
-    with whole_file(path) as part:
-        part.write_text(text, encoding="utf-8", newline="\n")
+    with whole_file(path) as temporary_path:
+        temporary_path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def save_json(path: str | Path, value: Any) -> None:
@@ -97,13 +98,16 @@ def load_json(path: str | Path) -> Any:
 
 def save_table(path: str | Path, table: pd.DataFrame) -> None:
     """Write a TSV without index, numbers with 10 significant digits, names as `cell` has them."""
-    with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
+    with (
+        whole_file(path) as temporary_path,
+        temporary_path.open("w", encoding="utf-8", newline="") as stream,
+    ):
         write_table(stream, table)
 
 
 def write_table(stream: TextIO, table: pd.DataFrame) -> None:
-    """Write to an open file what `save_table` does."""
-    table = _names(table, cell)
+    """Write a table to an open file in the format of `save_table`."""
+    table = _change_names(table, cell)
     table.to_csv(stream, sep="\t", index=False, float_format="%.10g", lineterminator="\n")
 
 
@@ -114,19 +118,20 @@ def save_tables(paths: Mapping[str, str | Path], tables: Mapping[str, pd.DataFra
 
 
 def load_table(path: str | Path, text: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a TSV; the columns named in `text` stay strings, whatever they look like."""
+    """Read a TSV; the columns named in `text` stay strings even if they look like numbers."""
     import pandas as pd
 
-    found = pd.read_csv(path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False,
-                        na_values=[""])  # fmt: skip
-    return _names(found, plain)
+    table = pd.read_csv(
+        path, sep="\t", dtype=dict.fromkeys(text, str), keep_default_na=False, na_values=[""]
+    )
+    return _change_names(table, plain)
 
 
-def _names(table: pd.DataFrame, change: Callable[[Any], Any]) -> pd.DataFrame:
-    """Change names; a column without one to change stays as it is, to the byte."""
-    for column in [name for name, kind in table.dtypes.items() if kind.kind == "O"]:
+def _change_names(table: pd.DataFrame, change_name: Callable[[Any], Any]) -> pd.DataFrame:
+    """Return the table with its names changed; columns without a changed name are not copied."""
+    for column in [name for name, dtype in table.dtypes.items() if dtype.kind == "O"]:
         names = table[column].tolist()
-        changed = list(map(change, names))
+        changed = list(map(change_name, names))
         if changed != names:
             table = table.assign(**{str(column): np.array(changed, dtype=object)})
     return table
@@ -141,7 +146,7 @@ def load_tables(
 
 def save_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
     """Write named arrays as an ``.npz`` file."""
-    with whole_file(path) as part, part.open("wb") as stream:
+    with whole_file(path) as temporary_path, temporary_path.open("wb") as stream:
         np.savez(stream, **arrays)
 
 
@@ -151,7 +156,7 @@ def load_arrays(path: str | Path) -> dict[str, Array]:
     Raises
     ------
     InvalidInput
-        It is not whole.
+        The file is damaged.
     """
     try:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
@@ -161,7 +166,7 @@ def load_arrays(path: str | Path) -> dict[str, Array]:
 
 
 def check_output(path: str | Path, inputs: Iterable[str]) -> None:
-    """Refuse a file to be written that is an input, is no file, or has no folder.
+    """Raise if an output file is also an input, is not a file, or has no folder.
 
     Raises
     ------

@@ -119,111 +119,134 @@ class Fits:
 
     def coef(self, fit: int, mu: int) -> tuple[Array, Array]:
         """Return (indices, values) of the non-zero coefficients of one fit at one mu."""
-        part = slice(*self.indptr[fit * len(self.mu) + mu :][:2])
-        return self.indices[part], self.values[part]
+        entries = slice(*self.indptr[fit * len(self.mu) + mu :][:2])
+        return self.indices[entries], self.values[entries]
 
     def of_covariates(self, fit: int, C: Array) -> Array | float:
-        """Return what covariates C (n, r) add to the scores of one fit, (n, n_mu) or (n, n_mu, T).
+        """Return the part of covariates C (n, r) in the scores of a fit, (n, n_mu) or (n, n_mu, T).
 
-        0 without any. NaN counts as the mean of the training samples.
+        0 without covariates. NaN counts as the mean of the training samples.
         """
         if self.gamma is None or self.covariate_mean is None or self.knots is None:
             return 0.0
-        return covariate_part(splined(C, self.knots[fit]), self.covariate_mean[fit],
-                              self.gamma[fit])  # fmt: skip
+        return covariate_part(
+            splined(C, self.knots[fit]), self.covariate_mean[fit], self.gamma[fit]
+        )
 
     def strength(self) -> Array:
-        """Return the weights, or with several classes the length of those of each gene, (nnz,)."""
+        """Return the weights, or for several classes the norm of each gene's weights, (nnz,)."""
         weights: Array = self.values
         return weights if weights.ndim == 1 else np.sqrt(np.square(weights).sum(axis=1))
 
     def test(self, fit: int) -> tuple[Array, Array]:
         """Return (rows, scores) of the test samples of one fit; scores (n_test, n_mu)."""
-        part = slice(*self.test_indptr[fit:][:2])
-        return self.test_rows[part], self.scores[part]
+        entries = slice(*self.test_indptr[fit:][:2])
+        return self.test_rows[entries], self.scores[entries]
 
     def sizes(self) -> Array:
-        """Return the number of genes of each list, (m, n_mu); NaN where it was not kept."""
-        counted = np.diff(self.indptr).reshape(len(self), len(self.mu))
-        return np.where(np.isnan(self.gap), np.nan, counted)
+        """Return the number of genes of each list, (m, n_mu); NaN if the list was too long."""
+        list_sizes = np.diff(self.indptr).reshape(len(self), len(self.mu))
+        return np.where(np.isnan(self.gap), np.nan, list_sizes)
 
     @property
     def whole(self) -> Array:
-        """Tell for each mu whether every fit has a list there, (n_mu,)."""
+        """Mask (n_mu,) of the mu at which every fit has a list."""
         return np.asarray(~np.isnan(self.gap).any(axis=0))
 
     def with_chosen(self) -> Fits:
-        """Return the fits with the chosen list of each as one more, the last, whose mu is NaN.
+        """Return the fits with the chosen list of each fit appended as a last list, with mu NaN.
 
-        Its mu differs from fit to fit, so it has none of its own; whatever is measured along mu is
-        so measured for the answer, too.
+        Its mu differs between fits. With it, all that is measured for each mu is also measured for
+        the chosen list.
         """
         if self.answer_indptr is not None:
-            return self._with(self.answer("predictive"))
-        m, n_mu = len(self), len(self.mu)
+            return self._append_answer(self.answer("predictive"))
+        m = len(self)
+        n_mu = len(self.mu)
         mu = self.choice[:, 2]
-        places = np.column_stack([np.tile(np.arange(n_mu), (m, 1)), mu])
-        indptr, entries = _ragged(self.indptr, (np.arange(m)[:, None] * n_mu + places).ravel())
-        chosen = np.repeat(mu, np.diff(self.test_indptr))
+        list_indices = np.column_stack([np.tile(np.arange(n_mu), (m, 1)), mu])
+        indptr, entries = _take_ragged(
+            self.indptr, (np.arange(m)[:, None] * n_mu + list_indices).ravel()
+        )
+        chosen_mu = np.repeat(mu, np.diff(self.test_indptr))
         return replace(
             self,
             mu=np.append(self.mu, np.nan),
             indptr=indptr,
             indices=self.indices[entries],
             values=self.values[entries],
-            intercept=self.intercept[np.arange(m)[:, None], places],
-            gap=np.take_along_axis(self.gap, places, axis=1),
+            intercept=self.intercept[np.arange(m)[:, None], list_indices],
+            gap=np.take_along_axis(self.gap, list_indices, axis=1),
             scores=np.concatenate(
-                [self.scores, self.scores[np.arange(len(chosen)), chosen][:, None]], axis=1
+                [self.scores, self.scores[np.arange(len(chosen_mu)), chosen_mu][:, None]], axis=1
             ),
-            gamma=None if self.gamma is None else self.gamma[np.arange(m)[:, None], places],
+            gamma=None if self.gamma is None else self.gamma[np.arange(m)[:, None], list_indices],
         )
 
     def answer(self, name: str) -> Fits:
-        """Return the fits with one of the `ANSWERS` as their only list, which has no mu.
+        """Return the fits with one of the `ANSWERS` as their only list, with mu NaN.
 
-        Its scores are less the threshold, which is 0 then.
+        The threshold is subtracted from its scores, and is 0 in the result.
         """
-        at, m = ANSWERS.index(name), len(self)
-        parts = {key: getattr(self, f"answer_{key}") for key in _OF_ANSWERS}
-        indptr, entries = _ragged(parts["indptr"], 2 * np.arange(m) + at)
-        column = np.array([at])
-        gamma, line = parts["gamma"], parts["line"]
+        answer_number = ANSWERS.index(name)
+        m = len(self)
+        answer_arrays = {key: getattr(self, f"answer_{key}") for key in _ANSWER_FIELDS}
+        indptr, entries = _take_ragged(answer_arrays["indptr"], 2 * np.arange(m) + answer_number)
+        column = np.array([answer_number])
+        gamma = answer_arrays["gamma"]
+        line = answer_arrays["line"]
         return replace(
-            self, mu=np.array([np.nan]), indptr=indptr, indices=parts["indices"][entries],
-            values=parts["values"][entries], intercept=parts["intercept"][:, column],
-            scores=parts["scores"][:, column], threshold=np.zeros(m),
-            gamma=None if gamma is None else gamma[:, column], gap=np.zeros((m, 1)),
-            line=None if line is None else line[:, at],
-            choice=self.choice * [1, 1, 0], **_NO_ANSWERS,
-        )  # fmt: skip
+            self,
+            mu=np.array([np.nan]),
+            indptr=indptr,
+            indices=answer_arrays["indices"][entries],
+            values=answer_arrays["values"][entries],
+            intercept=answer_arrays["intercept"][:, column],
+            scores=answer_arrays["scores"][:, column],
+            threshold=np.zeros(m),
+            gamma=None if gamma is None else gamma[:, column],
+            gap=np.zeros((m, 1)),
+            line=None if line is None else line[:, answer_number],
+            choice=self.choice * [1, 1, 0],
+            **_WITHOUT_ANSWERS,
+        )
 
-    def _with(self, last: Fits) -> Fits:
-        """Return the fits, less their threshold, with the one list of others as the last one."""
-        m, n_mu, times = len(self), len(self.mu), np.diff(self.test_indptr)
-        tail = [1] * (self.scores.ndim - 1)
-        both = np.concatenate([self.indptr, self.indptr[-1] + last.indptr[1:]])
-        places = np.column_stack(
+    def _append_answer(self, answer: Fits) -> Fits:
+        """Return the fits with the single list of `answer` appended; scores less the threshold."""
+        m = len(self)
+        n_mu = len(self.mu)
+        n_test = np.diff(self.test_indptr)
+        class_axes = [1] * (self.scores.ndim - 1)
+        joint_indptr = np.concatenate([self.indptr, self.indptr[-1] + answer.indptr[1:]])
+        list_indices = np.column_stack(
             [np.arange(m * n_mu).reshape(m, n_mu), m * n_mu + np.arange(m)]
-        )  # fmt: skip
-        indptr, entries = _ragged(both, places.ravel())
+        )
+        indptr, entries = _take_ragged(joint_indptr, list_indices.ravel())
         return replace(
-            self, mu=np.append(self.mu, np.nan), indptr=indptr,
-            indices=np.concatenate([self.indices, last.indices])[entries],
-            values=np.concatenate([self.values, last.values])[entries],
+            self,
+            mu=np.append(self.mu, np.nan),
+            indptr=indptr,
+            indices=np.concatenate([self.indices, answer.indices])[entries],
+            values=np.concatenate([self.values, answer.values])[entries],
             intercept=np.concatenate(
-                [self.intercept - self.threshold.reshape(-1, *tail), last.intercept], axis=1
+                [self.intercept - self.threshold.reshape(-1, *class_axes), answer.intercept], axis=1
             ),
             scores=np.concatenate(
-                [self.scores - np.repeat(self.threshold, times).reshape(-1, *tail), last.scores],
+                [
+                    self.scores - np.repeat(self.threshold, n_test).reshape(-1, *class_axes),
+                    answer.scores,
+                ],
                 axis=1,
             ),
-            gamma=None if self.gamma is None else np.concatenate([self.gamma, last.gamma], axis=1),
-            gap=np.concatenate([self.gap, last.gap], axis=1), threshold=last.threshold,
-            line=last.line,
+            gamma=None
+            if self.gamma is None
+            else np.concatenate([self.gamma, answer.gamma], axis=1),
+            gap=np.concatenate([self.gap, answer.gap], axis=1),
+            threshold=answer.threshold,
+            line=answer.line,
             choice=np.column_stack([self.choice[:, :2], np.full(m, n_mu)]),
-            **_NO_ANSWERS,
-        )  # fmt: skip
+            **_WITHOUT_ANSWERS,
+        )
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
@@ -239,28 +262,44 @@ class Fits:
     def none(
         cls, tau: Array, lam: Array, mu: Array, searched: Array, tail: tuple[int, ...] = ()
     ) -> Fits:
-        """Return the record of no fit: what a batch gives that gets no split.
+        """Return the record without fits, the result of a batch without splits.
 
-        `tail` is the further shape of weights and scores, (T,) with several classes.
+        `tail` are the further axes of weights and scores: (T,) for several classes.
         """
-        grid, n_mu = (0, len(searched), len(tau)), len(mu)
-        start, integers = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        grid = (0, len(searched), len(tau))
+        n_mu = len(mu)
+        empty_indptr = np.zeros(1, dtype=np.int64)
+        integers = np.zeros(0, dtype=np.int64)
         return cls(
-            split=np.zeros(0, dtype=str), permutation=integers, tau=tau, lam=lam, mu=mu,
-            searched=searched, tau_max=np.zeros(0), norm=np.zeros(0),
-            cv_error=np.zeros((*grid, len(lam))), cv_se=np.zeros((*grid, len(lam))),
-            cv_size=np.zeros(grid), cv_agreement=np.zeros(grid), threshold=np.zeros(0),
-            choice=np.zeros((0, 3), dtype=np.int64), indptr=start, indices=integers,
-            values=np.zeros((0, *tail)), intercept=np.zeros((0, n_mu, *tail)),
-            gap=np.zeros((0, n_mu)), test_indptr=start, test_rows=integers,
+            split=np.zeros(0, dtype=str),
+            permutation=integers,
+            tau=tau,
+            lam=lam,
+            mu=mu,
+            searched=searched,
+            tau_max=np.zeros(0),
+            norm=np.zeros(0),
+            cv_error=np.zeros((*grid, len(lam))),
+            cv_se=np.zeros((*grid, len(lam))),
+            cv_size=np.zeros(grid),
+            cv_agreement=np.zeros(grid),
+            threshold=np.zeros(0),
+            choice=np.zeros((0, 3), dtype=np.int64),
+            indptr=empty_indptr,
+            indices=integers,
+            values=np.zeros((0, *tail)),
+            intercept=np.zeros((0, n_mu, *tail)),
+            gap=np.zeros((0, n_mu)),
+            test_indptr=empty_indptr,
+            test_rows=integers,
             scores=np.zeros((0, n_mu, *tail)),
-        )  # fmt: skip
+        )
 
     @classmethod
     def concatenate(cls, parts: Sequence[Fits]) -> Fits:
         """Join records that share tau, lam and mu, in the order given."""
         parts = [part for part in parts if len(part)] or parts[:1]
-        joined: dict[str, Array] = {name: getattr(parts[0], name) for name in SHARED}
+        joined: dict[str, Array] = {name: getattr(parts[0], name) for name in SHARED_FIELDS}
         for name in ("indptr", "test_indptr", "answer_indptr", "rival_indptr"):
             if getattr(parts[0], name) is None:
                 continue
@@ -272,62 +311,66 @@ class Fits:
         return cls(**joined)
 
     @classmethod
-    def gather(cls, parts: Sequence[Fits], splits: Sequence[str]) -> Fits:
+    def gather(cls, batches: Sequence[Fits], splits: Sequence[str]) -> Fits:
         """Join batches and sort by permutation, then by the order of the named splits.
 
         Sums over the fits then do not depend on how the splits were batched.
         """
-        whole = cls.concatenate(parts)
-        place = {name: number for number, name in enumerate(splits)}
-        keys = np.array([place[str(name)] for name in whole.split])
-        return whole.take(np.lexsort((keys, whole.permutation)))
+        all_fits = cls.concatenate(batches)
+        split_order = {name: number for number, name in enumerate(splits)}
+        keys = np.array([split_order[str(name)] for name in all_fits.split])
+        return all_fits.take(np.lexsort((keys, all_fits.permutation)))
 
     def take(self, order: Array) -> Fits:
         """Return the fits with the given numbers, in that order."""
-        taken: dict[str, Array] = {name: getattr(self, name) for name in SHARED}
+        arrays: dict[str, Array] = {name: getattr(self, name) for name in SHARED_FIELDS}
         n_mu = len(self.mu)
-        lists = (np.asarray(order, dtype=np.int64)[:, None] * n_mu + np.arange(n_mu)).ravel()
-        both = (np.asarray(order, dtype=np.int64)[:, None] * 2 + np.arange(2)).ravel()
-        for name, ragged, rows in (
-            ("indptr", ("indices", "values"), lists),
+        list_numbers = (np.asarray(order, dtype=np.int64)[:, None] * n_mu + np.arange(n_mu)).ravel()
+        answer_numbers = (np.asarray(order, dtype=np.int64)[:, None] * 2 + np.arange(2)).ravel()
+        for name, ragged_fields, rows in (
+            ("indptr", ("indices", "values"), list_numbers),
             ("test_indptr", ("test_rows", "scores", "answer_scores"), order),
-            ("answer_indptr", ("answer_indices", "answer_values"), both),
+            ("answer_indptr", ("answer_indices", "answer_values"), answer_numbers),
             ("rival_indptr", ("rival_indices",), order),
         ):
             if getattr(self, name) is None:
                 continue
-            taken[name], places = _ragged(getattr(self, name), rows)
-            known = {key: getattr(self, key) for key in ragged}
-            taken |= {key: each[places] for key, each in known.items() if each is not None}
+            arrays[name], entries = _take_ragged(getattr(self, name), rows)
+            values_of = {key: getattr(self, key) for key in ragged_fields}
+            arrays |= {
+                key: values[entries] for key, values in values_of.items() if values is not None
+            }
         for field in fields(self):
-            if field.name not in taken and getattr(self, field.name) is not None:
-                taken[field.name] = getattr(self, field.name)[order]
-        return Fits(**taken)
+            if field.name not in arrays and getattr(self, field.name) is not None:
+                arrays[field.name] = getattr(self, field.name)[order]
+        return Fits(**arrays)
 
 
 def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
-    """Return what covariates C (n, q) with weights (n_mu, q) or (n_mu, q, T) add to scores."""
-    known = np.where(np.isnan(C), mean, C)
-    return np.asarray(known @ gamma.T if gamma.ndim == 2 else np.tensordot(known, gamma, (1, 1)))
+    """Return the part of covariates C (n, q) with weights (n_mu, q) or (n_mu, q, T) in scores."""
+    filled = np.where(np.isnan(C), mean, C)
+    return np.asarray(filled @ gamma.T if gamma.ndim == 2 else np.tensordot(filled, gamma, (1, 1)))
 
 
 ANSWERS = ("predictive", "fdr_selected")
-"""What a fit answers: the model that predicts best, and that of the genes with evidence."""
-_OF_ANSWERS = ("indptr", "indices", "values", "intercept", "scores", "gamma", "line")
-_NO_ANSWERS: dict[str, Any] = dict.fromkeys(f"answer_{key}" for key in _OF_ANSWERS)
+"""The two final models of a fit: the predictive model, and the model of the FDR-selected genes."""
+_ANSWER_FIELDS = ("indptr", "indices", "values", "intercept", "scores", "gamma", "line")
+_WITHOUT_ANSWERS: dict[str, Any] = dict.fromkeys(f"answer_{key}" for key in _ANSWER_FIELDS)
 
-SHARED = ("tau", "lam", "mu", "searched")
+SHARED_FIELDS = ("tau", "lam", "mu", "searched")
 
 
-def _ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:
-    """Return the new indptr and the places of the entries when the given rows are taken."""
+def _take_ragged(indptr: Array, rows: Array) -> tuple[Array, Array]:
+    """Return the indptr of the given rows of a ragged array, and the indices of their entries."""
     counts = np.diff(indptr)[rows]
-    new = np.concatenate([[0], np.cumsum(counts)])
-    return new, np.arange(new[-1]) + np.repeat(indptr[:-1][rows] - new[:-1], counts)
+    new_indptr = np.concatenate([[0], np.cumsum(counts)])
+    return new_indptr, np.arange(new_indptr[-1]) + np.repeat(
+        indptr[:-1][rows] - new_indptr[:-1], counts
+    )
 
 
 def joined(parts: Sequence[Fits], splits: Splits) -> Fits:
-    """Join batches, sorted by permutation and split; nothing may be missing or there twice.
+    """Return the fits of all batches, sorted by permutation and split, each exactly once.
 
     Raises
     ------
@@ -340,19 +383,23 @@ def joined(parts: Sequence[Fits], splits: Splits) -> Fits:
     return fits
 
 
-def refuse_gaps(found: Sequence[tuple[int, str]], names: Sequence[str]) -> None:
-    """Refuse (permutation, split) pairs, sorted, that are not each of the splits once.
+def refuse_gaps(pairs: Sequence[tuple[int, str]], names: Sequence[str]) -> None:
+    """Raise unless sorted (permutation, split) pairs hold each split once for each permutation.
 
     Raises
     ------
     GenesigError
-        Naming the first that are not there exactly once under some permutation: a mean over fewer
-        splits than the study has would look like a result.
+        With the first missing or repeated pairs: a mean over fewer splits would look like a result.
     """
-    wanted = [(number, name) for number in sorted({number for number, _ in found})
-              for name in names]  # fmt: skip
-    if found != wanted:
-        wrong = [pair for pair in wanted if found.count(pair) != 1]
-        shown = ", ".join(f"split {name} of permutation {number}"
-                          for number, name in islice(wrong, 5))  # fmt: skip
-        raise GenesigError(f"fits: {len(wrong)} are missing or there twice: {shown}")
+    expected_pairs = [
+        (permutation, name)
+        for permutation in sorted({permutation for permutation, _ in pairs})
+        for name in names
+    ]
+    if pairs != expected_pairs:
+        wrong_pairs = [pair for pair in expected_pairs if pairs.count(pair) != 1]
+        examples = ", ".join(
+            f"split {name} of permutation {permutation}"
+            for permutation, name in islice(wrong_pairs, 5)
+        )
+        raise GenesigError(f"fits: {len(wrong_pairs)} are missing or there twice: {examples}")

@@ -1,4 +1,4 @@
-"""One model of each of many splits, in a few arrays: of nonlinear selection, or of gene sets."""
+"""The models of many splits, in a few arrays: of nonlinear selection, or of gene sets."""
 
 from __future__ import annotations
 
@@ -15,16 +15,31 @@ from genesig.results.fits import refuse_gaps
 
 Row = dict[str, Any]
 
-# What a fit has one value of; and what it has several of, with the pointers to where they begin.
-ONE = {
-    "split": str, "message": str, "permutation": int, "tau": float, "gap": float, "mu": float,
-    "screened": int, "nu": float, "width": float, "lam": float, "explained_by_none": float,
-    "cut": int, "paths": int, "fvm_genes": int,
-}  # fmt: skip
-SEVERAL = {
-    "indices": (int, "indptr"), "sizes": (float, "indptr"), "test_rows": (int, "test_indptr"),
-    "scores": (float, "test_indptr"), "fvm_scores": (float, "test_indptr"),
-}  # fmt: skip
+# Type of the arrays with one value for each fit; type of the arrays with several values for each
+# fit, and the array of pointers to the first of these.
+FIELDS_OF_ONE_VALUE = {
+    "split": str,
+    "message": str,
+    "permutation": int,
+    "tau": float,
+    "gap": float,
+    "mu": float,
+    "screened": int,
+    "nu": float,
+    "width": float,
+    "lam": float,
+    "explained_by_none": float,
+    "cut": int,
+    "paths": int,
+    "fvm_genes": int,
+}
+FIELDS_OF_MANY_VALUES = {
+    "indices": (int, "indptr"),
+    "sizes": (float, "indptr"),
+    "test_rows": (int, "test_indptr"),
+    "scores": (float, "test_indptr"),
+    "fvm_scores": (float, "test_indptr"),
+}
 
 
 @dataclass(frozen=True)
@@ -87,14 +102,14 @@ class ModelFits:
         return len(self.split)
 
     def selected(self, fit: int) -> tuple[Array, Array]:
-        """Return (what one fit selects, the size of each)."""
-        part = slice(*self.indptr[fit:][:2])
-        return self.indices[part], self.sizes[part]
+        """Return the numbers of what one fit selects, and their sizes."""
+        entries = slice(*self.indptr[fit:][:2])
+        return self.indices[entries], self.sizes[entries]
 
     def arrays(self) -> dict[str, Array]:
-        """Return what there is, by name."""
-        every = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: array for name, array in every.items() if array is not None}
+        """Return the arrays that are not None, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: array for name, array in values.items() if array is not None}
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
@@ -106,42 +121,45 @@ class ModelFits:
         return cls(**load_arrays(path))
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> ModelFits:
-        """Collect the fits, each a dict with what it adds to every array but the pointers."""
-        found: dict[str, Array] = {}
+    def from_rows(cls, rows: Sequence[Row]) -> ModelFits:
+        """Return the record of fits, each a dict of its values in every array but the pointers."""
+        arrays: dict[str, Array] = {}
         for name in rows[0] if rows else [f.name for f in fields(cls)]:
-            if name in ONE:
-                found[name] = np.array([row[name] for row in rows], dtype=ONE[name])
-            elif name in SEVERAL:
-                kind, pointers = SEVERAL[name]
-                parts: list[Array] = [np.asarray(row[name], dtype=kind) for row in rows]
-                found[name] = np.concatenate(parts or [np.zeros(0, dtype=kind)])
-                found[pointers] = np.cumsum([0, *map(len, parts)])
-        return cls(**found)
+            if name in FIELDS_OF_ONE_VALUE:
+                arrays[name] = np.array(
+                    [row[name] for row in rows], dtype=FIELDS_OF_ONE_VALUE[name]
+                )
+            elif name in FIELDS_OF_MANY_VALUES:
+                kind, pointers = FIELDS_OF_MANY_VALUES[name]
+                values_of_fits: list[Array] = [np.asarray(row[name], dtype=kind) for row in rows]
+                arrays[name] = np.concatenate(values_of_fits or [np.zeros(0, dtype=kind)])
+                arrays[pointers] = np.cumsum([0, *map(len, values_of_fits)])
+        return cls(**arrays)
 
     def rows(self) -> list[Row]:
-        """Return the fits as `of` takes them."""
-        known, out = self.arrays(), list[Row]()
+        """Return the fits as dicts, the argument of `from_rows`."""
+        arrays = self.arrays()
+        rows = list[Row]()
         for fit in range(len(self)):
-            row: Row = {name: known[name][fit] for name in ONE if name in known}
-            for name, (_, pointers) in SEVERAL.items():
-                if name in known:
-                    row[name] = known[name][slice(*known[pointers][fit:][:2])]
-            out.append(row)
-        return out
+            row: Row = {name: arrays[name][fit] for name in FIELDS_OF_ONE_VALUE if name in arrays}
+            for name, (_, pointers) in FIELDS_OF_MANY_VALUES.items():
+                if name in arrays:
+                    row[name] = arrays[name][slice(*arrays[pointers][fit:][:2])]
+            rows.append(row)
+        return rows
 
     @classmethod
-    def joined(cls, parts: Sequence[ModelFits], splits: Sequence[str]) -> ModelFits:
+    def joined(cls, batches: Sequence[ModelFits], splits: Sequence[str]) -> ModelFits:
         """Join batches, sorted by permutation, then in the order of the named splits.
 
         Raises
         ------
         GenesigError
-            Naming what is not there exactly once.
+            A fit is missing or repeated; the message names it.
         """
-        place = {name: number for number, name in enumerate(splits)}
-        rows = [row for part in parts for row in part.rows()]
-        rows.sort(key=lambda row: (row["permutation"], place[str(row["split"])]))
-        found = [(int(row["permutation"]), str(row["split"])) for row in rows]
-        refuse_gaps(found, splits)
-        return cls.of(rows)
+        split_order = {name: number for number, name in enumerate(splits)}
+        rows = [row for part in batches for row in part.rows()]
+        rows.sort(key=lambda row: (row["permutation"], split_order[str(row["split"])]))
+        pairs = [(int(row["permutation"]), str(row["split"])) for row in rows]
+        refuse_gaps(pairs, splits)
+        return cls.from_rows(rows)

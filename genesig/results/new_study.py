@@ -13,14 +13,14 @@ from genesig.errors import refuse
 from genesig.results.files import save_text, whole_file
 from genesig.workflow import home
 
-DOWNLOADS = ("data", "geo")
+DOWNLOAD_FOLDER = ("data", "geo")
 
 
-DOWNLOADED = ("_series_matrix.txt.gz", "_NCBI.tsv.gz", ".annot.tsv.gz")
-"""Endings of what is downloaded of a series: its matrix, counts of NCBI, their genes."""
+DOWNLOAD_SUFFIXES = ("_series_matrix.txt.gz", "_NCBI.tsv.gz", ".annot.tsv.gz")
+"""Suffixes of the files that are downloaded for a series: matrix, counts of NCBI, their genes."""
 
 
-HEAD = """\
+CONFIG_HEAD = """\
 # The study. These three keys are needed; paths are seen from the folder where you run genesig.
 # Genes x samples or samples x genes; many formats are read.
 {expression}
@@ -31,21 +31,21 @@ HEAD = """\
 """
 
 
-FOUND = """
+CONFIG_REASONS = """
 # Seen in the matrix when this file was written, and what follows from it:
 {why}
 {settings}
 """
 
 
-OFFER = """
+CONFIG_OFFER = """
 # Everything else has a default; `genesig parameters` lists all. Take the # away from what you need.
 #
 """
 
 
-# Section -> lines; a section that is set already is not offered again.
-OFFERED = {
+# Commented lines of each section; a section that is already set is left out.
+OPTIONAL_SECTIONS = {
     "data": """\
 # data:
 #   classes: [control, case]      # those to tell apart; of two the second is positive
@@ -72,8 +72,8 @@ OFFERED = {
 }
 
 
-# Two of each class, so that nobody takes the template for a study: validation asks for more.
-SAMPLES = """\
+# Two samples of each class, so that the template does not pass validation as a study.
+SAMPLE_TEMPLATE = """\
 sample\tdiagnosis\tpatient
 sample_1\tcontrol\tpatient_1
 sample_2\tcase\tpatient_2
@@ -82,7 +82,7 @@ sample_4\tcase\tpatient_4
 """
 
 
-README = """\
+README_TEMPLATE = """\
 # A genesig study
 
 This folder is one study; another one gets a folder of its own, because the results of a study are
@@ -114,102 +114,122 @@ written into the folder it is run in. Go into it first (`cd` and its name): all 
 """
 
 
-PUT = """\
+MATRIX_TODO = """\
 Put the expression matrix into `data/`. Tables (TSV, CSV), GEO series matrices and SOFT files,
    GCT, h5ad, RDS, Agilent and Illumina files are read; name it in `config.yaml` as `expression`."""
 
 
-NAMED = "The expression matrix is named in `config.yaml` as `expression`: `{expression}`."
+MATRIX_SET = "The expression matrix is named in `config.yaml` as `expression`: `{expression}`."
 
 
-FILL = """\
+SAMPLES_TODO = """\
 Fill `samples.tsv`: one row for each sample, named as in the matrix. Add any columns you like.
    Where the matrix's file describes its samples (GEO, GCT 1.3, h5ad, ExpressionSet), name that
    file as `samples` instead."""
 
 
-DESCRIBED = "That file describes its samples, too: it is named as `samples`."
+SAMPLES_IN_MATRIX = "That file describes its samples, too: it is named as `samples`."
 
 
-TABLE = "The sample table is named in `config.yaml` as `samples`: `{samples}`."
+SAMPLES_SET = "The sample table is named in `config.yaml` as `samples`: `{samples}`."
 
 
 @dataclass(frozen=True)
 class Start:
-    """What a new study begins with.
+    """The first settings and files of a new study.
 
     Attributes
     ----------
     expression, samples, label : str
         Values of the three keys; the label may be a mapping, of times and events.
     sheet : str
-        Text of samples.tsv; '' where the study needs none.
+        Text of samples.tsv; '' if the study needs none.
     settings : dict
         Further sections of the config.
     why : tuple of str
-        Lines that say where the settings come from.
+        Lines that explain the settings.
     """
 
     expression: str = "data/expression.tsv"
     samples: str = "samples.tsv"
     label: str | Mapping[str, str] = "diagnosis"
-    sheet: str = SAMPLES
+    sheet: str = SAMPLE_TEMPLATE
     settings: Mapping[str, Any] = field(default_factory=dict)
     why: tuple[str, ...] = ()
 
     def config(self) -> str:
         """Return the text of config.yaml."""
         values = {key: getattr(self, key) for key in ("expression", "samples", "label")}
-        needed = {key: _yaml({key: value}, short_lists=isinstance(value, Mapping))
-                  for key, value in values.items()}  # fmt: skip
-        found = ""
+        needed = {
+            key: _yaml({key: value}, short_lists=isinstance(value, Mapping))
+            for key, value in values.items()
+        }
+        reasons_text = ""
         if self.why or self.settings:
             why = "\n".join(f"# {line}" for line in self.why)
-            found = FOUND.format(why=why, settings=_yaml(self.settings, short_lists=True))
-        offered = "".join(text for key, text in OFFERED.items() if key not in self.settings)
-        return HEAD.format(**needed) + found.rstrip("\n") + "\n" * bool(found) + OFFER + offered
+            reasons_text = CONFIG_REASONS.format(
+                why=why, settings=_yaml(self.settings, short_lists=True)
+            )
+        offered_text = "".join(
+            text for key, text in OPTIONAL_SECTIONS.items() if key not in self.settings
+        )
+        return (
+            CONFIG_HEAD.format(**needed)
+            + reasons_text.rstrip("\n")
+            + "\n" * bool(reasons_text)
+            + CONFIG_OFFER
+            + offered_text
+        )
 
     @property
     def empty(self) -> bool:
-        """Whether no matrix was named."""
+        """Whether the study still needs an expression matrix."""
         return self.expression == Start.expression
 
     def readme(self) -> str:
         """Return the text of README.md."""
-        matrix = PUT if self.empty else NAMED.format(expression=self.expression)
-        named = DESCRIBED if self.samples == self.expression else TABLE.format(samples=self.samples)
-        return README.format(matrix=matrix, samples=FILL if self.sheet else named)
+        matrix = MATRIX_TODO if self.empty else MATRIX_SET.format(expression=self.expression)
+        samples_text = (
+            SAMPLES_IN_MATRIX
+            if self.samples == self.expression
+            else SAMPLES_SET.format(samples=self.samples)
+        )
+        return README_TEMPLATE.format(
+            matrix=matrix, samples=SAMPLES_TODO if self.sheet else samples_text
+        )
 
 
 def _yaml(value: Mapping[str, Any], *, short_lists: bool = False) -> str:
+    """Return a mapping as YAML; lists are on one line if `short_lists`."""
     import yaml
 
     if not value:
         return ""
     style = None if short_lists else False
-    return yaml.safe_dump(dict(value), sort_keys=False, default_flow_style=style,
-                          allow_unicode=True, width=10_000).strip()  # fmt: skip
+    return yaml.safe_dump(
+        dict(value), sort_keys=False, default_flow_style=style, allow_unicode=True, width=10_000
+    ).strip()
 
 
 def check_new(folder: str | Path) -> None:
-    """Refuse a folder that has files already: nothing is overwritten.
+    """Raise if a folder has files: nothing is overwritten.
 
-    What an earlier try has downloaded, whole or in part, is no obstacle: it is gone on with.
+    Complete or partial downloads of an earlier attempt are allowed: they are continued.
     """
     folder = Path(folder)
     files = (path for path in folder.rglob("*") if not path.is_dir())
     if folder.exists() and (not folder.is_dir() or any(not _is_download(f) for f in files)):
-        what = "is not an empty folder, and nothing in it will be overwritten; name a new one"
-        raise refuse(folder, what)
+        message = "is not an empty folder, and nothing in it will be overwritten; name a new one"
+        raise refuse(folder, message)
 
 
 def _is_download(path: Path) -> bool:
     name = path.name.removesuffix(".part").removesuffix(".sha256")
-    return path.parent.parts[-2:] == DOWNLOADS and name.endswith(DOWNLOADED)
+    return path.parent.parts[-2:] == DOWNLOAD_FOLDER and name.endswith(DOWNLOAD_SUFFIXES)
 
 
 def write_study(folder: str | Path, start: Start) -> list[Path]:
-    """Write a study into a folder that `check_new` has seen; return its files.
+    """Write the files of a study into a folder that passed `check_new`; return their paths.
 
     Raises
     ------
@@ -230,33 +250,33 @@ def write_study(folder: str | Path, start: Start) -> list[Path]:
 
 
 def lay_out(names: Iterable[str]) -> None:
-    """Copy shipped files to the same places below the folder that the process is in.
+    """Copy shipped files to the same paths below the working directory.
 
     Parameters
     ----------
     names : iterable of str
-        Files and folders as seen from `home`; what is not shipped is left out, what is there
-        already and the same stays.
+        Paths of files and folders relative to `home`. Files that are not shipped are left out, and
+        identical files that exist already stay.
 
     Raises
     ------
     InvalidInput
-        Another file is in a place; then nothing is copied.
+        A different file exists at a path; then nothing is copied.
     """
     files = [file for name in names for file in _files(name)]
     for file in files:
         if file.exists() and not filecmp.cmp(home() / file, file, shallow=False):
-            what = "is not the example's, and is not written over; go to an empty folder"
-            raise refuse(file, what)
+            message = "is not the example's, and is not written over; go to an empty folder"
+            raise refuse(file, message)
     for file in files:
         if not file.exists():
-            with whole_file(file) as part:
-                shutil.copyfile(home() / file, part)
+            with whole_file(file) as temporary_path:
+                shutil.copyfile(home() / file, temporary_path)
 
 
 def _files(name: str) -> Iterator[Path]:
     """Yield a shipped file, or those of a shipped folder."""
-    place = home() / name
-    for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
+    source = home() / name
+    for file in sorted(source.rglob("*")) if source.is_dir() else [source]:
         if file.is_file() and file.is_relative_to(home()):
             yield file.relative_to(home())

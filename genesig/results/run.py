@@ -1,4 +1,4 @@
-"""The record of a run: settings, checksums, times, research object crate, what ended it."""
+"""The record of a run: settings, checksums, times, research object crate, killed jobs."""
 
 from __future__ import annotations
 
@@ -27,18 +27,22 @@ if TYPE_CHECKING:
 
 
 def sha256(path: str | Path) -> str:
-    """Return the SHA-256 of a file's bytes, as they lie on disk; of a folder, that of its files."""
+    """Return the SHA-256 of a file, or of the digests and names of all files in a folder."""
     path = Path(path)
     if path.is_dir():
-        inside = sorted(each for each in path.rglob("*") if each.is_file())
-        each = "".join(f"{sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in inside)
-        return hashlib.sha256(each.encode()).hexdigest()
+        files = sorted(
+            path_in_folder for path_in_folder in path.rglob("*") if path_in_folder.is_file()
+        )
+        path_in_folder = "".join(
+            f"{sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in files
+        )
+        return hashlib.sha256(path_in_folder.encode()).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def checksums(paths: Iterable[str | Path], home: Path) -> dict[str, str]:
-    """Return the SHA-256 of files, and of all files of folders, by their names below `home`."""
+    """Return the SHA-256 of files, and of all files in folders, by their paths below `home`."""
     files: set[Path] = set()
     for path in map(Path, paths):
         files |= {file for file in path.rglob("*") if file.is_file()} if path.is_dir() else {path}
@@ -47,56 +51,61 @@ def checksums(paths: Iterable[str | Path], home: Path) -> dict[str, str]:
 
 
 def changed(record: Any, home: Path, source: str) -> Iterator[Problem]:
-    """Yield a problem for each result and each input that is not what the run wrote and read.
+    """Yield a problem for each result and each input that was changed after the run.
 
-    Inputs are looked for beside the folder of results, where a study is run; one that is not there
-    is no fault, as results may be kept without them.
+    Inputs are expected beside the folder of results, where a study is run. A missing input is no
+    problem, as results may be kept without inputs.
 
     Parameters
     ----------
     record : JSON value
         Content of run.json.
     home : Path
-        The folder that it lies in.
+        The folder of run.json.
     source : str
-        Its name in messages.
+        Name of the record in messages.
 
     Raises
     ------
     InvalidInput
-        It is no record of a run.
+        The record is not one of a run.
     """
-    yield from _written(_recorded(record, "results", source), home)
+    yield from _changed_files(_checked_digests(record, "results", source), home)
     inputs = record.get("inputs")
     for name, digest in inputs.items() if isinstance(inputs, dict) else ():
         path = Path(os.path.normpath(home / os.pardir / name))
-        if _inside(name) and path.exists() and sha256(path) != digest:
+        if _is_below_folder(name) and path.exists() and sha256(path) != digest:
             yield Problem(str(path), "is another file than the run read")
 
 
 def changed_fits(record: Any, home: Path, source: str) -> Iterator[Problem]:
-    """Yield a problem for each fit that is not what the run wrote, and each it has not written.
+    """Yield a problem for each file of fits that was changed, removed or added after the run.
 
-    As in `changed`. A folder of them that is gone as a whole, as where space was needed, is one; a
-    record of an earlier version holds none.
+    A folder that was removed as a whole, to free space, is one problem. Records of earlier versions
+    have no fits. Parameters are those of `changed`.
     """
     if not isinstance(record, dict) or "fits" not in record:
         return
-    known = _recorded(record, "fits", source)
-    folders = sorted({PurePosixPath(name).parts[0] for name in known if "/" in name})
-    gone = [folder for folder in folders if not (home / folder).is_dir()]
-    for folder in gone:
+    recorded = _checked_digests(record, "fits", source)
+    folders = sorted({PurePosixPath(name).parts[0] for name in recorded if "/" in name})
+    missing_folders = [folder for folder in folders if not (home / folder).is_dir()]
+    for folder in missing_folders:
         yield Problem(str(home / folder), "is gone; the run wrote its fits there")
-    there = {n: d for n, d in known.items() if PurePosixPath(n).parts[0] not in gone}
-    yield from _written(there, home)
+    expected = {
+        recorded_name: digest
+        for recorded_name, digest in recorded.items()
+        if PurePosixPath(recorded_name).parts[0] not in missing_folders
+    }
+    yield from _changed_files(expected, home)
     for folder in folders:
         for path in sorted((home / folder).rglob("*")):
-            if path.is_file() and path.relative_to(home).as_posix() not in known:
+            if path.is_file() and path.relative_to(home).as_posix() not in recorded:
                 yield Problem(str(path), "is new; the run wrote no such file")
 
 
-def _written(known: Mapping[str, str], home: Path) -> Iterator[Problem]:
-    for name, digest in known.items():
+def _changed_files(recorded: Mapping[str, str], home: Path) -> Iterator[Problem]:
+    """Yield a problem for each recorded file that is missing or has another digest."""
+    for name, digest in recorded.items():
         path = home / name
         if not path.is_file():
             yield Problem(str(path), "is gone; the run wrote it")
@@ -104,19 +113,19 @@ def _written(known: Mapping[str, str], home: Path) -> Iterator[Problem]:
             yield Problem(str(path), "was changed after the run")
 
 
-def _recorded(record: Any, key: str, source: str) -> Mapping[str, str]:
-    """Return names and digests, once they are known to be such."""
-    found = record.get(key) if isinstance(record, dict) else None
-    if not isinstance(found, dict) or not found:
-        what = "has no checksums of results; run the study again with this version"
-        raise refuse(source, what)
-    for name, digest in found.items():
-        if not _inside(name) or not isinstance(digest, str):
+def _checked_digests(record: Any, key: str, source: str) -> Mapping[str, str]:
+    """Return the digests of files by name from a record; raise if they are not valid."""
+    digests = record.get(key) if isinstance(record, dict) else None
+    if not isinstance(digests, dict) or not digests:
+        message = "has no checksums of results; run the study again with this version"
+        raise refuse(source, message)
+    for name, digest in digests.items():
+        if not _is_below_folder(name) or not isinstance(digest, str):
             raise refuse(source, f"'{name}' is no file below the results; the record was changed")
-    return found
+    return digests
 
 
-def _inside(name: str) -> bool:
+def _is_below_folder(name: str) -> bool:
     path = PurePosixPath(name)
     return not path.is_absolute() and ".." not in path.parts
 
@@ -140,7 +149,7 @@ def job_times(costs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _job(path: str) -> str:
-    """Name a job after its benchmark file."""
+    """Return the name of a job from its benchmark file."""
     return " ".join(Path(path).with_suffix("").parts)
 
 
@@ -148,7 +157,7 @@ def _memory(table: pd.DataFrame) -> float | None:
     return float(table["max_rss"].max()) if table["max_rss"].dtype.kind == "f" else None
 
 
-NAME = "ro-crate-metadata.json"
+CRATE_FILE = "ro-crate-metadata.json"
 LICENSE = "Not stated: it is for those to say whose data these are"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 
@@ -156,8 +165,8 @@ PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 def write_crate(record: Any, home: Path, source: str) -> Path:
     """Write ``ro-crate-metadata.json`` beside the results that it describes; return its path.
 
-    A CreateAction joins the files that were read (as they were called, with their SHA-256; they are
-    not in the crate), genesig with its version, and every result.
+    A CreateAction connects the input files (by name and SHA-256; they are not in the crate),
+    genesig with its version, and every result.
 
     Parameters
     ----------
@@ -178,17 +187,18 @@ def write_crate(record: Any, home: Path, source: str) -> Path:
     try:
         import rocrate  # noqa: F401
     except ImportError:
-        what = "a crate needs the package rocrate: pip install 'genesig[crate]'"
-        raise refuse(source, what) from None
+        message = "a crate needs the package rocrate: pip install 'genesig[crate]'"
+        raise refuse(source, message) from None
     try:
-        made = _described(record, home)
+        metadata = _crate_metadata(record, home)
     except (AttributeError, KeyError, TypeError, ValueError):
         raise refuse(source, "is no record of a run: it was changed, or cut off") from None
-    save_json(home / NAME, made)
-    return home / NAME
+    save_json(home / CRATE_FILE, metadata)
+    return home / CRATE_FILE
 
 
-def _described(record: Mapping[str, Any], home: Path) -> Any:
+def _crate_metadata(record: Mapping[str, Any], home: Path) -> Any:
+    """Return the JSON-LD of the crate of a recorded run."""
     from rocrate.model.contextentity import ContextEntity
     from rocrate.rocrate import ROCrate
 
@@ -201,27 +211,32 @@ def _described(record: Mapping[str, Any], home: Path) -> Any:
     def add(name: str, properties: Mapping[str, Any]) -> Any:
         return crate.add(ContextEntity(crate, name, properties=properties))
 
-    def by(digest: str) -> dict[str, str]:
+    def identifier_of(digest: str) -> dict[str, str]:
         return {"identifier": f"sha256:{digest}"}
 
-    def file(name: str, **its: str) -> Any:
+    def file(name: str, **properties_of_file: str) -> Any:
         kind = guess_type(name)[0] or "application/octet-stream"
-        return crate.add_file(home / name, name, properties={"encodingFormat": kind, **its})
+        return crate.add_file(
+            home / name, name, properties={"encodingFormat": kind, **properties_of_file}
+        )
 
-    written = [file(name, **by(digest)) for name, digest in record["results"].items()]
+    result_files = [
+        file(name, **identifier_of(digest)) for name, digest in record["results"].items()
+    ]
     file("run.json")
-    read = [
-        add(f"#input-{k}", {"@type": "CreativeWork", "name": name, **by(digest)})
-        for k, (name, digest) in enumerate(record["inputs"].items(), 1)
+    input_files = [
+        add(f"#input-{number}", {"@type": "CreativeWork", "name": name, **identifier_of(digest)})
+        for number, (name, digest) in enumerate(record["inputs"].items(), 1)
     ]
     version = {"name": "genesig", "softwareVersion": record["versions"]["genesig"]}
-    ended = datetime.fromtimestamp((home / "run.json").stat().st_mtime, UTC).isoformat(
+    end_time = datetime.fromtimestamp((home / "run.json").stat().st_mtime, UTC).isoformat(
         "T", "seconds"
     )
-    action = {"@type": "CreateAction", "name": "genesig run", "endTime": ended}
+    action = {"@type": "CreateAction", "name": "genesig run", "endTime": end_time}
     run = add("#run", action | {"description": "The workflow of genesig, from inputs to report"})
     run["instrument"] = add("#genesig", {"@type": "SoftwareApplication", **version})
-    run["object"], run["result"] = read, written
+    run["object"] = input_files
+    run["result"] = result_files
     profile = {"@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}
     crate.root_dataset["conformsTo"] = add(PROFILE, profile)
     crate.root_dataset["mentions"] = run
@@ -243,12 +258,12 @@ LIBRARIES = (
 def run_record(dataset: Dataset, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings.json: resolved config, seed, versions, sha256 of every input.
 
-    The same run gives the same record: what differs from run to run stands in times/jobs.tsv.
+    The same run gives the same record; times, which differ from run to run, are in times/jobs.tsv.
 
     Parameters
     ----------
     dataset : Dataset
-        Its provenance holds the checksums of what was read.
+        Its provenance holds the checksums of the input files.
     config : mapping
         The resolved config.
     """
@@ -266,19 +281,21 @@ def run_record(dataset: Dataset, config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-SLURM = Path(".snakemake", "slurm_logs")
-TAIL = 20_000
-"""Bytes at the end of a log that are looked at."""
+SLURM_LOGS = Path(".snakemake", "slurm_logs")
+LOG_TAIL_BYTES = 20_000
+"""Bytes at the end of a log that are searched."""
 
-KILLED = re.compile(r"/tmp\w+\.(\w+)\.py' (?:died with <Signals\.(\w+)|returned .* status (\d+)\.)")
-SIGNALS = {
+KILLED_JOB = re.compile(
+    r"/tmp\w+\.(\w+)\.py' (?:died with <Signals\.(\w+)|returned .* status (\d+)\.)"
+)
+SIGNAL_REASONS = {
     "SIGKILL": "was killed (SIGKILL), by the system if memory ran out: free some, or run fewer "
     f"jobs at a time (--cores), and {AGAIN}",
     "SIGBUS": f"lost what it read or wrote (SIGBUS), as of a disk that is full or gone: {AGAIN}",
     "SIGXCPU": f"used up its time (ulimit -t): raise that, and {AGAIN}",
 }
-# What SLURM writes at the end of a job's log, or answers when asked for its state.
-REASONS = {
+# Patterns in the last lines of a job's log, or in the state reported by SLURM, and their reasons.
+SLURM_REASONS = {
     r"OUT_OF_MEMORY|oom.kill|oom_kill|Out Of Memory|Exceeded job memory": "was killed for its "
     f"memory: ask for more (--set-resources RULE:mem_mb=8000), and {AGAIN}",
     r"TIMEOUT|DUE TO TIME LIMIT": "ran out of time: ask for more minutes "
@@ -290,55 +307,56 @@ REASONS = {
 
 
 def say_failures(log: str) -> None:
-    """Print a line for each job of a run that was killed, with what to do.
+    """Print a line for each killed job of a run, with advice.
 
     Parameters
     ----------
     log : str
         Snakemake's log of the run; those of its SLURM jobs lie in ``.snakemake/slurm_logs``.
     """
-    for problem in failures(Path(log), SLURM):
+    for problem in failures(Path(log), SLURM_LOGS):
         print(problem, file=sys.stderr)
 
 
 def failures(log: Path, slurm: Path) -> Iterator[Problem]:
     """Yield a problem for each job that was killed, here or by SLURM."""
-    text = _end(log)
-    found = dict.fromkeys(_signals(text))
-    begun = _begun(log)
+    text = _log_tail(log)
+    problems = dict.fromkeys(_signal_problems(text))
+    start_time = _start_time(log)
     for path in sorted(slurm.rglob("*.log")):
-        if path.stat().st_mtime >= begun and (what := _reason(_end(path))):
+        if path.stat().st_mtime >= start_time and (reason := _slurm_reason(_log_tail(path))):
             rule = path.relative_to(slurm).parts[0].removeprefix("rule_").removeprefix("group_")
-            found[Problem(f"rule {rule}, {path}", what)] = None
-    if not found and (what := _reason(text)):
-        found[Problem(str(log), f"a job {what}")] = None
-    yield from found
+            problems[Problem(f"rule {rule}, {path}", reason)] = None
+    if not problems and (reason := _slurm_reason(text)):
+        problems[Problem(str(log), f"a job {reason}")] = None
+    yield from problems
 
 
-def _signals(text: str) -> Iterator[Problem]:
-    for rule, name, status in KILLED.findall(text):
-        number = int(status or 0) - 128  # as a shell says it
-        name = name or (Signals(number).name if number in set(Signals) else "")
+def _signal_problems(text: str) -> Iterator[Problem]:
+    for rule, name, status in KILLED_JOB.findall(text):
+        signal_number = int(status or 0) - 128  # as a shell says it
+        name = name or (Signals(signal_number).name if signal_number in set(Signals) else "")
         if name:
-            yield Problem(f"rule {rule}", SIGNALS.get(name, f"was ended by {name}: {AGAIN}"))
+            yield Problem(f"rule {rule}", SIGNAL_REASONS.get(name, f"was ended by {name}: {AGAIN}"))
 
 
-def _reason(text: str) -> str | None:
-    return next((what for pattern, what in REASONS.items() if re.search(pattern, text)), None)
+def _slurm_reason(text: str) -> str | None:
+    return next((what for pattern, what in SLURM_REASONS.items() if re.search(pattern, text)), None)
 
 
-def _begun(log: Path) -> float:
-    """Return when a run began, after which its log is named; 0 for another name."""
+def _start_time(log: Path) -> float:
+    """Return the start time of a run, in seconds, from the name of its log; 0 for another name."""
     try:
         return datetime.strptime(log.name[:17], "%Y-%m-%dT%H%M%S").timestamp()
     except ValueError:
         return 0.0
 
 
-def _end(path: Path) -> str:
+def _log_tail(path: Path) -> str:
+    """Return the last `LOG_TAIL_BYTES` of a log, "" if it cannot be read."""
     try:
         with path.open("rb") as stream:
-            stream.seek(-min(TAIL, os.fstat(stream.fileno()).st_size), os.SEEK_END)
+            stream.seek(-min(LOG_TAIL_BYTES, os.fstat(stream.fileno()).st_size), os.SEEK_END)
             return stream.read().decode("utf-8", errors="replace")
     except OSError:
         return ""

@@ -1,4 +1,4 @@
-"""Which files of the package a script needs, and whether they are still the same."""
+"""The files of the package that a script imports, and their digest."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
-BESIDE = {".css", ".j2", ".js"}
-"""Files of a page; they belong to the modules beside them."""
+PAGE_SUFFIXES = {".css", ".j2", ".js"}
+"""Suffixes of files of the report, which count as part of the modules in their folder."""
 
-# Of the text and not of its syntax tree, which takes a second for the whole package.
+# Imports are found in the text: syntax trees of the whole package would take a second.
 IMPORT = re.compile(
     r"^ *(?:from (genesig[\w.]*) import (\([^)]*\)|[^\n]*)|import (genesig[\w.]*))", re.M
 )
@@ -29,14 +29,16 @@ def sources(script: Path, root: Path) -> tuple[Path, ...]:
     root : Path
         The folder that holds the package.
     """
-    found: set[Path] = set()
-    waiting = list(_imported(script, root))
-    while waiting:
-        module = waiting.pop()
-        if module not in found:
-            found.add(module)
-            waiting += _imported(module, root)
-    return tuple(sorted(found.union(*(_beside(folder) for folder in {f.parent for f in found}))))
+    files: set[Path] = set()
+    pending = list(_imported_files(script, root))
+    while pending:
+        module = pending.pop()
+        if module not in files:
+            files.add(module)
+            pending += _imported_files(module, root)
+    return tuple(
+        sorted(files.union(*(_page_files(folder) for folder in {f.parent for f in files})))
+    )
 
 
 def sources_digest(script: Path, root: Path) -> str:
@@ -61,26 +63,34 @@ def _digest(file: Path) -> str:
 
 
 @cache
-def _imported(file: Path, root: Path) -> tuple[Path, ...]:
+def _imported_files(file: Path, root: Path) -> tuple[Path, ...]:
     """Return the modules that one file imports, with the packages they are in."""
-    names = {part for name in _names(file) for part in accumulate(name.split("."), "{}/{}".format)}
-    modules = _modules(root)
+    names = {
+        part
+        for name in _imported_names(file)
+        for part in accumulate(name.split("."), "{}/{}".format)
+    }
+    modules = _file_of_module(root)
     return tuple(modules[name] for name in names & modules.keys())
 
 
 @cache
-def _modules(root: Path) -> dict[str, Path]:
-    """Return the file of each module and package by its place: to ask the disk for each is slow."""
+def _file_of_module(root: Path) -> dict[str, Path]:
+    """Return the file of each module and package by its path, from one listing of the folder."""
     files = {str(f.relative_to(root).with_suffix("")): f for f in (root / "genesig").rglob("*.py")}
     return {name.removesuffix("/__init__"): file for name, file in files.items()}
 
 
 @cache
-def _beside(folder: Path) -> set[Path]:
-    return {file for file in folder.iterdir() if file.suffix in BESIDE}
+def _page_files(folder: Path) -> set[Path]:
+    return {file for file in folder.iterdir() if file.suffix in PAGE_SUFFIXES}
 
 
-def _names(file: Path) -> Iterator[str]:
-    """Give what may be a module of genesig; `from a import b` may mean a module b or a name."""
-    for source, names, whole in IMPORT.findall(file.read_text(encoding="utf-8")):
-        yield from [whole] if whole else (f"{source}.{name}" for name in NAME.findall(names))
+def _imported_names(file: Path) -> Iterator[str]:
+    """Yield names that may be modules of genesig; b of `from a import b` may be one, too."""
+    for source, names, imported_module in IMPORT.findall(file.read_text(encoding="utf-8")):
+        yield from (
+            [imported_module]
+            if imported_module
+            else (f"{source}.{name}" for name in NAME.findall(names))
+        )

@@ -1,4 +1,4 @@
-"""The splits, gene sets and selection frequencies of a study, by names of samples and genes."""
+"""Records of the splits of a study, of its gene sets, and of its half-sample lists."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from genesig.results.files import load_arrays, load_json, save_arrays, save_json
 class Split:
     """One outer split: names of its training and test samples and its inner folds.
 
-    `inner` holds the validation samples of each inner fold; the rest of `train` trains.
-    `seed` is the spawn key under the study's seed, enough to draw the split again.
+    `inner` holds the validation samples of each inner fold; the other samples of `train` train.
+    `seed` is the spawn key under the study's seed, by which the split can be drawn again.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Split:
     seed: tuple[int, ...]
 
     @classmethod
-    def of(cls, raw: dict[str, Any]) -> Split:
+    def from_json(cls, raw: dict[str, Any]) -> Split:
         """Build a split from its JSON object."""
         inner = tuple(tuple(fold) for fold in raw["inner"])
         lists = {key: tuple(raw[key]) for key in ("train", "test", "seed")}
@@ -40,9 +40,9 @@ class Split:
 class Splits:
     """Every split of the study.
 
-    `outer` assess the procedure; `final` trains on all samples (its `test` is empty);
-    `subsamples` are halves of the samples for stability (no test); 2i and 2i + 1 are disjoint, a
-    pair.
+    `outer` assess the procedure. `final` trains on all samples, and its `test` is empty.
+    `subsamples` are half-samples for stability, without test samples; numbers 2i and 2i + 1 are a
+    pair of disjoint halves.
     """
 
     scheme: str
@@ -59,41 +59,41 @@ class Splits:
     @classmethod
     def load(cls, path: str | Path) -> Splits:
         """Read what `save` wrote."""
-        return cls.of(load_json(path))
+        return cls.from_json(load_json(path))
 
     @classmethod
-    def of(cls, raw: dict[str, Any]) -> Splits:
+    def from_json(cls, raw: dict[str, Any]) -> Splits:
         """Build the splits from their JSON object."""
-        many = {key: tuple(map(Split.of, raw[key])) for key in ("outer", "subsamples")}
+        split_lists = {
+            key: tuple(map(Split.from_json, raw[key])) for key in ("outer", "subsamples")
+        }
         return cls(
-            raw["scheme"], raw["inner_scheme"], raw["seed"], final=Split.of(raw["final"]), **many
+            raw["scheme"],
+            raw["inner_scheme"],
+            raw["seed"],
+            final=Split.from_json(raw["final"]),
+            **split_lists,
         )
 
 
 @dataclass(frozen=True)
 class GeneSets:
-    """Sets of genes that may overlap.
-
-    Attributes
-    ----------
-    names, about : (n_sets,) str
-        Name and description.
-    named, measured : (n_sets,) int
-        Genes that the file names for a set, and those of them that the study measured; a gene may
-        have several probes.
-    indptr, indices : (n_sets + 1,), (nnz,) int
-        Genes of the data set (columns of its matrix) in each set, ascending.
-    said : (k,) str
-        What a reader should know of the file: warnings, one sentence each.
-    """
+    """Sets of genes that may overlap."""
 
     names: Array
+    """(n_sets,) str: name of each set."""
     about: Array
+    """(n_sets,) str: description of each set."""
     named: Array
+    """(n_sets,) int: number of genes that the file lists for a set."""
     measured: Array
+    """(n_sets,) int: number of these that the study measured; a gene may have several probes."""
     indptr: Array
+    """(n_sets + 1,) int: index in `indices` at which each set begins."""
     indices: Array
+    """(nnz,) int: genes of the data set (columns of its matrix) in each set, ascending."""
     said: Array
+    """(k,) str: warnings about the file, one sentence each."""
 
     def __len__(self) -> int:
         """Return the number of sets."""
@@ -114,60 +114,61 @@ class GeneSets:
 
 
 DRAWS = 5
-"""Of the inner folds of all samples, by which the final model chooses; every other has one."""
-TRAINING, FINAL, FOLDS = 6, 25, 3
-"""Pairs of halves of a training set (or of half the samples), of all samples, and of what trains an
-inner fold where lists of folds have a say in which list predicts; otherwise there is one."""
+"""Draws of the inner folds of all samples, by which the final model is chosen; others have one."""
+TRAINING = 6
+"""Pairs of half-samples of a training set, or of half of the samples."""
+FINAL = 25
+"""Pairs of half-samples of all samples."""
+FOLDS = 3
+"""Pairs of half-samples of the training set of an inner fold, if its lists count in the choice of
+the predictive list; otherwise there is one pair."""
 
 
 @dataclass(frozen=True)
 class Chance:
-    """Lists of halves under B permutations of the labels and, of all samples, the observed ones.
+    """Half-sample lists under B permutations of the labels, and of all samples under the observed.
 
     Row b of ``outer``, ``inner``, ``final``, ``final_inner``, ``half`` and ``half_inner`` has at
-    t = 0 ... T the number of genes that at least t of T half-sample lists hold.
-
-    Attributes
-    ----------
-    number : (B,) int
-        Of each permutation.
-    outer, inner : (B, T + 1) int
-        Of the training set of an outer split, and of what trains one of its folds.
-    final, final_inner : (B, T + 1) int
-        Of all samples, and of what trains a fold of them.
-    half, half_inner : (B, T + 1) int
-        Of half the samples, and of what trains a fold of them; (B, 0) where no halves are drawn.
-    indptr, indices : ((B + 1) T + 1,), (nnz,) int
-        Genes of each of the T half-sample lists of all samples, under the observed labels first.
-    lists : () int
-        T of all samples.
-    strength : (d,) float
-        Sum of each gene's absolute weights over the lists under the observed labels, by which
-        genes that are listed equally often are told apart.
+    t = 0 ... T the number of genes in at least t of T half-sample lists.
     """
 
     number: Array
+    """(B,) int: number of each permutation."""
     outer: Array
+    """(B, T + 1) int: counts of the training set of an outer split."""
     inner: Array
+    """(B, T + 1) int: counts of the training set of one of its inner folds."""
     final: Array
+    """(B, T + 1) int: counts of all samples."""
     final_inner: Array
+    """(B, T + 1) int: counts of the training set of a fold of all samples."""
     half: Array
+    """(B, T + 1) int: counts of half of the samples; (B, 0) if no halves are drawn."""
     half_inner: Array
+    """(B, T + 1) int: counts of the training set of a fold of half of the samples, as above."""
     indptr: Array
+    """((B + 1) T + 1,) int: index in `indices` at which each half-sample list of all samples
+    begins, those under the observed labels first."""
     indices: Array
+    """(nnz,) int: genes of these lists."""
     lists: Array
+    """() int: number T of half-sample lists of all samples."""
     strength: Array
+    """(d,) float: sum of each gene's absolute weights over the lists under the observed labels,
+    which orders genes with equal selection frequency."""
 
     def __len__(self) -> int:
         """Return the number of permutations."""
         return len(self.number)
 
     def times(self) -> Array:
-        """Return how many lists of all samples hold each gene, (B + 1, d), observed ones first."""
-        out = np.zeros((len(self) + 1, len(self.strength)), dtype=np.int64)
-        of = np.repeat(np.arange(len(self.indptr) - 1) // int(self.lists), np.diff(self.indptr))
-        np.add.at(out, (of, self.indices), 1)
-        return out
+        """Return the number of lists of all samples with each gene, (B + 1, d), observed first."""
+        counts = np.zeros((len(self) + 1, len(self.strength)), dtype=np.int64)
+        list_number = np.repeat(
+            np.arange(len(self.indptr) - 1) // int(self.lists), np.diff(self.indptr)
+        )
+        np.add.at(counts, (list_number, self.indices), 1)
+        return counts
 
     def save(self, path: str | Path) -> None:
         """Write an ``.npz`` file."""
@@ -180,7 +181,20 @@ class Chance:
 
     @classmethod
     def none(cls) -> Chance:
-        """Return the record of no permutation."""
-        no, tail = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
-        start = np.zeros(1, dtype=np.int64)
-        return cls(no, tail, tail, tail, tail, tail, tail, start, no, np.array(1), np.zeros(0))
+        """Return the record without permutations."""
+        no_numbers = np.zeros(0, dtype=np.int64)
+        no_tails = np.zeros((0, 0), dtype=np.int64)
+        empty_indptr = np.zeros(1, dtype=np.int64)
+        return cls(
+            no_numbers,
+            no_tails,
+            no_tails,
+            no_tails,
+            no_tails,
+            no_tails,
+            no_tails,
+            empty_indptr,
+            no_numbers,
+            np.array(1),
+            np.zeros(0),
+        )

@@ -70,7 +70,7 @@ def simulated(
     columns, more = LABELS[kind](eta, rng)
     columns |= {"age": [f"{60 + 10 * v:.4f}" for v in age], "sex": np.where(sex, "m", "f")}
     obs = pd.DataFrame(columns, index=[f"s{k:02d}" for k in range(N)]).astype(str)
-    held = (Covariate.of("age", obs["age"], 3), Covariate("sex", ("f", "m")))
+    held = (Covariate.from_cells("age", obs["age"], 3), Covariate("sex", ("f", "m")))
     task = TASKS.get(kind, kind)
     design: dict[str, Any] = {"label": "y", "task": task, "classes": None, "group": None,
                               "pair": None, "covariates": held} | more  # fmt: skip

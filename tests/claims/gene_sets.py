@@ -28,7 +28,7 @@ from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.enrichment import Named, ranking_table, selection_table
 from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.nonlinear.gather import scored
+from genesig.selection.nonlinear.gather import predictor_scores
 
 SAMPLES, GENES, TOGETHER, LEVEL = 40, 500, 30, 0.05
 PERMUTATIONS, SHUFFLINGS = 100, 99
@@ -102,7 +102,7 @@ def bent_in_noise(seed: int) -> Mapping[str, float]:
     """Select by derivative penalties, and by the Feature Vector Machine."""
     X = np.random.default_rng(seed).standard_normal((SAMPLES, 60))
     dataset, splits = nonlinear_study(X, np.where(np.arange(SAMPLES) % 2, 1.0, -1.0))
-    found = scored(dataset, splits, nonlinear_fits(dataset, splits))
+    found = predictor_scores(dataset, splits, nonlinear_fits(dataset, splits))
     headline = ASSESSED[dataset.design.kind].headline
     own, control = (assess(found[name], headline)[0] for name in ("nonlinear", "fvm"))
     return {"error": own.error, "control": control.error, "better": better(own)}

@@ -50,7 +50,7 @@ def _halves(dataset: Dataset, pairs: int, seed: int) -> Fits:
 def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fits:
     """Fit two sets of half as many patients, which have nothing in common."""
     dataset, some = _study(rng, N, shift), []
-    samples = Samples.of(dataset)
+    samples = Samples.from_dataset(dataset)
     for k, rows in enumerate(np.arange(N).reshape(2, -1)):
         inner = tuple(map(samples.named, samples.parts(rows, FOLDS, seed, (0, k))))
         some.append(Split(f"p{k}", k, 0, samples.named(rows), (), inner, (0, k)))

@@ -46,7 +46,10 @@ def study(seed: int = 0, n: int = 60, d: int = 20, signal: float = 0.0) -> Datas
     ages[2] = "NA"
     columns = {"y": [f"{v:.6f}" for v in y], "age": ages, "sex": np.where(sex, "m", "f")}
     obs = pd.DataFrame(columns, index=[f"s{k:02d}" for k in range(n)])
-    held = (Covariate.of("age", obs["age"], knots_for(n)), Covariate.of("sex", obs["sex"]))
+    held = (
+        Covariate.from_cells("age", obs["age"], knots_for(n)),
+        Covariate.from_cells("sex", obs["sex"]),
+    )
     design = Design("y", "regression", None, None, None, covariates=held, filled=True)
     names = [f"g{k}" for k in range(d)]
     return Dataset(X, obs.astype(str), pd.DataFrame({"symbol": names}, index=names), design, {})
@@ -80,9 +83,9 @@ def test_any_values_give_finite_columns(values: list[int], knots: int) -> None:
 
 
 def test_words_and_pairs_of_numbers_have_no_spline() -> None:
-    assert Covariate.of("sex", ["f", "m", ""], 3).knots == 0
-    assert Covariate.of("arm", ["0", "1", "1.0"], 3).knots == 0
-    assert Covariate.of("age", ["50", "61", "70"], 3).names == ("age", "age'")
+    assert Covariate.from_cells("sex", ["f", "m", ""], 3).knots == 0
+    assert Covariate.from_cells("arm", ["0", "1", "1.0"], 3).knots == 0
+    assert Covariate.from_cells("age", ["50", "61", "70"], 3).names == ("age", "age'")
 
 
 def test_a_u_is_held_fixed() -> None:

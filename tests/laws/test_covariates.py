@@ -245,8 +245,8 @@ def test_other_words_of_the_study_are_known_to_its_model():
 
 
 def test_one_word_in_two_spellings_is_one_level():
-    assert Covariate.of("er", ["pos", "Pos", "Pos ", "neg", ""]).levels == ("Pos", "neg")
-    told = Covariate.of("er", ["pos", "1", "neg"], words={"1": "pos"})
+    assert Covariate.from_cells("er", ["pos", "Pos", "Pos ", "neg", ""]).levels == ("Pos", "neg")
+    told = Covariate.from_cells("er", ["pos", "1", "neg"], words={"1": "pos"})
     assert told.levels == ("neg", "pos")
     assert told.spelt(["1", "POS", "other"]) == ["pos", "pos", "other"]
 

@@ -188,7 +188,7 @@ def test_compiled_gradient_is_the_plain_one(kernel):
     basis, q = made.metric.basis, np.random.default_rng(1).normal(size=(5, 8))
     out = np.empty((5, 8))
     Gradient(made.problem, made.X, basis)(q @ basis, out)
-    out += made.metric.own * (q @ basis)
+    out += made.metric.first_term * (q @ basis)
     expected = made.problem.gradient(made.X, q)
     np.testing.assert_allclose(out @ basis.T, expected, atol=1e-12 * abs(expected).max())
 

@@ -9,7 +9,7 @@ from study_data import EFFECT, false_share, studies_of
 from study_data import N_SHIFTED as TRUE
 from study_data import STUDY_GENES as D
 
-from genesig.selection.studies.meta_analysis import meta_table, moderated
+from genesig.selection.studies.meta_analysis import meta_table, moderate
 
 
 @pytest.mark.parametrize("tau", [0.0, 0.4, 0.8])
@@ -50,7 +50,7 @@ def test_the_interval_says_what_p_says_and_holds_the_mean(tau):
 
 def test_few_genes_have_students_t_of_their_own_studies():
     y = np.array([[0.1], [0.9], [1.4], [2.2]])
-    found = moderated(y, np.full((4, 1), 0.01))
+    found = moderate(y, np.full((4, 1), 0.01))
     own = student(3, y.mean(), y.std(ddof=1) / 2)
     np.testing.assert_allclose([found.low[0], found.high[0]], own.ppf([0.025, 0.975]))
     assert found.p[0] == pytest.approx(2 * own.cdf(0))
@@ -61,7 +61,7 @@ def test_a_gene_of_one_study_has_no_p():
     y, v = rng.standard_normal((3, 40)), np.full((3, 40), 0.1)
     y[1:, 0] = np.nan
     y[:, 1] = np.nan
-    found = moderated(y, v)
+    found = moderate(y, v)
     assert found.mean[0] == y[0, 0]
     assert np.isnan([found.p[0], found.low[0], found.mean[1], found.p[1]]).all()
     assert np.isfinite(found.p[2:]).all()

@@ -50,7 +50,7 @@ def test_a_sample_alone_gets_the_values_it_gets_in_company(step, data):
     X, pair, by = data
     fitted = fit_steps(X, [{**step, "by": by}])
     np.testing.assert_array_equal(fitted.transform(pair[:1])[0], fitted.transform(pair)[0])
-    rebuilt = Reference.of(json.loads(json.dumps(fitted.state())))
+    rebuilt = Reference.from_state(json.loads(json.dumps(fitted.state())))
     np.testing.assert_array_equal(rebuilt.transform(pair), fitted.transform(pair))
     assert [by[gene] for gene in rebuilt.genes] == [by[gene] for gene in fitted.genes]
 

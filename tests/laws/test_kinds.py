@@ -49,11 +49,11 @@ def test_there_is_a_study_of_every_kind():
 @KINDS
 def test_every_training_set_has_what_it_needs(kind):
     dataset = study_of(kind, 1)
-    samples, y = Samples.of(dataset), dataset.response()
+    samples, y = Samples.from_dataset(dataset), dataset.response()
     for split in splits_of(dataset, folds=4, repeats=3).outer:
         rows = samples.rows(split.train)
-        assert dataset.kind.untold(y[rows], dataset.design.classes) is None
-        for inside in dataset.kind.needed(y, dataset.design.classes).values():
+        assert dataset.kind.training_fault(y[rows], dataset.design.classes) is None
+        for inside in dataset.kind.required_samples(y, dataset.design.classes).values():
             share = inside[rows].sum() / inside.sum()
             assert share == pytest.approx(3 / 4, abs=1 / min(inside.sum(), 12))
 
@@ -62,7 +62,7 @@ def test_every_training_set_has_what_it_needs(kind):
 def test_one_response_for_all_cannot_be_learned_from(kind):
     dataset = study_of(kind, 1)
     one = np.repeat(dataset.response()[:1], 10)
-    assert isinstance(dataset.kind.untold(one, dataset.design.classes), str)
+    assert isinstance(dataset.kind.training_fault(one, dataset.design.classes), str)
 
 
 @KINDS
@@ -84,13 +84,13 @@ def test_numbers_of_a_response_are_one_for_each_sample(kind):
     assert number.shape == ((40, 3) if kind == "several_classes" else (40,))
     assert np.isfinite(number).all()
     assert np.isfinite(plain).all()
-    assert len(dataset.kind.shown(dataset.obs, dataset.design)) == 40
+    assert len(dataset.kind.label_cells(dataset.obs, dataset.design)) == 40
 
 
 @KINDS
 def test_what_a_file_holds_of_a_design_is_read_again(kind):
     design = study_of(kind, 1).design
-    assert Design.of(design.notes()) == design
+    assert Design.from_notes(design.notes()) == design
 
 
 @KINDS

@@ -15,14 +15,14 @@ from scipy.stats import rankdata
 from genesig.results.model_fits import ModelFits
 from genesig.selection.nonlinear import loop
 from genesig.selection.nonlinear.ground import (
-    WIDTH,
-    Given,
+    RANK_KERNEL_WIDTH,
     NonlinearProtocol,
+    SharedSettings,
     dependence,
+    doubled_ranks,
     linear_blocks,
-    prepare,
+    prepare_training_set,
     screen,
-    twice_ranks,
 )
 
 LEARNED = [f.name for f in fields(ModelFits) if f.name not in ("scores", "fvm_scores")]
@@ -67,18 +67,21 @@ def test_altered_test_rows_change_nothing_that_is_fitted(name):
         obs.iloc[rows, 0] = "ill"  # nor may the labels of the test rows count
         one = replace(splits, outer=(split,))
         changed = outer(replace(dataset, X=X, obs=obs), one, **VARIANTS[name])
-        assert_same(changed, ModelFits.of([before.rows()[number]]), LEARNED)
+        assert_same(changed, ModelFits.from_rows([before.rows()[number]]), LEARNED)
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "group"])
 def test_an_inner_fold_is_not_seen_by_the_screen_the_blocks_or_the_fit_beside_it(penalty):
     X, y = toy()
     protocol = NonlinearProtocol(**{**QUICK, "penalty": penalty})
-    given = Given(protocol, [f"g{j}" for j in range(30)], True, None)
+    given = SharedSettings(protocol, [f"g{j}" for j in range(30)], True, None)
     rows, rest = np.arange(16), np.arange(16, 24)
     altered, flipped = X.copy(), y.copy()
     altered[rest], flipped[rest] = 1e3 * X[rest][::-1], -y[rest]
-    here, there = prepare(X, y, rows, given), prepare(altered, flipped, rows, given)
+    here, there = (
+        prepare_training_set(X, y, rows, given),
+        prepare_training_set(altered, flipped, rows, given),
+    )
     assert_array_equal(here.genes, there.genes)
     assert here.settings.groups == there.settings.groups
     assert_same(here, there, ("X", "y"))
@@ -87,7 +90,11 @@ def test_an_inner_fold_is_not_seen_by_the_screen_the_blocks_or_the_fit_beside_it
 def test_the_inner_folds_screen_for_themselves(monkeypatch):
     """A screen on all training rows would have seen the held-out labels of every inner fold."""
     seen = []
-    monkeypatch.setattr(loop, "prepare", lambda *args: seen.append(args[2]) or prepare(*args))
+    monkeypatch.setattr(
+        loop,
+        "prepare_training_set",
+        lambda *args: seen.append(args[2]) or prepare_training_set(*args),
+    )
     dataset, splits = study(*toy())
     outer(dataset, splits)
     at = iter(seen)
@@ -101,7 +108,11 @@ def test_the_inner_folds_screen_for_themselves(monkeypatch):
 
 def test_groups_of_samples_never_straddle(monkeypatch):
     seen = []
-    monkeypatch.setattr(loop, "prepare", lambda *args: seen.append(args[2]) or prepare(*args))
+    monkeypatch.setattr(
+        loop,
+        "prepare_training_set",
+        lambda *args: seen.append(args[2]) or prepare_training_set(*args),
+    )
     X, y = toy()
     dataset, splits = study(X, y, group=np.arange(24) // 2, scheme="stratified_group_kfold")
     outer(dataset, splits)
@@ -138,7 +149,7 @@ def test_fits_survive_their_file(tmp_path):
 
 def test_ranks_are_those_of_scipy():
     X = np.random.default_rng(0).integers(0, 5, (13, 7)).astype(float)
-    assert_array_equal(twice_ranks(X), 2 * (rankdata(X, axis=0) - 1))
+    assert_array_equal(doubled_ranks(X), 2 * (rankdata(X, axis=0) - 1))
 
 
 def test_dependence_is_the_kernel_sum_it_says():
@@ -146,7 +157,7 @@ def test_dependence_is_the_kernel_sum_it_says():
     X, y = np.round(rng.standard_normal((15, 6)), 1), rng.standard_normal(15)
     X[:, 5] = 3
     r = (rankdata(X, axis=0) - 1) / 14
-    K = np.exp(-np.square(r[:, None] - r[None]) / (2 * WIDTH**2))
+    K = np.exp(-np.square(r[:, None] - r[None]) / (2 * RANK_KERNEL_WIDTH**2))
     expected = np.einsum("i,ijg,j->g", y - y.mean(), K, y - y.mean())
     np.testing.assert_allclose(dependence(X, y), expected, rtol=1e-6, atol=1e-6)
     again = dependence(np.exp(X), 5 * y + 2)
@@ -165,7 +176,7 @@ def test_the_screen_finds_what_goes_up_and_down():
 def test_blocks_part_the_genes():
     X, y = toy()
     X[:, 20] = -X[:, 0] + 0.01 * X[:, 20]
-    blocks = linear_blocks(X, y, tau=0.3, scaled=True)
+    blocks = linear_blocks(X, y, tau=0.3, unit_variance=True)
     assert sorted(gene for block in blocks for gene in block) == list(range(30))
     assert any({0, 20} <= set(block) for block in blocks)
 

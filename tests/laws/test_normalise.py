@@ -16,7 +16,7 @@ from genesig.data.steps.normalise import (
     Reference,
     fit_reference_steps,
     fit_steps,
-    moments,
+    moment_settings,
     normalise_samples,
 )
 from genesig.errors import GenesigError
@@ -111,7 +111,7 @@ def test_a_row_wise_step_learns_nothing(name, X):
 @given(X=expression())
 def test_a_step_is_rebuilt_from_json(name, X):
     fitted = fit_steps(X, [by_default(name)], about(X))
-    rebuilt = Reference.of(json.loads(json.dumps(fitted.state())))
+    rebuilt = Reference.from_state(json.loads(json.dumps(fitted.state())))
     done = fitted.transform(X, about(X))
     np.testing.assert_array_equal(rebuilt.transform(X, about(X)), done)
     np.testing.assert_array_equal(rebuilt.genes, fitted.genes)
@@ -187,7 +187,7 @@ def test_steps_done_and_genes_flattened_are_in_the_provenance():
 )
 def test_moments_are_what_is_refitted_inside(names, expected):
     steps = [by_default(name) for name in names]
-    assert moments(steps) == dict(zip(("centre", "unit_variance"), expected, strict=True))
+    assert moment_settings(steps) == dict(zip(("centre", "unit_variance"), expected, strict=True))
     X = np.arange(12.0).reshape(4, 3)
     assert fit_reference_steps(X, steps).names == tuple({"quantile"} & set(names))
 
@@ -204,7 +204,7 @@ def test_centring_and_scaling_come_last_and_once(names, message):
     X = np.geomspace(1, 1e4, 12).reshape(4, 3)
     folds = [by_default(name) for name in names]
     for refuse in (
-        lambda: moments(folds),
+        lambda: moment_settings(folds),
         lambda: fit_reference_steps(X, folds),
         lambda: normalise_samples(study(X), samples=[], folds=folds),
     ):

@@ -11,7 +11,7 @@ from sklearn.linear_model import Lasso
 from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.normalise import bound
+from genesig.data.steps.normalise import bind_steps
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 from genesig.results import Fits
@@ -121,8 +121,8 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
         errors = [fits.cv_error[fit].ravel() for fits in each]
         best = int(np.argmin([error.min().round(12) for error in errors]))
         place = errors[best].argmin()
-        bound = errors[best][place] + each[best].cv_se[fit].ravel()[place]
-        at = best if bound < errors[0].min() else 0
+        bind_steps = errors[best][place] + each[best].cv_se[fit].ravel()[place]
+        at = best if bind_steps < errors[0].min() else 0
         chosen.append(at)
         smallest.append(best)
         alone = np.array([fit])
@@ -146,7 +146,9 @@ def test_named_genes_know_nothing_of_learned_factors():
     """Their halves choose nothing; the chosen list, and what is made of it, is another."""
     dataset, splits = study(signal=0.4)
     asked = of_kind("classification") | {"list": "best"}
-    chance = chance_study(dataset, splits, permutations=20, folds=bound(MOMENTS, dataset), **asked)
+    chance = chance_study(
+        dataset, splits, permutations=20, folds=bind_steps(MOMENTS, dataset), **asked
+    )
     plain = fitted(dataset, splits, chance=chance, list="best")
     learned = fitted(dataset, splits, chance=chance, list="best", learn_omics=True)
     assert (learned.factors != 1).any()

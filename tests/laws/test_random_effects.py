@@ -7,7 +7,13 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import t as student
 
-from genesig.selection.studies.meta_analysis import fisher, hazard, hedges, next_study, together
+from genesig.selection.studies.meta_analysis import (
+    fisher,
+    hazard,
+    hedges,
+    next_study,
+    random_effects,
+)
 
 # 13 trials of BCG against tuberculosis, log relative risks and their variances, as R's metafor has
 # them (escalc of dat.bcg): Colditz et al. 1994, JAMA 271:698.
@@ -19,7 +25,7 @@ BCG = np.array([
 
 
 def one(y, v):
-    return together(np.asarray(y, float)[:, None], np.asarray(v, float)[:, None])
+    return random_effects(np.asarray(y, float)[:, None], np.asarray(v, float)[:, None])
 
 
 def test_the_published_example_has_its_published_numbers():
@@ -72,7 +78,7 @@ def test_unknown_effects_take_no_part():
 def test_many_genes_are_as_each_alone():
     rng = np.random.default_rng(0)
     y, v = rng.normal(size=(4, 50)), rng.uniform(0.05, 0.5, (4, 50))
-    found = together(y, v)
+    found = random_effects(y, v)
     for gene in range(0, 50, 7):
         own = one(y[:, gene], v[:, gene])
         assert found.mean[gene] == pytest.approx(own.mean[0])
@@ -89,7 +95,7 @@ def test_a_further_study_lies_in_its_interval_as_often_as_it_should(k, tau):
     new = 1 + rng.normal(0, tau, draws)
     inside = np.mean((low <= new) & (new <= high))
     assert 0.90 <= inside <= (0.985 if tau else 1.0)
-    found = together(y, v)
+    found = random_effects(y, v)
     assert np.mean((found.low <= 1) & (found.high >= 1)) > 0.92
 
 
@@ -153,7 +159,7 @@ def test_a_constant_gene_has_no_effect():
     for measure in (hedges, fisher):
         found = measure(np.ones((6, 2)), y)
         assert np.isnan(found.value).all()
-        assert np.isnan(together(found.value[None], found.variance[None]).mean).all()
+        assert np.isnan(random_effects(found.value[None], found.variance[None]).mean).all()
 
 
 def test_fishers_z_is_that_of_numpys_correlation():

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.data.quality.samples import (
-    FAR,
-    QUANTILES,
+    BOX_QUANTILES,
+    OUTLIER_MADS,
     as_logarithms,
     column_medians,
     deviations,
@@ -37,7 +37,7 @@ def test_medians_and_quantiles_are_those_of_numpy_without_the_missing(seed, n, d
     X = with_gaps(RNG(seed), n, d)
     np.testing.assert_allclose(column_medians(X)[1:], np.nanmedian(X[:, 1:], axis=0))
     assert np.isnan(column_medians(X)[0])
-    np.testing.assert_allclose(row_quantiles(X), np.nanquantile(X, QUANTILES, axis=1).T)
+    np.testing.assert_allclose(row_quantiles(X), np.nanquantile(X, BOX_QUANTILES, axis=1).T)
 
 
 def test_a_sample_without_any_value_has_no_quantile():
@@ -120,7 +120,7 @@ def test_a_small_class_is_not_far_from_itself():
     X = rng.normal(size=(34, 500))
     X[:4] += rng.normal(0, 2, 500)
     alone = nearest_distances(standardised_products(X, unit_variance=False), 500)
-    far = deviations(np.log2(alone), np.log2(1.5)) > FAR
+    far = deviations(np.log2(alone), np.log2(1.5)) > OUTLIER_MADS
     assert not far.any()
 
 
@@ -135,9 +135,9 @@ def test_deviations_do_not_depend_on_units(seed, scale, shift):
 def test_no_difference_counts_where_the_others_hardly_differ():
     x = np.zeros(20)
     x[3] = 0.09
-    assert not (np.abs(deviations(x, 0.1)) > FAR).any()
+    assert not (np.abs(deviations(x, 0.1)) > OUTLIER_MADS).any()
     x[3] = 0.11
-    assert np.flatnonzero(np.abs(deviations(x, 0.1)) > FAR).tolist() == [3]
+    assert np.flatnonzero(np.abs(deviations(x, 0.1)) > OUTLIER_MADS).tolist() == [3]
 
 
 def test_what_is_missing_deviates_by_nothing_known():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from genesig.data.splits.draw import BY_BATCH, SCHEMES, draw_splits
+from genesig.data.splits.draw import BATCH_SCHEMES, SCHEMES, draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.errors import GenesigError, InvalidInput
 from genesig.results import Dataset, Design, Splits, load_json, save_json
@@ -55,7 +55,7 @@ def two_classes(scheme, negative=14, positive=8):
     y = ["a"] * negative + ["b"] * positive
     n = len(y)
     group = [f"d{row % (n // 2):02d}" for row in range(n)] if scheme in GROUPED else None
-    batch = [f"b{row % 3}" for row in range(n)] if scheme in BY_BATCH else None
+    batch = [f"b{row % 3}" for row in range(n)] if scheme in BATCH_SCHEMES else None
     return study(y, group, ["test" if row % 3 == 0 else "train" for row in range(n)], batch=batch)
 
 
@@ -209,7 +209,7 @@ def test_folds_of_groups_differ_by_no_more_than_the_largest_group(sizes, folds, 
     sizes = [*sizes, *sizes]  # once for each class
     group = np.repeat(np.arange(len(sizes)), sizes)
     y = np.repeat(["a", "b"], len(group) // 2)
-    samples = Samples.of(study(y, group))
+    samples = Samples.from_dataset(study(y, group))
     parts = samples.parts(np.arange(len(y)), folds, seed, (1, 0, 1, 0))
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(y)))
     assert all(len(part) for part in parts)

@@ -22,7 +22,7 @@ EXACT: dict[str, Any] = {"solver": "landweber-newton", "tolerance": 1e-9}
 def norm(seed: int, d: int, jump: float) -> Stretches:
     """Return a norm of features on up to four chromosomes, in no order."""
     rng = np.random.default_rng(seed)
-    return Stretches(Genome.of(d, rng.integers(4, size=d), rng.random(d)), jump)
+    return Stretches(Genome.from_columns(d, rng.integers(4, size=d), rng.random(d)), jump)
 
 
 def intervals(genome: Genome) -> list[slice]:
@@ -83,7 +83,7 @@ def problem(seed: int, jump: float, n: int = 24, d: int = 60) -> tuple[TrainingS
     rows = rng.random((n, 2)) < 0.8
     rows[:4] = True
     sets = training_sets(X, Y, rows, centre=True, unit_variance=bool(seed % 2))
-    genome = Genome.of(d, np.where(places < d // 2, "1", "X"), places)
+    genome = Genome.from_columns(d, np.where(places < d // 2, "1", "X"), places)
     return along(sets, Stretches(genome, jump)), genome
 
 
@@ -140,7 +140,9 @@ def test_without_a_cost_of_ends_it_is_the_lasso() -> None:
 
 def test_features_without_neighbours_are_those_of_a_lasso_that_pays_both_ends() -> None:
     sets, _ = problem(1, 0.0)
-    alone = along(sets, Stretches(Genome.of(60, [f"of {j}" for j in range(60)], None), 2.0))
+    alone = along(
+        sets, Stretches(Genome.from_columns(60, [f"of {j}" for j in range(60)], None), 2.0)
+    )
     np.testing.assert_allclose(5 * alone.tau_max, sets.tau_max, rtol=1e-12)
     one, other = solved(alone, [0.3], 1e-3), solved(sets, [0.3], 1e-3)
     np.testing.assert_array_equal(one.indices, other.indices)
@@ -153,7 +155,9 @@ def test_the_order_of_the_columns_changes_nothing() -> None:
     place = np.argsort(genome.order)
     other = training_sets(sets.X[:, mixed], sets.Y, sets.rows, centre=True, unit_variance=False)
     number = np.searchsorted(genome.starts, place, side="right")[mixed]
-    other = along(other, Stretches(Genome.of(60, number, place[mixed].astype(float)), 2.0))
+    other = along(
+        other, Stretches(Genome.from_columns(60, number, place[mixed].astype(float)), 2.0)
+    )
     one, two = solved(sets, [0.2], 1e-3), solved(other, [0.2], 1e-3)
     for k in range(2):
         np.testing.assert_allclose(coefficients(two, k, 0), coefficients(one, k, 0)[mixed],
@@ -179,7 +183,7 @@ def test_a_stretch_is_found_where_single_features_say_little() -> None:
         Z = rng.normal(size=(60, 400))
         y = Z[:, 120:160].sum(axis=1) / 6 + rng.normal(size=60)
         sets = training_sets(Z, y[:, None], np.ones((60, 1), bool), centre=True, unit_variance=True)
-        sets = along(sets, Stretches(Genome.of(400, np.arange(400) // 100, None), 5.0))
+        sets = along(sets, Stretches(Genome.from_columns(400, np.arange(400) // 100, None), 5.0))
         fit = solved(sets, [0.6], 1e-6)
         inside = (fit.coef(0, 0)[0] >= 120) & (fit.coef(0, 0)[0] < 160)
         found.append((inside.sum() / 40, inside.mean()))

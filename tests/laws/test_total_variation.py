@@ -167,7 +167,7 @@ def test_a_chromosome_of_few_probes_is_no_reason_to_cut_it():
 
 
 def test_chromosomes_keep_their_order_and_features_are_sorted_within():
-    genome = Genome.of(5, ["X", "2", "X", "2", "X"], [3.0, 1.0, 1.0, 0.0, 2.0])
+    genome = Genome.from_columns(5, ["X", "2", "X", "2", "X"], [3.0, 1.0, 1.0, 0.0, 2.0])
     assert [part.tolist() for part in genome.parts()] == [[2, 4, 0], [3, 1]]
 
 

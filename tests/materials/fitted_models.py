@@ -156,7 +156,7 @@ def score(
     needed = normalisation["genes"] or chosen["genes"]
     X = np.stack([np.atleast_1d(np.asarray(expression[gene], float)) for gene in needed], axis=1)
     if normalisation["steps"]:
-        steps = Reference.of(normalisation)
+        steps = Reference.from_state(normalisation)
         X, needed = steps.transform(X, about), [needed[gene] for gene in steps.genes]
     columns = [needed.index(gene) for gene in chosen["genes"]]
     return np.asarray(chosen["intercept"] + X[:, columns] @ np.array(chosen["coefficients"]))

@@ -66,7 +66,7 @@ def _handler(archive: Archive) -> type[BaseHTTPRequestHandler]:
 def geo_archive(monkeypatch: pytest.MonkeyPatch) -> Iterator[Archive]:
     """Run an empty server in place of GEO's until the test ends."""
     archive = Archive()
-    monkeypatch.setattr(download, "WAITS", ())
+    monkeypatch.setattr(download, "RETRY_WAITS", ())
     with HTTPServer(("127.0.0.1", 0), _handler(archive)) as server:
         monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{server.server_port}/")
         monkeypatch.setenv("no_proxy", "*")

@@ -195,9 +195,9 @@ def with_nonlinear(
     rng = np.random.default_rng(11)
     y = dataset.response()
     rows = [_nonlinear_row(dataset, split, y, rng, noise) for split in splits.outer]
-    final = ModelFits.of([_nonlinear_row(dataset, splits.final, y, rng, noise)])
+    final = ModelFits.from_rows([_nonlinear_row(dataset, splits.final, y, rng, noise)])
     made = gather_nonlinear(
-        dataset, splits, [ModelFits.of(rows)], final, [observed], tables["nested_lists"],
+        dataset, splits, [ModelFits.from_rows(rows)], final, [observed], tables["nested_lists"],
         tables["signature"], cv_frequency=0.75,
     )  # fmt: skip
     apart = made["nonlinear_difference"]
@@ -265,7 +265,7 @@ def with_sets(
     y = dataset.response()
 
     def fits(some: Any, numbers: Any = (0,)) -> ModelFits:
-        return ModelFits.of([_sets_row(dataset, split, number, y, rng, empty)
+        return ModelFits.from_rows([_sets_row(dataset, split, number, y, rng, empty)
                            for number in numbers for split in some])  # fmt: skip
 
     parts = [[fits(splits.outer)], [fits(splits.outer, range(1, 10))]]

@@ -69,7 +69,7 @@ def test_every_number_of_components_at_once_and_all_of_them_fit_exactly():
 def test_the_choice_is_that_of_the_folds_one_by_one():
     X, y, _ = data(3)
     folds = [held for _, held in KFold(4).split(X)]
-    points, widths = Points.of(X, X.mean(axis=0)), [0.5, 2.0]
+    points, widths = Points.from_rows(X, X.mean(axis=0)), [0.5, 2.0]
     found = choose_components(points, y, folds, widths)
     errors = {}
     for width in widths:

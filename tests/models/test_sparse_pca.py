@@ -56,7 +56,7 @@ def test_the_objective_never_grows_and_both_steps_are_exact(seed, k, share):
 
 
 def test_the_step_for_the_loadings_is_scikit_learns_elastic_net(monkeypatch):
-    monkeypatch.setattr(sparse, "SWEEPS", 1)
+    monkeypatch.setattr(sparse, "MAX_SWEEPS", 1)
     Z, A = planted(), directions(planted(), 2)
     B = sparse_components(Z, A, tau=0.2, mu=0.01).B
     ridge = 0.01 * np.linalg.norm(Z, 2) ** 2 / 60

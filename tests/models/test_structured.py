@@ -185,4 +185,4 @@ def test_what_is_constant_where_weights_are_has_the_scale_one(value):
     rng = np.random.default_rng(0)
     X, weights = np.full((12, 1), value), np.r_[rng.random(9), np.zeros(3)]
     X[9:] = rng.normal(size=(3, 1))
-    assert Scale.of(X, unit_variance=True, weights=12 * weights / weights.sum()).scale == 1
+    assert Scale.from_rows(X, unit_variance=True, weights=12 * weights / weights.sum()).scale == 1

@@ -14,9 +14,9 @@ import numpy as np
 from genesig.optim.kernels import Gaussian, Polynomial, median_distance, tables
 from genesig.optim.nonlinear.choice import Settings, fit_path
 from genesig.optim.nonlinear.instance import make_instance
-from genesig.optim.nonlinear.metric import MARGIN, largest_eigenvalue, row_space
+from genesig.optim.nonlinear.metric import EIGENVALUE_MARGIN, largest_eigenvalue, row_space
 from genesig.optim.nonlinear.multipliers import Multipliers
-from genesig.optim.nonlinear.path import conclude
+from genesig.optim.nonlinear.path import certified_solution
 from genesig.optim.nonlinear.problem import number_groups
 from genesig.optim.nonlinear.solvers import SOLVERS
 
@@ -118,7 +118,7 @@ def path_until_full(train, setting, nu, width, taus, early=None):
             q, steps = Multipliers.full(stopped(made, penalty, q, step, early)), early
         else:
             q, steps = solver(made, penalty, q, tolerance, setting.max_iterations)
-        fitted = conclude(made, tau, penalty, q, steps, tolerance)
+        fitted = certified_solution(made, tau, penalty, q, steps, tolerance)
         found.append(replace(fitted, norms=saturated(made, penalty, q, step)) if early else fitted)
         if len(found) > 2 and min(len(each.support) for each in found[-3:]) == d:
             break
@@ -133,7 +133,7 @@ def step_length(made):
     if made.X.shape[1] > len(s):
         first = np.linalg.eigvalsh(made.problem.table.first)[-1]
         largest = max(largest, float(first) / (2 * made.problem.nu))
-    return 1 / (MARGIN * largest)
+    return 1 / (EIGENVALUE_MARGIN * largest)
 
 
 def stopped(made, penalty, start, step, count):

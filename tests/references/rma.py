@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.steps.collapse import numbered
+from genesig.data.steps.collapse import number_sets
 from genesig.data.steps.median_polish import Quantile, RmaBackground, median_polish
 
 Array = np.ndarray[Any, Any]
@@ -38,7 +38,7 @@ def rma(X: Array, by: Sequence[str]) -> Array:
     """
     corrected = RmaBackground().transform(X)
     even = Quantile.fit(corrected).transform(corrected)
-    return median_polish(np.log2(even), numbered("rma", by, X.shape[1]))[0]
+    return median_polish(np.log2(even), number_sets("rma", by, X.shape[1]))[0]
 
 
 def sets_of(names: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from published import SHARED
 from scipy.stats import nbinom
 
 from genesig.data.steps.counts import (
-    LEAST,
+    MIN_DISPERSION,
     LogCpm,
     SizeFactors,
     Vst,
@@ -109,7 +109,7 @@ def test_a_dispersion_is_the_most_likely_one():
     grid = np.exp(np.linspace(-9, 1, 4001))[:, None, None]
     each = nbinom.logpmf(counts, 1 / grid, 1 / (1 + mean * grid)).sum(axis=1)
     each -= np.log((1 / (1 / mean + grid)).sum(axis=1)) / 2
-    wide = found > LEAST  # by its moments
+    wide = found > MIN_DISPERSION  # by its moments
     assert wide.sum() >= 7
     np.testing.assert_allclose(found[wide], grid[each.argmax(axis=0), 0, 0][wide], rtol=3e-3)
 

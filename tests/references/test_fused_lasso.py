@@ -24,7 +24,11 @@ def problem(seed, n=30, d=60):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, d))
     y = 2 * Z[:, 20:30].mean(axis=1) + rng.normal(size=n)
-    return Z - Z.mean(axis=0), y - y.mean(), Genome.of(d, np.repeat(["2", "X", "1"], d // 3), None)
+    return (
+        Z - Z.mean(axis=0),
+        y - y.mean(),
+        Genome.from_columns(d, np.repeat(["2", "X", "1"], d // 3), None),
+    )
 
 
 def test_steps_and_levels_are_the_same_linear_map():

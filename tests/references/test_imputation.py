@@ -45,7 +45,7 @@ def test_what_is_there_stays_and_json_has_no_nan(table):
     X, _ = table
     fitted = fit_steps(X, KNN)
     state = json.loads(json.dumps(fitted.state(), allow_nan=False))
-    done = Reference.of(state).transform(X)
+    done = Reference.from_state(state).transform(X)
     np.testing.assert_array_equal(done[~np.isnan(X)], X[~np.isnan(X)])
     np.testing.assert_array_equal(done, fitted.transform(X))
 

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from genesig.optim.kernels import Polynomial
 from genesig.optim.nonlinear.instance import make_instance
-from genesig.optim.nonlinear.path import conclude
+from genesig.optim.nonlinear.path import certified_solution
 from genesig.optim.nonlinear.problem import number_groups
 from genesig.optim.nonlinear.solvers import SOLVERS
 
@@ -114,7 +114,7 @@ def test_minimum_of_e1_at_110_is_below_that_of_the_true_variables():
             block=number_groups(groups, len(columns), "group"), weights=np.ones(len(groups)),
         )  # fmt: skip
         q, steps = SOLVERS["admm"](made, made.penalty(0.6), made.start, 1e-4, 1000)
-        found = conclude(made, 0.6, made.penalty(0.6), q, steps, 1e-4)
+        found = certified_solution(made, 0.6, made.penalty(0.6), q, steps, 1e-4)
         assert found.gap <= 1e-4
         objectives.append(found.objective)
     assert objectives[0] < 0.8 * objectives[1]

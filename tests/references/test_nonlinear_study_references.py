@@ -19,7 +19,7 @@ from genesig.selection.nonlinear.gather import (
     agreement_table,
     gather_nonlinear,
     genes_table,
-    scored,
+    predictor_scores,
 )
 from genesig.selection.nonlinear.loop import straightness
 
@@ -37,7 +37,7 @@ def valley(rng, n=80, d=40):
 
 def error(dataset, splits, found, model="nonlinear"):
     return study_errors(
-        scored(dataset, splits, found)[model], ASSESSED[dataset.design.kind].headline
+        predictor_scores(dataset, splits, found)[model], ASSESSED[dataset.design.kind].headline
     )[0, 0]
 
 
@@ -150,8 +150,8 @@ def test_the_difference_of_two_predictors_by_hand():
     dataset, splits = study(rng.standard_normal((30, 5)), y, folds=5)
     tests = [dataset.rows(split.test) for split in splits.outer]
     linear = make_fits(dataset, splits.outer, signal=0.8)
-    ours = ModelFits.of(made(y + rng.standard_normal(30), tests))
-    at, known = 1, scored(dataset, splits, ours)
+    ours = ModelFits.from_rows(made(y + rng.standard_normal(30), tests))
+    at, known = 1, predictor_scores(dataset, splits, ours)
     assert list(known) == ["nonlinear"]
     found = difference(known["nonlinear"], held_out(dataset, splits, linear), at, HEADLINE)
     theirs = np.empty(30)
@@ -177,8 +177,8 @@ def test_where_splits_hold_one_sample_the_difference_is_over_samples():
     tests = [dataset.rows(split.test) for split in splits.outer]
     linear = make_fits(dataset, splits.outer, signal=0.5)
     names = [split.name for split in splits.outer]
-    ours = ModelFits.of(made(y + rng.standard_normal(20), tests, split=names))
-    known = scored(dataset, splits, ours)["nonlinear"]
+    ours = ModelFits.from_rows(made(y + rng.standard_normal(20), tests, split=names))
+    known = predictor_scores(dataset, splits, ours)["nonlinear"]
     found = difference(known, held_out(dataset, splits, linear), 0, HEADLINE)
     apart = (y[ours.test_rows] * ours.scores <= 0).astype(float)
     apart -= y[linear.test_rows] * (linear.scores[:, 0] - linear.threshold) <= 0
@@ -192,12 +192,12 @@ def test_tables_count_what_the_splits_select():
     tests = [dataset.rows(split.test) for split in splits.outer]
     lists = {"indices": [[0, 1], [1, 3], [1], []], "sizes": [[0.5, 1.0], [3.0, 0.2], [2.0], []]}
     rows = made(np.ones(30), tests, **lists)
-    fits = ModelFits.of(rows)
+    fits = ModelFits.from_rows(rows)
     linear = pd.DataFrame({"gene": ["g1", "g2"], "cv_frequency": [0.5, 1.0], "in_list": [0, 1],
                            "mu": 1e-6})  # fmt: skip
     signature = pd.DataFrame({"gene": ["g2", "g3"]})
     table = genes_table(
-        dataset, fits, ModelFits.of(rows[1:2]), linear, signature, cv_frequency=0.75
+        dataset, fits, ModelFits.from_rows(rows[1:2]), linear, signature, cv_frequency=0.75
     )
     assert list(table["gene"]) == ["g1", "g0", "g3"]
     np.testing.assert_allclose(table["cv_frequency"], [0.75, 0.25, 0.25])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from genesig.cli import main
-from genesig.results.run import NAME, checksums, sha256
+from genesig.results.run import CRATE_FILE, checksums, sha256
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def entities(home: Path) -> dict[str, Any]:
-    graph = json.loads((home / NAME).read_text())["@graph"]
+    graph = json.loads((home / CRATE_FILE).read_text())["@graph"]
     return {each["@id"]: each for each in graph}
 
 
@@ -60,7 +60,7 @@ def test_what_was_changed_is_not_packed(home: Path, capsys: pytest.CaptureFixtur
     (home / "signature.tsv").write_text("other")
     assert main(["crate"]) == 1
     assert capsys.readouterr().err.endswith("signature.tsv: was changed after the run\n")
-    assert not (home / NAME).exists()
+    assert not (home / CRATE_FILE).exists()
 
 
 @pytest.mark.parametrize("key", ["config", "inputs", "versions"])

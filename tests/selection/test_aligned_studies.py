@@ -13,7 +13,7 @@ from settings import MOMENTS, linear
 from study_runs import pooled, tables
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.steps.alignment import CANDIDATES, chosen
+from genesig.data.steps.alignment import ALIGNMENT_CANDIDATES, best_alignment
 from genesig.data.steps.described import described
 from genesig.data.steps.normalise import alignments_of
 from genesig.errors import InvalidInput
@@ -39,7 +39,7 @@ def study(folder, align, files=FILES, **changes):
 def found(tmp_path_factory):
     """Give the study under each alignment, and its fits."""
     out = {}
-    for align in (*CANDIDATES, "fixed", "combat", "auto"):
+    for align in (*ALIGNMENT_CANDIDATES, "fixed", "combat", "auto"):
         dataset, splits = study(tmp_path_factory.mktemp("studies"), align)
         fits = double_loop(dataset, splits, labels="observed", batch="1of1", **LOOP)
         out[align] = dataset, splits, fits.with_chosen()
@@ -67,16 +67,22 @@ def test_permuted_labels_choose_anew(found):
     assert list(of.permutation) == [number for number in range(1, 7) for _ in names]
     assert list(of.split) == names * 6
     each = {name: double_loop(found[name][0], splits, labels="permuted-1-6", batch="1of1", **LOOP)
-            for name in CANDIDATES}  # fmt: skip
-    which = [[name for name in CANDIDATES if np.allclose(of.test(fit)[1], each[name].test(fit)[1])]
-             for fit in range(len(of.split))]  # fmt: skip
+            for name in ALIGNMENT_CANDIDATES}  # fmt: skip
+    which = [
+        [
+            name
+            for name in ALIGNMENT_CANDIDATES
+            if np.allclose(of.test(fit)[1], each[name].test(fit)[1])
+        ]
+        for fit in range(len(of.split))
+    ]
     assert all(which)
     assert len({one[0] for one in which if len(one) == 1}) > 1
 
 
 def test_the_data_set_is_that_of_the_alignment_which_all_samples_choose(found, tmp_path):
     dataset = found["auto"][0]
-    name = chosen(dataset.provenance["errors_of_alignments"])
+    name = best_alignment(dataset.provenance["errors_of_alignments"])
     np.testing.assert_array_equal(dataset.X, found[name][0].X)
     np.testing.assert_array_equal(dataset.unaligned, found["none"][0].X)
     assert dataset.provenance["steps"] == found[name][0].provenance["steps"]
@@ -96,7 +102,7 @@ def test_the_signature_is_written_as_its_genes_alone(found, tmp_path):
 
 def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(found):
     dataset, splits, _ = found["auto"]
-    other = found[chosen(dataset.provenance["errors_of_alignments"])][0]
+    other = found[best_alignment(dataset.provenance["errors_of_alignments"])][0]
     models = [final_model(each, fit_final(each, splits, **LOOP), folds=MOMENTS)
               for each in (dataset, other)]  # fmt: skip
     assert json.dumps(models[0]) == json.dumps(models[1])

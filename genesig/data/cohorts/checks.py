@@ -22,10 +22,10 @@ from genesig.data.cohorts.read import Cohort, read_cohort
 from genesig.data.cohorts.translation import under_names
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.quality.twins import cross_twins, twins_of
-from genesig.data.steps.combat import FEWEST
+from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.segment import with_places
-from genesig.data.steps.zeros import NAME as ZEROS
+from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.dataset import Inputs, inputs_of
 from genesig.data.study.design_check import names_patients
 from genesig.data.study.labels.known import LABELS
@@ -123,10 +123,11 @@ def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:
     if not item["combat"]:
         return
     for name, size in Counter(cohort.batch).items():
-        if size < FEWEST:
+        if size < MIN_BATCH_SAMPLES:
             batch = f"batch '{name}'" if item["batch"] else f"'{item['name']}'"
-            what = f"combat needs a batch of at least {FEWEST} samples, {batch} has {size}; "
-            yield Problem(f"external, {item['name']}, combat", what + "set it to false")
+            what = f"combat needs a batch of at least {MIN_BATCH_SAMPLES} samples, "
+            what += f"{batch} has {size}; set it to false"
+            yield Problem(f"external, {item['name']}, combat", what)
 
 
 def _check_repeats(cohort: Cohort, item: Config) -> Iterator[Problem]:

@@ -232,7 +232,7 @@ def _faults(
 def _to_compare(asked: Asked, y: np.ndarray, time: str, event: str) -> Iterator[Problem]:
     """Yield that no pair is ordered, or that times look as if they had another unit."""
     design, at = asked.design, f"{asked.where}, column '{time}'"
-    if reason := RESPONSES[design.kind].untold(y, None):
+    if reason := RESPONSES[design.kind].training_fault(y, None):
         yield Problem(at, f"the samples {reason}, so there is nothing to order; {NO_LABELS}")
     elif design.horizon is not None and not y["time"].min() <= design.horizon < y["time"].max():
         what = f"from {y['time'].min():g} to {y['time'].max():g}, without the horizon of the study,"

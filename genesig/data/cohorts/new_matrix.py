@@ -17,8 +17,14 @@ from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.known import FORMATS
 from genesig.data.files.layouts import nearest
 from genesig.data.files.readers import read_matrix
-from genesig.data.steps.normalise import MOMENTS, Normaliser
-from genesig.data.steps.scale import LEARNED_DEPTH, LOG2, looks_raw, missing_codes, sizes
+from genesig.data.steps.normalise import MOMENT_STEPS, Normaliser
+from genesig.data.steps.scale import (
+    LEARNED_DEPTH_STEPS,
+    LOG2_STEPS,
+    looks_raw,
+    missing_codes,
+    sizes,
+)
 from genesig.data.steps.segment import among
 from genesig.errors import Problem, did_you_mean, refuse
 from genesig.response.covariates import Covariate
@@ -60,7 +66,7 @@ GENE_BY_GENE = {
     "range_filter",
     "variance_filter",
     "zeros_as_missing",
-    *MOMENTS,
+    *MOMENT_STEPS,
 }
 
 
@@ -232,7 +238,7 @@ def check_values(X: Array, values: Array, known: Array, genes: Sequence[str],
     InvalidInput
         Naming the first value or sample, and counting the others.
     """
-    if LEARNED_DEPTH & scale.steps:
+    if LEARNED_DEPTH_STEPS & scale.steps:
         _refuse_cells(known & (X < 0), X, genes, names, scale, where)
         values = _at_their_depth(values, known, scale.means)
     codes = [code for code in missing_codes(X[known]) if code < scale.least]
@@ -287,7 +293,7 @@ def no_counts(X: Array, known: Array, scale: Scale, samples: int, where: str) ->
         counted_then = np.abs(totals - np.round(totals)) < CLOSE * np.maximum(totals, 1)
     here = X[known & (X != 0)]
     broken = float(np.mean(here % 1 > 0)) if len(here) else 0.0
-    if not LEARNED_DEPTH & scale.steps or not counted_then.all() or broken <= MOST_BROKEN:
+    if not LEARNED_DEPTH_STEPS & scale.steps or not counted_then.all() or broken <= MOST_BROKEN:
         return []
     what = f"{100 * broken:.0f} % of the values are no whole numbers, and the model was trained on "
     what += "counts of reads: give it the raw counts; rates such as CPM or TPM have other scores"
@@ -317,8 +323,8 @@ def _check_constant(matrix: Matrix, where: str) -> None:
 def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], scale: Scale,
                  where: str) -> None:  # fmt: skip
     """Refuse values that were logged where the training ones were not, or the reverse."""
-    takes_logarithms = bool(LOG2 & scale.steps)
-    then, by_counts = looks_raw(scale.p99, scale.most), bool(LEARNED_DEPTH & scale.steps)
+    takes_logarithms = bool(LOG2_STEPS & scale.steps)
+    then, by_counts = looks_raw(scale.p99, scale.most), bool(LEARNED_DEPTH_STEPS & scale.steps)
     for row, name in enumerate(names):
         used = known[row] & (scale.sds > SMALLEST)
         if not used.any():

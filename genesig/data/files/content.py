@@ -21,7 +21,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import InvalidInput, did_you_mean, refuse
 from genesig.machine import check_size
-from genesig.results.download import check_kept
+from genesig.results.download import check_download_digest
 
 CHUNK = 1 << 20
 
@@ -68,7 +68,7 @@ def read_content(path: str | Path) -> bytes:
 
 
 def _content(stream: BinaryIO, path: str | Path) -> bytes:
-    check_kept(Path(path))
+    check_download_digest(Path(path))
     packed = stream.read(2) == b"\x1f\x8b"
     stream.seek(0)
     if packed:

@@ -11,7 +11,7 @@ from typing import Any
 from genesig.data.files.content import absent
 from genesig.data.files.names import COHORT_KEYS, KEYS
 from genesig.errors import refuse
-from genesig.results.download import check_kept
+from genesig.results.download import check_download_digest
 
 FILE_KEYS = {*COHORT_KEYS, *(key for *_, key in KEYS)}
 """Keys of a config, or of a section of it, whose value is the name of a file."""
@@ -62,7 +62,7 @@ def copy_input(source: Path, target: Path) -> None:
     if source.is_dir():
         copytree(source, target, dirs_exist_ok=True)
     elif source.is_file():
-        check_kept(source)
+        check_download_digest(source)
         copyfile(source, target)
     else:
         raise refuse(source, absent(source))

@@ -34,7 +34,7 @@ from genesig.data.files.names import FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.readers import format_of, parts_of_files, read_matrix, read_samples
 from genesig.data.files.sample_names import table_of_matrix
-from genesig.data.steps.imputation import of_low_genes
+from genesig.data.steps.imputation import missing_when_low
 from genesig.data.steps.scale import (
     genes_standardised,
     log2_step,
@@ -44,7 +44,7 @@ from genesig.data.steps.scale import (
     sizes,
     zeros_stand_apart,
 )
-from genesig.data.steps.zeros import NAME as ZEROS
+from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.response.design import label_columns
 from genesig.results.files import cell
@@ -285,7 +285,7 @@ def _missing(matrix: Matrix, counted: bool) -> tuple[dict[str, Any], Lines]:
     lost = np.isnan(X)
     if not lost.any():
         return {}, ()
-    low = of_low_genes(X)
+    low = missing_when_low(X)
     step, why = ("left_censored", "they are of low genes: too small to be measured") if low else (
         "knn_impute", "filled in from genes alike")  # fmt: skip
     other = "knn_impute" if low else "left_censored"

@@ -29,7 +29,7 @@ from genesig.data.files.formats.geo_series import (
 from genesig.data.files.formats.interface import Load
 from genesig.data.files.formats.text import as_text
 from genesig.errors import refuse
-from genesig.results.download import AbsentFile, check_kept, download_gzip
+from genesig.results.download import AbsentFile, check_download_digest, download_gzip
 from genesig.words import counted, is_missing, listing
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def fetch_counts(series_matrix: Path, server: str | None, series_folder: str) ->
 def _fetch_file(path: Path, addresses: Iterable[str]) -> bool:
     """Download a file from the first address that has it; tell whether it is there."""
     if path.exists():
-        check_kept(path)
+        check_download_digest(path)
         return True
     for address in addresses:
         try:

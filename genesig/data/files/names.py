@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from genesig.data.files.geo_counts import fetch_counts
 from genesig.errors import refuse
-from genesig.results.download import check_kept, download_gzip, read_page
+from genesig.results.download import check_download_digest, download_gzip, read_page
 from genesig.words import listing
 
 Config = dict[str, Any]
@@ -141,7 +141,7 @@ def fetch(series: str, folder: str | Path) -> Path:
     path = Path(folder) / f"{series}{ENDING}"
     address = series_address(accession[1].upper())
     if path.exists():
-        check_kept(path)
+        check_download_digest(path)
     else:
         download_gzip(address + _choose(_names(read_page(address)), series, address), path)
     fetch_counts(path, os.environ.get(VARIABLE), address.removesuffix("matrix/"))

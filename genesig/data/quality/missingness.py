@@ -1,7 +1,4 @@
-"""Whether values are missing more often in a class, or at an end of a number, than by chance.
-
-Nothing of it goes back into a fit.
-"""
+"""Tests of missing values against the label; they have no influence on fits."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.imputation import left_out, of_low_genes
-from genesig.data.steps.normalise import AS_LOW
+from genesig.data.steps.imputation import exceeds_missing_share, missing_when_low
+from genesig.data.steps.normalise import LOW_VALUE_STEPS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem
 from genesig.response.known import RESPONSES
@@ -27,8 +24,8 @@ if TYPE_CHECKING:
 def q_values(p: Array) -> Array:
     """Return ``q_(i) = min_{j >= i} m p_(j) / j`` of m p-values, (m,) to (m,).
 
-    The smallest false discovery rate at which a test counts as found: Benjamini and Hochberg 1995,
-    theorem 1. Not taken from SciPy, whose statistics every small job would import for this line.
+    The smallest false discovery rate at which a test is rejected: Benjamini and Hochberg 1995,
+    theorem 1. Not from SciPy, whose statistics module every small job would have to import.
     """
     p = np.asarray(p, dtype=float)
     order = np.argsort(p)[::-1]
@@ -37,209 +34,265 @@ def q_values(p: Array) -> Array:
     return np.minimum(q, 1.0)
 
 
-ROUNDING = 1e-7
-"""Probabilities of tables that differ by less, relatively, are equal."""
-CREDIBLE = 0.05
-"""Largest share of false ones among the genes that are named."""
+PROBABILITY_ROUNDING = 1e-7
+"""Relative difference below which probabilities of tables are equal."""
+MAX_FALSE_DISCOVERY_RATE = 0.05
+"""Largest false discovery rate of associated genes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Missingness:
-    """Missing values against the response.
-
-    Attributes
-    ----------
-    genes : (m,) int
-        Genes that some samples miss, and some have.
-    p : (m,) float
-        Fisher's exact test of missing against class, over T > 2 classes T times the least of each
-        class against the rest; of a number the rank sum test of those who miss the gene.
-    by_class : (T, m) float
-        Share of each class that misses each of the genes; T = 0 where there are no classes.
-    sample_p : float
-        Of the samples' shares of missing values: Kruskal and Wallis' test of the classes,
-        Spearman's of a number. NaN where all are equal.
-    class_share : (T,) float
-        Share of all values that each class misses.
-    """
+    """Missing values against the response."""
 
     genes: Array
+    """(m,) int: genes that only some of the samples have."""
     p: Array
+    """(m,) float: fisher's exact test of missing against class; for T > 2 classes T times the
+    smallest p of a class against the rest. For a number, the rank sum test of the samples without
+    the gene."""
     by_class: Array
+    """(T, m) float: share of each class without each of the genes; T = 0 without classes."""
     sample_p: float
+    """Test of the samples' shares of missing values: Kruskal and Wallis' for classes, Spearman's
+    for a number. NaN if all are equal."""
     class_share: Array
+    """(T,) float: share of all values that each class misses."""
 
     @property
-    def named(self) -> Array:
-        """Places in `genes` of those with a false discovery rate of at most 5 %, the least first.
+    def associated(self) -> Array:
+        """Indices in `genes` of genes with a q of at most 5 %, the smallest p first.
 
-        Benjamini and Hochberg, over the genes that are missing somewhere.
+        Benjamini and Hochberg, over the genes that are partly missing.
         """
         q = q_values(self.p)
-        found = np.argsort(self.p, kind="stable")
-        return np.asarray(found[q[found] <= CREDIBLE])
+        order = np.argsort(self.p, kind="stable")
+        return np.asarray(order[q[order] <= MAX_FALSE_DISCOVERY_RATE])
 
 
 def missingness(missing: Array, obs: pd.DataFrame, design: Design) -> Missingness:
     """Test missing values (n, d) of the samples in obs against their response.
 
-    Samples of one group and one label count as one, the first: what they miss goes together.
+    Of samples of one group and one label only the first counts, as these are not independent.
     """
     kind = RESPONSES[design.kind]
-    number = kind.number(kind.read(obs, design))
-    members = _members(number) if design.classes is not None else np.empty((0, len(obs)), bool)
-    own = np.arange(len(obs))
+    response_number = kind.number(kind.read(obs, design))
+    members = (
+        _members(response_number) if design.classes is not None else np.empty((0, len(obs)), bool)
+    )
+    distinct_samples = np.arange(len(obs))
     if design.group is not None:
-        twice = obs.duplicated([design.group, design.label]).to_numpy()
-        own = np.flatnonzero(~twice)
-    some = missing[own].any(axis=0) & ~missing[own].all(axis=0)
-    genes, M, share = np.flatnonzero(some), missing[own][:, some], missing[own].mean(axis=1)
-    tested = members[:, own]
-    classes = len(members) > 0
+        is_repeated = obs.duplicated([design.group, design.label]).to_numpy()
+        distinct_samples = np.flatnonzero(~is_repeated)
+    partly_missing = missing[distinct_samples].any(axis=0) & ~missing[distinct_samples].all(axis=0)
+    genes = np.flatnonzero(partly_missing)
+    missing_values = missing[distinct_samples][:, partly_missing]
+    share = missing[distinct_samples].mean(axis=1)
+    tested_members = members[:, distinct_samples]
+    has_classes = len(members) > 0
     return Missingness(
         genes,
-        _fisher(M, tested) if classes else _rank_sums(M, number[own]),
-        np.array([missing[m][:, genes].mean(axis=0) for m in members]).reshape(-1, len(genes)),
-        _kruskal(share, tested) if classes else _spearman(share, number[own]),
-        np.array([missing[m].mean() for m in members]),
+        _fisher(missing_values, tested_members)
+        if has_classes
+        else _rank_sums(missing_values, response_number[distinct_samples]),
+        np.array([missing[in_class][:, genes].mean(axis=0) for in_class in members]).reshape(
+            -1, len(genes)
+        ),
+        _kruskal(share, tested_members)
+        if has_classes
+        else _spearman(share, response_number[distinct_samples]),
+        np.array([missing[in_class].mean() for in_class in members]),
     )
 
 
-def _members(number: Array) -> Array:
-    """Return which samples are of each class, (T, n)."""
-    return np.asarray(number.T > 0 if number.ndim > 1 else np.stack([number < 0, number > 0]))
+def _members(response_number: Array) -> Array:
+    """Return the mask of the samples of each class, (T, n)."""
+    return np.asarray(
+        response_number.T > 0
+        if response_number.ndim > 1
+        else np.stack([response_number < 0, response_number > 0])
+    )
 
 
-def _fisher(M: Array, members: Array) -> Array:
+def _fisher(missing_values: Array, members: Array) -> Array:
     """Return ``min(1, T min_c P(table at most as likely as that of class c))``, (m,).
 
-    Of two classes both tables are one. Genes that equally many samples miss share their tables.
+    Two classes have one table. Genes with the same number of missing values share their tables.
     """
     from scipy.stats import hypergeom
 
-    n, total = len(M), M.sum(axis=0)
-    several = len(members) > 2
-    p = np.ones((len(members) if several else 1, M.shape[1]))
+    n = len(missing_values)
+    missing_totals = missing_values.sum(axis=0)
+    has_several_classes = len(members) > 2
+    p = np.ones((len(members) if has_several_classes else 1, missing_values.shape[1]))
     for row, member in zip(p, members, strict=False):
-        size, inside = int(member.sum()), M[member].sum(axis=0)
-        for count in np.unique(total).tolist():
-            chance = hypergeom.pmf(np.arange(size + 1), n, size, count)
-            found, place = np.unique(inside[total == count], return_inverse=True)
-            at_most = chance <= chance[found, None] * (1 + ROUNDING)
-            row[total == count] = (at_most @ chance)[place]
-    return np.asarray(np.minimum(p.min(axis=0) * (len(members) if several else 1), 1.0))
+        class_size = int(member.sum())
+        n_missing_in_class = missing_values[member].sum(axis=0)
+        for n_missing in np.unique(missing_totals).tolist():
+            table_probabilities = hypergeom.pmf(np.arange(class_size + 1), n, class_size, n_missing)
+            distinct_counts, count_index = np.unique(
+                n_missing_in_class[missing_totals == n_missing], return_inverse=True
+            )
+            is_at_most_as_likely = table_probabilities <= table_probabilities[
+                distinct_counts, None
+            ] * (1 + PROBABILITY_ROUNDING)
+            row[missing_totals == n_missing] = (is_at_most_as_likely @ table_probabilities)[
+                count_index
+            ]
+    return np.asarray(np.minimum(p.min(axis=0) * (len(members) if has_several_classes else 1), 1.0))
 
 
-def _rank_sums(M: Array, number: Array) -> Array:
+def _rank_sums(missing_values: Array, response_number: Array) -> Array:
     """Return the two-sided p of each gene's rank sum, by the normal distribution, (m,)."""
     from scipy.special import ndtr
     from scipy.stats import rankdata
 
-    n, ranks, count = len(M), rankdata(number), M.sum(axis=0)
-    spread = ranks.var() * count * (n - count) / (n - 1)
-    off = np.abs(ranks @ M - count * ranks.mean())
-    return np.asarray(2 * ndtr(-off / np.sqrt(np.where(spread > 0, spread, np.inf))))
+    n = len(missing_values)
+    ranks = rankdata(response_number)
+    missing_totals = missing_values.sum(axis=0)
+    spread = ranks.var() * missing_totals * (n - missing_totals) / (n - 1)
+    rank_sum_shift = np.abs(ranks @ missing_values - missing_totals * ranks.mean())
+    return np.asarray(2 * ndtr(-rank_sum_shift / np.sqrt(np.where(spread > 0, spread, np.inf))))
 
 
 def _kruskal(share: Array, members: Array) -> float:
+    """Return the p of Kruskal and Wallis' test of shares (n,) between classes; NaN if undefined."""
     from scipy.stats import kruskal
 
-    parts = [share[member] for member in members if member.any()]
-    return float(kruskal(*parts).pvalue) if len(parts) > 1 and np.ptp(share) > 0 else np.nan
+    shares_by_class = [share[member] for member in members if member.any()]
+    return (
+        float(kruskal(*shares_by_class).pvalue)
+        if len(shares_by_class) > 1 and np.ptp(share) > 0
+        else np.nan
+    )
 
 
-def _spearman(share: Array, number: Array) -> float:
+def _spearman(share: Array, response_number: Array) -> float:
     from scipy.stats import spearmanr
 
-    varies = np.ptp(share) > 0 and np.ptp(number) > 0
-    return float(spearmanr(share, number).pvalue) if varies else np.nan
+    varies = np.ptp(share) > 0 and np.ptp(response_number) > 0
+    return float(spearmanr(share, response_number).pvalue) if varies else np.nan
 
 
-UNEQUAL = 0.01
-"""Largest p at which the samples' shares of missing values are said to go with the label."""
+MAX_SAMPLE_P = 0.01
+"""Largest p at which the samples' shares of missing values are associated with the label."""
 
 
-def check_missing(X: Array, genes: Sequence[str], sheet: Sheet,
-                  folds: Sequence[Mapping[str, Any]], where: str,
-                  omics: Array | None = None) -> Iterator[Problem]:  # fmt: skip
-    """Warn where missing values go with the label, and of genes that are left out for theirs.
+def check_missing(
+    X: Array,
+    genes: Sequence[str],
+    sheet: Sheet,
+    folds: Sequence[Mapping[str, Any]],
+    place: str,
+    omics: Array | None = None,
+) -> Iterator[Problem]:
+    """Yield warnings of missing values associated with the label, and of genes left out for them.
 
-    `omics` (n_genes,) is the omic of each gene, where there are several.
+    `omics` (n_genes,) is the omic of each gene, if there are several.
     """
     missing = np.isnan(X)
     if not missing.any():
         return
-    found = missingness(missing, sheet.obs, sheet.design)
-    first: Mapping[str, Any] = next(iter(folds), {"step": ""})
-    words = [*_by_gene(found, genes, sheet), *_by_sample(found, sheet)]
-    if words:
-        how = f"{first['step']} {LOW}" if first["step"] in AS_LOW else FROM_OTHERS
-        how = _whole_omics(missing, omics) or how
-        yield Problem(where, f"missing values go with the label: {'; '.join(words)}. "
-                      f"{how}", "warning")  # fmt: skip
-    if first["step"] == "knn_impute" and of_low_genes(X):
-        yield Problem(where, "values are missing where genes are low: too small to be "
-                      "measured rather than missing at random, which knn_impute takes them for; "
-                      "left_censored and half_minimum are for such values", "warning")  # fmt: skip
-    if "missing_most" in first:
-        yield from _left_out(X, genes, sheet, first["missing_most"], where)
+    associations = missingness(missing, sheet.obs, sheet.design)
+    first_step: Mapping[str, Any] = next(iter(folds), {"step": ""})
+    findings = [*_by_gene(associations, genes, sheet), *_by_sample(associations, sheet)]
+    if findings:
+        advice = (
+            f"{first_step['step']} {LOW_VALUES_ADVICE}"
+            if first_step["step"] in LOW_VALUE_STEPS
+            else NEIGHBOURS_ADVICE
+        )
+        advice = _omics_advice(missing, omics) or advice
+        yield Problem(
+            place, f"missing values go with the label: {'; '.join(findings)}. {advice}", "warning"
+        )
+    if first_step["step"] == "knn_impute" and missing_when_low(X):
+        yield Problem(
+            place,
+            "values are missing where genes are low: too small to be "
+            "measured rather than missing at random, which knn_impute takes them for; "
+            "left_censored and half_minimum are for such values",
+            "warning",
+        )
+    if "missing_most" in first_step:
+        yield from _left_out_genes(X, genes, sheet, first_step["missing_most"], place)
 
 
-LOW = "takes a missing value for a low one: make sure that all were measured alike"
-FROM_OTHERS = (
+LOW_VALUES_ADVICE = "takes a missing value for a low one: make sure that all were measured alike"
+NEIGHBOURS_ADVICE = (
     "If a value is missing because it was too small to be measured, {step: left_censored} takes it"
     " for a low one; if some samples were measured otherwise, leave the genes or the samples out"
 )
 
 
-def _whole_omics(missing: Array, omics: Array | None) -> str:
-    """Say which omics most missing values are whole ones of; '' where most are not."""
+def _omics_advice(missing: Array, omics: Array | None) -> str:
+    """Return advice if most missing values are of whole omics of a sample, otherwise ''."""
     if omics is None:
         return ""
-    of = {name: missing[:, omics == name] for name in sorted(set(omics))}
-    lost = {name: int(own.all(axis=1).sum()) * own.shape[1] for name, own in of.items()}
-    if 2 * sum(lost.values()) <= missing.sum():
+    missing_of_omic = {name: missing[:, omics == name] for name in sorted(set(omics))}
+    lost_values = {
+        name: int(is_missing.all(axis=1).sum()) * is_missing.shape[1]
+        for name, is_missing in missing_of_omic.items()
+    }
+    if 2 * sum(lost_values.values()) <= missing.sum():
         return ""
-    names = listing(name for name, values in lost.items() if values)
+    names = listing(name for name, values in lost_values.items() if values)
     return (
         f"Some samples lack {names} as a whole, which is no low value: find out why, and leave the "
         "omic or the samples out unless the reason has nothing to do with the label"
     )
 
 
-def _by_gene(found: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator[str]:
-    named, classes = found.named, sheet.design.classes
-    if not len(named):
+def _by_gene(associations: Missingness, genes: Sequence[str], sheet: Sheet) -> Iterator[str]:
+    """Yield a phrase about the genes whose missing values are associated with the label."""
+    associated = associations.associated
+    classes = sheet.design.classes
+    if not len(associated):
         return
-    words = f"{counted(len(named), 'gene')} of {len(found.genes)} with missing values (false "
-    words += "discovery rate 5 %)"
-    shares = found.by_class[:, named[0]]
-    of = [f"{100 * s:.0f} % of '{c}'" for s, c in zip(shares, classes or (), strict=False)]
-    first = f"'{genes[int(found.genes[named[0]])]}'"
-    yield f"{words}, such as {first}" + (f", which {_some(of)} lack" if of else "")
+    sentence = f"{counted(len(associated), 'gene')} of {len(associations.genes)} with missing "
+    sentence += "values (false discovery rate 5 %)"
+    shares = associations.by_class[:, associated[0]]
+    class_shares = [
+        f"{100 * share:.0f} % of '{label}'"
+        for share, label in zip(shares, classes or (), strict=False)
+    ]
+    example = f"'{genes[int(associations.genes[associated[0]])]}'"
+    yield f"{sentence}, such as {example}" + (
+        f", which {_join_phrases(class_shares)} lack" if class_shares else ""
+    )
 
 
-def _by_sample(found: Missingness, sheet: Sheet) -> Iterator[str]:
-    if not found.sample_p <= UNEQUAL:
+def _by_sample(associations: Missingness, sheet: Sheet) -> Iterator[str]:
+    """Yield a phrase if the samples' shares of missing values are associated with the label."""
+    if not associations.sample_p <= MAX_SAMPLE_P:
         return
-    shares = zip(found.class_share, sheet.design.classes or (), strict=False)
-    of = [f"{100 * share:.2g} % of the values of '{name}'" for share, name in shares]
-    told = f"{_some(of)} are missing" if of else "samples miss more at one end of the label"
-    yield f"{told} (p {found.sample_p:.2g})"
+    shares = zip(associations.class_share, sheet.design.classes or (), strict=False)
+    class_shares = [f"{100 * share:.2g} % of the values of '{name}'" for share, name in shares]
+    sentence = (
+        f"{_join_phrases(class_shares)} are missing"
+        if class_shares
+        else "samples miss more at one end of the label"
+    )
+    yield f"{sentence} (p {associations.sample_p:.2g})"
 
 
-def _some(words: Sequence[str]) -> str:
-    return " and ".join(words[:3]) + ", ..." * (len(words) > 3)
+def _join_phrases(phrases: Sequence[str]) -> str:
+    return " and ".join(phrases[:3]) + ", ..." * (len(phrases) > 3)
 
 
-def _left_out(X: Array, genes: Sequence[str], sheet: Sheet, most: float,
-              where: str) -> Iterator[Problem]:  # fmt: skip
+def _left_out_genes(
+    X: Array, genes: Sequence[str], sheet: Sheet, max_share: float, place: str
+) -> Iterator[Problem]:
+    """Yield a warning of the genes that knn_impute leaves out for their missing values."""
     design = sheet.design
-    y = None if design.classes is None else RESPONSES[design.kind].read(sheet.obs, design)
-    names = [genes[k] for k in np.flatnonzero(left_out(X, most, y)).tolist()]
+    classes = None if design.classes is None else RESPONSES[design.kind].read(sheet.obs, design)
+    names = [
+        genes[gene]
+        for gene in np.flatnonzero(exceeds_missing_share(X, max_share, classes)).tolist()
+    ]
     if names:
-        whom = "the samples" if y is None else "a class"
-        what = "left out by knn_impute, in each training set anew: "
-        what += f"{counted(len(names), 'gene')} that more than {100 * most:g} % of {whom} lack, "
-        what += listing(names)
-        yield Problem(where, what, "warning")
+        lackers = "the samples" if classes is None else "a class"
+        message = "left out by knn_impute, in each training set anew: "
+        message += f"{counted(len(names), 'gene')} that more than {100 * max_share:g} % of "
+        message += f"{lackers} lack, "
+        message += listing(names)
+        yield Problem(place, message, "warning")

@@ -1,4 +1,4 @@
-"""The quality of the samples, for the report; nothing of it goes back into a fit.
+"""The quality of the samples, for the report; it has no influence on fits.
 
 quality.json, version 1; numbers have six significant digits, what is not defined is null.
 
@@ -20,7 +20,7 @@ quality.json, version 1; numbers have six significant digits, what is not define
 ``size``
     kind: "library" (millions of reads), "factor" (see `scaling_factors`) or null (logarithms have
     neither); of reads also detected (n; share of genes with a read) and top (n; share of the reads
-    in the `TOP` genes that have most; null where there are no more genes); values (n).
+    in the `N_TOP_GENES` genes that have most; null where there are no more genes); values (n).
 ``missing``
     total, samples (n counts), genes ([[missing, genes with so many]]), worst ([[gene, missing]]);
     omics ([[omic, samples that lack it altogether]]; none where there is one matrix);
@@ -48,7 +48,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.quality.missingness import missingness, q_values
 from genesig.data.quality.samples import (
-    FAR,
+    OUTLIER_MADS,
     Components,
     as_logarithms,
     deviations,
@@ -59,24 +59,24 @@ from genesig.data.quality.samples import (
     scaling_factors,
     standardised_products,
 )
-from genesig.data.quality.twins import torn_apart
-from genesig.data.steps.missing_indicators import lacking
-from genesig.data.steps.normalise import Reference, moments, reference_of_all
-from genesig.data.steps.scale import COUNTED, LOGARITHMS, never_logged, sizes
+from genesig.data.quality.twins import split_twins
+from genesig.data.steps.missing_indicators import lacks_omics
+from genesig.data.steps.normalise import Reference, moment_settings, reference_of_all
+from genesig.data.steps.scale import COUNT_STEPS, LOG_STEPS, never_logged, sizes
 from genesig.data.study.confounding import Association, association, means_numbers
 from genesig.results import Dataset
 
 VERSION = 1
-MOST_COMPONENTS = 10
-# Fewer samples have no usual spread that one of them could leave.
-FEWEST = 6
-MOST_NAMED = 20
-# A matrix of whole numbers is one of counts if so many of them are 0, which intensities never are.
-ZEROS = 0.01
-# Genes whose share of the reads says how far a sample's composition is its own.
-TOP = 50
-# After these steps the values have a scale of their own, which log2(1 + x) would not suit.
-RESCALED = LOGARITHMS | {"standardise_samples"}
+MAX_COMPONENTS = 10
+# Smallest number of samples among which outliers are searched.
+MIN_SAMPLES = 6
+MAX_LISTED_GENES = 20
+# A matrix of whole numbers holds counts if at least this share is 0: intensities are never 0.
+MIN_ZERO_SHARE_OF_COUNTS = 0.01
+# Number of genes with the most reads, whose share of the reads is reported for each sample.
+N_TOP_GENES = 50
+# After one of these steps, log2(1 + x) is no longer a useful scale.
+RESCALING_STEPS = LOG_STEPS | {"standardise_samples"}
 
 
 def quality(
@@ -89,67 +89,72 @@ def quality(
     raw, dataset : Dataset
         As read; after the row-wise steps.
     folds : list of steps
-        ``normalise.folds`` of the config: fitted on all samples here, as for the final model.
+        ``normalise.folds`` of the config, here fitted on all samples, as for the final model.
     """
-    own = len(raw.genes)  # what steps add beside genes is no level of expression
-    dataset = replace(dataset, X=dataset.X[:, :own], var=dataset.var.iloc[:own])
+    n_measured_genes = len(raw.genes)  # what steps add beside genes is no level of expression
+    dataset = replace(
+        dataset, X=dataset.X[:, :n_measured_genes], var=dataset.var.iloc[:n_measured_genes]
+    )
     fitted = reference_of_all(dataset, folds)
-    alone = [step["step"] for step in dataset.provenance.get("steps", [])]
-    scale = _scale(raw.X, [*alone, *fitted.names])
-    size, before = _size(raw.X, scale), _look(raw.X, logarithm=scale["raw"])
+    row_wise_steps = [step["step"] for step in dataset.provenance.get("steps", [])]
+    scale = _scale(raw.X, [*row_wise_steps, *fitted.names])
+    size = _size(raw.X, scale)
+    before = _distributions(raw.X, logarithm=scale["raw"])
     X = fitted.transform(dataset.X, dataset.obs)
-    rescaled = RESCALED & {*alone, *fitted.names}
-    after = _look(X, logarithm=scale["raw"] and not rescaled)
-    products = standardised_products(X, unit_variance=moments(folds)["unit_variance"])
+    rescaled = RESCALING_STEPS & {*row_wise_steps, *fitted.names}
+    after = _distributions(X, logarithm=scale["raw"] and not rescaled)
+    products = standardised_products(X, unit_variance=moment_settings(folds)["unit_variance"])
     missing = np.isnan(raw.X)
-    found = principal_components(products, MOST_COMPONENTS)
+    components = principal_components(products, MAX_COMPONENTS)
     return {
         "version": VERSION,
         "samples": raw.samples,
         "genes": len(raw.genes),
         "batch": dataset.design.batch,
         "scale": scale,
-        "steps": _steps(alone, fitted),
-        "before": {key: _listed(value) for key, value in before.items()},
-        "after": {key: _listed(value) for key, value in after.items()},
-        "size": {key: _listed(value) for key, value in size.items()},
+        "steps": _steps(row_wise_steps, fitted),
+        "before": {key: _json_value(value) for key, value in before.items()},
+        "after": {key: _json_value(value) for key, value in after.items()},
+        "size": {key: _json_value(value) for key, value in size.items()},
         "missing": {
             **_missing(missing, raw.genes),
             "omics": _by_omic(raw),
-            "label": _with_label(missing, dataset),
+            "label": _label_associations(missing, dataset),
         },
         "outliers": _outliers(
             raw.samples, after, size, missing, nearest_distances(products, X.shape[1])
         ),
-        "twins": [list(pair) for pair in torn_apart(raw.X, dataset.obs, dataset.design)],
+        "twins": [list(pair) for pair in split_twins(raw.X, dataset.obs, dataset.design)],
         "components": {
-            "points": _listed(found.points),
-            "explained": _listed(found.explained),
-            "scaled": moments(folds)["unit_variance"],
+            "points": _json_value(components.points),
+            "explained": _json_value(components.explained),
+            "scaled": moment_settings(folds)["unit_variance"],
         },
-        **_associations(dataset, found),
+        **_associations(dataset, components),
     }
 
 
 def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
-    least, p99, most = sizes(X)
+    """Return the entry ``scale`` of quality.json."""
+    smallest, p99, largest = sizes(X)
     raw = never_logged(X)
     values = X[np.isfinite(X)]
-    whole = raw and least >= 0 and bool(np.all(values == np.floor(values)))
-    taken = next((step for step in steps if step in LOGARITHMS - {"rank_samples"}), None)
+    is_whole = raw and smallest >= 0 and bool(np.all(values == np.floor(values)))
+    log_step = next((step for step in steps if step in LOG_STEPS - {"rank_samples"}), None)
     return {
-        "p99": _listed(p99),
-        "max": _listed(most),
-        "min": _listed(least),
+        "p99": _json_value(p99),
+        "max": _json_value(largest),
+        "min": _json_value(smallest),
         "raw": raw,
-        "counts": bool(COUNTED & {*steps}) or (whole and float(np.mean(values == 0)) >= ZEROS),
-        "taken": taken,
-        "doubled": taken is not None and not raw,
+        "counts": bool(COUNT_STEPS & {*steps})
+        or (is_whole and float(np.mean(values == 0)) >= MIN_ZERO_SHARE_OF_COUNTS),
+        "taken": log_step,
+        "doubled": log_step is not None and not raw,
     }
 
 
-def _look(X: Array, *, logarithm: bool) -> dict[str, Any]:
-    """Return what the distributions of the samples look like."""
+def _distributions(X: Array, *, logarithm: bool) -> dict[str, Any]:
+    """Return the quantiles and the relative log expression of the samples."""
     values = as_logarithms(X) if logarithm else X
     rle, compared = relative_log_expression(values)
     return {
@@ -162,76 +167,86 @@ def _look(X: Array, *, logarithm: bool) -> dict[str, Any]:
 
 
 def _size(X: Array, scale: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry ``size`` of quality.json, with arrays."""
     if not scale["raw"]:
         return {"kind": None, "values": None, "detected": None, "top": None}
     if not scale["counts"]:
         return {"kind": "factor", "values": scaling_factors(X), "detected": None, "top": None}
-    reads, detected = np.nansum(X, axis=1), np.sum(X > 0, axis=1) / max(X.shape[1], 1)
+    reads = np.nansum(X, axis=1)
+    detected = np.sum(X > 0, axis=1) / max(X.shape[1], 1)
     top = None
-    if X.shape[1] > TOP:
-        most = np.partition(np.nan_to_num(X), -TOP, axis=1)[:, -TOP:].sum(axis=1)
-        top = np.divide(most, reads, out=np.full(len(X), np.nan), where=reads > 0)
+    if X.shape[1] > N_TOP_GENES:
+        top_reads = np.partition(np.nan_to_num(X), -N_TOP_GENES, axis=1)[:, -N_TOP_GENES:].sum(
+            axis=1
+        )
+        top = np.divide(top_reads, reads, out=np.full(len(X), np.nan), where=reads > 0)
     return {"kind": "library", "values": reads / 1e6, "detected": detected, "top": top}
 
 
-def _steps(alone: Sequence[str], fitted: Reference) -> list[dict[str, Any]]:
-    left = fitted.n_genes
-    found = [{"step": name, "genes": left} for name in alone]
+def _steps(row_wise_steps: Sequence[str], fitted: Reference) -> list[dict[str, Any]]:
+    """Return the entry ``steps`` of quality.json."""
+    n_genes = fitted.n_genes
+    rows = [{"step": name, "genes": n_genes} for name in row_wise_steps]
     for name, step in zip(fitted.names, fitted.steps, strict=True):
-        left = left if step.genes is None else len(step.genes)
-        found.append({"step": name, "genes": left})
-    return found
+        n_genes = n_genes if step.genes is None else len(step.genes)
+        rows.append({"step": name, "genes": n_genes})
+    return rows
 
 
 def _missing(missing: Array, genes: Sequence[str]) -> dict[str, Any]:
+    """Return total, samples, genes and worst of the entry ``missing`` of quality.json."""
     per_gene = missing.sum(axis=0)
-    counts, so_many = np.unique(per_gene[per_gene > 0], return_counts=True)
-    worst = np.argsort(-per_gene, kind="stable")[:MOST_NAMED]
+    counts, n_genes = np.unique(per_gene[per_gene > 0], return_counts=True)
+    worst = np.argsort(-per_gene, kind="stable")[:MAX_LISTED_GENES]
     return {
         "total": int(missing.sum()),
         "samples": missing.sum(axis=1).tolist(),
-        "genes": np.stack([counts, so_many], axis=1).tolist(),
-        "worst": [[genes[k], int(per_gene[k])] for k in worst if per_gene[k]],
+        "genes": np.stack([counts, n_genes], axis=1).tolist(),
+        "worst": [[genes[gene], int(per_gene[gene])] for gene in worst if per_gene[gene]],
     }
 
 
 def _by_omic(raw: Dataset) -> list[list[Any]]:
-    counts = lacking(raw).sum(axis=0).tolist()
+    counts = lacks_omics(raw).sum(axis=0).tolist()
     return [list(pair) for pair in zip(raw.omics, counts, strict=True)]
 
 
-def _with_label(missing: Array, dataset: Dataset) -> dict[str, Any] | None:
+def _label_associations(missing: Array, dataset: Dataset) -> dict[str, Any] | None:
+    """Return the entry ``missing.label`` of quality.json; None if no value is missing."""
     if not missing.any():
         return None
-    found = missingness(missing, dataset.obs, dataset.design)
-    first = found.named[:MOST_NAMED]
-    shares = _listed(found.by_class[:, first].T)
-    names = [dataset.genes[gene] for gene in found.genes[first].tolist()]
+    associations = missingness(missing, dataset.obs, dataset.design)
+    most_significant = associations.associated[:MAX_LISTED_GENES]
+    shares = _json_value(associations.by_class[:, most_significant].T)
+    names = [dataset.genes[gene] for gene in associations.genes[most_significant].tolist()]
     return {
-        "tested": len(found.genes),
-        "named": len(found.named),
-        "first": [list(each) for each in zip(names, shares, strict=True)],
-        "sample_p": _listed(found.sample_p),
-        "class_share": _listed(found.class_share),
+        "tested": len(associations.genes),
+        "named": len(associations.associated),
+        "first": [list(pair) for pair in zip(names, shares, strict=True)],
+        "sample_p": _json_value(associations.sample_p),
+        "class_share": _json_value(associations.class_share),
     }
 
 
 def _outliers(
-    samples: Sequence[str], after: Mapping[str, Any], size: Mapping[str, Any], missing: Array,
+    samples: Sequence[str],
+    after: Mapping[str, Any],
+    size: Mapping[str, Any],
+    missing: Array,
     distance: Array,
-) -> dict[str, Any]:  # fmt: skip
-    """Hold every sample against the median of all, in MADs (see `deviations`).
+) -> dict[str, Any]:
+    """Return the outlier rules with each sample's deviation in MADs, and the outlier samples.
 
-    What has to be far off, and by how much at least: the RLE median either way (half of the usual
-    RLE interquartile range), that range upwards (a quarter larger than usual), the distance
-    to the three nearest samples upwards (half as far again), library size or scaling factor either
-    way (by half), the share of missing values upwards (five hundredths).
+    Rules and their smallest differences from the median: RLE median in both directions (half of the
+    median RLE interquartile range); that range, upwards (a quarter more); distance to the three
+    nearest samples, upwards (half more); library size or scaling factor in both directions (a
+    factor of 1.5); share of missing values, upwards (0.05).
     """
     rle = after["rle"]
     spread = rle[:, 3] - rle[:, 1]
-    usual = float(np.nanmedian(spread)) if np.isfinite(spread).any() else 0.0
+    median_spread = float(np.nanmedian(spread)) if np.isfinite(spread).any() else 0.0
     rules = [
-        ("rle_median", rle[:, 2], rle[:, 2], usual / 2, True),
+        ("rle_median", rle[:, 2], rle[:, 2], median_spread / 2, True),
         ("rle_iqr", spread, _log2(spread), np.log2(1.25), False),
         ("distance", distance, _log2(distance), np.log2(1.5), False),
         ("missing", missing.mean(axis=1), missing.mean(axis=1), 0.05, False),
@@ -240,67 +255,83 @@ def _outliers(
         values = size["values"]
         rules.append((str(size["kind"]), values, _log2(values), np.log2(1.5), True))
     flagged: dict[int, list[str]] = {}
-    listed = []
-    for name, shown, values, least, both in rules:
-        off = deviations(values, least) if len(samples) >= FEWEST else np.zeros(len(samples))
-        listed.append({"name": name, "values": _listed(shown), "deviation": _listed(off)})
-        for row in np.flatnonzero((np.abs(off) if both else off) > FAR):
+    rule_rows = []
+    for name, reported, values, min_difference, two_sided in rules:
+        deviation = (
+            deviations(values, min_difference)
+            if len(samples) >= MIN_SAMPLES
+            else np.zeros(len(samples))
+        )
+        rule_rows.append(
+            {"name": name, "values": _json_value(reported), "deviation": _json_value(deviation)}
+        )
+        for row in np.flatnonzero((np.abs(deviation) if two_sided else deviation) > OUTLIER_MADS):
             flagged.setdefault(int(row), []).append(name)
-    found = [{"sample": samples[r], "row": r, "rules": flagged[r]} for r in sorted(flagged)]
-    return {"rules": listed, "samples": found}
+    outliers = [
+        {"sample": samples[flagged_row], "row": flagged_row, "rules": flagged[flagged_row]}
+        for flagged_row in sorted(flagged)
+    ]
+    return {"rules": rule_rows, "samples": outliers}
 
 
 def _log2(values: Array) -> Array:
-    """Take logarithms of what is positive; of nothing else."""
-    there = values > 0
-    return np.asarray(np.where(there, np.log2(np.where(there, values, 1)), np.nan))
+    """Return the logarithms of positive values, NaN for others."""
+    is_positive = values > 0
+    return np.asarray(np.where(is_positive, np.log2(np.where(is_positive, values, 1)), np.nan))
 
 
-def _associations(dataset: Dataset, found: Components) -> dict[str, Any]:
-    """Test every column of the sample table; q is over all of them and all components."""
-    design, tested, skipped = dataset.design, [], []
+def _associations(dataset: Dataset, components: Components) -> dict[str, Any]:
+    """Return tests of every column of the sample table; q is over all columns and components."""
+    design = dataset.design
+    tested = []
+    skipped = []
     roles = {design.group: "group", design.pair: "pair", design.batch: "batch"}
     roles[design.label] = "label"
     labels = dataset.obs[design.label].astype(str).to_list()
-    there = found.explained > 0
+    has_variance = components.explained > 0
     for name in dataset.obs.columns:
         column = dataset.obs[name].astype(str).to_list()
         role = roles.get(name, "")
-        number = design.classes is None if role == "label" else not role and means_numbers(column)
-        one = association(found.points[:, there], column, number=number)
-        if isinstance(one, str):
-            skipped.append({"column": str(name), "reason": one})
+        is_numeric = (
+            design.classes is None if role == "label" else not role and means_numbers(column)
+        )
+        result = association(components.points[:, has_variance], column, number=is_numeric)
+        if isinstance(result, str):
+            skipped.append({"column": str(name), "reason": result})
         else:
-            within = design.classes is not None and one.kind == "classes"
-            within = within and len(set(zip(column, labels, strict=True))) == len(set(column))
-            tested.append((str(name), role, within, one))
+            within_label = design.classes is not None and result.kind == "classes"
+            within_label = within_label and len(set(zip(column, labels, strict=True))) == len(
+                set(column)
+            )
+            tested.append((str(name), role, within_label, result))
     return {"associations": _adjusted(tested), "skipped": skipped}
 
 
 def _adjusted(tested: Sequence[tuple[str, str, bool, Association]]) -> list[dict[str, Any]]:
+    """Return the tests with a q over all columns and components."""
     if not tested or not tested[0][3].p.size:
         return []
-    p = np.stack([one.p for *_, one in tested])
+    p = np.stack([result.p for *_, result in tested])
     q = q_values(np.nan_to_num(p, nan=1.0).ravel()).reshape(p.shape)
     return [
         {
             "column": column,
             "role": role,
-            "kind": one.kind,
-            "levels": one.levels,
-            "samples": one.samples,
-            "within_label": within,
-            **{key: _listed(getattr(one, key)) for key in ("share", "adjusted", "p")},
-            "q": _listed(q[row]),
+            "kind": result.kind,
+            "levels": result.levels,
+            "samples": result.samples,
+            "within_label": within_label,
+            **{key: _json_value(getattr(result, key)) for key in ("share", "adjusted", "p")},
+            "q": _json_value(q[row]),
         }
-        for row, (column, role, within, one) in enumerate(tested)
+        for row, (column, role, within_label, result) in enumerate(tested)
     ]
 
 
-def _listed(values: Any) -> Any:
-    """Return what JSON can hold: lists, six significant digits, None for what is not defined."""
+def _json_value(values: Any) -> Any:
+    """Return a value for JSON: lists, numbers of six significant digits, None for NaN."""
     if isinstance(values, np.ndarray):
-        return [_listed(value) for value in values]
+        return [_json_value(value) for value in values]
     if isinstance(values, float | np.floating):
         return float(f"{values:.6g}") if np.isfinite(values) else None
     return values

@@ -1,4 +1,4 @@
-"""What the values of each sample look like beside those of the others, and their components."""
+"""Summaries of each sample's values that show outliers, and principal components of the samples."""
 
 from __future__ import annotations
 
@@ -10,52 +10,57 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.sample_wise import inverse_scale
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-# In MADs, scaled to a standard deviation; how often a set without outliers passes it is measured
-# in tests/laws/test_sample_quality.py.
-FAR = 5.0
-NEAREST = 3
-_MAD = 1.4826
-_TRIMMED = 0.02
-_BLOCK = 2048
+BOX_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+# Deviation of an outlier in MADs, scaled to a standard deviation. How often a sample of a set
+# without outliers exceeds it is measured in tests/laws/test_sample_quality.py.
+OUTLIER_MADS = 5.0
+N_NEAREST = 3
+_SD_PER_MAD = 1.4826
+_TRIMMED_SHARE = 0.02
+_GENES_PER_BLOCK = 2048
 
 
 def as_logarithms(X: Array) -> Array:
-    """``log2(1 + max(x, 0))``: values that were never logged, for a look at them."""
+    """Return ``log2(1 + max(x, 0))`` of values that were never logged, for description only."""
     return np.asarray(np.log2(1 + np.maximum(X, 0)))
 
 
 def row_quantiles(X: Array) -> Array:
-    """Return (n, 5): the quantiles `QUANTILES` of each row, NaN left out."""
+    """Return the quantiles `BOX_QUANTILES` of each row without NaN, (n, 5)."""
     return _quantiles(iter(X), len(X))
 
 
-def _quantiles(rows: Iterator[Array], count: int) -> Array:
-    found = np.full((count, len(QUANTILES)), np.nan)
+def _quantiles(rows: Iterator[Array], n_rows: int) -> Array:
+    """Return the quantiles `BOX_QUANTILES` of each row without NaN, (n_rows, 5)."""
+    quantiles = np.full((n_rows, len(BOX_QUANTILES)), np.nan)
     for row, values in enumerate(rows):
         values = values[~np.isnan(values)]
         if len(values):
-            found[row] = np.quantile(values, QUANTILES)
-    return found
+            quantiles[row] = np.quantile(values, BOX_QUANTILES)
+    return quantiles
 
 
 def column_medians(X: Array) -> Array:
-    """Return (d,): the median of each column, NaN left out; a column of NaN alone has NaN."""
+    """Return the median of each column without NaN, (d,); NaN for a column of NaN only."""
     medians = np.empty(X.shape[1])
-    for start in range(0, X.shape[1], _BLOCK):
-        grown = np.sort(X[:, start : start + _BLOCK], axis=0)  # NaN come last
-        count = len(X) - np.isnan(grown).sum(axis=0)
-        low, high = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(X) - 1)
-        middle = (np.take_along_axis(grown, k[None], axis=0)[0] for k in (low, high))
-        medians[start : start + _BLOCK] = sum(middle) / 2
+    for start in range(0, X.shape[1], _GENES_PER_BLOCK):
+        ascending = np.sort(X[:, start : start + _GENES_PER_BLOCK], axis=0)  # NaN come last
+        n_measured = len(X) - np.isnan(ascending).sum(axis=0)
+        lower_rank = np.maximum(n_measured - 1, 0) // 2
+        upper_rank = np.minimum(n_measured // 2, len(X) - 1)
+        middle_values = (
+            np.take_along_axis(ascending, rank[None], axis=0)[0]
+            for rank in (lower_rank, upper_rank)
+        )
+        medians[start : start + _GENES_PER_BLOCK] = sum(middle_values) / 2
     return medians
 
 
 def relative_log_expression(X: Array) -> tuple[Array, int]:
     """Return quantiles of ``x_ij - median_i(x_ij)`` over the genes j of each sample i.
 
-    Genes whose median is the smallest value of all are left out, as long as there are others: half
-    of the samples or more did not measure them, and the boxes would be boxes of zeros.
+    Genes whose median is the smallest value of all are left out, unless all genes are: half of the
+    samples or more did not measure them, and the boxes would have zero width.
 
     Parameters
     ----------
@@ -65,7 +70,7 @@ def relative_log_expression(X: Array) -> tuple[Array, int]:
     Returns
     -------
     (n_samples, 5) float, int
-        The quantiles `QUANTILES`, and the number of genes that were compared.
+        The quantiles `BOX_QUANTILES`, and the number of genes that were compared.
 
     Notes
     -----
@@ -73,17 +78,17 @@ def relative_log_expression(X: Array) -> tuple[Array, int]:
     lie at 0 and are of one size, whatever the biology of a minority of genes.
     """
     medians = column_medians(X)
-    used = medians > np.nanmin(X)
-    used = used if used.any() else np.ones_like(used)
-    rows = (row[used] - medians[used] for row in X)
-    return _quantiles(rows, len(X)), int(used.sum())
+    is_compared = medians > np.nanmin(X)
+    is_compared = is_compared if is_compared.any() else np.ones_like(is_compared)
+    rows = (row[is_compared] - medians[is_compared] for row in X)
+    return _quantiles(rows, len(X)), int(is_compared.sum())
 
 
 def scaling_factors(X: Array) -> Array:
-    """``median_i(m_i) / m_i``, m the sample's mean without the 2 % largest and smallest values.
+    """Return ``median_i(m_i) / m_i``, m the mean without the 2 % largest and smallest values.
 
-    What a sample's intensities would have to be multiplied by to come to the level of the others;
-    NaN where its mean is not positive.
+    Multiplied by its factor, a sample's intensities come to the level of the others. NaN if the
+    mean is not positive.
 
     Notes
     -----
@@ -94,15 +99,20 @@ def scaling_factors(X: Array) -> Array:
     return np.asarray(np.nanmedian(means) / means) if np.isfinite(means).any() else means
 
 
-def _trimmed_mean(grown: Array) -> float:
-    cut = int(_TRIMMED * len(grown))
-    return float(grown[cut : len(grown) - cut].mean()) if len(grown) else np.nan
+def _trimmed_mean(ascending: Array) -> float:
+    """Return the mean of ascending values without `_TRIMMED_SHARE` at either end."""
+    n_trimmed = int(_TRIMMED_SHARE * len(ascending))
+    return (
+        float(ascending[n_trimmed : len(ascending) - n_trimmed].mean())
+        if len(ascending)
+        else np.nan
+    )
 
 
 def nearest_distances(products: Array, n_genes: int) -> Array:
-    """Return (n,): the mean distance of each sample to its three nearest ones.
+    """Return the mean distance of each sample to its three nearest samples, (n,).
 
-    Three and not all: the samples of a small class are far from most others without a fault.
+    Three instead of all, because the samples of a small class are far from most others.
 
     Parameters
     ----------
@@ -111,52 +121,53 @@ def nearest_distances(products: Array, n_genes: int) -> Array:
     n_genes : int
         Distances are root mean squares over so many genes.
     """
-    size = np.diag(products)
-    squared = np.maximum(size[:, None] + size[None] - 2 * products, 0) / max(n_genes, 1)
-    others = np.sort(np.sqrt(squared), axis=1)[:, 1:]  # the first is the sample itself
-    return np.asarray(others[:, :NEAREST].mean(axis=1)) if others.size else np.zeros(len(size))
+    squared_lengths = np.diag(products)
+    squared = np.maximum(squared_lengths[:, None] + squared_lengths[None] - 2 * products, 0) / max(
+        n_genes, 1
+    )
+    other_distances = np.sort(np.sqrt(squared), axis=1)[:, 1:]  # the first is the sample itself
+    return (
+        np.asarray(other_distances[:, :N_NEAREST].mean(axis=1))
+        if other_distances.size
+        else np.zeros(len(squared_lengths))
+    )
 
 
-def deviations(values: Array, least: float) -> Array:
-    """``(x - median) / (1.4826 MAD)``; an outlier deviates by more than `FAR`.
+def deviations(values: Array, min_difference: float) -> Array:
+    """Return ``(x - median) / (1.4826 MAD)``; an outlier deviates by more than `OUTLIER_MADS`.
 
     Parameters
     ----------
     values : (n,) float
         One number per sample; NaN stays NaN.
-    least : float
-        Smallest difference from the median that may count: where the other samples hardly differ,
-        the MAD is so small that no difference would mean anything.
+    min_difference : float
+        Smallest difference from the median of an outlier: without it, any difference would be one
+        if the other samples hardly differ.
     """
     if not np.isfinite(values).any():
         return np.full(len(values), np.nan)
     from_median = values - np.nanmedian(values)
-    spread = _MAD * np.nanmedian(np.abs(from_median))
-    return np.asarray(from_median / max(spread, least / FAR, np.finfo(float).tiny))
+    spread = _SD_PER_MAD * np.nanmedian(np.abs(from_median))
+    return np.asarray(
+        from_median / max(spread, min_difference / OUTLIER_MADS, np.finfo(float).tiny)
+    )
 
 
-_FEATURES_AT_A_TIME = 4096
+_FEATURES_PER_BLOCK = 4096
 # Squares of singular values below this share of the largest are rounding.
-_ROUNDING = 1e-12
+_EIGENVALUE_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Components:
-    """The leading components of centred data Z = U S V'.
-
-    Attributes
-    ----------
-    directions : (n, k) float
-        U; the largest entry of each column is positive.
-    size : (k,) float, falling
-        S; 0 for components that the data do not have.
-    explained : (k,) float
-        Their shares of the variance.
-    """
+    """The leading components of centred data Z = U S V'."""
 
     directions: Array
+    """(n, k) float: U; the largest entry of each column is positive."""
     size: Array
+    """(k,) float, falling: S; 0 for components that the data do not have."""
     explained: Array
+    """(k,) float: their shares of the variance."""
 
     @property
     def points(self) -> Array:
@@ -164,37 +175,40 @@ class Components:
         return np.asarray(self.directions * self.size)
 
 
-def principal_components(products: Array, most: int) -> Components:
-    """Return the first components, at most `most`, of data with these inner products.
+def principal_components(products: Array, max_components: int) -> Components:
+    """Return the first components, at most `max_components`, of data with these inner products.
 
     Parameters
     ----------
     products : (n, n) float
         Z Z', of data whose columns are centred.
     """
-    count = min(most, len(products))
-    squares, vectors = np.linalg.eigh(products)
-    squares, vectors = squares[::-1], vectors[:, ::-1][:, :count]
-    squares = np.where(squares > _ROUNDING * max(squares[0], 0), squares, 0)
+    n_components = min(max_components, len(products))
+    eigenvalues, vectors = np.linalg.eigh(products)
+    eigenvalues = eigenvalues[::-1]
+    vectors = vectors[:, ::-1][:, :n_components]
+    eigenvalues = np.where(
+        eigenvalues > _EIGENVALUE_ROUNDING * max(eigenvalues[0], 0), eigenvalues, 0
+    )
     largest = np.abs(vectors).argmax(axis=0)
-    sign = np.where(vectors[largest, np.arange(count)] < 0, -1.0, 1.0)
-    share = squares / squares.sum() if squares[0] > 0 else squares
-    return Components(vectors * sign, np.sqrt(squares[:count]), share[:count])
+    sign = np.where(vectors[largest, np.arange(n_components)] < 0, -1.0, 1.0)
+    share = eigenvalues / eigenvalues.sum() if eigenvalues[0] > 0 else eigenvalues
+    return Components(vectors * sign, np.sqrt(eigenvalues[:n_components]), share[:n_components])
 
 
 def standardised_products(X: Array, *, unit_variance: bool) -> Array:
-    """Return Z Z' (n, n), Z the columns of `X` centred and, if asked for, scaled.
+    """Return Z Z' (n, n), Z the columns of `X` centred and, if `unit_variance`, scaled.
 
     A missing value counts as the mean of its gene. `X` is taken in blocks, so that no second
     matrix of its size is made.
     """
     products = np.zeros((len(X), len(X)))
-    for start in range(0, X.shape[1], _FEATURES_AT_A_TIME):
-        block = X[:, start : start + _FEATURES_AT_A_TIME]
+    for start in range(0, X.shape[1], _FEATURES_PER_BLOCK):
+        block = X[:, start : start + _FEATURES_PER_BLOCK]
         missing = np.isnan(block)
         if missing.any():
-            there = np.maximum((~missing).sum(axis=0), 1)
-            mean = np.where(missing, 0, block).sum(axis=0) / there
+            n_measured = np.maximum((~missing).sum(axis=0), 1)
+            mean = np.where(missing, 0, block).sum(axis=0) / n_measured
             block = np.where(missing, mean, block)
         Z = block - block.mean(axis=0)
         if unit_variance:

@@ -1,7 +1,7 @@
-"""Samples that look like one specimen measured twice: patients who would stand on both sides.
+"""Pairs of samples that look like one specimen measured twice, on both sides of a split.
 
-A model that has seen one of two such samples knows the other, whatever the labels mean: with two
-samples of each of 24 patients and labels that mean nothing, genes are named in nearly every study.
+A model trained on one of two such samples predicts the other even if labels mean nothing: with two
+samples of each of 24 patients and random labels, genes are FDR-selected in nearly every study.
 """
 
 from __future__ import annotations
@@ -23,27 +23,30 @@ from genesig.words import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-RIDGE = 0.1
-"""What a sample has of its own, as a share of its size, however alike others are."""
-LEAST = 1 / 3
-"""Smallest partial correlation of twins: what three samples of one patient have given each other
-where half of their variance is common."""
-FAR = 6.0
-"""And at least so many standard deviations, by the MAD, from those of all pairs."""
-FEWEST, FEWEST_GENES = 6, 100
-"""Samples and genes of which fewer tell nothing."""
+SAMPLE_RIDGE = 0.1
+"""Smallest part of a sample that no other sample explains, as a share of its variance."""
+MIN_PARTIAL_CORRELATION = 1 / 3
+"""Smallest partial correlation of twins: that of three samples of one patient if half of their
+variance is common."""
+MIN_MADS = 6.0
+"""Smallest distance of their partial correlation from the median, in standard deviations by MAD."""
+MIN_SAMPLES = 6
+"""Smallest number of samples in which twins are searched."""
+MIN_GENES = 100
+"""Smallest number of genes by which twins are searched."""
 
 
 def twins(X: Array) -> list[tuple[int, int, float]]:
-    r"""Return the pairs of samples that share what no other sample has, the closest first.
+    r"""Return the pairs of samples with a large partial correlation, the closest first.
 
     With R the correlations of the samples over genes of mean 0 and variance 1, and
     :math:`K = (R + 0.1\,I)^{-1}`, the partial correlation of two samples given all others is
 
     .. math:: r_{ij} = -K_{ij} / \sqrt{K_{ii} K_{jj}}.
 
-    Classes, subtypes and batches are shared with others, who explain them; what one patient has to
-    himself is not. Whittaker (1990), Graphical models in applied multivariate statistics, 5.7.
+    Classes, subtypes and batches are shared with other samples, which explain them; the features of
+    a single patient are not. Whittaker (1990), Graphical models in applied multivariate statistics,
+    5.7.
 
     Parameters
     ----------
@@ -54,80 +57,96 @@ def twins(X: Array) -> list[tuple[int, int, float]]:
     -------
     list of (row, row, r)
     """
-    if len(X) < FEWEST or X.shape[1] < FEWEST_GENES:
+    if len(X) < MIN_SAMPLES or X.shape[1] < MIN_GENES:
         return []
-    R = standardised_products(X, unit_variance=True)
-    size = np.sqrt(np.maximum(np.diag(R), np.finfo(float).tiny))
-    K = np.linalg.inv(R / size / size[:, None] + RIDGE * np.eye(len(R)))
-    own = np.sqrt(np.diag(K))
-    first, second = np.triu_indices(len(R), 1)
-    r = -(K / own / own[:, None])[first, second]
-    usual = np.median(r)
-    spread = 1.4826 * np.median(np.abs(r - usual))
-    found = np.flatnonzero((r > LEAST) & (r > usual + FAR * spread))
-    found = found[np.argsort(-r[found], kind="stable")]
-    return [(int(first[k]), int(second[k]), float(r[k])) for k in found]
+    products = standardised_products(X, unit_variance=True)
+    lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(float).tiny))
+    precision = np.linalg.inv(
+        products / lengths / lengths[:, None] + SAMPLE_RIDGE * np.eye(len(products))
+    )
+    root_diagonal = np.sqrt(np.diag(precision))
+    first_rows, second_rows = np.triu_indices(len(products), 1)
+    r = -(precision / root_diagonal / root_diagonal[:, None])[first_rows, second_rows]
+    median_r = np.median(r)
+    spread = 1.4826 * np.median(np.abs(r - median_r))
+    twin_pairs = np.flatnonzero((r > MIN_PARTIAL_CORRELATION) & (r > median_r + MIN_MADS * spread))
+    twin_pairs = twin_pairs[np.argsort(-r[twin_pairs], kind="stable")]
+    return [(int(first_rows[pair]), int(second_rows[pair]), float(r[pair])) for pair in twin_pairs]
 
 
-ADVICE = ("if they are, keep one of each, or name a column of patients as data.group, with "
-          "splits.scheme: stratified_group_kfold")  # fmt: skip
+TWINS_ADVICE = (
+    "if they are, keep one of each, or name a column of patients as data.group, with "
+    "splits.scheme: stratified_group_kfold"
+)
 
 
-def check_twins(expression: Expression, sheet: Sheet, where: str) -> Iterator[Problem]:
-    """Warn of samples like one specimen measured twice that no group keeps on one side."""
-    if found := torn_apart(expression.X[: len(sheet.obs)], sheet.obs, sheet.design):
-        first, second = found[0]
-        more = f", and {counted(len(found) - 1, 'more pair')}," if len(found) > 1 else ""
-        what = f"samples '{first}' and '{second}'{more} look like one specimen measured twice"
-        yield Problem(where, f"{what}; {ADVICE}", "warning")
+def check_twins(expression: Expression, sheet: Sheet, place: str) -> Iterator[Problem]:
+    """Yield a warning of twins that are not in one group."""
+    if pairs := split_twins(expression.X[: len(sheet.obs)], sheet.obs, sheet.design):
+        first_sample, second_sample = pairs[0]
+        further_pairs = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
+        message = f"samples '{first_sample}' and '{second_sample}'{further_pairs} look like one "
+        message += "specimen measured twice"
+        yield Problem(place, f"{message}; {TWINS_ADVICE}", "warning")
 
 
 def twins_of(X: Array) -> list[tuple[int, int]]:
     """Return the rows of each pair of samples of a data set that are `twins`, the closest first."""
-    return [(first, second) for first, second, _ in twins(logarithms_of(X))]
+    return [(row, other_row) for row, other_row, _ in twins(logarithms_of(X))]
 
 
-def cross_twins(X: Array, other: Array) -> list[tuple[int, int]]:
+def cross_twins(X: Array, other_X: Array) -> list[tuple[int, int]]:
     """Return the samples of two data sets that look like one specimen, the closest pair first.
 
-    Each gene is standardised in each data set, so that another processing makes no difference.
+    Each gene is standardised in each data set, so that a different processing has no effect.
 
     Parameters
     ----------
-    X, other : (n, d) and (m, d) float
+    X, other_X : (n, d) and (m, d) float
         As measured; the same genes.
 
     Returns
     -------
     list of (row of X, row of other)
     """
-    stacked = np.vstack([standardised(logarithms_of(each)) for each in (X, other)])
-    n = len(X)
-    return [(first, second - n) for first, second, _ in twins(stacked) if first < n <= second]
+    stacked = np.vstack([standardised(logarithms_of(values)) for values in (X, other_X)])
+    n_first = len(X)
+    return [
+        (row, stacked_row - n_first)
+        for row, stacked_row, _ in twins(stacked)
+        if row < n_first <= stacked_row
+    ]
 
 
 def logarithms_of(X: Array) -> Array:
-    """Return logarithms of values that look as if none had been taken, others as they are."""
+    """Return logarithms of values that were probably never logged, other values unchanged."""
     return as_logarithms(X) if np.isfinite(X).any() and never_logged(X) else X
 
 
 def standardised(X: Array) -> Array:
-    """Return every gene with mean 0 and variance 1 over the samples, 0 where it does not vary."""
-    known = np.isfinite(X)
-    counts = np.maximum(known.sum(axis=0), 1)
-    centred = np.where(known, X - np.where(known, X, 0).sum(axis=0) / counts, np.nan)
-    spread = np.sqrt((np.where(known, centred, 0) ** 2).sum(axis=0) / counts)
+    """Return every gene with mean 0 and variance 1 over the samples; a constant gene becomes 0."""
+    is_measured = np.isfinite(X)
+    n_measured = np.maximum(is_measured.sum(axis=0), 1)
+    centred = np.where(
+        is_measured, X - np.where(is_measured, X, 0).sum(axis=0) / n_measured, np.nan
+    )
+    spread = np.sqrt((np.where(is_measured, centred, 0) ** 2).sum(axis=0) / n_measured)
     return np.asarray(centred / np.where(spread > 0, spread, 1.0))
 
 
-def torn_apart(X: Array, obs: pd.DataFrame, design: Design) -> list[tuple[str, str]]:
-    """Return the names of `twins` that may stand on both sides of a split, the closest first."""
+def split_twins(X: Array, obs: pd.DataFrame, design: Design) -> list[tuple[str, str]]:
+    """Return the names of `twins` of different groups, which splits may divide, closest first."""
     values = logarithms_of(X)
-    if design.studies and design.batch is not None:  # what all samples of a study share is no tie
+    if (
+        design.studies and design.batch is not None
+    ):  # features of a whole study are no sign of twins
         values = _standardised_by_study(values, obs[design.batch].astype(str).to_numpy())
-    belongs = list(obs.index if design.group is None else obs[design.group])
-    return [(str(obs.index[a]), str(obs.index[b])) for a, b, _ in twins(values)
-            if belongs[a] != belongs[b]]  # fmt: skip
+    group_of_sample = list(obs.index if design.group is None else obs[design.group])
+    return [
+        (str(obs.index[row]), str(obs.index[other_row]))
+        for row, other_row, _ in twins(values)
+        if group_of_sample[row] != group_of_sample[other_row]
+    ]
 
 
 def _standardised_by_study(X: Array, studies: Array) -> Array:

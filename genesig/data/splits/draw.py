@@ -10,7 +10,13 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import INNER_FOLD, OUTER_SPLIT, SUBSAMPLE, Samples, spawn_key
-from genesig.data.splits.given import Listed, inner_faults, outer_faults, read_split_file, too_many
+from genesig.data.splits.given import (
+    ListedSplits,
+    inner_faults,
+    outer_faults,
+    read_split_file,
+    too_many,
+)
 from genesig.errors import GenesigError, InvalidInput, Problem, pick
 from genesig.results import Dataset, Split, Splits
 from genesig.results.splits import DRAWS
@@ -34,14 +40,14 @@ def draw_splits(
     """Draw every split of the study, or take them from a file.
 
     Each random choice has its own child seed (stage, repeat, fold): more repeats, more subsamples
-    or another number of inner folds leave the other draws as they are. Samples are dealt out in
-    the order of their names, as every data set of a study holds them.
+    or another number of inner folds do not change the other draws. Samples are assigned in the
+    order of their names, which is the row order of every data set of a study.
 
     Parameters
     ----------
     dataset : Dataset
     seed : int
-        The study's seed; a complete file brings its own.
+        The study's seed; a complete file contains its own.
     scheme, folds, repeats, column, file, inner_scheme, inner_folds, subsamples
         As in the config schema, section ``splits``.
     batches : int
@@ -58,64 +64,66 @@ def draw_splits(
     InvalidInput
         With one line for every split or fold that cannot be used.
     """
-    samples = Samples.of(dataset)
+    samples = Samples.from_dataset(dataset)
     if file is None:
-        asked = column is not None and scheme == "predefined"
-        sides = dataset.obs[column].astype(str).to_numpy(dtype=object) if asked else None
-        draw = pick("splits.scheme", SCHEMES, scheme)
+        reads_column = column is not None and scheme == "predefined"
+        sides = dataset.obs[column].astype(str).to_numpy(dtype=object) if reads_column else None
+        draw_scheme = pick("splits.scheme", SCHEMES, scheme)
         _check_scheme(samples, scheme, folds)
         _check_number(samples, scheme, folds * repeats, inner_scheme, inner_folds)
-        outer = draw(samples, seed=seed, folds=folds, repeats=repeats, sides=sides)
-        listed = Listed(scheme=scheme, outer=tuple(outer))
+        outer = draw_scheme(samples, seed=seed, folds=folds, repeats=repeats, sides=sides)
+        listed = ListedSplits(scheme=scheme, outer=tuple(outer))
     else:
         listed = read_split_file(file, samples)
-    _refuse(outer_faults(samples, listed.outer))
+    _raise_problems(outer_faults(samples, listed.outer))
     seed = seed if listed.seed is None else listed.seed
-    inner = _Inner(samples, seed, listed.inner_scheme or inner_scheme, inner_folds)
-    halves = listed.subsamples
-    if halves is None:
-        halves = tuple(_halves(samples, seed, subsamples // 2))
-    everyone = Split("final", 0, 0, samples.names, (), (), spawn_key(INNER_FOLD))
+    inner = _InnerFolds(samples, seed, listed.inner_scheme or inner_scheme, inner_folds)
+    half_splits = listed.subsamples
+    if half_splits is None:
+        half_splits = tuple(_halves(samples, seed, subsamples // 2))
+    all_samples = Split("final", 0, 0, samples.names, (), (), spawn_key(INNER_FOLD))
     splits = Splits(
         scheme=listed.scheme,
         inner_scheme=inner.scheme,
         seed=seed,
         outer=tuple(map(inner.fill, listed.outer)),
-        final=inner.fill(listed.final or everyone),
-        subsamples=tuple(map(inner.fill_half, halves)),
+        final=inner.fill(listed.final or all_samples),
+        subsamples=tuple(map(inner.fill_half, half_splits)),
     )
-    _refuse(inner_faults(samples, splits))
+    _raise_problems(inner_faults(samples, splits))
     return splits
 
 
 def redrawn(dataset: Dataset, splits: Splits) -> list[Split]:
-    """Return the final split with its inner folds drawn anew, to make `DRAWS`, where they differ.
+    """Return copies of the final split with other draws of its inner folds, `DRAWS` with the first.
 
-    None where chance has no part in them, or where a file brought them.
+    Only different ones. Empty if the inner folds are not random, or if a file contains them.
     """
-    samples, final = Samples.of(dataset), splits.final
-    inner = _Inner(samples, splits.seed, splits.inner_scheme, len(final.inner))
-    found = [final]
+    samples = Samples.from_dataset(dataset)
+    final = splits.final
+    inner = _InnerFolds(samples, splits.seed, splits.inner_scheme, len(final.inner))
+    final_splits = [final]
     if inner.fill(replace(final, inner=())).inner != final.inner:
         return []
     for draw in range(1, DRAWS):
         key = spawn_key(INNER_FOLD, fold=draw)
-        again = inner.divided(final, f"draw {draw} of splits.inner_folds", inner.folds, key)
-        alone = replace(splits, outer=(), final=again, subsamples=())
-        if again not in found and not any(inner_faults(samples, alone)):
-            found.append(again)
-    return found[1:]
+        new_final = inner.divided(final, f"draw {draw} of splits.inner_folds", inner.folds, key)
+        new_splits = replace(splits, outer=(), final=new_final, subsamples=())
+        if new_final not in final_splits and not any(inner_faults(samples, new_splits)):
+            final_splits.append(new_final)
+    return final_splits[1:]
 
 
-def _refuse(problems: Iterable[Problem]) -> None:
-    found = list(problems)
-    if found:
-        raise InvalidInput(found)
+def _raise_problems(problems: Iterable[Problem]) -> None:
+    """Raise InvalidInput if there is a problem."""
+    all_problems = list(problems)
+    if all_problems:
+        raise InvalidInput(all_problems)
 
 
 @dataclass(frozen=True)
-class _Inner:
-    """How the inner folds of a split are drawn; those of all samples have split 0 in their key."""
+class _InnerFolds:
+    """Settings by which inner folds are drawn; the key of the final split has split 0."""
 
     samples: Samples
     seed: int
@@ -123,84 +131,88 @@ class _Inner:
     folds: int
 
     def fill(self, split: Split) -> Split:
-        """Return the split with its inner folds, unless it brings them."""
+        """Return the split with inner folds; it may have them already."""
         if split.inner:
             return split
         key = spawn_key(INNER_FOLD, split=split.repeat, fold=split.fold)
         return self.divided(split, f"split {split.name}, splits.inner_folds", self.folds, key)
 
     def fill_half(self, half: Split) -> Split:
-        """Return the half with its inner folds: fewer, where it has too few samples for them."""
+        """Return the half-sample with inner folds, fewer if it has too few samples."""
         if half.inner:
             return half
         folds = self.samples.most_parts(self.samples.rows(half.train), self.folds)
         key = spawn_key(SUBSAMPLE, split=half.repeat, fold=half.fold)
         return self.divided(half, f"subsample {half.name}, splits.subsamples", folds, key)
 
-    def divided(self, split: Split, where: str, folds: int, key: tuple[int, ...]) -> Split:
-        """Return the split with so many inner folds, drawn by this key."""
-        divide = pick("splits.inner_scheme", INNER_SCHEMES, self.scheme)
+    def divided(self, split: Split, place: str, folds: int, key: tuple[int, ...]) -> Split:
+        """Return the split with the given number of inner folds, drawn with this key."""
+        divide_scheme = pick("splits.inner_scheme", INNER_SCHEMES, self.scheme)
         rows = self.samples.rows(split.train)
-        parts = divide(where, self.samples, rows, folds, self.seed, key)
-        return replace(split, inner=tuple(map(self.samples.named, parts)))
+        folds_of_rows = divide_scheme(place, self.samples, rows, folds, self.seed, key)
+        return replace(split, inner=tuple(map(self.samples.named, folds_of_rows)))
 
 
 def _one_by_one(
-    where: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+    place: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
     return samples.one_by_one(rows)
 
 
 def _by_study(
-    where: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+    place: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
-    """Leave out one study at a time where that leaves two to train; else divide within studies."""
+    """Return one part for each study if two others are left to train; else parts within studies."""
     studies = samples.of_study(rows)
-    if len(studies) >= LEAST_STUDIES:
+    if len(studies) >= MIN_STUDIES:
         return studies
-    return _stratified(where, samples, rows, number, seed, key)
+    return _stratified(place, samples, rows, number, seed, key)
 
 
 def _stratified(
-    where: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
+    place: str, samples: Samples, rows: Array, number: int, seed: int, key: tuple[int, ...]
 ) -> list[Array]:
-    """Divide rows; an error says which split it is about."""
+    """Return stratified parts of the rows; an error names the split."""
     try:
         return samples.parts(rows, number, seed, key)
     except GenesigError as error:
-        raise GenesigError(f"{where}: {error}") from error
+        raise GenesigError(f"{place}: {error}") from error
 
 
 def _halves(samples: Samples, seed: int, pairs: int) -> Iterator[Split]:
     """Yield subsamples s01a, s01b, s02a, ...: a and b are complementary."""
-    everyone = np.arange(len(samples.names))
+    all_rows = np.arange(len(samples.names))
     for pair in range(1, pairs + 1):
         key = spawn_key(SUBSAMPLE, split=pair)
-        halves = _stratified("splits.subsamples", samples, everyone, 2, seed, key)
-        for fold, half in enumerate(halves, start=1):
+        halves = _stratified("splits.subsamples", samples, all_rows, 2, seed, key)
+        for fold, half_rows in enumerate(halves, start=1):
             name = f"s{pair:02d}{'ab'[fold - 1]}"
-            yield Split(name, pair, fold, samples.named(half), (), (), key)
+            yield Split(name, pair, fold, samples.named(half_rows), (), (), key)
 
 
 def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
-    """Refuse schemes that would tear groups apart or leave a class out of a fold."""
-    everyone = np.arange(len(samples.names))
-    grouped = len(samples.one_by_one(everyone)) < len(everyone)
-    instead = GROUPED.get(scheme)
-    if grouped and instead:
+    """Raise if a scheme would divide a group or leave a fold without a class."""
+    all_rows = np.arange(len(samples.names))
+    grouped = len(samples.one_by_one(all_rows)) < len(all_rows)
+    grouped_scheme = GROUPED_SCHEME.get(scheme)
+    if grouped and grouped_scheme:
         raise GenesigError(
-            f"splits.scheme: {scheme} tears groups apart; {instead} keeps the samples of one "
+            f"splits.scheme: {scheme} tears groups apart; {grouped_scheme} keeps the samples of "
+            "one "
             "data.group (or data.pair) together"
         )
     if samples.groups is None and "group" in scheme:
         raise GenesigError(f"splits.scheme: {scheme} needs data.group (or data.pair)")
-    if scheme in BY_BATCH:
+    if scheme in BATCH_SCHEMES:
         _check_batches(samples, scheme)
     if scheme == "stratified_kfold":
-        for who, inside in samples.kind.needed(samples.y, samples.classes).items():
-            if (size := int(inside.sum())) < folds:
+        for stratum_name, members in samples.kind.required_samples(
+            samples.y, samples.classes
+        ).items():
+            if (size := int(members.sum())) < folds:
                 raise GenesigError(
-                    f"splits.folds: {folds} folds, but {who} has {size} samples; each fold needs "
+                    f"splits.folds: {folds} folds, but {stratum_name} has {size} samples; each "
+                    "fold needs "
                     f"one: at most {size} folds"
                 )
 
@@ -208,39 +220,42 @@ def _check_scheme(samples: Samples, scheme: str, folds: int) -> None:
 def _check_number(
     samples: Samples, scheme: str, drawn: int, inner_scheme: str, inner_folds: int
 ) -> None:
+    """Raise if the scheme makes more splits or inner folds than any study needs."""
     units = len(samples.names if samples.groups is None else np.unique(samples.groups))
     outer = {_kfold: drawn, _predefined: 1}.get(SCHEMES[scheme], units)
     inner = units if inner_scheme == "leave_one_out" else inner_folds
     if SCHEMES[scheme] is _leave_one_batch_out and samples.batches is not None:
         outer = len(np.unique(samples.batches))
-    if what := too_many(outer, inner, len(samples.names)):
-        raise GenesigError(f"splits.scheme: {what}")
+    if message := too_many(outer, inner, len(samples.names)):
+        raise GenesigError(f"splits.scheme: {message}")
 
 
 def _check_batches(samples: Samples, scheme: str) -> None:
-    needed, several = BY_BATCH[scheme]
+    """Raise if a scheme that leaves out batches has fewer than two, or would divide a group."""
+    setting, plural = BATCH_SCHEMES[scheme]
     if samples.batches is None:
-        raise GenesigError(f"splits.scheme: {scheme} needs {needed}")
+        raise GenesigError(f"splits.scheme: {scheme} needs {setting}")
     if len(set(samples.batches)) < 2:
         raise GenesigError(
-            f"splits.scheme: {scheme} needs two {several}, every sample is of "
-            f"'{samples.batches[0]}'"
+            f"splits.scheme: {scheme} needs two {plural}, every sample is of '{samples.batches[0]}'"
         )
     if samples.groups is not None:
         for group in np.unique(samples.groups):
-            among = np.unique(samples.batches[samples.groups == group])
-            if len(among) > 1:
+            batches_of_group = np.unique(samples.batches[samples.groups == group])
+            if len(batches_of_group) > 1:
                 raise GenesigError(
                     f"splits.scheme: {scheme} tears group '{group}' apart, which has "
-                    f"samples in the {several} {listing(among)}; choose leave_one_group_out"
+                    f"samples in the {plural} {listing(batches_of_group)}; choose "
+                    "leave_one_group_out"
                 )
 
 
 def _kfold(samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any) -> Iterator[Split]:
-    everyone = np.arange(len(samples.names))
+    """Yield the splits of repeated k-fold cross-validation, with groups kept whole."""
+    all_rows = np.arange(len(samples.names))
     for repeat in range(1, repeats + 1):
         key = spawn_key(OUTER_SPLIT, split=repeat)
-        parts = _stratified("splits.folds", samples, everyone, folds, seed, key)
+        parts = _stratified("splits.folds", samples, all_rows, folds, seed, key)
         for fold, test in enumerate(parts, start=1):
             yield _split(samples, f"r{repeat}f{fold}", repeat, fold, test)
 
@@ -264,21 +279,24 @@ def _leave_one_batch_out(
     yield from _leave_out(samples, samples.batches)
 
 
-def _leave_out(samples: Samples, sets: Array | None) -> Iterator[Split]:
-    """Yield a split for each set of samples, by name: the test side of one is that set."""
-    for fold, name in enumerate([] if sets is None else np.unique(sets), start=1):
-        yield _split(samples, str(name), 1, fold, np.flatnonzero(sets == name))
+def _leave_out(samples: Samples, set_of_sample: Array | None) -> Iterator[Split]:
+    """Yield a split for each set of samples, in order of names: that set is the test side."""
+    for fold, name in enumerate([] if set_of_sample is None else np.unique(set_of_sample), start=1):
+        yield _split(samples, str(name), 1, fold, np.flatnonzero(set_of_sample == name))
 
 
 def _predefined(
     samples: Samples, *, seed: int, folds: int, repeats: int, sides: Any
 ) -> Iterator[Split]:
+    """Yield the one split of a sample-table column with "train" and "test"."""
     if sides is None:
         raise GenesigError("splits.column: the predefined scheme needs a column (train or test)")
-    strange = sorted(set(sides) - {"train", "test"})
-    if strange:
-        found = ", ".join(f"'{word}'" for word in strange[:5])
-        raise GenesigError(f"splits.column: only 'train' and 'test' are known, found {found}")
+    unknown_words = sorted(set(sides) - {"train", "test"})
+    if unknown_words:
+        unknown_listing = ", ".join(f"'{word}'" for word in unknown_words[:5])
+        raise GenesigError(
+            f"splits.column: only 'train' and 'test' are known, found {unknown_listing}"
+        )
     yield _split(samples, "predefined", 1, 1, np.flatnonzero(sides == "test"))
 
 
@@ -288,15 +306,15 @@ def _split(samples: Samples, name: str, repeat: int, fold: int, test: Array) -> 
     return Split(name, repeat, fold, samples.named(train), samples.named(test), (), key)
 
 
-LEAST_STUDIES = 3
-"""Studies of which one may be left out and the others tell what studies have in common."""
-BY_BATCH = {
+MIN_STUDIES = 3
+"""Smallest number of studies of which one may be left out: at least two must train."""
+BATCH_SCHEMES = {
     "leave_one_batch_out": ("data.batch", "batches"),
     "leave_one_study_out": ("several studies", "studies"),
 }
-"""What a scheme needs that leaves out batches, and what it calls them."""
+"""Schemes that leave out batches: the setting that they need, and their word for batches."""
 
-GROUPED = {
+GROUPED_SCHEME = {
     "stratified_kfold": "stratified_group_kfold",
     "leave_one_out": "leave_one_group_out",
 }

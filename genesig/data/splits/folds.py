@@ -1,4 +1,4 @@
-"""Parts of a set of samples, stratified, with groups kept whole; and the seeds that draw them."""
+"""Stratified division of samples into parts, with groups kept whole, and its random seeds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from genesig.errors import GenesigError
 from genesig.response.record import Response
 from genesig.results import Dataset
 
-# The first number of a spawn key. A number, once given, keeps its meaning for good: the splits and
-# permutations of earlier studies depend on it.
+# The first number of a spawn key. These numbers must never change: the splits and permutations of
+# earlier studies depend on them.
 OUTER_SPLIT = 1
 INNER_FOLD = 2
 SUBSAMPLE = 3
@@ -48,46 +48,42 @@ def random_state(seed: int, key: tuple[int, ...]) -> int:
 
 @dataclass(frozen=True)
 class Samples:
-    """What dividing samples needs to know of them.
-
-    Attributes
-    ----------
-    names : (n,) str
-    y : (n,) array
-        Response.
-    kind : Response
-        What it is.
-    classes : names of classes, or None
-    groups : (n,) str or None
-        Samples of one group stay together.
-    batches : (n,) str or None
-        Samples of one batch were processed together.
-    studies : bool
-        Whether the batches are studies: parts are alike within each.
-    """
+    """The samples of a study, as far as they matter for dividing them."""
 
     names: tuple[str, ...]
+    """(n,) str."""
     y: Array
+    """(n,) array: response."""
     kind: Response
+    """Kind of the response."""
     classes: tuple[str, ...] | None
     groups: Array | None
+    """(n,) str or None: samples of one group stay together."""
     batches: Array | None
+    """(n,) str or None: samples of one batch were processed together."""
     studies: bool = False
+    """Whether the batches are studies: parts are alike within each."""
 
     @classmethod
-    def of(cls, dataset: Dataset) -> Samples:
-        """Take them from a data set."""
-        return cls(tuple(dataset.samples), dataset.response(), dataset.kind,
-                   dataset.design.classes, dataset.groups(), dataset.batches(),
-                   dataset.design.studies)  # fmt: skip
+    def from_dataset(cls, dataset: Dataset) -> Samples:
+        """Return the samples of a data set."""
+        return cls(
+            tuple(dataset.samples),
+            dataset.response(),
+            dataset.kind,
+            dataset.design.classes,
+            dataset.groups(),
+            dataset.batches(),
+            dataset.design.studies,
+        )
 
     def rows(self, names: Iterable[str]) -> Array:
-        """Return the row numbers of some names, growing."""
-        place = {name: row for row, name in enumerate(self.names)}
-        return np.array(sorted(place[name] for name in names), dtype=np.int64)
+        """Return the row numbers of the given names, ascending."""
+        row_of_sample = {name: row for row, name in enumerate(self.names)}
+        return np.array(sorted(row_of_sample[name] for name in names), dtype=np.int64)
 
     def named(self, rows: Array) -> tuple[str, ...]:
-        """Return the names of some rows, in the order of the data set."""
+        """Return the names of the given rows, in the order of the data set."""
         return tuple(self.names[row] for row in np.sort(rows))
 
     def one_by_one(self, rows: Array) -> list[Array]:
@@ -96,7 +92,7 @@ class Samples:
             return list(rows[:, None])
         return [rows[self.groups[rows] == group] for group in np.unique(self.groups[rows])]
 
-    def parts(self, rows: Array, number: int, seed: int, key: tuple[int, ...]) -> list[Array]:
+    def parts(self, rows: Array, n_parts: int, seed: int, key: tuple[int, ...]) -> list[Array]:
         """Divide rows into stratified parts of like size, groups whole.
 
         Raises
@@ -104,88 +100,93 @@ class Samples:
         GenesigError
             If there are fewer samples or groups, or fewer samples of every class, than parts.
         """
-        strata = self._within_studies(rows, self._strata(rows, number))
-        if not self._divisible(rows, number):
+        strata = self._within_studies(rows, self._strata(rows, n_parts))
+        if not self._divisible(rows, n_parts):
             units = len(self.one_by_one(rows))
             unit = "samples" if self.groups is None else "groups"
             raise GenesigError(
-                f"{len(rows)} samples ({units} {unit}) cannot be divided into {number} stratified "
+                f"{len(rows)} samples ({units} {unit}) cannot be divided into {n_parts} stratified "
                 "parts: ask for fewer"
             )
         if self.groups is None:
-            part = _stratified(strata, number, random_state(seed, key))
+            part_of_row = _stratified(strata, n_parts, random_state(seed, key))
         else:
-            _, group = np.unique(self.groups[rows], return_inverse=True)
-            part = _stratified_groups(strata, group, number, generator(seed, key))
-        return [rows[part == which] for which in range(number)]
+            _, group_number = np.unique(self.groups[rows], return_inverse=True)
+            part_of_row = _stratified_groups(strata, group_number, n_parts, generator(seed, key))
+        return [rows[part_of_row == part_number] for part_number in range(n_parts)]
 
-    def most_parts(self, rows: Array, number: int) -> int:
-        """Return the most parts, 2 to `number`, that `parts` can divide rows into."""
-        return next((k for k in range(number, 2, -1) if self._divisible(rows, k)), 2)
+    def most_parts(self, rows: Array, max_parts: int) -> int:
+        """Return the largest number of parts, 2 to `max_parts`, into which rows can be divided."""
+        return next(
+            (n_parts for n_parts in range(max_parts, 2, -1) if self._divisible(rows, n_parts)), 2
+        )
 
-    def _divisible(self, rows: Array, number: int) -> bool:
-        most = max(np.bincount(self._strata(rows, number)))
-        return bool(most >= number and len(self.one_by_one(rows)) >= number)
+    def _divisible(self, rows: Array, n_parts: int) -> bool:
+        largest_stratum = max(np.bincount(self._strata(rows, n_parts)))
+        return bool(largest_stratum >= n_parts and len(self.one_by_one(rows)) >= n_parts)
 
     def of_study(self, rows: Array) -> list[Array]:
-        """Return the rows of each study that has some, in the order of their names."""
+        """Return the rows of each study among the given rows, in the order of study names."""
         if not self.studies or self.batches is None:
             return [rows]
-        own = self.batches[rows]
-        return [rows[own == name] for name in np.unique(own)]
+        studies = self.batches[rows]
+        return [rows[studies == name] for name in np.unique(studies)]
 
     def _within_studies(self, rows: Array, strata: Array) -> Array:
-        """Tell the strata of one study from those of another."""
+        """Return strata (n,) that differ between studies, from strata within the whole."""
         if not self.studies or self.batches is None:
             return strata
         _, study = np.unique(self.batches[rows], return_inverse=True)
-        return _by_appearance(study * (strata.max(initial=0) + 1) + strata)
+        return _number_by_appearance(study * (strata.max(initial=0) + 1) + strata)
 
-    def _strata(self, rows: Array, number: int) -> Array:
-        return _by_appearance(self.kind.strata(self.y[rows], number))
-
-
-def _by_appearance(strata: Array) -> Array:
-    """Count strata in the order in which they first appear, whatever the classes are called."""
-    _, first, stratum = np.unique(strata, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[stratum])
+    def _strata(self, rows: Array, n_parts: int) -> Array:
+        return _number_by_appearance(self.kind.strata(self.y[rows], n_parts))
 
 
-def _stratified(strata: Array, number: int, state: int) -> Array:
+def _number_by_appearance(strata: Array) -> Array:
+    """Return strata numbered by first appearance, so that names of classes do not matter."""
+    _, first_index, stratum = np.unique(strata, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first_index))[stratum])
+
+
+def _stratified(strata: Array, n_parts: int, state: int) -> Array:
     """Return the part of each sample, by the rule and draws of scikit-learn's StratifiedKFold.
 
-    Sorted by stratum, the first to appear first, samples are dealt out to the parts in turn: so
-    many of a stratum each part takes, and which ones is drawn.
+    Strata come in order of first appearance, and their samples go to the parts in turn. This sets
+    the number of samples of a stratum in each part; which samples these are is drawn.
     """
-    rng, part = np.random.RandomState(state), np.empty(len(strata), dtype=np.int64)
-    dealt = 0
+    rng = np.random.RandomState(state)
+    part_of_sample = np.empty(len(strata), dtype=np.int64)
+    n_dealt = 0
     for stratum in range(strata.max() + 1):
-        inside = strata == stratum
-        turns = np.sort((dealt + np.arange(inside.sum())) % number)
-        rng.shuffle(turns)
-        part[inside] = turns
-        dealt += len(turns)
-    return part
+        in_stratum = strata == stratum
+        part_turns = np.sort((n_dealt + np.arange(in_stratum.sum())) % n_parts)
+        rng.shuffle(part_turns)
+        part_of_sample[in_stratum] = part_turns
+        n_dealt += len(part_turns)
+    return part_of_sample
 
 
-def _stratified_groups(strata: Array, group: Array, number: int, rng: np.random.Generator) -> Array:
-    """Return the part of each sample: each group takes the part least filled with its classes.
+def _stratified_groups(
+    strata: Array, group_of_sample: Array, n_parts: int, rng: np.random.Generator
+) -> Array:
+    """Return the part of each sample: each group goes to the part with the fewest of its classes.
 
-    Large groups choose first, but only roughly so. scikit-learn's StratifiedGroupKFold goes
-    strictly by size: where all sizes differ, every repeat and every pair of halves would be the
-    same, and stability a false 1.
+    Larger groups tend to come first, in random order. scikit-learn's StratifiedGroupKFold orders
+    strictly by size: if all sizes differ, every repeat and every pair of halves would be the same,
+    and stability would falsely be 1.
     """
-    counts = np.zeros((group.max() + 1, strata.max() + 1))
-    np.add.at(counts, (group, strata), 1)
+    counts = np.zeros((group_of_sample.max() + 1, strata.max() + 1))
+    np.add.at(counts, (group_of_sample, strata), 1)
     shares = counts / np.maximum(counts.sum(axis=0), 1)
     order = np.argsort(-shares.max(axis=1) * rng.uniform(0.25, 1, len(shares)))
-    held = np.zeros((number, shares.shape[1]))
-    size = np.zeros(number)
-    place = np.empty(len(shares), dtype=np.int64)
-    for which in order:
-        overlap = np.sum(held * shares[which], axis=1).round(12)
-        part = np.lexsort((rng.permutation(number), size, overlap))[0]
-        held[part] += shares[which]
-        size[part] += counts[which].sum()
-        place[which] = part
-    return place[group]
+    filled_shares = np.zeros((n_parts, shares.shape[1]))
+    part_sizes = np.zeros(n_parts)
+    part_of_group = np.empty(len(shares), dtype=np.int64)
+    for group in order:
+        overlap = np.sum(filled_shares * shares[group], axis=1).round(12)
+        part = np.lexsort((rng.permutation(n_parts), part_sizes, overlap))[0]
+        filled_shares[part] += shares[group]
+        part_sizes[part] += counts[group].sum()
+        part_of_group[group] = part
+    return part_of_group[group_of_sample]

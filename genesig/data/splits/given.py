@@ -1,4 +1,4 @@
-"""Splits from a file, of an earlier study or written by hand, and what makes a split unusable."""
+"""Splits from a file, of an earlier study or written by hand, and checks of splits."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
 from genesig.results import Split, Splits, load_json
 from genesig.words import counted, listing, too
 
-MOST = 5
-FINAL = {"name": "final", "repeat": 0, "fold": 0, "seed": spawn_key(INNER_FOLD)}
+MAX_LISTED_PROBLEMS = 5
+FINAL_SPLIT_DEFAULTS = {"name": "final", "repeat": 0, "fold": 0, "seed": spawn_key(INNER_FOLD)}
 
 
 @dataclass(frozen=True)
-class Listed:
-    """Splits as far as they are given; None, or an empty `inner`, is still to be drawn."""
+class ListedSplits:
+    """Splits as far as a file lists them; None, or an empty `inner`, is still to be drawn."""
 
     scheme: str
     outer: tuple[Split, ...]
@@ -34,11 +34,11 @@ class Listed:
     subsamples: tuple[Split, ...] | None = None
 
 
-def read_split_file(path: str, samples: Samples) -> Listed:
-    """Read splits by sample name.
+def read_split_file(path: str, samples: Samples) -> ListedSplits:
+    """Return the splits of a JSON file, which lists sample names.
 
-    The least a file holds is ``{"outer": [{"train": [...], "test": [...]}, ...]}``; every key of
-    a complete splits.json may be added.
+    The shortest file is ``{"outer": [{"train": [...], "test": [...]}, ...]}``; every key of a
+    complete splits.json may be added.
 
     Raises
     ------
@@ -49,13 +49,14 @@ def read_split_file(path: str, samples: Samples) -> Listed:
     problems = list(_form_problems(path, raw))
     if problems:
         raise InvalidInput(problems)
-    final, subsamples = raw.get("final"), raw.get("subsamples")
-    listed = Listed(
+    final = raw.get("final")
+    subsamples = raw.get("subsamples")
+    listed = ListedSplits(
         scheme=str(raw.get("scheme", "file")),
         outer=_splits(raw["outer"]),
         inner_scheme=raw.get("inner_scheme"),
         seed=raw.get("seed"),
-        final=None if final is None else _splits([FINAL | final])[0],
+        final=None if final is None else _splits([FINAL_SPLIT_DEFAULTS | final])[0],
         subsamples=None if subsamples is None else _splits(subsamples),
     )
     problems = list(_name_problems(path, listed, samples))
@@ -65,6 +66,7 @@ def read_split_file(path: str, samples: Samples) -> Listed:
 
 
 def _load(path: str) -> dict[str, Any]:
+    """Return the JSON object of a split file."""
     if not Path(path).is_file():
         raise GenesigError(f"splits.file: there is no file '{path}'")
     try:
@@ -77,13 +79,16 @@ def _load(path: str) -> dict[str, Any]:
 
 
 def _form_problems(path: str, raw: dict[str, Any]) -> Iterator[Problem]:
-    need = "needed are objects with the lists 'train' and 'test' (and 'inner', a list of lists)"
+    """Yield a problem for each key of a split file with a value of the wrong form."""
+    requirement = (
+        "needed are objects with the lists 'train' and 'test' (and 'inner', a list of lists)"
+    )
     for key in ("outer", "subsamples"):
         value = raw.get(key, [])
         if not isinstance(value, list) or not all(map(_is_split, value)):
-            yield Problem(f"{path}, '{key}'", need)
+            yield Problem(f"{path}, '{key}'", requirement)
     if raw.get("final") is not None and not _is_split(raw["final"]):
-        yield Problem(f"{path}, 'final'", need)
+        yield Problem(f"{path}, 'final'", requirement)
     if not raw.get("outer"):
         yield Problem(f"{path}, 'outer'", "at least one split is needed")
     for key, kind in (("seed", int), ("scheme", str), ("inner_scheme", str)):
@@ -92,6 +97,7 @@ def _form_problems(path: str, raw: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _is_split(value: Any) -> bool:
+    """Tell whether a JSON value has the form of a split."""
     return (
         isinstance(value, dict)
         and all(_are_names(value.get(side)) for side in ("train", "test"))
@@ -108,54 +114,74 @@ def _are_names(value: Any) -> bool:
 
 
 def _splits(raw: list[dict[str, Any]]) -> tuple[Split, ...]:
-    """Fill what a hand-written split leaves out; names are put in order, as drawn ones are."""
+    """Return splits from JSON objects, with defaults for missing keys and sorted names."""
     filled = []
-    for number, given in enumerate(raw, start=1):
-        split: dict[str, Any] = {"name": f"split{number}", "repeat": 1, "fold": number, "inner": []}
-        split |= given
+    for position, raw_split in enumerate(raw, start=1):
+        split: dict[str, Any] = {
+            "name": f"split{position}",
+            "repeat": 1,
+            "fold": position,
+            "inner": [],
+        }
+        split |= raw_split
         split |= {side: sorted(split[side]) for side in ("train", "test")}
         split["inner"] = [sorted(fold) for fold in split["inner"]]
         key = spawn_key(OUTER_SPLIT, split=split["repeat"], fold=split["fold"])
-        filled.append(Split.of({"seed": key} | split))
+        filled.append(Split.from_json({"seed": key} | split))
     return tuple(filled)
 
 
-def _name_problems(path: str, listed: Listed, samples: Samples) -> Iterator[Problem]:
+def _name_problems(path: str, listed: ListedSplits, samples: Samples) -> Iterator[Problem]:
+    """Yield a problem for repeated split names, and for sample names that do not fit."""
     final = () if listed.final is None else (listed.final,)
-    every = (*listed.outer, *final, *(listed.subsamples or ()))
-    for name, times in Counter(split.name for split in every).items():
-        if times > 1:
-            yield Problem(path, f"{times} splits are named '{name}'; names must differ")
-    found: list[Problem] = []
-    for split in every:
-        where = f"{path}, split {split.name}"
-        found += _list_problems(where, "train or test", split.train + split.test, samples.names)
+    all_splits = (*listed.outer, *final, *(listed.subsamples or ()))
+    for name, count in Counter(split.name for split in all_splits).items():
+        if count > 1:
+            yield Problem(path, f"{count} splits are named '{name}'; names must differ")
+    list_problems: list[Problem] = []
+    for split in all_splits:
+        place = f"{path}, split {split.name}"
+        list_problems += _list_problems(
+            place, "train or test", split.train + split.test, samples.names
+        )
         inner = tuple(name for fold in split.inner for name in fold)
-        found += _list_problems(where, "the inner folds", inner, split.train)
-    if len(found) <= MOST:
-        yield from found
+        list_problems += _list_problems(place, "the inner folds", inner, split.train)
+    if len(list_problems) <= MAX_LISTED_PROBLEMS:
+        yield from list_problems
         return
-    further = counted(len(found) - 1, "further problem")  # the same in every split
-    what = f"{found[0].what}; {further} of this kind: is it the file of another study?"
-    yield Problem(found[0].where, what)
+    others_counted = counted(len(list_problems) - 1, "further problem")  # the same in every split
+    message = (
+        f"{list_problems[0].what}; {others_counted} of this kind: is it the file of another study?"
+    )
+    yield Problem(list_problems[0].where, message)
 
 
 def _list_problems(
-    where: str, what: str, names: tuple[str, ...], known: tuple[str, ...]
+    place: str, list_name: str, names: tuple[str, ...], allowed_names: tuple[str, ...]
 ) -> Iterator[Problem]:
-    strange = [name for name in dict.fromkeys(names) if name not in known]
-    if strange:
-        allowed = "a sample" if what == "train or test" else "in 'train'"
-        is_not = f"is not {allowed}" if len(strange) == 1 else f"are not {allowed} each"
-        near = did_you_mean(strange[0], known) or "; correct that, or draw the splits anew"
-        yield Problem(where, f"{listing(strange)} of {what} {is_not}{near}")
-    for name, times in Counter(names).items():
-        if times > 1:
-            yield Problem(where, f"'{name}' occurs {times} times in {what}; keep it once")
+    """Yield a problem for unknown names in a list, and for each name that is repeated."""
+    unknown_names = [name for name in dict.fromkeys(names) if name not in allowed_names]
+    if unknown_names:
+        requirement = "a sample" if list_name == "train or test" else "in 'train'"
+        statement = (
+            f"is not {requirement}" if len(unknown_names) == 1 else f"are not {requirement} each"
+        )
+        suggestion = (
+            did_you_mean(unknown_names[0], allowed_names)
+            or "; correct that, or draw the splits anew"
+        )
+        yield Problem(place, f"{listing(unknown_names)} of {list_name} {statement}{suggestion}")
+    for name, count in Counter(names).items():
+        if count > 1:
+            yield Problem(place, f"'{name}' occurs {count} times in {list_name}; keep it once")
 
 
-MOST_SPLITS, MOST_FOLDS, MOST_NAMES = 2000, 40_000, 20_000_000
-"""Outer splits, their inner folds, and names of samples in all of these: drawn in ten seconds."""
+# All splits within these limits are drawn in about ten seconds.
+MAX_OUTER_SPLITS = 2000
+MAX_INNER_FOLDS = 40_000
+"""Largest number of inner folds of all outer splits together."""
+MAX_SAMPLE_NAMES = 20_000_000
+"""Largest number of sample names in all of these."""
 REMEDY = {
     "outer": "another splits.scheme, number of splits.folds or seed",
     "inner": "another splits.inner_scheme, number of splits.inner_folds or seed",
@@ -164,24 +190,26 @@ REMEDY = {
 
 
 def too_many(outer: int, inner: int, samples: int = 1) -> str | None:
-    """Say that there are more splits than any study needs, before they are drawn; None if not."""
-    most, fewer = min(MOST_FOLDS, MOST_NAMES // samples), "take fewer splits.repeats, splits.folds"
-    if outer > MOST_SPLITS:
-        return f"{outer} outer splits, at most {MOST_SPLITS}; {fewer}, or a k-fold scheme"
-    if outer * inner > most:
+    """Return a message if more splits than any study needs would be drawn, otherwise None."""
+    max_fits = min(MAX_INNER_FOLDS, MAX_SAMPLE_NAMES // samples)
+    remedy = "take fewer splits.repeats, splits.folds"
+    if outer > MAX_OUTER_SPLITS:
+        return f"{outer} outer splits, at most {MAX_OUTER_SPLITS}; {remedy}, or a k-fold scheme"
+    if outer * inner > max_fits:
         folds = f"{outer} outer splits of {inner} inner folds each are {outer * inner} fits"
-        return f"{folds}, at most {most}; {fewer} or splits.inner_folds"
+        return f"{folds}, at most {max_fits}; {remedy} or splits.inner_folds"
     return None
 
 
 def outer_faults(samples: Samples, outer: Sequence[Split]) -> Iterator[Problem]:
-    """Yield a problem for each outer split that cannot assess anything."""
+    """Yield a problem for each outer split that cannot be used for assessment."""
     for split in outer:
-        where, train = f"split {split.name}", samples.rows(split.train)
+        place = f"split {split.name}"
+        train = samples.rows(split.train)
         if not split.test:
-            yield Problem(where, f"no test samples; choose {REMEDY['outer']}")
-        yield from _torn(samples, where, train, samples.rows(split.test))
-        yield from _one_sided(samples, where, train, "outer")
+            yield Problem(place, f"no test samples; choose {REMEDY['outer']}")
+        yield from _split_group_problems(samples, place, train, samples.rows(split.test))
+        yield from _response_problems(samples, place, train, "outer")
 
 
 def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
@@ -189,46 +217,51 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
     for split in (*splits.outer, splits.final):
         yield from _fold_faults(samples, f"split {split.name}", split, "inner")
     for split in splits.subsamples:
-        where = f"subsample {split.name}"
-        own = list(_one_sided(samples, where, samples.rows(split.train), "subsample"))
-        yield from own or _fold_faults(samples, where, split, "subsample")
+        place = f"subsample {split.name}"
+        side_problems = list(
+            _response_problems(samples, place, samples.rows(split.train), "subsample")
+        )
+        yield from side_problems or _fold_faults(samples, place, split, "subsample")
     unpaired = list(_pair_faults(samples, splits.subsamples))
     for problem in unpaired[:1]:
         yield Problem(problem.where, problem.what + too(len(unpaired) - 1, "pair"))
 
 
-def _fold_faults(samples: Samples, of: str, split: Split, level: str) -> Iterator[Problem]:
-    for number, fold in enumerate(split.inner, start=1):
-        where = f"{of}, inner fold {number}"
+def _fold_faults(samples: Samples, split_place: str, split: Split, level: str) -> Iterator[Problem]:
+    """Yield a problem for each inner fold of a split that cannot be used."""
+    for fold_number, fold in enumerate(split.inner, start=1):
+        place = f"{split_place}, inner fold {fold_number}"
         if not fold:
-            yield Problem(where, f"no validation samples; choose {REMEDY[level]}")
+            yield Problem(place, f"no validation samples; choose {REMEDY[level]}")
         train = samples.rows(sorted(set(split.train) - set(fold)))
-        yield from _torn(samples, where, train, samples.rows(fold))
-        yield from _one_sided(samples, where, train, level)
+        yield from _split_group_problems(samples, place, train, samples.rows(fold))
+        yield from _response_problems(samples, place, train, level)
 
 
 def _pair_faults(samples: Samples, halves: Sequence[Split]) -> Iterator[Problem]:
-    """Yield a problem for each pair of subsamples that could not be of different patients."""
-    need = "stability compares disjoint halves, listed one pair after the other"
-    for first, second in zip_longest(halves[0::2], halves[1::2]):
-        if second is None:
-            yield Problem(f"subsample {first.name}", f"has no partner; {need}")
+    """Yield a problem for each pair of subsamples that share samples or groups, or lack a half."""
+    requirement = "stability compares disjoint halves, listed one pair after the other"
+    for first_half, second_half in zip_longest(halves[0::2], halves[1::2]):
+        if second_half is None:
+            yield Problem(f"subsample {first_half.name}", f"has no partner; {requirement}")
             continue
-        where = f"subsamples {first.name} and {second.name}"
-        if shared := [name for name in first.train if name in second.train]:
-            yield Problem(where, f"have {listing(shared)} in common; {need}")
-        rows = (samples.rows(half.train) for half in (first, second))
-        yield from islice(_torn(samples, where, *rows), 1)
+        place = f"subsamples {first_half.name} and {second_half.name}"
+        if shared := [name for name in first_half.train if name in second_half.train]:
+            yield Problem(place, f"have {listing(shared)} in common; {requirement}")
+        rows = (samples.rows(half.train) for half in (first_half, second_half))
+        yield from islice(_split_group_problems(samples, place, *rows), 1)
 
 
-def _torn(samples: Samples, where: str, train: Array, test: Array) -> Iterator[Problem]:
+def _split_group_problems(
+    samples: Samples, place: str, train: Array, test: Array
+) -> Iterator[Problem]:
     if samples.groups is not None:
         for group in np.intersect1d(samples.groups[train], samples.groups[test]):
-            yield Problem(where, f"group '{group}' has samples on both sides; keep it whole")
+            yield Problem(place, f"group '{group}' has samples on both sides; keep it whole")
 
 
-def _one_sided(samples: Samples, where: str, train: Array, level: str) -> Iterator[Problem]:
-    """Yield a problem if there is nothing to tell apart in a training set."""
-    if found := samples.kind.untold(samples.y[train], samples.classes):
-        sentence = f"its {len(train)} training samples {found}; choose {REMEDY[level]}"
-        yield Problem(where, sentence)
+def _response_problems(samples: Samples, place: str, train: Array, level: str) -> Iterator[Problem]:
+    """Yield a problem if a training set has too few different responses."""
+    if fault := samples.kind.training_fault(samples.y[train], samples.classes):
+        sentence = f"its {len(train)} training samples {fault}; choose {REMEDY[level]}"
+        yield Problem(place, sentence)

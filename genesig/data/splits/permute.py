@@ -1,4 +1,8 @@
-"""Permutations of the samples against their expression, as the design allows them."""
+"""Permutations of the rows of expression against the labels, within the limits of the design.
+
+The rows of X move; the labels, the splits and the rest of the sample table stay with the sample. So
+the splits of the observed study serve all permutations.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,14 @@ from genesig.errors import GenesigError
 from genesig.results import Dataset, Splits
 
 
-def permutation(
-    dataset: Dataset, splits: Splits, number: int, stage: int = PERMUTATION
-) -> Array:  # fmt: skip
-    """Return rows pi such that ``X[pi]`` with the unpermuted y and splits is a study under H0.
+def permutation(dataset: Dataset, splits: Splits, number: int, stage: int = PERMUTATION) -> Array:
+    """Return rows (n,) such that ``X[rows]`` with the original y and splits is a study under H0.
 
-    Samples are exchanged as far as they are exchangeable when expression tells nothing of the
-    label: inside a group where the label varies there; groups of constant label as a whole, among
-    those of equal size; inside each side of a single split into training and test; inside each
-    batch, because a label that goes with the batch would be predicted by way of it. Without groups
-    and batches, and with several splits, all samples are exchanged.
+    Samples are exchanged as far as they are exchangeable if expression is independent of the label:
+    within a group whose labels differ; groups of one label as a whole, among groups of equal size;
+    within each side of a single split into training and test; within each batch, because a label
+    associated with the batch would be predicted through the batch. Without groups and batches, and
+    with several splits, all samples are exchanged.
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ def permutation(
     number : int
         0 for the observed study (the identity), 1, 2, ... for permutations.
     stage : int
-        What the permutation is for, see `seeds`: each has draws of its own.
+        Purpose of the permutation (a stage of `genesig.data.splits.folds`), with its own draws.
 
     Returns
     -------
@@ -40,8 +42,8 @@ def permutation(
     Raises
     ------
     GenesigError
-        If no label can change place: all groups of constant label are of different size, or each
-        batch has one label.
+        If no label can change place: all groups of one label have different sizes, or each batch
+        has one label.
 
     Notes
     -----
@@ -49,38 +51,39 @@ def permutation(
     should never be zero. Restricted exchange: P. Good (2005), Permutation, parametric and
     bootstrap tests of hypotheses.
     """
-    pi = np.arange(len(dataset.samples))
+    row_of_sample = np.arange(len(dataset.samples))
     if number == 0:
-        return pi
+        return row_of_sample
     y = dataset.response()
     rng = generator(splits.seed, spawn_key(stage, permutation=number))
-    moved = False
+    any_exchange = False
     batches = dataset.batches()
-    for blocks in _exchangeable(y, dataset.groups(), batches, _sides(dataset, splits)):
+    for blocks in _exchangeable_blocks(y, dataset.groups(), batches, _sides(dataset, splits)):
         rows = np.array(blocks)
-        moved = moved or len(np.unique(y[rows])) > 1
-        pi[rows] = rows[rng.permutation(len(rows))]
-    if not moved and dataset.design.batch is not None:
+        any_exchange = any_exchange or len(np.unique(y[rows])) > 1
+        row_of_sample[rows] = rows[rng.permutation(len(rows))]
+    if not any_exchange and dataset.design.batch is not None:
         raise GenesigError(
             "controls.permutations: no label can change place inside its batch, because each batch "
             "has one label (or groups of one label, none of equal size with the other); set "
             "controls.permutations: 0, or take data.batch away"
         )
-    if not moved:
+    if not any_exchange:
         raise GenesigError(
             "controls.permutations: no label can change place, because groups with one label are "
             "exchanged as a whole with groups of equal size, and there are none with the other "
             "label; set controls.permutations: 0"
         )
-    return pi
+    return row_of_sample
 
 
-def shuffled(y: Array, groups: Array | None, batches: Array | None, count: int,
-             rng: np.random.Generator) -> Array:  # fmt: skip
-    """Return responses of some samples that have changed place as in `permutation`, (n, count).
+def shuffled(
+    y: Array, groups: Array | None, batches: Array | None, count: int, rng: np.random.Generator
+) -> Array:
+    """Return `count` permutations of the responses y, as in `permutation`, (n, count).
 
-    Where the design lets no response of these samples change place, all do: what is asked here is
-    how large sums become by chance, not whether a finding is one.
+    If the design allows no exchange of these responses, all of them are exchanged: the result
+    scales weights of sums, and is no significance test.
 
     Parameters
     ----------
@@ -88,20 +91,22 @@ def shuffled(y: Array, groups: Array | None, batches: Array | None, count: int,
     groups, batches : (n,) or None
         Of the same samples.
     """
-    blocks = [np.array(each) for each in _exchangeable(y, groups, batches, np.zeros(len(y)))]
+    blocks = [
+        np.array(block) for block in _exchangeable_blocks(y, groups, batches, np.zeros(len(y)))
+    ]
     if all(len(np.unique(y[rows])) == 1 for rows in blocks):
         blocks = [np.arange(len(y))[:, None]]
-    out = np.empty((count, len(y)))
+    permuted = np.empty((count, len(y)))
     for rows in blocks:
         order = rng.permuted(np.tile(np.arange(len(rows)), (count, 1)), axis=1)
-        out[:, rows] = y[rows[order]]
-    return out.T
+        permuted[:, rows] = y[rows[order]]
+    return permuted.T
 
 
-def _exchangeable(
+def _exchangeable_blocks(
     y: Array, groups: Array | None, batches: Array | None, side: Array
 ) -> list[list[Array]]:
-    """Return lists of blocks of rows; the blocks of one list may change places."""
+    """Return lists of blocks of rows (m,); the blocks of one list may be exchanged."""
     groups = np.arange(len(y)) if groups is None else groups
     batch = np.zeros(len(y)) if batches is None else batches
     strata: dict[tuple[Any, ...], list[Array]] = {}
@@ -113,13 +118,15 @@ def _exchangeable(
             rows = rows[np.argsort(batch[rows], kind="stable")]
             strata.setdefault((side[rows[0]], tuple(batch[rows])), []).append(rows)
         else:
-            for each in np.unique(batch[rows]):
-                strata[side[rows[0]], each, group] = list(rows[batch[rows] == each][:, None])
+            for batch_name in np.unique(batch[rows]):
+                strata[side[rows[0]], batch_name, group] = list(
+                    rows[batch[rows] == batch_name][:, None]
+                )
     return list(strata.values())
 
 
 def _sides(dataset: Dataset, splits: Splits) -> Array:
-    """Return 0 or 1 (test) of a single split, 2 for samples it leaves out; else all 0."""
+    """Return, for a single split, 0 for training, 1 for test, 2 for other samples; else all 0."""
     side = np.zeros(len(dataset.samples), dtype=np.int64)
     if len(splits.outer) == 1:
         side[:] = 2

@@ -1,1 +1,1 @@
-"""What may be done to values: row-wise steps, and those that learn on training samples."""
+"""Normalisation steps: row-wise steps, and steps that learn from training samples."""

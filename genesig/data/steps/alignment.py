@@ -1,4 +1,4 @@
-"""Studies to one location and spread of each gene, and which way of it to train with."""
+"""Alignment of several studies to one location and spread of each gene, and the choice of a way."""
 
 from __future__ import annotations
 
@@ -9,106 +9,99 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.combat import FEWEST as FEWEST_OF_BATCH
-from genesig.data.steps.combat import Combat, ReferenceBatch
+from genesig.data.steps.combat import MIN_BATCH_SAMPLES, Combat, ReferenceBatch
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST = 10
+MIN_STUDY_SAMPLES = 10
 """Samples that a study, or a batch of new samples, needs for moments of its own."""
 
 
 @dataclass(frozen=True, eq=False)
 class AlignStudies:
-    """x - m of each gene, divided by s if the spread is to be the same, too.
+    """Centre each gene by the mean m of its study, and divide by the deviation s if `spread`.
 
-    m and s (ddof 0) are those of the sample's own study, over all its samples and none other: a
-    study that is held out whole has no part in what trains; single samples that are held out have
-    one by their values, and none by their labels. Where the mix of
-    classes differs between studies, part of what tells the classes apart goes with m.
-
-    Attributes
-    ----------
-    column : str
-        Column of the sample table that names the studies. Samples without one are a study.
-    spread : bool
-        Whether s is divided by. A gene that is constant in a study becomes 0 there.
+    m and s (ddof 0) are those of the sample's own study, over all its samples and no others: a
+    study that is held out whole has no influence on training. Single held-out samples have one
+    through their values, and none through their labels. If the mix of classes differs between
+    studies, m removes part of the difference between the classes.
     """
 
     column: str
+    """Column of the sample table that names the studies. Samples without one are a study."""
     spread: bool
+    """Whether s is divided by. A gene that is constant in a study becomes 0 there."""
     kind: ClassVar[Literal["study"]] = "study"
     genes: ClassVar[None] = None
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
-        """Align the rows of each study; what is missing stays so, and has no part in m and s."""
-        out = np.empty(X.shape)
-        for rows in _studies(self.column, len(X), about).values():
-            own = X[rows]
-            known = np.maximum(np.isfinite(own).sum(axis=0), 1)
-            out[rows] = own - np.nansum(own, axis=0) / known
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
+        """Align the rows of each study; missing values stay missing and do not count in m and s."""
+        aligned = np.empty(X.shape)
+        for rows in _rows_by_study(self.column, len(X), obs).values():
+            study = X[rows]
+            n_values = np.maximum(np.isfinite(study).sum(axis=0), 1)
+            aligned[rows] = study - np.nansum(study, axis=0) / n_values
             if self.spread:
-                deviation = np.sqrt(np.nansum(out[rows] ** 2, axis=0) / known)
-                flat = deviation <= np.finfo(float).eps * np.abs(own).max(axis=0, initial=0.0)
-                out[rows] *= np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, deviation))
-        return out
+                deviation = np.sqrt(np.nansum(aligned[rows] ** 2, axis=0) / n_values)
+                is_constant = deviation <= np.finfo(float).eps * np.abs(study).max(
+                    axis=0, initial=0.0
+                )
+                aligned[rows] *= np.where(
+                    is_constant, 0.0, 1.0 / np.where(is_constant, 1.0, deviation)
+                )
+        return aligned
 
 
 @dataclass(frozen=True, eq=False)
 class FixStudies:
-    r"""x less the location of its study, plus the mean of these: study held fixed in training.
+    r"""x less the location of its study, plus the mean location: adjustment for study in training.
 
-    Locations :math:`l_k` are those of least squares on the training samples, :math:`x = l_k + b'r`
-    with their response r, so that a study with more cases does not lie elsewhere for that. A study
-    that took no part in training stays as it is: it is taken to lie where the mean of these does.
-
-    Attributes
-    ----------
-    column : str
-        Column of the sample table that names the studies.
-    batches : sequence of str
-        Those of the training samples.
-    shift : (K, n_genes) float
-        :math:`l_k` less their mean.
+    Locations :math:`l_k` are estimated by least squares on the training samples,
+    :math:`x = l_k + b'r` with their response r, so that a larger share of cases does not shift the
+    location of a study. A study without training samples stays as it is, as if it had the mean
+    location.
     """
 
     column: str
+    """Column of the sample table that names the studies."""
     batches: Sequence[str]
+    """Names of the studies of the training samples."""
     shift: Array
+    """(K, n_genes) float: :math:`l_k` less their mean."""
     kind: ClassVar[Literal["studies"]] = "studies"
     genes: ClassVar[None] = None
 
     @classmethod
-    def fit(
-        cls, X: Array, about: pd.DataFrame, *, column: str, response: Array
-    ) -> FixStudies:  # fmt: skip
+    def fit(cls, X: Array, obs: pd.DataFrame, *, column: str, response: Array) -> FixStudies:
         """Estimate the locations; `response` has a number for each row, or a column a class."""
-        own = _studies(column, len(X), about)
-        member = np.zeros((len(X), len(own)))
-        for k, rows in enumerate(own.values()):
-            member[rows, k] = 1.0
-        mean, R = member.T / member.sum(axis=0)[:, None], np.asarray(response, dtype=float)
+        rows_of_study = _rows_by_study(column, len(X), obs)
+        membership = np.zeros((len(X), len(rows_of_study)))
+        for index, rows in enumerate(rows_of_study.values()):
+            membership[rows, index] = 1.0
+        averaging = membership.T / membership.sum(axis=0)[:, None]
+        R = np.asarray(response, dtype=float)
         R = R.reshape(len(X), -1)
-        slopes = np.linalg.lstsq(R - member @ (mean @ R), X, rcond=None)[0]
-        location = mean @ (X - R @ slopes)
-        return cls(column, list(own), location - location.mean(axis=0))
+        slopes = np.linalg.lstsq(R - membership @ (averaging @ R), X, rcond=None)[0]
+        location = averaging @ (X - R @ slopes)
+        return cls(column, list(rows_of_study), location - location.mean(axis=0))
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
         """Shift the rows of the training studies."""
-        out, shift = X.copy(), dict(zip(self.batches, np.asarray(self.shift), strict=True))
-        for name, rows in _studies(self.column, len(X), about).items():
+        shifted = X.copy()
+        shift = dict(zip(self.batches, np.asarray(self.shift), strict=True))
+        for name, rows in _rows_by_study(self.column, len(X), obs).items():
             if name in shift:
-                out[rows] -= shift[name]
-        return out
+                shifted[rows] -= shift[name]
+        return shifted
 
 
 @dataclass(frozen=True, eq=False)
 class CombatStudies:
-    """`Combat` over the training studies; any other study is brought to what they became.
+    """`Combat` over the training studies; any other study is brought to their common scale.
 
-    The other one is a `ReferenceBatch` by itself, of `FEWEST_OF_BATCH` samples at least: fewer stay
-    as they are. Labels take no part.
+    Any other study is corrected by itself (`ReferenceBatch`) if it has at least `MIN_BATCH_SAMPLES`
+    samples; otherwise it stays as it is. Labels have no influence.
 
     Attributes
     ----------
@@ -128,32 +121,34 @@ class CombatStudies:
     genes: ClassVar[None] = None
 
     @classmethod
-    def fit(cls, X: Array, about: pd.DataFrame, *, column: str) -> CombatStudies:
+    def fit(cls, X: Array, obs: pd.DataFrame, *, column: str) -> CombatStudies:
         """Estimate the shift and the variance of each study."""
-        names = about[column].astype(str).tolist()
-        found = Combat.fit(X, batch=names, reference=None, covariates=None)
-        # Of one study there is nothing to learn, and it is the reference as it stands.
-        to = found if len(found.batches) > 1 else ReferenceBatch.fit(X)
-        return cls(column, found.batches, to.mean, to.scale, found.gamma, found.delta)
+        names = obs[column].astype(str).tolist()
+        combat = Combat.fit(X, batch=names, reference=None, covariates=None)
+        # One study has no batch effect to estimate: it is the reference as it is.
+        target = combat if len(combat.batches) > 1 else ReferenceBatch.fit(X)
+        return cls(column, combat.batches, target.mean, target.scale, combat.gamma, combat.delta)
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
         """Adjust the rows of each study."""
         mean, scale, gamma, delta = map(np.asarray, (self.mean, self.scale, self.gamma, self.delta))
-        known = Combat(tuple(self.batches), mean, scale, np.zeros((0, len(mean))), gamma, delta)
-        out = np.array(X)
-        for name, rows in _studies(self.column, len(X), about).items():
+        combat = Combat(tuple(self.batches), mean, scale, np.zeros((0, len(mean))), gamma, delta)
+        adjusted = np.array(X)
+        for name, rows in _rows_by_study(self.column, len(X), obs).items():
             if name in self.batches:
-                out[rows] = known.transform(X[rows], batch=[name] * len(rows), covariates=None)
-            elif len(rows) >= FEWEST_OF_BATCH:
-                out[rows] = ReferenceBatch(mean, scale).transform(X[rows])
-        return out
+                adjusted[rows] = combat.transform(
+                    X[rows], batch=[name] * len(rows), covariates=None
+                )
+            elif len(rows) >= MIN_BATCH_SAMPLES:
+                adjusted[rows] = ReferenceBatch(mean, scale).transform(X[rows])
+        return adjusted
 
 
-def _studies(column: str, n: int, about: pd.DataFrame | None) -> dict[str, Array]:
-    """Return the rows of each study, by name; one without a name where none is known."""
-    if about is None or column not in about:
+def _rows_by_study(column: str, n: int, obs: pd.DataFrame | None) -> dict[str, Array]:
+    """Return the rows of each study, by name; all n rows under "" if the studies are not known."""
+    if obs is None or column not in obs:
         return {"": np.arange(n)}
-    names = about[column].astype(str).to_numpy(dtype=object)
+    names = obs[column].astype(str).to_numpy(dtype=object)
     return {str(name): np.flatnonzero(names == name) for name in np.unique(names)}
 
 
@@ -163,10 +158,10 @@ ALIGNED: dict[str, tuple[dict[str, Any], ...]] = {
     "standardise": ({"step": "align_studies", "spread": True},),
     "rank": ({"step": "rank_samples"},),
 }
-"""What ``across.align`` does to each study by itself, as steps after the row-wise ones."""
+"""Values of ``across.align`` that act on each study by itself, as steps after the row-wise ones."""
 
 LEARNED = {"fixed": "fix_studies", "combat": "combat_studies"}
-"""What it does by what training studies have taught, as the first of the learned steps."""
+"""Values of ``across.align`` that learn from training studies, as the first learned step."""
 
 AUTO = "auto"
 
@@ -178,38 +173,33 @@ ALIGNERS: dict[str, Any] = {
 """Steps that no config may list: they follow from ``across.align``."""
 
 
-CANDIDATES = ("standardise", "centre", "none", "rank")
-"""Names in `alignment.ALIGNED`; the first of equals is taken, and where one study trains."""
-PENALTIES = (0.1, 1.0, 10.0)
-"""Of ridge, in units of the mean eigenvalue of the training set."""
-FEWEST_SAMPLES = 2
-"""Training studies of which one can be left out."""
-ROOM = 2.5e8
-"""Bytes that predictors may hold that were made before."""
-DIGITS = 9
+ALIGNMENT_CANDIDATES = ("standardise", "centre", "none", "rank")
+"""Names in `ALIGNED`. The first one wins ties, and is taken if there is one training study."""
+RIDGE_PENALTIES = (0.1, 1.0, 10.0)
+"""Ridge penalties, in units of the mean eigenvalue of the training set."""
+MIN_TRAINING_STUDIES = 2
+"""Smallest number of training studies of which one can be left out."""
+MAX_CACHE_BYTES = 2.5e8
+"""Largest size of the cached predictors."""
+ERROR_DIGITS = 9  # so that ties are ties on every processor
 
 
 @dataclass(frozen=True, eq=False)
 class Alignments:
-    """Aligned copies of studies, and how well each carries over from studies to another.
+    """Aligned copies of the studies, and the error of each when one study is left out.
 
     Every candidate aligns a study by that study alone and without its labels, so that one copy
-    serves all training sets. Which of them is taken depends on labels: those of the training
-    samples, and of no others.
-
-    Attributes
-    ----------
-    align : callable
-        The name of a candidate to the aligned matrix of all samples, (n_samples, n_genes).
-    studies : (n_samples,) str
-        Study of each sample.
+    serves all training sets. The choice among the candidates uses the labels of the training
+    samples only.
     """
 
     align: Callable[[str], Array]
+    """Function of the name of a candidate that returns the aligned matrix (n_samples, n_genes)."""
     studies: Array
+    """(n_samples,) str: study of each sample."""
     _copies: dict[str, Array] = field(default_factory=dict)
     _products: dict[str, Array] = field(default_factory=dict)
-    _known: dict[bytes, Predictors] = field(default_factory=dict)
+    _cached_predictors: dict[bytes, Predictors] = field(default_factory=dict)
 
     def copy(self, name: str) -> Array:
         """Return the aligned matrix."""
@@ -218,14 +208,14 @@ class Alignments:
         return self._copies[name]
 
     def errors(
-        self, response: Array, rows: Array, moved: Array | None = None
-    ) -> dict[str, float]:  # fmt: skip
+        self, response: Array, rows: Array, exchange: Array | None = None
+    ) -> dict[str, float]:
         r"""Return the error of each candidate.
 
         .. math:: \min_\lambda \sum_k \|R_k - \hat R_k\|^2 / n_k,
 
-        :math:`\hat R_k` is what ridge says of study k by the other training studies, each of which
-        counts alike. Empty where fewer than `FEWEST_SAMPLES` studies train.
+        :math:`\hat R_k` is the ridge prediction of study k by the other training studies, which
+        have equal weight. Empty if there are fewer than `MIN_TRAINING_STUDIES` training studies.
 
         Parameters
         ----------
@@ -233,40 +223,41 @@ class Alignments:
             Of the training rows.
         rows : (n,) int
             Training rows, rising.
-        moved : (n_samples, n_samples) float or None
-            What samples exchange beforehand: ``moved @ X`` stands in the place of each copy.
+        exchange : (n_samples, n_samples) float or None
+            Exchange of samples by a permutation: ``exchange @ X`` replaces each aligned copy X.
         """
         R = np.asarray(response, dtype=float).reshape(len(rows), -1)
-        found = {}
-        for name, each in self._predictors(rows, moved).items():
-            lost = np.zeros(len(PENALTIES))
-            for test, train, hats in each:
-                gap = R[test] - hats @ R[train]
-                lost += np.square(gap).sum(axis=(1, 2)) / len(test)
-            found[name] = float(lost.min())
-        return found
+        errors = {}
+        for name, predictors in self._predictors(rows, exchange).items():
+            squared_errors = np.zeros(len(RIDGE_PENALTIES))
+            for test, train, hat_matrix in predictors:
+                residual = R[test] - hat_matrix @ R[train]
+                squared_errors += np.square(residual).sum(axis=(1, 2)) / len(test)
+            errors[name] = float(squared_errors.min())
+        return errors
 
-    def best(self, response: Array, rows: Array, moved: Array | None = None) -> str:
+    def best(self, response: Array, rows: Array, exchange: Array | None = None) -> str:
         """Return the candidate of the smallest error (see `errors`)."""
-        return chosen(self.errors(response, rows, moved))
+        return best_alignment(self.errors(response, rows, exchange))
 
-    def _predictors(self, rows: Array, moved: Array | None) -> Predictors:
-        """Return those of some training rows; they hang on no label, so serve permuted ones too."""
-        key = rows.tobytes()
-        if moved is None and key in self._known:
-            return self._known[key]
+    def _predictors(self, rows: Array, exchange: Array | None) -> Predictors:
+        """Return the predictors of the training rows; permuted labels share them."""
+        rows_key = rows.tobytes()
+        if exchange is None and rows_key in self._cached_predictors:
+            return self._cached_predictors[rows_key]
         names = self.studies[rows]
-        made: Predictors = {}
-        if len(np.unique(names)) >= FEWEST_SAMPLES:
-            for name in CANDIDATES:
-                G = self._product(name)
-                G = G if moved is None else moved @ G @ moved.T
-                made[name] = _left_out(G[np.ix_(rows, rows)], names)
-        if moved is None:
-            if len(self._known) * len(CANDIDATES) * len(PENALTIES) * 8 * len(rows) ** 2 > ROOM:
-                self._known.clear()
-            self._known[key] = made
-        return made
+        predictors: Predictors = {}
+        if len(np.unique(names)) >= MIN_TRAINING_STUDIES:
+            for name in ALIGNMENT_CANDIDATES:
+                gram = self._product(name)
+                gram = gram if exchange is None else exchange @ gram @ exchange.T
+                predictors[name] = _leave_one_study_out(gram[np.ix_(rows, rows)], names)
+        if exchange is None:
+            entry_bytes = len(ALIGNMENT_CANDIDATES) * len(RIDGE_PENALTIES) * 8 * len(rows) ** 2
+            if len(self._cached_predictors) * entry_bytes > MAX_CACHE_BYTES:
+                self._cached_predictors.clear()
+            self._cached_predictors[rows_key] = predictors
+        return predictors
 
     def _product(self, name: str) -> Array:
         if name not in self._products:
@@ -275,40 +266,61 @@ class Alignments:
         return self._products[name]
 
 
-def chosen(errors: Mapping[str, float]) -> str:
+def best_alignment(errors: Mapping[str, float]) -> str:
     """Return the candidate of the smallest error, the first of equals."""
-    return min(CANDIDATES, key=lambda name: round(errors.get(name, 0.0), DIGITS))
+    return min(ALIGNMENT_CANDIDATES, key=lambda name: round(errors.get(name, 0.0), ERROR_DIGITS))
 
 
 Predictors = dict[str, list[tuple[Array, Array, Array]]]
 """Candidate to (test rows, training rows, H (n_penalties, n_test, n_train)) of each study."""
 
 
-def _left_out(G: Array, names: Array) -> list[tuple[Array, Array, Array]]:
-    """Return the rows of each study, those of the others, and what ridge makes of these."""
-    out = []
+def _leave_one_study_out(gram: Array, names: Array) -> list[tuple[Array, Array, Array]]:
+    """Return (test rows, training rows, ridge hat matrices) with each study as the test set.
+
+    gram (n, n) are inner products of the samples, names (n,) their studies, which have equal
+    weight.
+    """
+    predictors = []
     for name in np.unique(names):
-        test, train = np.flatnonzero(names == name), np.flatnonzero(names != name)
-        _, of, size = np.unique(names[train], return_inverse=True, return_counts=True)
-        out.append((test, train, _ridge(G[np.ix_(train, train)], G[np.ix_(test, train)],
-                                        1.0 / (len(size) * size[of]))))  # fmt: skip
-    return out
+        test = np.flatnonzero(names == name)
+        train = np.flatnonzero(names != name)
+        _, study_of_sample, study_sizes = np.unique(
+            names[train], return_inverse=True, return_counts=True
+        )
+        predictors.append(
+            (
+                test,
+                train,
+                _ridge_hat_matrices(
+                    gram[np.ix_(train, train)],
+                    gram[np.ix_(test, train)],
+                    1.0 / (len(study_sizes) * study_sizes[study_of_sample]),
+                ),
+            )
+        )
+    return predictors
 
 
-def _ridge(K: Array, across: Array, p: Array) -> Array:
-    """Return H of predictions H r, (n_penalties, n_test, n_train), samples weighing p (sum 1).
+def _ridge_hat_matrices(train_kernel: Array, test_rows: Array, weights: Array) -> Array:
+    """Return H (n_penalties, n_test, n_train) of predictions H r with sample weights p (sum 1).
 
     Centred kernel ridge: with C = I - 1p', K~ = C K C', D = diag(p) and k~ the centred rows of the
     test samples, H = 1p' + k~ D^½ (D^½ K~ D^½ + λ I)^-1 D^½ C.
     """
-    n, half = len(p), np.sqrt(p)
-    mean = K @ p
-    centred = K - mean[:, None] - mean + p @ mean
-    across = across - (across @ p)[:, None] - mean + p @ mean
-    A = half[:, None] * centred * half
-    unit = np.trace(A) / n
-    unit = unit if unit > 0 else 1.0
-    C = np.eye(n) - p
-    inverse = [np.linalg.solve(A + each * unit * np.eye(n), half[:, None] * C)
-               for each in PENALTIES]  # fmt: skip
-    return np.asarray(p + (across * half) @ np.stack(inverse))
+    n = len(weights)
+    root_weights = np.sqrt(weights)
+    mean = train_kernel @ weights
+    centred = train_kernel - mean[:, None] - mean + weights @ mean
+    test_rows = test_rows - (test_rows @ weights)[:, None] - mean + weights @ mean
+    kernel = root_weights[:, None] * centred * root_weights
+    penalty_unit = np.trace(kernel) / n
+    penalty_unit = penalty_unit if penalty_unit > 0 else 1.0
+    centring = np.eye(n) - weights
+    inverse = [
+        np.linalg.solve(
+            kernel + penalty * penalty_unit * np.eye(n), root_weights[:, None] * centring
+        )
+        for penalty in RIDGE_PENALTIES
+    ]
+    return np.asarray(weights + (test_rows * root_weights) @ np.stack(inverse))

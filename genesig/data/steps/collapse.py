@@ -1,4 +1,4 @@
-"""Columns that belong together, the probes of a gene or of a probe set, and one value for all."""
+"""Sets of columns, the probes of a gene or of a probe set, and one column or value for each set."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from genesig.errors import GenesigError, did_you_mean, pick
 if TYPE_CHECKING:
     import pandas as pd
 
-# A probe's name: its set's, and from the second probe on its number (see `affy.arrays.Probes`).
-PROBE = re.compile(r"#\d+$")
+# The name of a probe is that of its set; from the second probe on, its number follows (see
+# `affy.arrays.Probes`).
+PROBE_NUMBER = re.compile(r"#\d+$")
 
 
-def numbered(step: str, by: Sequence[str] | None, n_columns: int) -> Array:
-    """Give the columns' sets the numbers 0, 1, ... in the order in which they first occur.
+def number_sets(step: str, by: Sequence[str] | None, n_columns: int) -> Array:
+    """Return the number of the set of each column: 0, 1, ... in order of first occurrence.
 
     Parameters
     ----------
     step : str
-        Who asks, for the message.
+        Name of the step, for the message.
     by : (n_columns,) sequence of names, or None
         The set of each column; None makes each column a set of its own.
     n_columns : int
@@ -38,39 +39,40 @@ def numbered(step: str, by: Sequence[str] | None, n_columns: int) -> Array:
     if by is None:
         return np.arange(n_columns)
     if isinstance(by, str) or len(by) != n_columns:
-        found = f"'{by}'" if isinstance(by, str) else f"{len(by)} names"
-        raise GenesigError(f"{step}: needs the set of each of {n_columns} columns, found {found}")
+        fault = f"'{by}'" if isinstance(by, str) else f"{len(by)} names"
+        raise GenesigError(f"{step}: needs the set of each of {n_columns} columns, found {fault}")
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(str(name), len(numbers)) for name in by], dtype=np.int64)
 
 
-def by_size(sets: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the sets of each size: (m,) numbers and (m, size) columns."""
+def sets_by_size(sets: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield, for each size of set, the numbers (m,) of these sets and their columns (m, size)."""
     sizes = np.bincount(sets)
-    order, starts = np.argsort(sets, kind="stable"), np.cumsum(sizes) - sizes
+    order = np.argsort(sets, kind="stable")
+    starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 0]):
-        numbers = np.flatnonzero(sizes == size)
-        yield numbers, order[starts[numbers][:, None] + np.arange(size)]
+        set_numbers = np.flatnonzero(sizes == size)
+        yield set_numbers, order[starts[set_numbers][:, None] + np.arange(size)]
 
 
 def gene_columns(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the columns of the gene table, but for symbols, by which steps take columns together.
+    """Return the columns of the gene table that name sets for some step, without ``symbol``.
 
-    ``symbol`` is the study's, whatever its column is called.
+    ``symbol`` is the study's own column of symbols, under whatever name the file has it.
     """
     return [step["by"] for step in steps if step.get("by") not in (None, "symbol")]
 
 
 def with_sets(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dict[str, Any]]:
-    """Put the set of each column in place of the name of a gene table's column.
+    """Return the steps with ``by`` as the set of each column instead of a gene-table column.
 
     Parameters
     ----------
     steps : list of steps
-        A step with the setting ``by`` takes columns together. Null is the probe set in the probe's
-        name for ``median_polish``, the column ``symbol`` for others.
+        A step with the setting ``by`` combines columns. Null means the probe set in the probe's
+        name for ``median_polish``, and the column ``symbol`` for other steps.
     var : DataFrame, index = gene ids
-        Of the genes as the first of the steps sees them; `fit_steps` follows what the others see.
+        The gene table before the first step; `fit_steps` selects the columns that are left later.
 
     Raises
     ------
@@ -83,19 +85,21 @@ def with_sets(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dic
         if "by" not in step or not (by is None or isinstance(by, str)):
             bound.append(dict(step))
             continue
-        bound.append({**step, "by": _sets(str(step["step"]), by, var)})
+        bound.append({**step, "by": _set_of_each_column(str(step["step"]), by, var)})
     return bound
 
 
-def _sets(step: str, by: str | None, var: pd.DataFrame) -> list[str]:
+def _set_of_each_column(step: str, by: str | None, var: pd.DataFrame) -> list[str]:
+    """Return the name of the set of each column."""
     if by is None and step == "median_polish":
-        return [PROBE.sub("", str(name)) for name in var.index]
+        return [PROBE_NUMBER.sub("", str(name)) for name in var.index]
     column = by or "symbol"
     if column not in var.columns:
-        names = ", ".join(f"'{name}'" for name in var.columns)
-        near = did_you_mean(column, map(str, var.columns))
+        column_names = ", ".join(f"'{name}'" for name in var.columns)
+        suggestion = did_you_mean(column, map(str, var.columns))
         raise GenesigError(
-            f"normalise.folds: {step} by '{column}', but the gene table has {names}{near}"
+            f"normalise.folds: {step} by '{column}', but the gene table has "
+            f"{column_names}{suggestion}"
         )
     return [str(name) for name in var[column]]
 
@@ -109,7 +113,7 @@ def _interquartile_range(X: Array) -> Array:
     return np.asarray(upper - lower)
 
 
-# What the column that stands for its set has the most of, on the training samples.
+# The column with the largest value of this measure on the training samples represents its set.
 RULES: dict[str, Callable[[Array], Array] | None] = {
     "max_mean": _mean,
     "max_iqr": _interquartile_range,
@@ -119,39 +123,35 @@ RULES: dict[str, Callable[[Array], Array] | None] = {
 
 @dataclass(frozen=True, eq=False)
 class Collapse:
-    """Keep of each set the column with the largest training mean or range, or the set's median.
+    """Keep the column of each set with the largest training mean or range, or the set's median.
 
-    A column without a symbol is a set of its own, and kept.
-
-    Attributes
-    ----------
-    genes : (n_sets,) int
-        The column that stands for each set and gives its name: the chosen one, of equal ones the
-        first; with the rule ``median`` the first of the set.
-    sets : (n_columns,) int, or (0,)
-        Number of each column's set for the rule ``median``; empty for the others.
+    A column without a symbol is a set by itself, and stays.
     """
 
     genes: Array
+    """(n_sets,) int: the column that represents each set and gives its name: the chosen one (the
+    first of equal ones); with the rule ``median`` the first column of the set."""
     sets: Array
+    """(n_columns,) int, or (0,): number of each column's set for the rule ``median``; empty for the
+    others."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     @classmethod
     def fit(cls, X: Array, *, by: Sequence[str] | None, rule: str) -> Collapse:
         """Choose by the rows; `by` names each column's set, None: each its own."""
-        sets = numbered("collapse", by, X.shape[1])
+        sets = number_sets("collapse", by, X.shape[1])
         measure = pick("normalise.folds: collapse, rule", RULES, rule)
         if measure is None:
             return cls(np.unique(sets, return_index=True)[1], sets)
-        best = np.lexsort((np.arange(len(sets)), -measure(X), sets))
-        first = np.unique(sets[best], return_index=True)[1]
-        return cls(np.sort(best[first]), np.empty(0, dtype=np.int64))
+        best_first = np.lexsort((np.arange(len(sets)), -measure(X), sets))
+        first_of_set = np.unique(sets[best_first], return_index=True)[1]
+        return cls(np.sort(best_first[first_of_set]), np.empty(0, dtype=np.int64))
 
     def transform(self, X: Array) -> Array:
-        """Take the chosen columns, or the median of each set."""
+        """Return the chosen columns, or the median of each set."""
         if not len(self.sets):
             return X[:, self.genes]
         collapsed = np.empty((len(X), len(self.genes)))
-        for numbers, columns in by_size(self.sets):
-            collapsed[:, numbers] = np.median(X[:, columns], axis=2)
+        for set_numbers, columns in sets_by_size(self.sets):
+            collapsed[:, set_numbers] = np.median(X[:, columns], axis=2)
         return collapsed

@@ -1,7 +1,7 @@
-"""ComBat: batches brought to one mean and one spread, gene by gene, the class never looked at.
+"""ComBat: batches brought to one mean and one spread, gene by gene, without using the class.
 
-`ReferenceBatch` brings a new cohort to the training set, `Combat` the batches of a training set to
-one another. As a step of a study the latter is `BatchCorrection`.
+`ReferenceBatch` brings a new cohort to the training set; `Combat` brings the batches of a training
+set to one another. `BatchCorrection` is `Combat` as a step of a study.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from genesig.words import is_missing, is_number, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-TOLERANCE = 1e-4
-ITERATIONS = 1000
+SHRINKAGE_TOLERANCE = 1e-4
+MAX_SHRINKAGE_ITERATIONS = 1000
 
 
-def shrunken(Z: Array) -> tuple[Array, Array]:
-    """Estimate shift and variance of each gene in one batch.
+def shrink_batch_moments(Z: Array) -> tuple[Array, Array]:
+    """Return the shift and the variance of each gene in one batch, shrunken over the genes.
 
-    ``gamma ~ N(mean, tau²)``, ``delta ~ inverse gamma(a, b)`` over the genes, their moments those
-    of the batch's own means g and variances d. The two conditional expectations are taken in turn::
+    ``gamma ~ N(mean, tau²)``, ``delta ~ inverse gamma(a, b)`` over the genes, with the moments of
+    the batch's means g and variances d. The two conditional expectations are taken in turn::
 
         gamma = (n tau² g + delta mean) / (n tau² + delta)
         delta = (b + 1/2 sum_i (z_i - gamma)²) / (n / 2 + a - 1)
 
-    until neither grows by more than 1e-4 of itself: sva's rule, which looks at all genes together
-    and at the sign, so that the numbers are the same; and never more than 1000 times.
+    until neither changes by more than 1e-4 of itself, at most 1000 times. The rule is that of sva,
+    which takes all genes together and divides by the signed value, so that the numbers agree.
 
     Parameters
     ----------
@@ -45,38 +45,52 @@ def shrunken(Z: Array) -> tuple[Array, Array]:
     Returns
     -------
     gamma, delta : (n_genes,) float
-        With one gene, or one variance for all, there is nothing to be drawn to: g and d.
+        g and d if there is one gene, or one variance for all genes: nothing to shrink towards.
 
     Notes
     -----
     W. E. Johnson et al. (2007), Biostatistics 8:118, equations 3.1 and 3.2.
     """
-    n, mean, variance = len(Z), Z.mean(axis=0), Z.var(axis=0, ddof=1)
+    n = len(Z)
+    mean = Z.mean(axis=0)
+    variance = Z.var(axis=0, ddof=1)
     if len(mean) < 2 or np.ptp(variance) == 0:
         return mean, variance
-    centre, tau2 = mean.mean(), mean.var(ddof=1)
-    m, s2 = variance.mean(), variance.var(ddof=1)
-    a, b = (2 * s2 + m**2) / s2, (m * s2 + m**3) / s2
-    gamma, delta = mean, variance
-    for _ in range(ITERATIONS):
-        new_gamma = (n * tau2 * mean + delta * centre) / (n * tau2 + delta)
+    mean_of_means = mean.mean()
+    variance_of_means = mean.var(ddof=1)
+    mean_variance = variance.mean()
+    variance_of_variances = variance.var(ddof=1)
+    shape = (2 * variance_of_variances + mean_variance**2) / variance_of_variances
+    scale = (mean_variance * variance_of_variances + mean_variance**3) / variance_of_variances
+    gamma = mean
+    delta = variance
+    for _ in range(MAX_SHRINKAGE_ITERATIONS):
+        new_gamma = (n * variance_of_means * mean + delta * mean_of_means) / (
+            n * variance_of_means + delta
+        )
         squares = (n - 1) * variance + n * (mean - new_gamma) ** 2
-        new_delta = (b + squares / 2) / (n / 2 + a - 1)
-        change = max(_change(gamma, new_gamma), _change(delta, new_delta))
-        gamma, delta = new_gamma, new_delta
-        if change <= TOLERANCE:
+        new_delta = (scale + squares / 2) / (n / 2 + shape - 1)
+        change = max(
+            _largest_relative_change(gamma, new_gamma), _largest_relative_change(delta, new_delta)
+        )
+        gamma = new_gamma
+        delta = new_delta
+        if change <= SHRINKAGE_TOLERANCE:
             break
     return gamma, delta
 
 
-def _change(old: Array, new: Array) -> float:
-    moved = np.divide(np.abs(new - old), old, out=np.zeros_like(old), where=old != 0)
-    return float(moved.max())
+def _largest_relative_change(estimate: Array, new_estimate: Array) -> float:
+    relative_change = np.divide(
+        np.abs(new_estimate - estimate), estimate, out=np.zeros_like(estimate), where=estimate != 0
+    )
+    return float(relative_change.max())
 
 
-FEWEST = 5
-FEWEST_IN_TRAINING = 2
-"""Training samples of a batch without which it has no spread of its own."""
+MIN_BATCH_SAMPLES = 5
+"""Smallest number of samples of a new batch."""
+MIN_TRAINING_SAMPLES_OF_BATCH = 2
+"""Smallest number of training samples of a batch: fewer have no spread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +102,6 @@ class ReferenceBatch:
     variance in units of the training set, are shrunken towards those of its other genes. A gene
     constant in the training set or in the batch is left alone.
 
-    Attributes
-    ----------
-    mean, scale : (n_genes,) float
-        Of the training samples; standard deviation with ddof=0.
-
     Notes
     -----
     W. E. Johnson et al. (2007), Biostatistics 8:118; the reference batch: Y. Zhang et al. (2018),
@@ -101,13 +110,15 @@ class ReferenceBatch:
     """
 
     mean: Array
+    """(n_genes,) float: mean of the training samples."""
     scale: Array
+    """(n_genes,) float: standard deviation of the training samples, with ddof=0."""
     kind: ClassVar[Literal["cohort"]] = "cohort"  # transform needs the samples of a whole batch
 
     @classmethod
     def fit(cls, X: Array) -> ReferenceBatch:
-        """Take mean and standard deviation of each column."""
-        return cls(X.mean(axis=0), _scale(X))
+        """Return the step with mean and standard deviation of each column."""
+        return cls(X.mean(axis=0), _column_scale(X))
 
     def transform(self, X: Array) -> Array:
         """Bring the samples of one batch, at least 5, to the training set.
@@ -115,19 +126,21 @@ class ReferenceBatch:
         Raises
         ------
         GenesigError
-            With fewer samples there is no batch to speak of.
+            There are fewer samples.
         """
-        if len(X) < FEWEST:
+        if len(X) < MIN_BATCH_SAMPLES:
             raise GenesigError(
-                f"combat: needs a batch of at least {FEWEST} samples to bring it to the training "
+                f"combat: needs a batch of at least {MIN_BATCH_SAMPLES} samples to bring it to the "
+                "training "
                 f"set, found {len(X)}; predict them without it"
             )
-        used = (self.scale > 0) & (_scale(X) > 0)
+        is_adjustable = (self.scale > 0) & (_column_scale(X) > 0)
         adjusted = X.copy()
-        mean, scale = self.mean[used], self.scale[used]
-        Z = (X[:, used] - mean) / scale
-        gamma, delta = shrunken(Z)
-        adjusted[:, used] = (Z - gamma) / np.sqrt(delta) * scale + mean
+        mean = self.mean[is_adjustable]
+        scale = self.scale[is_adjustable]
+        Z = (X[:, is_adjustable] - mean) / scale
+        gamma, delta = shrink_batch_moments(Z)
+        adjusted[:, is_adjustable] = (Z - gamma) / np.sqrt(delta) * scale + mean
         return adjusted
 
 
@@ -137,33 +150,31 @@ class Combat:
 
     ComBat inside a training set, its estimates kept for other samples of the same batches.
 
-    Attributes
-    ----------
-    batches : tuple of str
-        Those that had at least two samples; samples of any other one stay as they are.
-    mean, scale : (n_genes,) float
-        Mean of the batches' means, weighted by their samples, and pooled standard deviation;
-        those of the reference batch, where there is one. 0 for the scale of a gene that is
-        constant inside a batch: it is left alone.
-    coefficients : (n_covariates, n_genes) float
-    gamma, delta : (n_batches, n_genes) float
-        Shift and variance of each batch in units of the scale, shrunken.
-
     Notes
     -----
     W. E. Johnson et al. (2007), Biostatistics 8:118. The same numbers as sva's ``ComBat``.
     """
 
     batches: tuple[str, ...]
+    """Batches with at least two samples; samples of any other batch stay as they are."""
     mean: Array
+    """(n_genes,) float: mean of the batch means, weighted by their samples, or the mean of the
+    reference batch."""
     scale: Array
+    """(n_genes,) float: pooled standard deviation, or that of the reference batch; 0 for a gene
+    that is constant in a batch, which stays as it is."""
     coefficients: Array
+    """(n_covariates, n_genes) float: effects of the covariates."""
     gamma: Array
+    """(n_batches, n_genes) float: shrunken shift of each batch, in units of the scale."""
     delta: Array
+    """(n_batches, n_genes) float: shrunken variance of each batch, in units of the squared scale.
+    """
 
     @classmethod
-    def fit(cls, X: Array, *, batch: Sequence[str], reference: str | None,
-            covariates: Array | None) -> Combat:  # fmt: skip
+    def fit(
+        cls, X: Array, *, batch: Sequence[str], reference: str | None, covariates: Array | None
+    ) -> Combat:
         """Estimate the batches' shifts and variances; with one batch there are none.
 
         Parameters
@@ -180,35 +191,47 @@ class Combat:
         GenesigError
             An unknown reference, or covariates that the batches, or one another, determine.
         """
-        names, extra = _names(batch), _columns(covariates, len(X))
-        batches = tuple(sorted(n for n, k in Counter(names).items() if k >= FEWEST_IN_TRAINING))
-        kept = np.isin(names, batches)
-        if not kept.all():
-            X, names, extra = X[kept], names[kept], extra[kept]
+        names = _batch_names(batch)
+        covariate_columns = _covariate_columns(covariates, len(X))
+        batches = tuple(
+            sorted(
+                batch_name
+                for batch_name, index in Counter(names).items()
+                if index >= MIN_TRAINING_SAMPLES_OF_BATCH
+            )
+        )
+        in_batch = np.isin(names, batches)
+        if not in_batch.all():
+            X = X[in_batch]
+            names = names[in_batch]
+            covariate_columns = covariate_columns[in_batch]
         if reference is not None and reference not in batches:
-            near = did_you_mean(reference, batches)
-            raise GenesigError(f"combat: no sample is of the reference batch '{reference}'{near}")
+            suggestion = did_you_mean(reference, batches)
+            raise GenesigError(
+                f"combat: no sample is of the reference batch '{reference}'{suggestion}"
+            )
         if len(batches) < 2:
-            return cls._nothing(batches, X.shape[1], extra.shape[1])
-        member = (names[:, None] == np.array(batches, dtype=object)).astype(float)
-        _check_design(np.hstack([member, extra]))
-        B = np.linalg.lstsq(np.hstack([member, extra]), X, rcond=None)[0]
-        residual = X - np.hstack([member, extra]) @ B
-        groups = dict(zip(batches, member.T > 0, strict=True))
-        rows = slice(None) if reference is None else groups[reference]
-        mean = member[rows].mean(axis=0) @ B[: len(batches)]
-        scale = np.sqrt(np.mean(residual[rows] ** 2, axis=0))
-        scale[np.any([_scale(X[inside]) == 0 for inside in groups.values()], axis=0)] = 0
-        fitted = cls(batches, mean, scale, B[len(batches) :], *_untouched(batches, mean))
-        Z = fitted._standardised(X, extra)
-        for k, (name, inside) in enumerate(groups.items()):
+            return cls._identity(batches, X.shape[1], covariate_columns.shape[1])
+        membership = (names[:, None] == np.array(batches, dtype=object)).astype(float)
+        _check_design(np.hstack([membership, covariate_columns]))
+        effects = np.linalg.lstsq(np.hstack([membership, covariate_columns]), X, rcond=None)[0]
+        residual = X - np.hstack([membership, covariate_columns]) @ effects
+        groups = dict(zip(batches, membership.T > 0, strict=True))
+        reference_rows = slice(None) if reference is None else groups[reference]
+        mean = membership[reference_rows].mean(axis=0) @ effects[: len(batches)]
+        scale = np.sqrt(np.mean(residual[reference_rows] ** 2, axis=0))
+        scale[np.any([_column_scale(X[members]) == 0 for members in groups.values()], axis=0)] = 0
+        fitted = cls(batches, mean, scale, effects[len(batches) :], *_no_adjustment(batches, mean))
+        Z = fitted._standardised(X, covariate_columns)
+        for index, (name, members) in enumerate(groups.items()):
             if name != reference:
-                shift, variance = shrunken(Z[inside])
-                fitted.gamma[k, scale > 0], fitted.delta[k, scale > 0] = shift, variance
+                shift, variance = shrink_batch_moments(Z[members])
+                fitted.gamma[index, scale > 0] = shift
+                fitted.delta[index, scale > 0] = variance
         return fitted
 
     def transform(self, X: Array, *, batch: Sequence[str], covariates: Array | None) -> Array:
-        """Adjust samples of known batches; those of other batches stay as they are.
+        """Return adjusted samples of known batches; samples of other batches stay as they are.
 
         Parameters
         ----------
@@ -216,51 +239,55 @@ class Combat:
         batch : (n_samples,) names
         covariates : as in `fit`
         """
-        adjusted, used = X.copy(), self.scale > 0
-        extra = _columns(covariates, len(X))
-        Z, scale = self._standardised(X, extra), self.scale[used]
-        level = self._level(extra)[:, used]
-        names = _names(batch)
+        adjusted = X.copy()
+        is_adjustable = self.scale > 0
+        covariate_columns = _covariate_columns(covariates, len(X))
+        Z = self._standardised(X, covariate_columns)
+        scale = self.scale[is_adjustable]
+        level = self._level(covariate_columns)[:, is_adjustable]
+        names = _batch_names(batch)
         for name, gamma, delta in zip(self.batches, self.gamma, self.delta, strict=True):
             rows = names == name
             if gamma.any():  # the reference batch has none, and keeps its last digit
-                values = (Z[rows] - gamma[used]) / np.sqrt(delta[used]) * scale + level[rows]
-                adjusted[np.ix_(rows, used)] = values
+                values = (Z[rows] - gamma[is_adjustable]) / np.sqrt(
+                    delta[is_adjustable]
+                ) * scale + level[rows]
+                adjusted[np.ix_(rows, is_adjustable)] = values
         return adjusted
 
     @classmethod
-    def _nothing(cls, batches: tuple[str, ...], n_genes: int, n_covariates: int) -> Combat:
-        none = np.zeros(n_genes)
+    def _identity(cls, batches: tuple[str, ...], n_genes: int, n_covariates: int) -> Combat:
+        zeros = np.zeros(n_genes)
         coefficients = np.zeros((n_covariates, n_genes))
-        return cls(batches, none, none, coefficients, *_untouched(batches, none))
+        return cls(batches, zeros, zeros, coefficients, *_no_adjustment(batches, zeros))
 
-    def _level(self, extra: Array) -> Array:
-        # Not a matrix product: its sums depend on how many samples stand beside one.
-        level = np.tile(self.mean, (len(extra), 1))
-        for column, slopes in zip(extra.T, self.coefficients, strict=True):
-            level += column[:, None] * slopes
+    def _level(self, covariate_columns: Array) -> Array:
+        # Not a matrix product: its rounding would depend on the number of samples.
+        level = np.tile(self.mean, (len(covariate_columns), 1))
+        for covariate, slopes in zip(covariate_columns.T, self.coefficients, strict=True):
+            level += covariate[:, None] * slopes
         return level
 
-    def _standardised(self, X: Array, extra: Array) -> Array:
-        used = self.scale > 0
-        Z = X - self._level(extra)
-        Z = Z if used.all() else Z[:, used]
-        return np.asarray(np.divide(Z, self.scale[used], out=Z))
+    def _standardised(self, X: Array, covariate_columns: Array) -> Array:
+        is_adjustable = self.scale > 0
+        Z = X - self._level(covariate_columns)
+        Z = Z if is_adjustable.all() else Z[:, is_adjustable]
+        return np.asarray(np.divide(Z, self.scale[is_adjustable], out=Z))
 
 
-def _names(batch: Sequence[str]) -> Array:
+def _batch_names(batch: Sequence[str]) -> Array:
     return np.array(list(map(str, batch)), dtype=object)
 
 
-def _columns(covariates: Array | None, n_samples: int) -> Array:
+def _covariate_columns(covariates: Array | None, n_samples: int) -> Array:
     return np.empty((n_samples, 0)) if covariates is None else np.asarray(covariates, dtype=float)
 
 
-def _untouched(batches: tuple[str, ...], mean: Array) -> tuple[Array, Array]:
+def _no_adjustment(batches: tuple[str, ...], mean: Array) -> tuple[Array, Array]:
     return np.zeros((len(batches), len(mean))), np.ones((len(batches), len(mean)))
 
 
-def _scale(X: Array) -> Array:
+def _column_scale(X: Array) -> Array:
     """Return the standard deviation (ddof=0) of each column, 0 where all its values are the same.
 
     Rounding of the mean would make it a little more than 0.
@@ -269,6 +296,7 @@ def _scale(X: Array) -> Array:
 
 
 def _check_design(design: Array) -> None:
+    """Raise if the design (n, q) of batches and covariates is singular or has too few samples."""
     if np.linalg.matrix_rank(design) < design.shape[1]:
         raise GenesigError(
             "combat: the covariates follow from the batches or from one another, so that their "
@@ -281,23 +309,22 @@ def _check_design(design: Array) -> None:
         )
 
 
-UNKNOWN = ""
+UNKNOWN_BATCH = ""
 
 
 @dataclass(frozen=True, eq=False)
 class BatchCorrection:
-    """`Combat` with the batch and the covariates taken from columns of the sample table.
+    """`Combat` with the batch and the covariates from columns of the sample table.
 
-    A sample stays as it is where its batch had fewer than two training samples, and where its
-    batch or a covariate of it is not known.
+    A sample stays as it is if its batch had fewer than two training samples, or if its batch or a
+    covariate is not known.
 
     Attributes
     ----------
     columns : sequence of str
         The batch's column, then those of the covariates.
     levels : sequence of (column, word)
-        Words of the covariates that are no numbers; the first of a column is what the others are
-        held against.
+        Levels of the covariates that are not numbers; the first level of a column is the reference.
     batches, mean, scale, coefficients, gamma, delta
         Of the `Combat` that was fitted.
     """
@@ -314,17 +341,18 @@ class BatchCorrection:
     genes: ClassVar[None] = None
 
     @classmethod
-    def fit(cls, X: Array, about: pd.DataFrame | None, *, batch: str | None,
-            covariates: Sequence[str]) -> BatchCorrection:  # fmt: skip
+    def fit(
+        cls, X: Array, obs: pd.DataFrame | None, *, batch: str | None, covariates: Sequence[str]
+    ) -> BatchCorrection:
         """Estimate the batches' shifts and variances.
 
         Parameters
         ----------
         X : (n_samples, n_genes) float
-        about : DataFrame
+        obs : DataFrame
             Rows of the sample table, those of `X`.
         batch : str
-            Column of `about`.
+            Column of `obs`.
         covariates : list of str
             Columns of numbers or words; never the class, and nothing that stands for it.
 
@@ -333,62 +361,80 @@ class BatchCorrection:
         GenesigError
             There is no column of batches; a sample lacks its batch or a number; `Combat`'s own.
         """
-        if batch is None or about is None:
+        if batch is None or obs is None:
             raise GenesigError(
                 "normalise.folds: combat needs data.batch, the column that says which samples were "
                 "processed together"
             )
         columns = (batch, *covariates)
-        found = [Covariate.of(name, map(str, about[name])) for name in covariates if name in about]
-        levels = [[each.column, level] for each in found for level in each.levels or ()]
-        names, numbers = _known(about, columns, levels)
-        if UNKNOWN in names:
-            lacking = [str(name) for name in about.index[names == UNKNOWN]]
+        known_covariates = [
+            Covariate.from_cells(name, map(str, obs[name])) for name in covariates if name in obs
+        ]
+        levels = [
+            [covariate.column, level]
+            for covariate in known_covariates
+            for level in covariate.levels or ()
+        ]
+        names, numbers = _batches_and_covariates(obs, columns, levels)
+        if UNKNOWN_BATCH in names:
+            incomplete = [str(name) for name in obs.index[names == UNKNOWN_BATCH]]
             raise GenesigError(
                 f"normalise.folds: combat needs the batch and a value of each covariate of every "
-                f"sample ({listing(columns)}), not so for {listing(lacking)}"
+                f"sample ({listing(columns)}), not so for {listing(incomplete)}"
             )
         fitted = Combat.fit(X, batch=names.tolist(), reference=None, covariates=numbers)
         return cls(columns, levels, **vars(fitted))
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
-        """Correct the samples whose batch is known; `about` are their rows of the sample table."""
-        if about is None:
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
+        """Correct the samples whose batch is known; `obs` are their rows of the sample table."""
+        if obs is None:
             return X
-        names, numbers = _known(about, self.columns, self.levels)
+        names, numbers = _batches_and_covariates(obs, self.columns, self.levels)
         return self._combat().transform(X, batch=names.tolist(), covariates=numbers)
 
-    def uncorrected(self, about: pd.DataFrame | None, n_samples: int) -> Array:
-        """Return the (n_samples,) mask of those that `transform` leaves as they are."""
-        if about is None:
+    def uncorrected(self, obs: pd.DataFrame | None, n_samples: int) -> Array:
+        """Return the mask (n_samples,) of the samples that `transform` does not correct."""
+        if obs is None:
             return np.ones(n_samples, dtype=bool)
-        return ~np.isin(_known(about, self.columns, self.levels)[0], list(map(str, self.batches)))
+        return ~np.isin(
+            _batches_and_covariates(obs, self.columns, self.levels)[0],
+            list(map(str, self.batches)),
+        )
 
     def _combat(self) -> Combat:
         arrays = (self.mean, self.scale, self.coefficients, self.gamma, self.delta)
         return Combat(tuple(map(str, self.batches)), *map(np.asarray, arrays))
 
 
-def _known(
-    about: pd.DataFrame, columns: Sequence[str], levels: Sequence[Sequence[str]]
+def _batches_and_covariates(
+    obs: pd.DataFrame, columns: Sequence[str], levels: Sequence[Sequence[str]]
 ) -> tuple[Array, Array]:
-    """Return each sample's batch, `UNKNOWN` where anything is missing, and its covariates."""
-    own: dict[str, list[str]] = {str(column): [] for column in columns[1:]}
+    """Return each sample's batch (n,), and its covariates (n, q).
+
+    The batch is `UNKNOWN_BATCH` if the batch or a covariate is missing.
+    """
+    words_of_column: dict[str, list[str]] = {str(column): [] for column in columns[1:]}
     for column, level in levels:
-        own[str(column)].append(str(level))
-    covariates = [Covariate(name, tuple(words) or None) for name, words in own.items()]
-    width = sum(len(each.names) for each in covariates)
-    if any(column not in about.columns for column in columns):
-        return np.full(len(about), UNKNOWN, dtype=object), np.zeros((len(about), width))
-    names = about[columns[0]].astype(str).to_numpy(dtype=object)
-    cells = [_values(each, about[each.column].astype(str).tolist()) for each in covariates]
-    numbers = np.hstack([np.zeros((len(about), 0)), *cells])
+        words_of_column[str(column)].append(str(level))
+    covariates = [
+        Covariate(name, tuple(levels_of_column) or None)
+        for name, levels_of_column in words_of_column.items()
+    ]
+    width = sum(len(covariate.names) for covariate in covariates)
+    if any(column not in obs.columns for column in columns):
+        return np.full(len(obs), UNKNOWN_BATCH, dtype=object), np.zeros((len(obs), width))
+    names = obs[columns[0]].astype(str).to_numpy(dtype=object)
+    cells = [
+        _encode_known(covariate, obs[covariate.column].astype(str).tolist())
+        for covariate in covariates
+    ]
+    numbers = np.hstack([np.zeros((len(obs), 0)), *cells])
     blank = np.array([is_missing(name) for name in names]) | np.isnan(numbers).any(axis=1)
-    return np.where(blank, UNKNOWN, names), np.where(np.isnan(numbers), 0.0, numbers)
+    return np.where(blank, UNKNOWN_BATCH, names), np.where(np.isnan(numbers), 0.0, numbers)
 
 
-def _values(covariate: Covariate, cells: Sequence[str]) -> Array:
-    """Return the columns of a covariate, NaN where its word or number is not known."""
-    spelt = covariate.spelt(cells)
-    known = is_number if covariate.levels is None else set(covariate.levels).__contains__
-    return covariate.encode([cell if known(cell) else "" for cell in spelt])
+def _encode_known(covariate: Covariate, cells: Sequence[str]) -> Array:
+    """Return the columns of a covariate, NaN where its level or number is not known."""
+    spelled_cells = covariate.spelt(cells)
+    is_valid = is_number if covariate.levels is None else set(covariate.levels).__contains__
+    return covariate.encode([cell if is_valid(cell) else "" for cell in spelled_cells])

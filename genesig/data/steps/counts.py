@@ -1,4 +1,4 @@
-"""RNA-seq counts on the scale of arrays: brought to one depth, their variance stabilised."""
+"""RNA-seq counts on the scale of arrays: one sequencing depth, logarithm, stable variance."""
 
 from __future__ import annotations
 
@@ -14,15 +14,10 @@ from genesig.errors import GenesigError
 
 @dataclass(frozen=True)
 class LogCpm:
-    """``log2(10^6 x / sum(x) + prior)``: log2 of counts per million of the sample's own library.
-
-    Attributes
-    ----------
-    prior : float
-        In counts per million; values below it become alike.
-    """
+    """``log2(10^6 x / sum(x) + prior)``: log2 of counts per million of the sample's own library."""
 
     prior: float
+    """Added to the counts per million; it shrinks differences between smaller values."""
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 
@@ -44,10 +39,12 @@ class LogCpm:
         return np.asarray(np.log2(1e6 * rows / library + self.prior))
 
 
-TRIMMED_RATIOS, TRIMMED_LEVELS = 0.3, 0.05
-"""Shares of the genes that TMM leaves out at either end, by ratio and by level."""
-SAME = 1e-6
-"""Largest log2 ratio of samples that TMM takes for the same."""
+TMM_RATIO_TRIM = 0.3
+"""Share of the genes that TMM leaves out at either end by their ratio."""
+TMM_LEVEL_TRIM = 0.05
+"""Share of the genes that TMM leaves out at either end by their level."""
+MAX_EQUAL_LOG_RATIO = 1e-6
+"""Two samples whose log2 ratios are all below this have the same composition for TMM."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +56,6 @@ class SizeFactors:
     tmm: ``s_i = N_i f_i / t`` with the reads N of a sample, its trimmed mean of log ratios to one
     training sample log2 f, and t the geometric mean of N f over the training samples.
 
-    Attributes
-    ----------
-    method : str
-    reference : (n_genes,) float
-        log g, NaN where there is none; of tmm the counts of the sample nearest to the others.
-    typical : float
-        t; 1 for median_of_ratios.
-    means : (n_genes,) float
-        Mean of ``x/s`` over the training samples, for a gene that a new sample lacks.
-    prior : float
-        In counts of a sample of size factor 1.
-
     Notes
     -----
     S. Anders & W. Huber (2010), Genome Biol. 11:R106, as estimateSizeFactors of DESeq2; M. D.
@@ -80,9 +65,15 @@ class SizeFactors:
 
     method: str
     reference: Array
+    """(n_genes,) float: log g, NaN where there is none; of tmm the counts of the sample nearest to
+    the others."""
     typical: float
+    """Typical size factor t of the training samples; 1 for median_of_ratios."""
     means: Array
+    """(n_genes,) float: mean of ``x/s`` over the training samples, for a gene that a new sample
+    lacks."""
     prior: float
+    """Added to the counts of a sample of size factor 1."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -97,14 +88,14 @@ class SizeFactors:
 
 
 def fit_depth(X: Array, method: str) -> dict[str, Any]:
-    """Return the fields about depth of a step, from counts (n_train, n_genes).
+    """Return the size-factor fields of `SizeFactors` and `Vst`, from counts (n_train, n_genes).
 
     Raises
     ------
     GenesigError
-        No gene has reads in every sample; these are no counts.
+        No gene has reads in every sample, or a value is negative.
     """
-    X = _checked(X)
+    X = _checked_counts(X)
     typical = 1.0
     if method == "median_of_ratios":
         with np.errstate(divide="ignore"):
@@ -124,23 +115,24 @@ def fit_depth(X: Array, method: str) -> dict[str, Any]:
 
 
 def size_factors(X: Array, step: Any) -> Array:
-    """Return s, (n,), of counts (n, n_genes); NaN where a gene is not known."""
+    """Return the size factors s (n,) of counts (n, n_genes), which may hold NaN."""
     reference = np.asarray(step.reference, dtype=float)
-    return np.asarray(_size_factors(_checked(X), step.method, reference) / step.typical)
+    return np.asarray(_size_factors(_checked_counts(X), step.method, reference) / step.typical)
 
 
 def at_one_depth(X: Array, step: Any) -> Array:
-    """``x_ij / s_i``; what is not known becomes the mean of the training samples."""
+    """Return ``x_ij / s_i``; a missing value becomes the mean of the training samples."""
     with np.errstate(all="ignore"):  # a model from elsewhere may hold any reference
         Y = X / size_factors(X, step)[:, None]
     return np.where(np.isnan(Y), np.asarray(step.means, dtype=float), Y)
 
 
-def _checked(X: Array) -> Array:
+def _checked_counts(X: Array) -> Array:
+    """Return X (n, n_genes) in row order; raise if a value is negative or a sample has no reads."""
     rows = np.ascontiguousarray(X, dtype=float)  # sums must not depend on the memory layout
-    least = float(np.nanmin(rows, initial=0))
-    if least < 0 or not (np.nansum(rows, axis=1) > 0).all():
-        fault = f"found {least:g}" if least < 0 else "one sample has only zeros"
+    smallest = float(np.nanmin(rows, initial=0))
+    if smallest < 0 or not (np.nansum(rows, axis=1) > 0).all():
+        fault = f"found {smallest:g}" if smallest < 0 else "one sample has only zeros"
         raise GenesigError(
             "normalise.folds: size factors need counts, 0 or more and not all 0 in a sample;"
             f" {fault}"
@@ -149,6 +141,7 @@ def _checked(X: Array) -> Array:
 
 
 def _size_factors(X: Array, method: str, reference: Array) -> Array:
+    """Return the size factors (n,) before division by their typical value."""
     if method == "tmm":
         return np.array([_effective_library(x, reference) for x in X])
     with np.errstate(divide="ignore"):
@@ -165,7 +158,8 @@ def _size_factors(X: Array, method: str, reference: Array) -> Array:
 def _nearest_to_others(X: Array) -> int:
     """Return the sample whose upper quartile, as a share of its reads, is nearest to the mean.
 
-    Where most samples have none, the one with the largest sum of square roots, as edgeR does.
+    If most upper quartiles are 0, return the sample with the largest sum of square roots, as edgeR
+    does.
     """
     quartile = np.quantile(X[:, X.any(axis=0)], 0.75, axis=1) / X.sum(axis=1)
     if np.median(quartile) < 1e-20:
@@ -177,41 +171,62 @@ def _effective_library(x: Array, reference: Array) -> float:
     """Return ``N 2^(sum w M / sum w)`` over the genes that are in the middle by M and by A.
 
     M is the log2 ratio of the shares of the reads, A their mean log2, 1/w the variance of M by the
-    delta method. Genes without reads on either side take no part.
+    delta method. Genes without reads in the sample or in the reference are left out.
     """
-    known = ~np.isnan(x)
-    total, other = float(x[known].sum()), float(reference[known].sum())
-    both = known & (np.nan_to_num(x) > 0) & (reference > 0)
-    one, two = x[both] / total, reference[both] / other
-    M, A = np.log2(one / two), np.log2(one * two) / 2
-    if not len(M) or np.abs(M).max() < SAME:
+    has_count = ~np.isnan(x)
+    total = float(x[has_count].sum())
+    reference_total = float(reference[has_count].sum())
+    expressed_in_both = has_count & (np.nan_to_num(x) > 0) & (reference > 0)
+    share = x[expressed_in_both] / total
+    reference_share = reference[expressed_in_both] / reference_total
+    log_ratio = np.log2(share / reference_share)
+    log_level = np.log2(share * reference_share) / 2
+    if not len(log_ratio) or np.abs(log_ratio).max() < MAX_EQUAL_LOG_RATIO:
         return total
-    variance = (1 - one) / x[both] + (1 - two) / reference[both]
-    kept = _middle(M, TRIMMED_RATIOS) & _middle(A, TRIMMED_LEVELS) & (variance > 0)
-    if not kept.any():
+    variance = (1 - share) / x[expressed_in_both] + (1 - reference_share) / reference[
+        expressed_in_both
+    ]
+    used = (
+        _is_middle(log_ratio, TMM_RATIO_TRIM)
+        & _is_middle(log_level, TMM_LEVEL_TRIM)
+        & (variance > 0)
+    )
+    if not used.any():
         return total
-    weight = 1 / variance[kept]
-    return float(total * 2 ** ((weight * M[kept]).sum() / weight.sum()))
+    weight = 1 / variance[used]
+    return float(total * 2 ** ((weight * log_ratio[used]).sum() / weight.sum()))
 
 
-def _middle(values: Array, share: float) -> Array:
-    ranks, cut = average_ranks(values[None])[0], int(share * len(values))
-    return np.asarray((ranks >= cut + 1) & (ranks <= len(values) - cut))
+def _is_middle(values: Array, share: float) -> Array:
+    """Return the mask (n,) without the given share of the values at either end."""
+    ranks = average_ranks(values[None])[0]
+    n_trimmed = int(share * len(values))
+    return np.asarray((ranks >= n_trimmed + 1) & (ranks <= len(values) - n_trimmed))
 
 
-MOST_GENES, LEAST_MEAN = 1000, 5.0
-"""The trend is fitted to so many genes, evenly by level, of at least this mean."""
-LEAST, CREDIBLE = 1e-8, 1e-6
-"""Smallest dispersion that is looked for; smallest that the trend is fitted to."""
-LEAST_EXPECTED = 0.5
-"""Smallest count that is expected in a sample."""
-COARSE, FINE = 24, 30
-"""Places where the likelihood of a dispersion is computed, first and around the best."""
-PLAUSIBLE = (1e-4, 15.0)
-"""How many times the trend a dispersion may be to be fitted to it."""
-ROUNDS, CLOSE = 11, 1e-6
-"""Most fits of the trend; sum of the squared changes of log coefficients at which to stop."""
-TRIMMED = 0.001
+# As in DESeq2, so that the numbers are the same.
+MAX_TREND_GENES = 1000
+"""Largest number of genes, evenly by level, to which the trend is fitted."""
+MIN_TREND_MEAN = 5.0
+"""Smallest mean count of such a gene."""
+MIN_DISPERSION = 1e-8
+"""Smallest dispersion that the search considers."""
+MIN_TREND_DISPERSION = 1e-6
+"""Smallest dispersion to which the trend is fitted."""
+MIN_EXPECTED_COUNT = 0.5
+"""Smallest expected count of a gene in a sample."""
+N_GRID_POINTS = 24
+"""Dispersions at which the likelihood is computed before the golden-section search."""
+N_GOLDEN_STEPS = 30
+"""Steps of the golden-section search around the best grid point."""
+TREND_RATIO_RANGE = (1e-4, 15.0)
+"""Dispersions outside this range of multiples of the trend are not fitted."""
+MAX_TREND_FITS = 11
+"""Largest number of fits of the trend."""
+TREND_TOLERANCE = 1e-6
+"""Sum of the squared changes of the log coefficients at which fitting stops."""
+MEAN_DISPERSION_TRIM = 0.001
+"""Share left out at either end for the mean dispersion, if no trend fits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +234,8 @@ class Vst:
     """``log2((1 + a1 + 2 a0 q + 2 sqrt(a0 q (1 + a1 + a0 q))) / (4 a0))``, q = x/s.
 
     The variance of a count of mean m is m + (a0 + a1/m) m²; the integral of one over its root is
-    this. Large values are those of log2 q. The trend a0 + a1/m is that of the training samples;
-    where none with a0, a1 > 0 fits, all genes have one dispersion (a1 = 0).
+    this. For large q it approaches log2 q. The trend a0 + a1/m is fitted to the training samples;
+    if no trend with a0, a1 > 0 fits, all genes have one dispersion (a1 = 0).
 
     Attributes
     ----------
@@ -246,104 +261,143 @@ class Vst:
     @classmethod
     def fit(cls, X: Array, *, method: str) -> Vst:
         """Find size factors and the trend of the dispersions in counts (n_train, n_genes)."""
-        X = X[np.argsort(X.sum(axis=1))]  # a search ends elsewhere where sums are rounded otherwise
-        step = cls(**fit_depth(X, method), a0=LEAST, a1=0.0)
-        genes = _spread_by_level(step.means)
-        factors = size_factors(X, step)
-        found = dispersions(X[:, genes], factors)
-        return cls(**{**vars(step), **trend(step.means[genes], found)})
+        # The search depends on the rounding of sums: a fixed order makes it independent of the
+        # rows.
+        X = X[np.argsort(X.sum(axis=1))]
+        size_factor_step = cls(**fit_depth(X, method), a0=MIN_DISPERSION, a1=0.0)
+        genes = _genes_evenly_by_level(size_factor_step.means)
+        factors = size_factors(X, size_factor_step)
+        gene_dispersions = dispersions(X[:, genes], factors)
+        return cls(
+            **{**vars(size_factor_step), **trend(size_factor_step.means[genes], gene_dispersions)}
+        )
 
     def transform(self, X: Array) -> Array:
         """Bring each row to one depth, and stabilise its variance."""
-        q, a0, a1 = at_one_depth(X, self), self.a0, self.a1
-        root = np.sqrt(a0 * q * (1 + a1 + a0 * q))
-        return np.asarray(np.log2((1 + a1 + 2 * a0 * q + 2 * root) / (4 * a0)))
+        counts_at_one_depth = at_one_depth(X, self)
+        a0 = self.a0
+        a1 = self.a1
+        root = np.sqrt(a0 * counts_at_one_depth * (1 + a1 + a0 * counts_at_one_depth))
+        return np.asarray(np.log2((1 + a1 + 2 * a0 * counts_at_one_depth + 2 * root) / (4 * a0)))
 
 
-def _spread_by_level(means: Array) -> Array:
-    """Return up to `MOST_GENES` genes, evenly by their rank among those with enough reads."""
-    genes = np.flatnonzero(means > LEAST_MEAN)
+def _genes_evenly_by_level(means: Array) -> Array:
+    """Return up to `MAX_TREND_GENES` genes, evenly by their rank among those with enough reads."""
+    genes = np.flatnonzero(means > MIN_TREND_MEAN)
     genes = genes if len(genes) else np.flatnonzero(means > 0)
-    # Equal but for rounding is equal: which of two genes is taken must not hang on rows' order.
+    # Levels are rounded, so that the order of the rows does not decide between two equal genes.
     genes = genes[np.argsort(np.round(np.log(means[genes]), 9), kind="stable")]
-    places = np.linspace(0, len(genes) - 1, min(len(genes), MOST_GENES))
-    return np.asarray(genes[np.round(places).astype(int)])
+    ranks = np.linspace(0, len(genes) - 1, min(len(genes), MAX_TREND_GENES))
+    return np.asarray(genes[np.round(ranks).astype(int)])
 
 
 def dispersions(X: Array, factors: Array) -> Array:
-    """Return the dispersion of each gene, (n_genes,), of counts (n, n_genes) of one mean a gene.
+    """Return the dispersion of each gene, (n_genes,), of counts (n, n_genes) and size factors (n,).
 
     It maximises the likelihood of the negative binomial with mean ``s_i`` times the gene's mean
     and variance m + a m², adjusted for the estimated mean: less half the logarithm of
-    ``sum_i 1/(1/m_i + a)`` (D. R. Cox & N. Reid 1987, J. R. Stat. Soc. B 49:1). A gene that varies
-    no more than Poisson's, by its moments, has the least, as in DESeq2, whose search begins there.
+    ``sum_i 1/(1/m_i + a)`` (D. R. Cox & N. Reid 1987, J. R. Stat. Soc. B 49:1). A gene that by its
+    moments varies no more than a Poisson variable has the smallest dispersion, as in DESeq2, whose
+    search begins there.
     """
-    mean = np.maximum(np.outer(factors, (X / factors[:, None]).mean(axis=0)), LEAST_EXPECTED)
-    low, high = np.log(LEAST), np.log(max(10, len(X)))
-    grid = np.linspace(low, high, COARSE)
-    at = np.argmax([_likelihood(X, mean, np.full(X.shape[1], a)) for a in grid], axis=0)
-    left, right = grid[np.maximum(at - 1, 0)], grid[np.minimum(at + 1, COARSE - 1)]
+    mean = np.maximum(np.outer(factors, (X / factors[:, None]).mean(axis=0)), MIN_EXPECTED_COUNT)
+    log_min = np.log(MIN_DISPERSION)
+    log_max = np.log(max(10, len(X)))
+    grid = np.linspace(log_min, log_max, N_GRID_POINTS)
+    best_point = np.argmax(
+        [_log_likelihood(X, mean, np.full(X.shape[1], log_dispersion)) for log_dispersion in grid],
+        axis=0,
+    )
+    lower_bound = grid[np.maximum(best_point - 1, 0)]
+    upper_bound = grid[np.minimum(best_point + 1, N_GRID_POINTS - 1)]
     golden = (np.sqrt(5) - 1) / 2
-    for _ in range(FINE):
-        one, two = right - golden * (right - left), left + golden * (right - left)
-        lower = _likelihood(X, mean, one) < _likelihood(X, mean, two)
-        left, right = np.where(lower, one, left), np.where(lower, right, two)
+    for _ in range(N_GOLDEN_STEPS):
+        lower_probe = upper_bound - golden * (upper_bound - lower_bound)
+        upper_probe = lower_bound + golden * (upper_bound - lower_bound)
+        upper_is_better = _log_likelihood(X, mean, lower_probe) < _log_likelihood(
+            X, mean, upper_probe
+        )
+        lower_bound = np.where(upper_is_better, lower_probe, lower_bound)
+        upper_bound = np.where(upper_is_better, upper_bound, upper_probe)
     return np.where(
-        _by_moments(X / factors[:, None], factors) > LEAST, np.exp((left + right) / 2), LEAST
+        _moment_dispersions(X / factors[:, None], factors) > MIN_DISPERSION,
+        np.exp((lower_bound + upper_bound) / 2),
+        MIN_DISPERSION,
     )
 
 
-def _by_moments(Y: Array, factors: Array) -> Array:
-    """Return the smaller of two estimates from counts of one depth: of all, and by each sample."""
-    mean, free = Y.mean(axis=0), max(1, len(Y) - 1)
+def _moment_dispersions(Y: Array, factors: Array) -> Array:
+    """Return the smaller of two moment estimates (n_genes,) from counts Y of one depth.
+
+    One comes from the variance over the samples, the other from the squared deviation of each.
+    """
+    mean = Y.mean(axis=0)
+    degrees_of_freedom = max(1, len(Y) - 1)
     level = np.maximum(mean, 1)
-    moments = (Y.var(axis=0) * len(Y) / free - (1 / factors).mean() * mean) / mean**2
-    rough = (((Y - level) ** 2 - level) / level**2).sum(axis=0) / free
-    return np.asarray(np.minimum(rough, moments))
+    from_variance = (
+        Y.var(axis=0) * len(Y) / degrees_of_freedom - (1 / factors).mean() * mean
+    ) / mean**2
+    from_each_sample = (((Y - level) ** 2 - level) / level**2).sum(axis=0) / degrees_of_freedom
+    return np.asarray(np.minimum(from_each_sample, from_variance))
 
 
-def _likelihood(X: Array, mean: Array, log_dispersion: Array) -> Array:
-    """Return the adjusted log likelihood of each gene, but for what the dispersion leaves alone."""
+def _log_likelihood(X: Array, mean: Array, log_dispersion: Array) -> Array:
+    """Return the adjusted log likelihood of each gene, without terms free of the dispersion."""
     from scipy.special import gammaln
 
-    a = np.exp(log_dispersion)
-    terms = gammaln(X + 1 / a) - gammaln(1 / a) - (X + 1 / a) * np.log1p(mean * a)
+    dispersion = np.exp(log_dispersion)
+    terms = (
+        gammaln(X + 1 / dispersion)
+        - gammaln(1 / dispersion)
+        - (X + 1 / dispersion) * np.log1p(mean * dispersion)
+    )
     terms += X * log_dispersion
-    return np.asarray(terms.sum(axis=0) - np.log((1 / (1 / mean + a)).sum(axis=0)) / 2)
+    return np.asarray(terms.sum(axis=0) - np.log((1 / (1 / mean + dispersion)).sum(axis=0)) / 2)
 
 
-def trend(means: Array, found: Array) -> dict[str, float]:
+def trend(means: Array, gene_dispersions: Array) -> dict[str, float]:
     """Return a0 and a1 of ``a0 + a1/mean``, fitted to dispersions by a gamma likelihood.
 
-    Again and again without those far off the last trend, as DESeq2 does.
+    Each fit leaves out the dispersions far from the trend of the fit before, as DESeq2 does.
     """
-    used = found > CREDIBLE
-    means, found = means[used], found[used]
+    is_overdispersed = gene_dispersions > MIN_TREND_DISPERSION
+    means = means[is_overdispersed]
+    gene_dispersions = gene_dispersions[is_overdispersed]
     coefs = np.array([0.1, 1.0])
-    for _ in range(ROUNDS):
-        ratio = found / (coefs[0] + coefs[1] / means)
-        good = (ratio > PLAUSIBLE[0]) & (ratio < PLAUSIBLE[1])
-        before, coefs = coefs, _gamma_line(1 / means[good], found[good], coefs)
+    for _ in range(MAX_TREND_FITS):
+        ratio = gene_dispersions / (coefs[0] + coefs[1] / means)
+        near_trend = (ratio > TREND_RATIO_RANGE[0]) & (ratio < TREND_RATIO_RANGE[1])
+        previous_coefs = coefs
+        coefs = _gamma_line(1 / means[near_trend], gene_dispersions[near_trend], coefs)
         if not (coefs > 0).all():
             break
-        if (np.log(coefs / before) ** 2).sum() < CLOSE:
-            return {"a0": max(LEAST, float(coefs[0])), "a1": float(coefs[1])}
-    grown = np.sort(found)
-    cut = int(TRIMMED * len(grown))
-    return {"a0": float(grown[cut : len(grown) - cut].mean()) if len(grown) else LEAST, "a1": 0.0}
+        if (np.log(coefs / previous_coefs) ** 2).sum() < TREND_TOLERANCE:
+            return {"a0": max(MIN_DISPERSION, float(coefs[0])), "a1": float(coefs[1])}
+    ascending = np.sort(gene_dispersions)
+    n_trimmed = int(MEAN_DISPERSION_TRIM * len(ascending))
+    return {
+        "a0": float(ascending[n_trimmed : len(ascending) - n_trimmed].mean())
+        if len(ascending)
+        else MIN_DISPERSION,
+        "a1": 0.0,
+    }
 
 
 def _gamma_line(x: Array, y: Array, coefs: Array) -> Array:
-    """Fit ``y ~ b0 + b1 x`` of gamma errors by weighted least squares; not positive if it fails."""
+    """Return b0, b1 of ``y ~ b0 + b1 x`` with gamma errors; zeros if the fit fails.
+
+    Iterated weighted least squares from `coefs`, which are positive.
+    """
     failed = np.zeros(2)
     if len(y) < 3 or np.ptp(x) == 0:
         return failed
     for _ in range(50):
         weight = 1 / (coefs[0] + coefs[1] * x)
         design = np.stack([weight, weight * x], axis=1)
-        before, coefs = coefs, np.linalg.lstsq(design, weight * y, rcond=None)[0]
+        previous_coefs = coefs
+        coefs = np.linalg.lstsq(design, weight * y, rcond=None)[0]
         if not (coefs[0] + coefs[1] * x > 0).all():
             return failed
-        if np.allclose(coefs, before, rtol=1e-8, atol=0):
+        if np.allclose(coefs, previous_coefs, rtol=1e-8, atol=0):
             break
     return coefs

@@ -1,4 +1,4 @@
-"""The values that tables and figures speak of, where a learned step changes what a gene is."""
+"""The values that tables and figures describe if a learned step changes what a column means."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.alignment import LEARNED
 from genesig.data.steps.imputation import gene_means
-from genesig.data.steps.normalise import NORMALISERS, TOGETHER, Steps, reference_of_all
+from genesig.data.steps.normalise import NORMALISERS, SHARED_STEPS, Steps, reference_of_all
 from genesig.results import Dataset
 
 
 def described(dataset: Dataset) -> Dataset:
-    """Put the value of each set of columns in place of the one column that stands for it.
+    """Return the data set after its summary steps (`SUMMARY_STEPS`), fitted on all samples.
 
-    A study of probes selects probe sets: each under the name of its first probe, whose own
-    intensity would say little. Here it has the set's value, from steps fitted on all samples; so
-    have the genes of a collapsed table, and missing values that a step fills in. Batches are
-    corrected where the study does so: else blocks, correlations and pictures would show them. No
-    fit and no error hangs on this: tests of single genes, blocks and figures describe all samples
-    anyway. All columns stay, those that a filter leaves out as they are (with their own mean where
-    a value is missing), and a study without such steps is returned as it is.
+    A study of probes selects probe sets, each under the name of its first probe: here that column
+    has the value of the set. The same holds for collapsed genes and for missing values that a step
+    fills in. Batches are corrected if the study corrects them, so that blocks, correlations and
+    figures do not show them. No fit and no error depends on this: only descriptions of all samples
+    do. All columns stay; those that a filter removes keep their values, with the gene's mean for a
+    missing one. A study without such steps is returned as it is.
 
     Parameters
     ----------
@@ -40,13 +39,14 @@ def described(dataset: Dataset) -> Dataset:
 
 
 def steps_together(X: Array, steps: Steps, trains: Sequence[Array]) -> Iterator[Steps]:
-    """Yield the steps for each set of training rows of X, with what was found for many at once.
+    """Yield the steps for each set of training rows of X.
 
-    The first step alone sees the rows of X as they are, so that sets have something in common.
+    The settings of the first step hold what `together` computes for many sets at once. Only the
+    first step sees the rows of X unchanged, so that only its computations can be shared.
     """
-    if not steps or steps[0]["step"] not in TOGETHER:
+    if not steps or steps[0]["step"] not in SHARED_STEPS:
         yield from [steps] * len(trains)
         return
     settings = {key: value for key, value in steps[0].items() if key != "step"}
-    for found in NORMALISERS[steps[0]["step"]].together(X, trains, **settings):
-        yield [{"step": steps[0]["step"], **found}, *steps[1:]]
+    for step_settings in NORMALISERS[steps[0]["step"]].together(X, trains, **settings):
+        yield [{"step": steps[0]["step"], **step_settings}, *steps[1:]]

@@ -1,4 +1,4 @@
-"""Filters: which genes are worth looking at, chosen on training rows and kept for any other row."""
+"""Gene filters, which choose genes on training rows and take the same genes of any other row."""
 
 from __future__ import annotations
 
@@ -14,32 +14,23 @@ from genesig.errors import GenesigError
 
 @dataclass(frozen=True, eq=False)
 class KeptGenes:
-    """The genes that a filter chose.
-
-    Attributes
-    ----------
-    genes : (n_kept,) int, growing
-    """
+    """The genes that a filter chose."""
 
     genes: Array
+    """(n_kept,) int, ascending."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     def transform(self, X: Array) -> Array:
-        """Take the kept columns."""
+        """Return the kept columns."""
         return X[:, self.genes]
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A rule that chooses genes, as the registry has it; called with its state, a `KeptGenes`.
-
-    Attributes
-    ----------
-    choose : function of (X, settings)
-        Returns the kept columns, growing.
-    """
+    """A rule that chooses genes: `fit`, or a call with stored genes, returns `KeptGenes`."""
 
     choose: Callable[..., Array]
+    """function of (X, settings): returns the kept columns, ascending."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     def fit(self, X: Array, **settings: float) -> KeptGenes:
@@ -56,36 +47,37 @@ def by_variance(X: Array, *, keep: float) -> Array:
 
     Of equal variances the earlier genes are kept.
     """
-    number = max(1, round(keep * X.shape[1]))
+    n_kept = max(1, round(keep * X.shape[1]))
     largest_first = np.argsort(-X.var(axis=0), kind="stable")
-    return np.sort(largest_first[:number])
+    return np.sort(largest_first[:n_kept])
 
 
 def by_fold(X: Array, *, above: float) -> Array:
     """Keep genes with ``max / min > above`` over the training samples, which must be positive."""
-    low = X.min(axis=0)
-    if low.min() <= 0:
+    minimum = X.min(axis=0)
+    if minimum.min() <= 0:
         raise GenesigError(
-            f"normalise.folds: fold_filter needs positive values, found {low.min():g}; use "
+            f"normalise.folds: fold_filter needs positive values, found {minimum.min():g}; use "
             "range_filter, or put log2 after it in normalise.folds instead of before the splits"
         )
-    return _kept("fold_filter", X.max(axis=0) > above * low, above)
+    return _passing_genes("fold_filter", X.max(axis=0) > above * minimum, above)
 
 
 def by_range(X: Array, *, above: float) -> Array:
     """Keep genes with ``max - min > above`` over the training samples."""
-    return _kept("range_filter", np.ptp(X, axis=0) > above, above)
+    return _passing_genes("range_filter", np.ptp(X, axis=0) > above, above)
 
 
 def by_detection(X: Array, *, above: float, samples: float) -> Array:
     """Keep genes with ``x > above`` in at least the share `samples` of the training samples."""
-    number = int(np.ceil(samples * len(X) * (1 - 1e-12)))  # 0.2 of 5 rows is 1, not 2
-    return _kept("detection_filter", (above < X).sum(axis=0) >= number, above)
+    min_samples = int(np.ceil(samples * len(X) * (1 - 1e-12)))  # 0.2 of 5 rows is 1, not 2
+    return _passing_genes("detection_filter", (above < X).sum(axis=0) >= min_samples, above)
 
 
-def _kept(step: str, mask: Array, above: float) -> Array:
-    if not mask.any():
+def _passing_genes(step: str, passes: Array, above: float) -> Array:
+    """Return the columns that pass a filter; raise if there is none."""
+    if not passes.any():
         raise GenesigError(
             f"normalise.folds: {step} leaves no gene above {above:g}; lower its 'above'"
         )
-    return np.flatnonzero(mask)
+    return np.flatnonzero(passes)

@@ -1,4 +1,4 @@
-"""Missing values, from genes that behave alike, or as too small to be measured."""
+"""Imputation of missing values: from the nearest genes, by a mean, or as a small value."""
 
 from __future__ import annotations
 
@@ -11,30 +11,36 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError
 
-MOST_MISSING = 0.5
+MAX_MISSING_OF_NEIGHBOUR = 0.5
 """Largest share of the training samples that a neighbour may miss."""
-ROUNDING = 1e-12
-"""Of a share of samples: 0.3 of 10 are 3."""
-TOGETHER, NUMBERS = 256, 500_000
-"""Most training sets whose neighbours are sought at once; about as many numbers are held for it."""
-LIKELY = 3
-"""Times as many are nearest over all samples; how near these are in a set bounds what is sought."""
-FARTHEST = 8.0
+SHARE_ROUNDING = 1e-12
+"""Relative rounding error of a share of samples: 0.3 of 10 are 3."""
+MAX_SETS_AT_ONCE = 256
+"""Largest number of training sets whose neighbours are computed at once."""
+MAX_NUMBERS = 500_000
+"""About the largest number of array elements that this computation holds."""
+CANDIDATES_PER_NEIGHBOUR = 3
+"""This many times k genes, nearest over all samples, bound the k-th distance in a training set."""
+MAX_SQUARED_DIFFERENCE = 8.0
 """More than any squared difference of values below 1."""
-EVEN, LEAST = 2e-6, 1e-37
-"""What a sum in single precision is off by at most for each row, of the squares and besides."""
+SINGLE_ERROR_PER_ROW = 2e-6
+"""Largest error of a sum of squares in single precision, for each row, as a share of the sum."""
+SINGLE_ERROR_FLOOR = 1e-37
+"""Largest error besides, for each row."""
 
 
-class Near(NamedTuple):
-    """Genes wanted (q,), ascending, and the nearest to each, (q, k); -1 where there is none."""
+class KnownNeighbours(NamedTuple):
+    """Nearest genes that were computed before, for many sets of training samples at once."""
 
-    wanted: Array
-    near: Array
+    genes: Array
+    """(q,) int, ascending."""
+    neighbours: Array
+    """(q, k) int, the genes nearest to each of `genes`; -1 if there are fewer than k."""
 
-    def of(self, wanted: Array) -> Array | None:
-        """Return the nearest of some of the genes; None where one is not among them."""
-        known = np.isin(wanted, self.wanted).all()
-        return self.near[np.searchsorted(self.wanted, wanted)] if known else None
+    def for_genes(self, requested: Array) -> Array | None:
+        """Return the neighbours of the requested genes; None if one of these is not known."""
+        all_known = np.isin(requested, self.genes).all()
+        return self.neighbours[np.searchsorted(self.genes, requested)] if all_known else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,19 +52,8 @@ class KnnImpute:
     gene that more than half of the training samples miss, the value is the gene's mean over the
     training samples that have it: it says nothing of the sample.
 
-    A gene that more than a share of a class misses is left out: what other genes say of it would
-    be most of what the class is known by.
-
-    Attributes
-    ----------
-    donors : (n_train, n_genes) float
-        The training samples, NaN where a value is missing.
-    neighbours : int
-        k.
-    genes : (n_kept,) int, growing, or None
-        Columns that are left; None for all.
-    near : Near or None
-        Nearest genes that were found before, for many sets of training samples at once.
+    A gene that more than a share of a class misses is left out: the values of other genes would
+    replace most of its values in that class.
 
     Notes
     -----
@@ -68,74 +63,107 @@ class KnnImpute:
     """
 
     donors: Array
+    """(n_train, n_genes) float: the training samples, NaN where a value is missing."""
     neighbours: int
+    """Number k of nearest genes."""
     genes: Array | None = None
-    near: Near | None = field(default=None, metadata={"stored": False})
+    """(n_kept,) int, growing, or None: columns that are left; None for all."""
+    known_neighbours: KnownNeighbours | None = field(default=None, metadata={"stored": False})
+    """Nearest genes that were found before, for many sets of training samples at once."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     @classmethod
     def fit(
-        cls, X: Array, *, neighbours: int, missing_most: float = 1.0,
-        classes: Array | None = None, near: Near | None = None,
-    ) -> KnnImpute:  # fmt: skip
-        """Keep the training samples, and the genes that no class of them misses mostly.
+        cls,
+        X: Array,
+        *,
+        neighbours: int,
+        missing_most: float = 1.0,
+        classes: Array | None = None,
+        known_neighbours: KnownNeighbours | None = None,
+    ) -> KnnImpute:
+        """Keep the training samples, and the genes that enough samples of each class have.
 
         Parameters
         ----------
         X : (n_train, n_genes) float
         neighbours : int
         missing_most : float
-            Largest share of a class that may miss a gene; of all training samples where there are
+            Largest share of a class that may miss a gene, or of all training samples if there are
             no classes. 1 keeps every gene.
         classes : (n_train,) numbers or None
             The class of each training sample.
-        near : Near or None
+        known_neighbours : KnownNeighbours or None
 
         Raises
         ------
         GenesigError
             No gene is left.
         """
-        kept = np.flatnonzero(~left_out(X, missing_most, classes))
-        if not len(kept):
+        kept_genes = np.flatnonzero(~exceeds_missing_share(X, missing_most, classes))
+        if not len(kept_genes):
             raise GenesigError(
                 f"normalise.folds: knn_impute leaves no gene that at most a share of"
                 f" {missing_most:g} of a class misses; raise its 'missing_most'"
             )
-        return cls(X.copy(), neighbours, kept if len(kept) < X.shape[1] else None, near)
+        return cls(
+            X.copy(),
+            neighbours,
+            kept_genes if len(kept_genes) < X.shape[1] else None,
+            known_neighbours,
+        )
 
     @classmethod
     def together(
-        cls, X: Array, trains: Sequence[Array], *, neighbours: int, **others: Any
-    ) -> Iterator[dict[str, Any]]:  # fmt: skip
-        """Yield, for each set of training rows of X, the settings with the neighbours there."""
-        wanted = np.flatnonzero(np.isnan(X).any(axis=0))
-        many = int(np.clip(40 * NUMBERS // max(1, len(wanted) * neighbours), 1, TOGETHER))
-        for first in range(0, len(trains), many):
-            for near in _nearest(X, trains[first : first + many], wanted, neighbours):
-                yield {**others, "neighbours": neighbours, "near": Near(wanted, near)}
+        cls, X: Array, trains: Sequence[Array], *, neighbours: int, **other_settings: Any
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the settings for each set of training rows of X, with its neighbours."""
+        incomplete_genes = np.flatnonzero(np.isnan(X).any(axis=0))
+        n_sets = int(
+            np.clip(
+                40 * MAX_NUMBERS // max(1, len(incomplete_genes) * neighbours), 1, MAX_SETS_AT_ONCE
+            )
+        )
+        for start in range(0, len(trains), n_sets):
+            for neighbour_table in _nearest_genes(
+                X, trains[start : start + n_sets], incomplete_genes, neighbours
+            ):
+                known_neighbours = KnownNeighbours(incomplete_genes, neighbour_table)
+                yield {
+                    **other_settings,
+                    "neighbours": neighbours,
+                    "known_neighbours": known_neighbours,
+                }
 
     def transform(self, X: Array) -> Array:
-        """Fill in what is NaN; what is not stays. Take the columns that are left."""
+        """Fill in missing values from the neighbours, and return the kept columns."""
         X = np.asarray(X, dtype=np.float64)
-        kept = np.ones(X.shape[1], dtype=bool)
+        is_kept = np.ones(X.shape[1], dtype=bool)
         if self.genes is not None:
-            kept[:] = False
-            kept[self.genes] = True
-        missing = np.isnan(X) & kept
+            is_kept[:] = False
+            is_kept[self.genes] = True
+        to_fill = np.isnan(X) & is_kept
         filled = X
-        if missing.any():
+        if to_fill.any():
             donors = np.asarray(self.donors, dtype=np.float64)
-            usable = _usable(donors)
-            filled = np.where(missing, gene_means(donors), X)
-            wanted = np.flatnonzero(missing.any(axis=0) & usable)
-            near = None if self.near is None else self.near.of(wanted)
-            if near is None:
-                near = _nearest(donors, [np.arange(len(donors))], wanted, self.neighbours)[0]
+            usable = _is_usable(donors)
+            filled = np.where(to_fill, gene_means(donors), X)
+            incomplete_genes = np.flatnonzero(to_fill.any(axis=0) & usable)
+            neighbour_table = (
+                None
+                if self.known_neighbours is None
+                else self.known_neighbours.for_genes(incomplete_genes)
+            )
+            if neighbour_table is None:
+                neighbour_table = _nearest_genes(
+                    donors, [np.arange(len(donors))], incomplete_genes, self.neighbours
+                )[0]
             for values, result in zip(X, filled, strict=True):
-                lacks = np.isnan(values[wanted])
-                means = _means_of(values, near[lacks])
-                result[wanted[lacks]] = np.where(np.isnan(means), result[wanted[lacks]], means)
+                is_lacking = np.isnan(values[incomplete_genes])
+                means = _neighbour_means(values, neighbour_table[is_lacking])
+                result[incomplete_genes[is_lacking]] = np.where(
+                    np.isnan(means), result[incomplete_genes[is_lacking]], means
+                )
         return filled if self.genes is None else filled[:, self.genes]
 
 
@@ -143,132 +171,177 @@ class KnnImpute:
 class MeanImpute:
     """``x_ij = mean of gene j over the training samples that have it``, where missing.
 
-    It says nothing of the sample: once the gene is centred it is about 0. For omics that some
-    patients lack. A gene that no training sample has gets the mean of all values.
-
-    Attributes
-    ----------
-    means : (n_genes,) float
+    For omics that some patients lack: once the gene is centred, a filled-in value is about 0 and
+    has no effect. A gene that no training sample has gets the mean of all values.
     """
 
     means: Array
+    """(n_genes,) float."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array) -> MeanImpute:
         """Find the mean of each gene over the rows of X (n_train, n_genes)."""
-        known = ~np.isnan(X)
-        count = known.sum(axis=0)
-        means = np.sum(X, axis=0, where=known) / np.maximum(count, 1)
-        every = np.sum(X, where=known) / max(1, count.sum())
-        return cls(np.where(count > 0, means, every))
+        measured = ~np.isnan(X)
+        n_measured = measured.sum(axis=0)
+        means = np.sum(X, axis=0, where=measured) / np.maximum(n_measured, 1)
+        overall_mean = np.sum(X, where=measured) / max(1, n_measured.sum())
+        return cls(np.where(n_measured > 0, means, overall_mean))
 
     def transform(self, X: Array) -> Array:
-        """Fill in what is NaN; what is not stays."""
+        """Return X with missing values filled in."""
         return np.where(np.isnan(X), np.asarray(self.means, dtype=np.float64), X)
 
 
-def left_out(X: Array, missing_most: float, classes: Array | None) -> Array:
-    """Tell of each gene whether more than a share of a class of X (n, n_genes) misses it."""
+def exceeds_missing_share(X: Array, missing_most: float, classes: Array | None) -> Array:
+    """Return the mask of genes that more than a share of some class of X (n, n_genes) misses."""
     missing = np.isnan(X)
-    parts = [missing] if classes is None else [missing[classes == c] for c in np.unique(classes)]
-    share = np.max([part.mean(axis=0) for part in parts], axis=0)
-    return np.asarray(share > missing_most * (1 + ROUNDING))
+    class_missing = (
+        [missing]
+        if classes is None
+        else [missing[classes == label] for label in np.unique(classes)]
+    )
+    share = np.max([class_rows.mean(axis=0) for class_rows in class_missing], axis=0)
+    return np.asarray(share > missing_most * (1 + SHARE_ROUNDING))
 
 
-def _usable(donors: Array) -> Array:
-    return np.asarray((~np.isnan(donors)).mean(axis=0) >= 1 - MOST_MISSING)
+def _is_usable(donors: Array) -> Array:
+    """Return the mask of the genes that enough training samples have to be a neighbour."""
+    return np.asarray((~np.isnan(donors)).mean(axis=0) >= 1 - MAX_MISSING_OF_NEIGHBOUR)
 
 
-def _nearest(X: Array, trains: Sequence[Array], wanted: Array, k: int) -> Array:
-    """Return the k usable genes nearest to each one wanted on some rows of X, (T, q, k); or -1.
+def _nearest_genes(X: Array, trains: Sequence[Array], target_genes: Array, k: int) -> Array:
+    """Return the k usable genes nearest to each target gene in each training set, (T, q, k).
 
-    Of equally near ones the earlier is taken. Matrix products over all rows, less those over the
-    rows that a set lacks, tell which genes may be near; their differences tell how near these are.
+    -1 if there are fewer. Of equally near genes the earlier one is taken.
+
+    Mean squared differences over all rows, less the rows that a set lacks, come from matrix
+    products in single precision. They only exclude genes that cannot be among the k nearest: the
+    distances of the remaining candidates are computed again from the differences, in double
+    precision.
     """
-    (n, d), here = X.shape, ~np.isnan(X)
+    n, d = X.shape
+    measured = ~np.isnan(X)
     k = max(1, min(k, d - 1))  # a model from elsewhere may ask for any number
-    near = np.full((len(trains), len(wanted), k), -1, np.int32)
-    X = np.ldexp(X, -np.frexp(np.max(np.abs(X), where=here, initial=0))[1])  # below 1
-    centre = X[here].mean() if here.any() else 0.0  # what is smaller has more digits
-    Z = np.where(here, X - centre, 0.0).astype(np.float32)
-    slack = n * (EVEN * (Z * Z).sum(axis=0) + LEAST)
-    theirs = np.stack([here.astype(np.float32), Z * Z, Z])
-    lacking = [np.setdiff1d(np.arange(n), train) for train in trains]
-    usable = np.array([_usable(X[train]) for train in trains])
-    parts = 1 + len(wanted) * max(d, LIKELY * k * len(trains)) // NUMBERS
-    for genes in np.array_split(np.arange(len(wanted)), parts):
-        i = wanted[genes]
-        own = np.stack([theirs[1, :, i].T, theirs[0, :, i].T, -2 * Z[:, i]])
-        sums, counts = _products(own, theirs), own[1].T @ theirs[0]
+    neighbours = np.full((len(trains), len(target_genes), k), -1, np.int32)
+    X = np.ldexp(X, -np.frexp(np.max(np.abs(X), where=measured, initial=0))[1])  # below 1
+    centre = X[measured].mean() if measured.any() else 0.0  # smaller numbers have more digits
+    Z = np.where(measured, X - centre, 0.0).astype(np.float32)
+    rounding_error = n * (SINGLE_ERROR_PER_ROW * (Z * Z).sum(axis=0) + SINGLE_ERROR_FLOOR)
+    all_parts = np.stack([measured.astype(np.float32), Z * Z, Z])
+    absent_rows = [np.setdiff1d(np.arange(n), train) for train in trains]
+    usable = np.array([_is_usable(X[train]) for train in trains])
+    n_chunks = (
+        1 + len(target_genes) * max(d, CANDIDATES_PER_NEIGHBOUR * k * len(trains)) // MAX_NUMBERS
+    )
+    for chunk in np.array_split(np.arange(len(target_genes)), n_chunks):
+        genes_i = target_genes[chunk]
+        target_parts = np.stack(
+            [all_parts[1, :, genes_i].T, all_parts[0, :, genes_i].T, -2 * Z[:, genes_i]]
+        )
+        squared_sums = _pairwise_sums(target_parts, all_parts)
+        counts = target_parts[1].T @ all_parts[0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            likely = np.argpartition(sums / counts, min(LIKELY * k, d) - 1, axis=1)[:, : LIKELY * k]
-        limits = _limits(X, trains, usable, i, likely, k).astype(np.float32)
-        sums -= slack + slack[i][:, None]  # no more than they are, whatever is rounded
-        counts += n * n * EVEN
-        for t, train in enumerate(trains):
-            part = own[:, lacking[t]]
-            part[0] -= limits[t] * part[1]
-            less = _products(part, theirs[:, lacking[t]])
-            row, j = np.divmod(np.flatnonzero(sums - limits[t][:, None] * counts <= less), d)
-            kept = usable[t, j] & (i[row] != j)
-            near[t, genes] = _ordered(X, train, i, (row[kept], j[kept]), k)
-    return near
+            likely_neighbours = np.argpartition(
+                squared_sums / counts, min(CANDIDATES_PER_NEIGHBOUR * k, d) - 1, axis=1
+            )[:, : CANDIDATES_PER_NEIGHBOUR * k]
+        distance_limits = _distance_limits(X, trains, usable, genes_i, likely_neighbours, k).astype(
+            np.float32
+        )
+        # Lower bounds of the sums and upper bounds of the counts, so that rounding excludes no
+        # gene.
+        squared_sums -= rounding_error + rounding_error[genes_i][:, None]
+        counts += n * n * SINGLE_ERROR_PER_ROW
+        for set_index, train in enumerate(trains):
+            absent_parts = target_parts[:, absent_rows[set_index]]
+            absent_parts[0] -= distance_limits[set_index] * absent_parts[1]
+            absent_sums = _pairwise_sums(absent_parts, all_parts[:, absent_rows[set_index]])
+            row, gene_j = np.divmod(
+                np.flatnonzero(
+                    squared_sums - distance_limits[set_index][:, None] * counts <= absent_sums
+                ),
+                d,
+            )
+            is_candidate = usable[set_index, gene_j] & (genes_i[row] != gene_j)
+            neighbours[set_index, chunk] = _sort_candidates(
+                X, train, genes_i, (row[is_candidate], gene_j[is_candidate]), k
+            )
+    return neighbours
 
 
-def _products(own: Array, theirs: Array) -> Array:
-    """Return ``x²'1 + 1'y² - 2 x'y``, (q, d), of such parts of x (3, n, q) and y (3, n, d)."""
-    return np.asarray(np.concatenate(own).T @ np.concatenate(theirs))
+def _pairwise_sums(target_parts: Array, all_parts: Array) -> Array:
+    """Return ``x²'1 + 1'y² - 2 x'y`` (q, d): sums of squared differences of columns x and y.
+
+    `target_parts` (3, n, q) hold x², 1 and -2x; `all_parts` (3, n, d) hold 1, y² and y.
+    """
+    return np.asarray(np.concatenate(target_parts).T @ np.concatenate(all_parts))
 
 
-def _limits(
-    X: Array, trains: Sequence[Array], usable: Array, i: Array, likely: Array, k: int
+def _distance_limits(
+    X: Array, trains: Sequence[Array], usable: Array, genes: Array, likely_neighbours: Array, k: int
 ) -> Array:
-    """Return how far the k-th nearest to each gene i is at most in each set, (T, q)."""
-    inside = np.zeros((len(X), len(trains)))
-    for t, train in enumerate(trains):
-        inside[train, t] = 1
-    gap = X.T[likely] - X.T[i][:, None]
-    own = ~np.isnan(gap)
-    gap[~own] = 0.0
+    """Return an upper bound of the distance of the k-th nearest gene in each set, (T, q).
+
+    It is the k-th smallest distance among the likely neighbours (q, m) of the genes (q,).
+    """
+    membership = np.zeros((len(X), len(trains)))
+    for set_index, train in enumerate(trains):
+        membership[train, set_index] = 1
+    gap = X.T[likely_neighbours] - X.T[genes][:, None]
+    both_measured = ~np.isnan(gap)
+    gap[~both_measured] = 0.0
     with np.errstate(invalid="ignore"):
-        apart = (gap * gap) @ inside / (own @ inside)
-    apart[np.isnan(apart) | ~usable.T[likely] | (likely == i[:, None])[:, :, None]] = FARTHEST
-    return np.asarray(np.sort(apart, axis=1)[:, :k][:, -1].T)
+        distances = (gap * gap) @ membership / (both_measured @ membership)
+    distances[
+        np.isnan(distances)
+        | ~usable.T[likely_neighbours]
+        | (likely_neighbours == genes[:, None])[:, :, None]
+    ] = MAX_SQUARED_DIFFERENCE
+    return np.asarray(np.sort(distances, axis=1)[:, :k][:, -1].T)
 
 
-def _ordered(X: Array, train: Array, i: Array, pairs: tuple[Array, Array], k: int) -> Array:
-    """Return the k nearest to each gene i of some pairs (place in i, gene), (q, k); or -1."""
-    row, j = pairs
+def _sort_candidates(
+    X: Array, train: Array, genes: Array, pairs: tuple[Array, Array], k: int
+) -> Array:
+    """Return the k nearest candidates of each gene, (q, k); -1 if there are fewer.
+
+    `pairs` are index in `genes` and candidate gene. Distances are over the training rows of X.
+    """
+    row, candidate = pairs
     distance = np.empty(len(row))
-    for part in np.array_split(np.arange(len(row)), 1 + len(row) * len(X) // NUMBERS):
-        gap = (np.take(X, i[row[part]], axis=1) - np.take(X, j[part], axis=1))[train]
-        gap *= gap
-        lacks = np.isnan(gap)
-        gap[lacks] = 0.0
+    for chunk in np.array_split(np.arange(len(row)), 1 + len(row) * len(X) // MAX_NUMBERS):
+        difference = (np.take(X, genes[row[chunk]], axis=1) - np.take(X, candidate[chunk], axis=1))[
+            train
+        ]
+        difference *= difference
+        is_missing = np.isnan(difference)
+        difference[is_missing] = 0.0
         with np.errstate(invalid="ignore"):
-            distance[part] = gap.sum(axis=0) / (len(gap) - lacks.sum(axis=0))
-    order = np.lexsort((j, distance, row))
-    place = np.arange(len(row)) - np.searchsorted(row, row)
-    kept = (place < k) & ~np.isnan(distance[order])
-    near = np.full((len(i), k), -1, np.int32)
-    near[row[kept], place[kept]] = j[order][kept]
-    return near
+            distance[chunk] = difference.sum(axis=0) / (len(difference) - is_missing.sum(axis=0))
+    order = np.lexsort((candidate, distance, row))
+    rank = np.arange(len(row)) - np.searchsorted(row, row)
+    is_near = (rank < k) & ~np.isnan(distance[order])
+    neighbours = np.full((len(genes), k), -1, np.int32)
+    neighbours[row[is_near], rank[is_near]] = candidate[order][is_near]
+    return neighbours
 
 
-def _means_of(values: Array, near: Array) -> Array:
-    """Return the mean of those of one sample's values that it has, (q,), of each row of `near`."""
-    theirs = np.where(near < 0, np.nan, values[near])
-    own = ~np.isnan(theirs)
+def _neighbour_means(values: Array, neighbours: Array) -> Array:
+    """Return the mean (q,) of one sample's values at each row of neighbours (q, k); NaN if none."""
+    neighbour_values = np.where(neighbours < 0, np.nan, values[neighbours])
+    measured = ~np.isnan(neighbour_values)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(own, theirs, 0.0).sum(axis=1) / own.sum(axis=1))
+        return np.asarray(
+            np.where(measured, neighbour_values, 0.0).sum(axis=1) / measured.sum(axis=1)
+        )
 
 
 def gene_means(X: Array) -> Array:
-    """Return each gene's mean over the samples that have it; that of all values where none has."""
-    there = ~np.isnan(X)
-    counts, sums = there.sum(axis=0), np.where(there, X, 0).sum(axis=0)
+    """Return each gene's mean over the samples that have it; if none has it, the overall mean."""
+    measured = ~np.isnan(X)
+    counts = measured.sum(axis=0)
+    sums = np.where(measured, X, 0).sum(axis=0)
     overall = sums.sum() / max(1, counts.sum())
     return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), overall))
 
@@ -277,40 +350,39 @@ def gene_means(X: Array) -> Array:
 class LeftCensored:
     """``x_ij = the q-quantile of gene j over the training samples that have it``, where missing.
 
-    For proteins and spots below detection: that a value is missing says that it is small. A gene
+    For proteins and spots below detection, whose values are missing because they are small. A gene
     that no training sample has gets the quantile of all values.
-
-    Attributes
-    ----------
-    low : (n_genes,) float
-        What each gene's missing values become.
 
     Notes
     -----
     MinDet of the R package imputeLCMD (C. Lazar et al. 2016, J. Proteome Res. 15:1116), by gene
-    and not by sample, so that a sample's value depends on nothing else of it.
+    instead of by sample, so that a filled-in value does not depend on the sample's other genes.
     """
 
     low: Array
+    """(n_genes,) float: value that replaces each gene's missing values."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
     @classmethod
     def fit(cls, X: Array, *, quantile: float) -> LeftCensored:
         """Find the quantile of each gene over the rows of X (n_train, n_genes)."""
-        known = ~np.isnan(X)
-        low = np.full(X.shape[1], np.quantile(X[known], quantile) if known.any() else 0.0)
-        some = np.flatnonzero(known.any(axis=0))
+        measured = ~np.isnan(X)
+        low = np.full(X.shape[1], np.quantile(X[measured], quantile) if measured.any() else 0.0)
+        measured_genes = np.flatnonzero(measured.any(axis=0))
         # np.nanquantile looks at one gene after the other, in seconds; NaN are sorted to the end.
-        ordered, at = np.sort(X[:, some], axis=0), quantile * (known[:, some].sum(axis=0) - 1)
-        below, part = np.floor(at).astype(np.int64), at % 1.0
-        each = np.arange(len(some))
-        left, right = ordered[below, each], ordered[below + (part > 0), each]
-        low[some] = left + part * (right - left)
+        ordered = np.sort(X[:, measured_genes], axis=0)
+        rank = quantile * (measured[:, measured_genes].sum(axis=0) - 1)
+        lower_rank = np.floor(rank).astype(np.int64)
+        fraction = rank % 1.0
+        columns = np.arange(len(measured_genes))
+        lower_values = ordered[lower_rank, columns]
+        upper_values = ordered[lower_rank + (fraction > 0), columns]
+        low[measured_genes] = lower_values + fraction * (upper_values - lower_values)
         return cls(low)
 
     def transform(self, X: Array) -> Array:
-        """Fill in what is NaN; what is not stays."""
+        """Return X with missing values filled in."""
         return np.where(np.isnan(X), np.asarray(self.low, dtype=np.float64), X)
 
 
@@ -318,13 +390,8 @@ class LeftCensored:
 class HalfMinimum:
     """``x_ij = half the smallest value of gene j over the training samples``, where missing.
 
-    Of logarithms to base 2 that is the smallest value less 1. For metabolites and proteins below
-    the limit of detection. A gene that no training sample has gets that of all values.
-
-    Attributes
-    ----------
-    low : (n_genes,) float
-        What each gene's missing values become.
+    For logarithms to base 2 this is the smallest value less 1. For metabolites and proteins below
+    the limit of detection. A gene that no training sample has gets half the smallest of all values.
 
     Notes
     -----
@@ -332,6 +399,7 @@ class HalfMinimum:
     """
 
     low: Array
+    """(n_genes,) float: value that replaces each gene's missing values."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -344,26 +412,29 @@ class HalfMinimum:
         GenesigError
             Without logarithms, a value is negative.
         """
-        least = LeftCensored.fit(X, quantile=0.0).low
-        if not logarithms and least.min(initial=0) < 0:
+        smallest = LeftCensored.fit(X, quantile=0.0).low
+        if not logarithms and smallest.min(initial=0) < 0:
             raise GenesigError(
-                f"normalise.folds: half_minimum found {least.min():.4g}, of which no half is"
+                f"normalise.folds: half_minimum found {smallest.min():.4g}, of which no half is"
                 " smaller; if values are logarithms set its 'logarithms' to true"
             )
-        return cls(least - 1 if logarithms else least / 2)
+        return cls(smallest - 1 if logarithms else smallest / 2)
 
     def transform(self, X: Array) -> Array:
-        """Fill in what is NaN; what is not stays."""
+        """Return X with missing values filled in."""
         return np.where(np.isnan(X), np.asarray(self.low, dtype=np.float64), X)
 
 
-def of_low_genes(X: Array) -> bool:
+def missing_when_low(X: Array) -> bool:
     """Tell whether values of X (n, n_genes) are missing where they would be small.
 
     The genes that some samples miss have a mean that lies half a standard deviation of the genes'
     means below the median gene's: such values are not missing at random.
     """
-    lost = np.isnan(X)
-    means = np.where(lost, 0.0, X).sum(axis=0) / np.maximum(1, (~lost).sum(axis=0))
-    some = lost.any(axis=0) & ~lost.all(axis=0)
-    return bool(some.sum() > 1 and means[some].mean() < np.median(means) - means.std() / 2)
+    is_missing = np.isnan(X)
+    means = np.where(is_missing, 0.0, X).sum(axis=0) / np.maximum(1, (~is_missing).sum(axis=0))
+    partly_missing = is_missing.any(axis=0) & ~is_missing.all(axis=0)
+    return bool(
+        partly_missing.sum() > 1
+        and means[partly_missing].mean() < np.median(means) - means.std() / 2
+    )

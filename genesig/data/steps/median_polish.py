@@ -9,13 +9,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.collapse import by_size, numbered
+from genesig.data.steps.collapse import number_sets, sets_by_size
 from genesig.data.steps.sample_wise import average_ranks
 from genesig.errors import GenesigError
 
-ITERATIONS = 10
-TOLERANCE = 0.01
-CELLS = 2**21  # polished together, so that the memory does not grow with the study
+MAX_POLISH_ITERATIONS = 10
+POLISH_TOLERANCE = 0.01
+MAX_POLISHED_CELLS = 2**21  # at once, so that the memory does not grow with the study
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,15 +23,8 @@ class MedianPolish:
     """``median over the probes i of a set of (log2 x_i - effect_i)``.
 
     The effects are those of Tukey's median polish of the training arrays, probes × arrays, set
-    by set. For the training arrays themselves this is their polished value up to the polish's
-    own tolerance (see `median_polish`), and for a new array it needs no other one.
-
-    Attributes
-    ----------
-    effects : (n_probes,) float
-        log2 units; the median over a set is 0.
-    sets : (n_probes,) int
-        Number of each probe's set.
+    by set. For a training array this is its polished value, up to the tolerance of the polish
+    (see `median_polish`); a new array is summarised without any other array.
 
     Notes
     -----
@@ -40,7 +33,9 @@ class MedianPolish:
     """
 
     effects: Array
+    """(n_probes,) float: log2 units; the median over a set is 0."""
     sets: Array
+    """(n_probes,) int: number of each probe's set."""
     kind: ClassVar[Literal["fold"]] = "fold"
 
     @property
@@ -51,20 +46,20 @@ class MedianPolish:
     @classmethod
     def fit(cls, X: Array, *, by: Sequence[str] | None) -> MedianPolish:
         """Polish intensities, not logged; `by` names each column's set, None: each its own."""
-        sets = numbered("median_polish", by, X.shape[1])
+        sets = number_sets("median_polish", by, X.shape[1])
         return cls(median_polish(_log2(X), sets)[1], sets)
 
     def transform(self, X: Array) -> Array:
-        """Take the effects off, and the median of each set."""
+        """Return the median of each set after subtraction of the effects."""
         residual = _log2(X) - self.effects
         summary = np.empty((len(X), int(self.sets.max(initial=-1)) + 1))
-        for numbers, columns in by_size(self.sets):
-            summary[:, numbers] = _median(residual[:, columns], axis=2)
+        for set_numbers, columns in sets_by_size(self.sets):
+            summary[:, set_numbers] = _median(residual[:, columns], axis=2)
         return summary
 
 
 def median_polish(Y: Array, sets: Array) -> tuple[Array, Array]:
-    """Polish each probe set: ``y = value of the array + effect of the probe + residual``.
+    """Return array values and probe effects of ``y = value + effect + residual``, by probe set.
 
     Medians of probes and of arrays are taken off in turn, at most ten times or until the sum of
     the absolute residuals changes by less than 1 %.
@@ -85,57 +80,68 @@ def median_polish(Y: Array, sets: Array) -> tuple[Array, Array]:
     """
     values = np.empty((len(Y), int(sets.max(initial=-1)) + 1))
     effects = np.empty(Y.shape[1])
-    for numbers, columns in by_size(sets):
-        most = max(1, CELLS // (len(Y) * columns.shape[1]))
-        for start in range(0, len(numbers), most):
-            chunk = columns[start : start + most]
+    for set_numbers, columns in sets_by_size(sets):
+        sets_per_chunk = max(1, MAX_POLISHED_CELLS // (len(Y) * columns.shape[1]))
+        for start in range(0, len(set_numbers), sets_per_chunk):
+            chunk = columns[start : start + sets_per_chunk]
             tables = np.moveaxis(Y[:, chunk], 0, -1).copy()
             polished, effects[chunk] = _polish(tables)
-            values[:, numbers[start : start + most]] = polished.T
+            values[:, set_numbers[start : start + sets_per_chunk]] = polished.T
     return values, effects
 
 
 def _polish(tables: Array) -> tuple[Array, Array]:
-    """Polish tables (n_sets, n_probes, n_arrays), which are used up."""
-    total, probes, arrays = (np.zeros(tables.shape[:1] + s) for s in ((), *_margins(tables)))
-    before, active = np.zeros(len(tables)), np.arange(len(tables))
-    for _ in range(ITERATIONS):
-        rows = _median(tables, axis=2)
-        tables -= rows[:, :, None]
-        probes[active] += rows
-        _recentre(total, arrays, active)
-        columns = _median(tables, axis=1)
-        tables -= columns[:, None, :]
-        arrays[active] += columns
-        _recentre(total, probes, active)
-        after = np.abs(tables).sum(axis=(1, 2))
-        change = np.divide(before, after, out=np.ones_like(after), where=after > 0)
-        going = np.abs(1 - change) >= TOLERANCE
-        active, tables, before = active[going], tables[going], after[going]
+    """Return values (n_sets, n_arrays) and effects (n_sets, n_probes) of tables.
+
+    `tables` (n_sets, n_probes, n_arrays) become residuals in place. Sets whose residuals no longer
+    change leave `active`.
+    """
+    set_level, probe_effects, array_effects = (
+        np.zeros(tables.shape[:1] + effect_shape) for effect_shape in ((), *_effect_shapes(tables))
+    )
+    previous_size = np.zeros(len(tables))
+    active = np.arange(len(tables))
+    for _ in range(MAX_POLISH_ITERATIONS):
+        probe_medians = _median(tables, axis=2)
+        tables -= probe_medians[:, :, None]
+        probe_effects[active] += probe_medians
+        _move_median_to_level(set_level, array_effects, active)
+        array_medians = _median(tables, axis=1)
+        tables -= array_medians[:, None, :]
+        array_effects[active] += array_medians
+        _move_median_to_level(set_level, probe_effects, active)
+        size = np.abs(tables).sum(axis=(1, 2))
+        change = np.divide(previous_size, size, out=np.ones_like(size), where=size > 0)
+        changes = np.abs(1 - change) >= POLISH_TOLERANCE
+        active = active[changes]
+        tables = tables[changes]
+        previous_size = size[changes]
         if not len(active):
             break
-    return total[:, None] + arrays, probes
+    return set_level[:, None] + array_effects, probe_effects
 
 
-def _margins(tables: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _effect_shapes(tables: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tables.shape[1:2], tables.shape[2:]
 
 
-def _recentre(total: Array, part: Array, active: Array) -> None:
-    """Move the median of an effect to the total."""
-    shift = _median(part[active], axis=1)
-    part[active] -= shift[:, None]
-    total[active] += shift
+def _move_median_to_level(set_level: Array, effects: Array, active: Array) -> None:
+    """Move the median of the effects (n_sets, m) of the active sets to the level of the set."""
+    shift = _median(effects[active], axis=1)
+    effects[active] -= shift[:, None]
+    set_level[active] += shift
 
 
 def _median(values: Array, axis: int) -> Array:
-    """Take medians without numpy's search for NaN, which costs more than sorting short axes."""
-    ordered, n = np.sort(np.moveaxis(values, axis, -1), axis=-1), values.shape[axis]
+    """Return medians along an axis, on short axes quicker than numpy, which searches for NaN."""
+    ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)
+    n = values.shape[axis]
     upper = ordered[..., n // 2]
     return np.asarray(upper if n % 2 else (ordered[..., n // 2 - 1] + upper) / 2)
 
 
 def _log2(X: Array) -> Array:
+    """Return log2 of intensities; raise if one is not positive."""
     if X.min(initial=1) <= 0:
         raise GenesigError(
             f"normalise.folds: median_polish takes logarithms and needs positive intensities, "
@@ -144,7 +150,7 @@ def _log2(X: Array) -> Array:
     return np.asarray(np.log2(X))
 
 
-POINTS = 2**14
+N_GRID_POINTS = 2**14
 ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
 
@@ -153,10 +159,10 @@ class RmaBackground:
     """``E(signal | x)`` where x = signal + noise, signal exponential, noise normal.
 
     With a = x - mu - alpha sigma² the expectation is ``a + sigma phi(a/sigma) / Phi(a/sigma)``,
-    always positive. Of each array by itself: mu is the mode of its intensities below their mode,
-    sigma² twice the mean square below mu, 1 / alpha the mode of the distances above mu. An array
-    too small or too even for that (fewer than two different values on one side of mu) is left
-    as it is; no real array is.
+    always positive. Estimated for each array by itself: mu is the mode of its intensities below
+    their mode, sigma² twice the mean square below mu, 1 / alpha the mode of the distances above mu.
+    An array with fewer than two different values on one side of mu stays as it is; no real array
+    is so small or so even.
 
     Notes
     -----
@@ -171,40 +177,48 @@ class RmaBackground:
         """Correct each row."""
         corrected = np.empty(X.shape)
         for row, values in enumerate(X):
-            corrected[row] = _corrected(values)
+            corrected[row] = _expected_signal(values)
         return corrected
 
 
-def _corrected(values: Array) -> Array:
+def _expected_signal(values: Array) -> Array:
+    """Return E(signal | x) of the intensities x (n,) of one array (see `RmaBackground`)."""
     from scipy.special import ndtr  # here, because every job imports this module
 
     parameters = background_parameters(values)
     if parameters is None:
         return values
     alpha, mu, sigma = parameters
-    a = values - mu - alpha * sigma**2
-    z = a / sigma
-    far = z < -35  # where Phi has no digits left; the mean beyond z, as a continued fraction
-    z_near, z_far = np.where(far, 0, z), np.where(far, z, -35)
-    density = np.exp(-(z_near**2) / 2) / ROOT_TWO_PI
-    tail = sigma / (-z_far + 2 / (-z_far + 3 / -z_far))
-    return np.asarray(np.where(far, tail, a + sigma * density / ndtr(z_near)))
+    shifted = values - mu - alpha * sigma**2
+    standardised = shifted / sigma
+    is_extreme = (
+        standardised < -35
+    )  # where Phi has no digits left; the mean beyond z, as a continued fraction
+    ordinary = np.where(is_extreme, 0, standardised)
+    extreme = np.where(is_extreme, standardised, -35)
+    density = np.exp(-(ordinary**2) / 2) / ROOT_TWO_PI
+    extreme_mean = sigma / (-extreme + 2 / (-extreme + 3 / -extreme))
+    return np.asarray(
+        np.where(is_extreme, extreme_mean, shifted + sigma * density / ndtr(ordinary))
+    )
 
 
 def background_parameters(values: Array) -> tuple[float, float, float] | None:
-    """Return (alpha, mu, sigma) of one array, or None where they cannot be had."""
+    """Return (alpha, mu, sigma) of one array, or None if its values are too few or too even."""
     values = np.sort(values)
-    below = values[: np.searchsorted(values, _mode(values))] if _varies(values) else values[:0]
-    if not _varies(below):
+    values_below_mode = (
+        values[: np.searchsorted(values, _mode(values))] if _varies(values) else values[:0]
+    )
+    if not _varies(values_below_mode):
         return None
-    mu = _mode(below)
-    left = values[: np.searchsorted(values, mu)]
+    mu = _mode(values_below_mode)
+    noise_values = values[: np.searchsorted(values, mu)]
     above = values[np.searchsorted(values, mu, side="right") :] - mu
-    if len(left) < 2 or not _varies(above):
+    if len(noise_values) < 2 or not _varies(above):
         return None
-    sigma = float(np.sqrt(2 * np.sum((left - mu) ** 2) / (len(left) - 1)))
-    scale = _mode(above)
-    return (1 / scale, mu, sigma) if min(scale, sigma) > 0 else None
+    sigma = float(np.sqrt(2 * np.sum((noise_values - mu) ** 2) / (len(noise_values) - 1)))
+    signal_mean = _mode(above)
+    return (1 / signal_mean, mu, sigma) if min(signal_mean, sigma) > 0 else None
 
 
 def _varies(ordered: Array) -> bool:
@@ -212,38 +226,47 @@ def _varies(ordered: Array) -> bool:
 
 
 def _mode(values: Array) -> float:
-    """Return where the density of sorted values is highest.
+    """Return the mode of sorted values: the maximum of a kernel density estimate.
 
-    Epanechnikov kernel on `POINTS` points, the values shared out between their neighbours on a
-    grid twice as fine as needed, the convolution by Fourier transform, as affy does it.
+    Epanechnikov kernel on `N_GRID_POINTS` points. Each value's mass goes to its two neighbours on a
+    grid twice as fine as needed, and the convolution is a Fourier transform, as in affy.
     """
     width = _bandwidth(values)
-    low, high = values[0] - 7 * width, values[-1] + 7 * width
-    offsets = np.arange(POINTS + 1) / (2 * POINTS - 1) * 2 * (high - low)
-    half = np.sqrt(5.0) * width
-    kernel = np.where(offsets < half, 0.75 / half * (1 - (offsets / half) ** 2), 0)
-    density = _convolved(_shared_out(values, low, high), np.r_[kernel, kernel[-2:0:-1]])
-    grid = np.arange(POINTS) / (POINTS - 1)
-    at = grid * (high - low - 8 * width) + low + 4 * width
-    return float(at[np.argmax(np.interp(at, grid * (high - low) + low, density))])
+    grid_start = values[0] - 7 * width
+    grid_end = values[-1] + 7 * width
+    offsets = np.arange(N_GRID_POINTS + 1) / (2 * N_GRID_POINTS - 1) * 2 * (grid_end - grid_start)
+    half_width = np.sqrt(5.0) * width
+    kernel = np.where(
+        offsets < half_width, 0.75 / half_width * (1 - (offsets / half_width) ** 2), 0
+    )
+    density = _smoothed_mass(
+        _binned_mass(values, grid_start, grid_end), np.r_[kernel, kernel[-2:0:-1]]
+    )
+    grid = np.arange(N_GRID_POINTS) / (N_GRID_POINTS - 1)
+    points = grid * (grid_end - grid_start - 8 * width) + grid_start + 4 * width
+    return float(
+        points[np.argmax(np.interp(points, grid * (grid_end - grid_start) + grid_start, density))]
+    )
 
 
-def _convolved(mass: Array, kernel: Array) -> Array:
-    spectrum = np.fft.rfft(mass, 2 * POINTS) * np.conj(np.fft.rfft(kernel))
-    return np.asarray(np.fft.irfft(spectrum, 2 * POINTS)[:POINTS])
+def _smoothed_mass(mass: Array, kernel: Array) -> Array:
+    spectrum = np.fft.rfft(mass, 2 * N_GRID_POINTS) * np.conj(np.fft.rfft(kernel))
+    return np.asarray(np.fft.irfft(spectrum, 2 * N_GRID_POINTS)[:N_GRID_POINTS])
 
 
-def _shared_out(values: Array, low: float, high: float) -> Array:
-    """Put each value's mass on the two points of the grid around it."""
-    place = (values - low) / ((high - low) / (POINTS - 1))
-    left = np.clip(np.floor(place).astype(np.int64), 0, POINTS - 2)
-    share = place - left
-    mass = np.bincount(left, 1 - share, POINTS) + np.bincount(left + 1, share, POINTS)
+def _binned_mass(values: Array, low: float, high: float) -> Array:
+    """Return the mass at each grid point, shared between the two points around each value."""
+    grid_position = (values - low) / ((high - low) / (N_GRID_POINTS - 1))
+    left_point = np.clip(np.floor(grid_position).astype(np.int64), 0, N_GRID_POINTS - 2)
+    share = grid_position - left_point
+    mass = np.bincount(left_point, 1 - share, N_GRID_POINTS) + np.bincount(
+        left_point + 1, share, N_GRID_POINTS
+    )
     return np.asarray(mass / len(values))
 
 
 def _bandwidth(values: Array) -> float:
-    """Silverman's rule for values that are not all the same."""
+    """Return the bandwidth by Silverman's rule, for values that are not all the same."""
     deviation = values.std(ddof=1)
     quartile, upper = np.quantile(values, (0.25, 0.75))
     spread = min(deviation, (upper - quartile) / 1.34) or deviation
@@ -255,11 +278,7 @@ class Quantile:
     """Give each sample the mean distribution of the training samples.
 
     ``target[i] = mean over training samples of their i-th smallest value``; a value of (average)
-    rank r becomes target at r, halfway between two where r is.
-
-    Attributes
-    ----------
-    target : (n_genes,) float, growing
+    rank r becomes the target at r, or the mean of two targets if r is halfway between ranks.
 
     Notes
     -----
@@ -267,6 +286,7 @@ class Quantile:
     """
 
     target: Array
+    """(n_genes,) float, growing."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -277,6 +297,7 @@ class Quantile:
 
     def transform(self, X: Array) -> Array:
         """Look the ranks of each row up in the target."""
-        twice = (2 * average_ranks(X)).astype(np.int64)  # average ranks are whole or half
-        lower, upper = self.target[twice // 2 - 1], self.target[(twice + 1) // 2 - 1]
+        doubled_ranks = (2 * average_ranks(X)).astype(np.int64)  # average ranks are whole or half
+        lower = self.target[doubled_ranks // 2 - 1]
+        upper = self.target[(doubled_ranks + 1) // 2 - 1]
         return np.asarray((lower + upper) / 2)

@@ -1,4 +1,4 @@
-"""Whether a value, or a whole omic of a sample, is missing, as a variable of its own."""
+"""Indicator columns: 1 if a gene's value, or a whole omic of a sample, is missing, otherwise 0."""
 
 from __future__ import annotations
 
@@ -16,131 +16,158 @@ from genesig.results.dataset import OMIC
 if TYPE_CHECKING:
     import pandas as pd
 
-NAME = "missing_indicators"
-SUFFIX = " missing"
-"""What follows the name of a gene, or of an omic, in that of its indicator."""
-GENE = "gene"
+MISSING_INDICATORS = "missing_indicators"
+INDICATOR_SUFFIX = " missing"
+"""The name of an indicator is the name of its gene, or of its omic, and this suffix."""
+GENE_SOURCE = "gene"
 
 
 @dataclass(frozen=True, eq=False)
 class MissingIndicators:
     """``x_ia = 1 where x_ij is missing, else 0``, a the column that stands for gene j.
 
-    Where a column stands for several genes, those of an omic, it is 1 where all are missing.
+    The indicator of an omic is 1 where all genes of the omic are missing.
 
-    A column that is the same in all training samples of a split has no spread there, so that no
-    model of it can select it.
-
-    Attributes
-    ----------
-    of, added : (m,) int or None
-        Columns of the genes, and of the indicator of each; None for none.
+    An indicator that is constant over the training samples of a split has no variance there, so
+    that no model of that split selects it.
     """
 
     of: Array | None = None
+    """(m,) int or None: columns of the genes that have an indicator; None if there are no
+    indicators."""
     added: Array | None = None
+    """(m,) int or None: column of the indicator of each of these genes."""
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 
     def transform(self, X: Array) -> Array:
-        """Fill in the columns that are added; all others stay."""
-        out = np.array(X, dtype=float)
+        """Fill in the indicator columns; all other columns stay."""
+        filled = np.array(X, dtype=float)
         if self.of is not None and self.added is not None:
-            for column, genes in by_column(self.of, self.added):
-                out[:, column] = np.isnan(out[:, genes]).all(axis=1)
-        return out
+            for column, genes in genes_by_indicator(self.of, self.added):
+                filled[:, column] = np.isnan(filled[:, genes]).all(axis=1)
+        return filled
 
     def among(self, columns: Array) -> MissingIndicators:
-        """Return the step where only some columns are left, which are numbered anew."""
+        """Return the step for a matrix of only the given columns, in this order."""
         if self.of is None or self.added is None:
             return self
-        number = {column: place for place, column in enumerate(columns.tolist())}
+        new_number = {column: position for position, column in enumerate(columns.tolist())}
         pairs = zip(self.of.tolist(), self.added.tolist(), strict=True)
-        left = [(number[j], number[a]) for j, a in pairs if j in number and a in number]
-        return MissingIndicators(*np.array(left, dtype=np.int64).reshape(-1, 2).T)
+        remaining = [
+            (new_number[gene], new_number[indicator])
+            for gene, indicator in pairs
+            if gene in new_number and indicator in new_number
+        ]
+        return MissingIndicators(*np.array(remaining, dtype=np.int64).reshape(-1, 2).T)
 
 
-def by_column(of: Array, added: Array) -> Iterator[tuple[int, Array]]:
-    """Give each indicator's column with those of the genes that it stands for."""
+def genes_by_indicator(of: Array, added: Array) -> Iterator[tuple[int, Array]]:
+    """Yield the column of each indicator and the columns (m,) of its genes."""
     order = np.argsort(added, kind="stable")
     columns, starts = np.unique(added[order], return_index=True)
     yield from zip(columns.tolist(), np.split(of[order], starts)[1:], strict=True)
 
 
 def with_columns(dataset: Dataset, steps: Sequence[Mapping[str, Any]]) -> Dataset:
-    """Add a column, still empty, for each gene, or omic, that some samples miss and some have.
+    """Return the data set with an empty column for each gene, or omic, that only some samples have.
 
-    A data set whose steps ask for no indicators is returned as it is.
+    Without the step of indicators, the data set is returned as it is.
 
     Raises
     ------
     GenesigError
         A gene has the name of another's indicator.
     """
-    if (each := _each(steps)) is None:
+    if (source := _indicator_source(steps)) is None:
         return dataset
     import pandas as pd
 
-    about = _of_genes(dataset) if each == GENE else _of_omics(dataset)
-    if taken := sorted(set(about.index) & set(dataset.genes)):
-        raise GenesigError(f"{NAME}: there is a gene called '{taken[0]}' already; rename it")
-    X = np.hstack([dataset.X, np.full((len(dataset.X), len(about)), np.nan)])
-    return replace(dataset, X=X, var=pd.concat([dataset.var, about]))
+    indicator_rows = (
+        _gene_indicators(dataset) if source == GENE_SOURCE else _omic_indicators(dataset)
+    )
+    if clashes := sorted(set(indicator_rows.index) & set(dataset.genes)):
+        raise GenesigError(
+            f"{MISSING_INDICATORS}: there is a gene called '{clashes[0]}' already; rename it"
+        )
+    X = np.hstack([dataset.X, np.full((len(dataset.X), len(indicator_rows)), np.nan)])
+    return replace(dataset, X=X, var=pd.concat([dataset.var, indicator_rows]))
 
 
-def indicators(dataset: Dataset) -> int:
-    """Count the columns that are indicators: what each stands for, gene or omic, is there, too."""
-    known = {*dataset.genes, *dataset.omics}
-    return sum(name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in known
-               for name in dataset.genes)  # fmt: skip
+def count_indicators(dataset: Dataset) -> int:
+    """Return the number of columns whose name is that of an indicator of a gene or an omic."""
+    sources = {*dataset.genes, *dataset.omics}
+    return sum(
+        name.endswith(INDICATOR_SUFFIX) and name.removesuffix(INDICATOR_SUFFIX) in sources
+        for name in dataset.genes
+    )
 
 
-def _each(steps: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return what the step has an indicator for; None where it is not among the steps."""
-    return next((step.get("each", GENE) for step in steps if step["step"] == NAME), None)
+def _indicator_source(steps: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return "gene" or "omic", the setting of the step of indicators; None without that step."""
+    return next(
+        (step.get("each", GENE_SOURCE) for step in steps if step["step"] == MISSING_INDICATORS),
+        None,
+    )
 
 
-def _of_genes(dataset: Dataset) -> pd.DataFrame:
-    lost = np.isnan(dataset.X)
-    some = np.flatnonzero(lost.any(axis=0) & ~lost.all(axis=0))
-    about = dataset.var.iloc[some].copy()
-    about.index = about.index + SUFFIX
-    about["symbol"] = about["symbol"] + SUFFIX
-    return about
+def _gene_indicators(dataset: Dataset) -> pd.DataFrame:
+    """Return gene-table rows for indicators of the genes that only some samples have."""
+    is_missing = np.isnan(dataset.X)
+    partly_missing = np.flatnonzero(is_missing.any(axis=0) & ~is_missing.all(axis=0))
+    indicator_rows = dataset.var.iloc[partly_missing].copy()
+    indicator_rows.index = indicator_rows.index + INDICATOR_SUFFIX
+    indicator_rows["symbol"] = indicator_rows["symbol"] + INDICATOR_SUFFIX
+    return indicator_rows
 
 
-def _of_omics(dataset: Dataset) -> pd.DataFrame:
-    """Describe the indicators as their omic's first gene is described, but for its name."""
-    of = dataset.omic_of()
-    first = [int(np.argmax(of == k)) for k, some in enumerate(lacking(dataset).T) if some.any()]
-    about = dataset.var.iloc[first].copy()
-    about.index = about[OMIC].astype(str) + SUFFIX
-    about["symbol"] = about.index
-    return about
+def _omic_indicators(dataset: Dataset) -> pd.DataFrame:
+    """Return the gene-table rows of the indicators: the first gene of each omic, renamed."""
+    omic_of_gene = dataset.omic_of()
+    first_genes = [
+        int(np.argmax(omic_of_gene == omic))
+        for omic, lacks_omic in enumerate(lacks_omics(dataset).T)
+        if lacks_omic.any()
+    ]
+    indicator_rows = dataset.var.iloc[first_genes].copy()
+    indicator_rows.index = indicator_rows[OMIC].astype(str) + INDICATOR_SUFFIX
+    indicator_rows["symbol"] = indicator_rows.index
+    return indicator_rows
 
 
-def lacking(dataset: Dataset) -> Array:
-    """Tell which samples miss every gene of which omic, (n_samples, n_omics) bool."""
-    lost, of = np.isnan(dataset.X), dataset.omic_of() if dataset.omics else None
-    found = [lost[:, of == omic].all(axis=1) for omic in range(len(dataset.omics))]
-    return np.column_stack(found) if found else np.zeros((len(lost), 0), dtype=bool)
+def lacks_omics(dataset: Dataset) -> Array:
+    """Return which samples lack every gene of an omic, (n_samples, n_omics) bool."""
+    is_missing = np.isnan(dataset.X)
+    omic_of_gene = dataset.omic_of() if dataset.omics else None
+    lacks_omic = [
+        is_missing[:, omic_of_gene == omic].all(axis=1) for omic in range(len(dataset.omics))
+    ]
+    return np.column_stack(lacks_omic) if lacks_omic else np.zeros((len(is_missing), 0), dtype=bool)
 
 
-def with_indicators(
-    steps: Sequence[Mapping[str, Any]], var: pd.DataFrame
-) -> list[dict[str, Any]]:  # fmt: skip
-    """Tell the step which columns stand for which genes."""
-    if (each := _each(steps)) is None:
+def with_indicators(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the steps with the columns of genes and indicators as settings of their step."""
+    if (source := _indicator_source(steps)) is None:
         return list(map(dict, steps))
     genes = [str(gene) for gene in var.index]
-    place = {gene: k for k, gene in enumerate(genes)}
-    own = {gene: [place[gene]] for gene in genes}
-    if each != GENE:
+    position = {gene: column for column, gene in enumerate(genes)}
+    columns_of_source = {gene: [position[gene]] for gene in genes}
+    if source != GENE_SOURCE:
         omics = var[OMIC].astype(str).tolist()
-        own = {omic: [k for k, of in enumerate(omics) if of == omic and genes[k] != omic + SUFFIX]
-               for omic in set(omics)}  # fmt: skip
-    pairs = [(k, place[name + SUFFIX]) for name, some in own.items() if name + SUFFIX in place
-             for k in some]  # fmt: skip
-    of, added = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    told = {"step": NAME, "of": of, "added": added}
-    return [dict(told) if step["step"] == NAME else dict(step) for step in steps]
+        columns_of_source = {
+            omic: [
+                column
+                for column, omic_of_column in enumerate(omics)
+                if omic_of_column == omic and genes[column] != omic + INDICATOR_SUFFIX
+            ]
+            for omic in set(omics)
+        }
+    pairs = [
+        (column, position[name + INDICATOR_SUFFIX])
+        for name, columns in columns_of_source.items()
+        if name + INDICATOR_SUFFIX in position
+        for column in columns
+    ]
+    gene_columns, indicator_columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    settings = {"step": MISSING_INDICATORS, "of": gene_columns, "added": indicator_columns}
+    return [dict(settings) if step["step"] == MISSING_INDICATORS else dict(step) for step in steps]

@@ -1,4 +1,4 @@
-"""Mean and spread of each gene over the training samples taken away; fitted values in JSON."""
+"""Centring and scaling of genes by training samples, and the stored state of fitted steps."""
 
 from __future__ import annotations
 
@@ -13,14 +13,10 @@ from genesig.data.steps.sample_wise import inverse_scale
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """Subtract the training mean from each gene.
-
-    Attributes
-    ----------
-    mean : (n_genes,) float
-    """
+    """Subtract the training mean from each gene."""
 
     mean: Array
+    """(n_genes,) float."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -36,16 +32,11 @@ class Centre:
 
 @dataclass(frozen=True, eq=False)
 class UnitVariance:
-    """Divide each gene by its training standard deviation (ddof=0).
-
-    Attributes
-    ----------
-    inverse_scale : (n_genes,) float
-        1 / standard deviation; 0 for a gene that is constant on the training rows, which
-        becomes 0 everywhere.
-    """
+    """Divide each gene by its training standard deviation (ddof=0)."""
 
     inverse_scale: Array
+    """(n_genes,) float: 1 / standard deviation; 0 for a gene that is constant on the training rows,
+    which becomes 0 everywhere."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 
@@ -60,16 +51,16 @@ class UnitVariance:
 
 
 def state_of(step: Any) -> dict[str, Any]:
-    """Return what is stored of a fitted step: arrays as lists, None where a number is missing."""
-    return {name: _plain(getattr(step, name)) for name in stored(step)}
+    """Return the stored fields of a fitted step: arrays as lists, None for a missing number."""
+    return {name: _json_value(getattr(step, name)) for name in stored_fields(step)}
 
 
-def stored(step: Any) -> list[str]:
-    """Return the names of what is stored of a step, or of its class."""
+def stored_fields(step: Any) -> list[str]:
+    """Return the names of the stored fields of a step, or of its class."""
     return [field.name for field in fields(step) if field.metadata.get("stored", True)]
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return list(value) if isinstance(value, tuple) else value
     if value.dtype.kind == "f" and np.isnan(value).any():

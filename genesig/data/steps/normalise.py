@@ -1,12 +1,16 @@
-"""Normalisation steps in a row, and which of them may see what.
+"""Sequences of normalisation steps, fitted on training rows and applied to any row.
 
-A step of kind ``"sample"`` looks at one sample at a time. A step of kind ``"fold"`` learns across
-samples: it is fitted on training rows and its fitted values are applied to any other row. One of
-kind ``"batch"`` does so, too, and is told what the sample table says of each row. One of kind
-``"study"`` looks at one study at a time, all of which is on one side where studies are held out;
-``"studies"`` learns of several, and takes any other by itself. None is told the label, but for the
-step that leaves out genes which most of a class misses, and for study held fixed: these are told
-the response of their training rows, a permuted one where labels are.
+The kind of a step says which data it uses:
+
+* ``"sample"``: one sample at a time, nothing is learned;
+* ``"fold"``: learns across training rows, and its fitted values are applied to any other row;
+* ``"batch"``: the same, with the rows of the sample table as a second argument;
+* ``"study"``: one study at a time; held-out studies are held out whole;
+* ``"studies"``: learns across training studies, and treats any other study by itself.
+
+No step uses the label, with two exceptions: the step that leaves out genes which most of a class
+misses, and the adjustment for study. These get the response of their training rows, permuted if the
+labels are permuted.
 """
 
 from __future__ import annotations
@@ -18,7 +22,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.alignment import ALIGNED, ALIGNERS, AUTO, LEARNED, Alignments, chosen
+from genesig.data.steps.alignment import (
+    ALIGNED,
+    ALIGNERS,
+    AUTO,
+    LEARNED,
+    Alignments,
+    best_alignment,
+)
 from genesig.data.steps.collapse import Collapse, with_sets
 from genesig.data.steps.combat import BatchCorrection
 from genesig.data.steps.counts import LogCpm, SizeFactors, Vst
@@ -45,111 +56,114 @@ if TYPE_CHECKING:
 
 Steps = Sequence[Mapping[str, Any]]
 
-# Refitted in every inner fold, by the solver, hence last.
-MOMENTS = ("centre", "unit_variance")
-# After these a column is no longer the gene of that name as it was measured (see `described`).
-SUMMARIES = (
-    "knn_impute", "mean_impute", "left_censored", "half_minimum", "size_factors", "vst",
-    "median_polish", "collapse", "combat",
-)  # fmt: skip
-# What fills in missing values: first of the learned steps, as no other takes them.
-FILLERS = ("knn_impute", "mean_impute", "left_censored", "half_minimum")
-# Of these, those that take what is missing for a value too small to be measured.
-AS_LOW = ("left_censored", "half_minimum")
-# Which genes are left out by how much of a class misses them.
-BY_CLASS = ("knn_impute",)
-# Which studies' locations are found beside the response.
-BY_RESPONSE = ("fix_studies",)
-# Whose class finds at once, by `together`, what it needs for many sets of training rows.
-TOGETHER = ("knn_impute",)
+# The solver refits these in every inner fold, so they come last.
+MOMENT_STEPS = ("centre", "unit_variance")
+# After one of these, a column no longer has the measured values of its gene (see `described`).
+SUMMARY_STEPS = (
+    "knn_impute",
+    "mean_impute",
+    "left_censored",
+    "half_minimum",
+    "size_factors",
+    "vst",
+    "median_polish",
+    "collapse",
+    "combat",
+)
+# Steps that fill in missing values. They come first, as no other learned step accepts these.
+IMPUTATION_STEPS = ("knn_impute", "mean_impute", "left_censored", "half_minimum")
+# Imputation steps that treat a missing value as too small to be measured.
+LOW_VALUE_STEPS = ("left_censored", "half_minimum")
+# Steps that use the classes of the training rows.
+STEPS_WITH_CLASSES = ("knn_impute",)
+# Steps that use the response of the training rows.
+STEPS_WITH_RESPONSE = ("fix_studies",)
+# Steps whose class has `together`, which computes settings for many sets of training rows at once.
+SHARED_STEPS = ("knn_impute",)
 
 
 class Normaliser(Protocol):
-    """A fitted step: a dataclass whose fields are its settings or what it learned.
+    """A fitted step: a dataclass whose fields are its settings or its fitted values.
 
     Its class has ``fit(X, **settings)``, unless it is of kind ``"sample"``: it has nothing to learn
     and is ``cls(**settings)``. A step of kind ``"batch"`` takes the rows of the sample table as
-    second argument of ``fit`` and of ``transform``; there, None means that nothing is known of
-    them. The fields are all that is stored of a step (`state_of`): ``cls(**fields)`` is it again.
+    second argument of ``fit`` and of ``transform``; there, None means that these are not known.
+    Only the fields of a step are stored (`state_of`): ``cls(**fields)`` builds it again.
     """
 
     @property
     def kind(self) -> Literal["sample", "fold", "batch", "study", "studies"]:
-        """What the step looks at."""
+        """Which data the step uses (see the top of this file)."""
 
     @property
     def genes(self) -> Array | None:
-        """Columns that are left, or that stand for their set; None for steps that keep all."""
+        """Columns that are kept, or that represent their set; None for steps that keep all."""
 
-    def transform(self, X: Array, *about: Any) -> Array:
-        """Return the normalised rows; each depends on itself and on the fitted values only."""
+    def transform(self, X: Array, *obs: Any) -> Array:
+        """Return the normalised rows; each depends only on itself and on the fitted values."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Fitted steps, to be applied to training rows, test rows or one new sample alike.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Registry names of the steps.
-    steps : tuple of Normaliser
-    n_genes : int
-        Columns that `transform` takes.
-    """
+    """Fitted steps, to be applied to training rows, test rows or one new sample alike."""
 
     names: tuple[str, ...]
+    """Registry names of the steps."""
     steps: tuple[Normaliser, ...]
     n_genes: int
+    """Columns that `transform` takes."""
 
     @property
     def genes(self) -> Array:
-        """Numbers of the kept genes among those that `transform` takes."""
+        """Kept genes, as columns of the matrix that `transform` takes."""
         genes = np.arange(self.n_genes)
         for step in self.steps:
             genes = genes if step.genes is None else genes[step.genes]
         return genes
 
-    def transform(self, X: Array, about: pd.DataFrame | None = None) -> Array:
+    def transform(self, X: Array, obs: pd.DataFrame | None = None) -> Array:
         """Apply the steps; (n, n_genes) becomes (n, len(genes)).
 
-        `about` are the rows of the sample table, where they are known: without them no batch is
+        `obs` are the rows of the sample table, if they are known: without them no batch is
         corrected.
         """
         for name, step in zip(self.names, self.steps, strict=True):
             with answering("steps", name):
                 width = X.shape[1] if step.genes is None else len(step.genes)
-                found = apply(step, X, about)
-            check_answer("steps", name, found, (len(X), width))
-            X = found
+                transformed = apply(step, X, obs)
+            check_answer("steps", name, transformed, (len(X), width))
+            X = transformed
         return X
 
-    def uncorrected(self, about: pd.DataFrame) -> Array:
+    def uncorrected(self, obs: pd.DataFrame) -> Array:
         """Return the mask of the samples whose batch some step cannot correct."""
-        n = len(about)
-        masks = [s.uncorrected(about, n) for s in self.steps if isinstance(s, BatchCorrection)]
+        n = len(obs)
+        masks = [s.uncorrected(obs, n) for s in self.steps if isinstance(s, BatchCorrection)]
         return np.asarray(np.any([np.zeros(n, dtype=bool), *masks], axis=0))
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to build the record again, as JSON has it."""
-        steps = [{"step": n, **state_of(s)} for n, s in zip(self.names, self.steps, strict=True)]
+        steps = [
+            {"step": name, **state_of(step)}
+            for name, step in zip(self.names, self.steps, strict=True)
+        ]
         return {"n_genes": self.n_genes, "steps": steps}
 
     @classmethod
-    def of(cls, state: Mapping[str, Any]) -> Reference:
+    def from_state(cls, state: Mapping[str, Any]) -> Reference:
         """Build the record from its `state`."""
         names = tuple(step["step"] for step in state["steps"])
-        steps = tuple(map(_rebuilt, state["steps"]))
+        steps = tuple(map(_rebuild_step, state["steps"]))
         return cls(names, steps, state["n_genes"])
 
 
-def apply(step: Normaliser, X: Array, about: pd.DataFrame | None) -> Array:
-    """Apply a fitted step; only one that corrects batches or aligns studies is told about them."""
-    told = step.kind in ("batch", "study", "studies")
-    return step.transform(X, about) if told else step.transform(X)
+def apply(step: Normaliser, X: Array, obs: pd.DataFrame | None) -> Array:
+    """Return the rows after a fitted step; only a step for batches or studies gets `obs`."""
+    takes_samples = step.kind in ("batch", "study", "studies")
+    return step.transform(X, obs) if takes_samples else step.transform(X)
 
 
-def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
+def _rebuild_step(state: Mapping[str, Any]) -> Normaliser:
     values = {key: value for key, value in state.items() if key != "step"}
     arrays = {k: np.asarray(v) if isinstance(v, list) else v for k, v in values.items()}
     fitted: Normaliser = _class_of(state["step"])(**arrays)
@@ -157,66 +171,69 @@ def _rebuilt(state: Mapping[str, Any]) -> Normaliser:
 
 
 def _class_of(name: str) -> Any:
-    """Return the class of a step; those which align studies are none that a config may list."""
+    """Return the class of a step; the steps that align studies are not in the public registry."""
     return ALIGNERS[name] if name in ALIGNERS else pick("normalise.folds", NORMALISERS, name)
 
 
 def learned_steps(folds: Steps, dataset: Dataset) -> list[dict[str, Any]]:
-    """Return ``normalise.folds``, told what `bound` tells, behind what aligns studies."""
-    first = LEARNED.get(dataset.provenance.get("align", ""))
-    return bound([*([{"step": first}] if first else []), *folds], dataset)
+    """Return the learned steps of a study: the alignment of studies, then ``normalise.folds``.
+
+    With the settings that `bind_steps` adds.
+    """
+    aligner = LEARNED.get(dataset.provenance.get("align", ""))
+    return bind_steps([*([{"step": aligner}] if aligner else []), *folds], dataset)
 
 
-def bound(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
-    """Tell the steps what the config leaves to the data set: sets and places of columns, batches.
+def bind_steps(steps: Steps, dataset: Dataset) -> list[dict[str, Any]]:
+    """Return the steps with the settings that come from the data set: sets, positions, batches.
 
     Raises
     ------
     GenesigError
         The gene table lacks a column; a covariate is the label.
     """
-    told = with_places(with_sets(with_batch(steps, dataset.design), dataset.var), dataset.var)
-    return with_indicators(told, dataset.var)
+    placed = with_places(with_sets(with_batch(steps, dataset.design), dataset.var), dataset.var)
+    return with_indicators(placed, dataset.var)
 
 
 def with_response(steps: Steps, dataset: Dataset, y: Array) -> list[dict[str, Any]]:
-    """Tell the steps that may know it the response y of the training rows.
+    """Return the steps with the response y of the training rows in those that use it.
 
-    Each takes the classes, or None where there are none, or the response as numbers.
+    Such a step takes the classes (None if there are none), or the response as numbers.
     """
-    told = [dict(step) for step in steps]
-    for step in told:
-        if step["step"] in BY_CLASS:
+    with_responses = [dict(step) for step in steps]
+    for step in with_responses:
+        if step["step"] in STEPS_WITH_CLASSES:
             step["classes"] = None if dataset.design.classes is None else y
-        if step["step"] in BY_RESPONSE:
+        if step["step"] in STEPS_WITH_RESPONSE:
             step["response"] = dataset.kind.number(y)
-    return told
+    return with_responses
 
 
 def reference_of_all(dataset: Dataset, steps: Steps) -> Reference:
     """Fit the steps before centring and scaling on all samples, as for the final model."""
-    told = with_response(learned_steps(steps, dataset), dataset, dataset.response())
-    return fit_reference_steps(dataset.X, told, dataset.obs)
+    all_steps = with_response(learned_steps(steps, dataset), dataset, dataset.response())
+    return fit_reference_steps(dataset.X, all_steps, dataset.obs)
 
 
 def with_batch(steps: Steps, design: Design) -> list[dict[str, Any]]:
-    """Tell the steps that correct batches which column of the sample table names them."""
-    named = []
+    """Return the steps with the sample-table column of the batches in those that correct these."""
+    with_batches = []
     for step in steps:
         if step["step"] in ALIGNERS:
-            named.append({**step, "column": design.batch})
+            with_batches.append({**step, "column": design.batch})
             continue
-        batch = pick("normalise.folds", NORMALISERS, step["step"]).kind == "batch"
-        if batch and design.label in step["covariates"]:
+        corrects_batches = pick("normalise.folds", NORMALISERS, step["step"]).kind == "batch"
+        if corrects_batches and design.label in step["covariates"]:
             raise GenesigError(
                 f"normalise.folds: covariate '{design.label}' of {step['step']} is the label, "
                 "which no step may see; take it out"
             )
-        named.append({**step, "batch": design.batch} if batch else dict(step))
-    return named
+        with_batches.append({**step, "batch": design.batch} if corrects_batches else dict(step))
+    return with_batches
 
 
-def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Reference:
+def fit_steps(X: Array, steps: Steps, obs: pd.DataFrame | None = None) -> Reference:
     """Fit steps one after the other, each on the training rows as the ones before leave them.
 
     Parameters
@@ -224,8 +241,8 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
     X : (n_train, n_genes) float
         Training rows; not modified.
     steps : list of {"step": name, setting: value, ...}
-        A setting ``by`` names the set of each column of `X` (see `bound`), or None.
-    about : DataFrame or None
+        A setting ``by`` names the set of each column of `X` (see `bind_steps`), or None.
+    obs : DataFrame or None
         The training rows of the sample table, for steps that correct batches.
 
     Raises
@@ -233,58 +250,61 @@ def fit_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Refe
     GenesigError
         If a filter leaves no gene or cannot be applied.
     """
-    n_genes, fitted, genes = X.shape[1], [], np.arange(X.shape[1])
-    for place, step in enumerate(steps, 1):
-        # What has indicators is answered by `bound`, from the data set.
+    n_genes = X.shape[1]
+    fitted = []
+    genes = np.arange(X.shape[1])
+    for position, step in enumerate(steps, 1):
+        # `bind_steps` has turned the setting "each" into columns.
         settings = {key: value for key, value in step.items() if key not in ("step", "each")}
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
-        kind = _class_of(step["step"])
+        step_class = _class_of(step["step"])
         with answering("steps", step["step"]):
-            fitted.append(among(_fitted(kind, X, about, settings), genes))
-            # Nothing learns from the last.
-            X = apply(fitted[-1], X, about) if place < len(steps) else X
+            fitted.append(among(_fit_step(step_class, X, obs, settings), genes))
+            # No step learns from the result of the last one.
+            X = apply(fitted[-1], X, obs) if position < len(steps) else X
         genes = genes if fitted[-1].genes is None else genes[fitted[-1].genes]
     return Reference(tuple(step["step"] for step in steps), tuple(fitted), n_genes)
 
 
-def _fitted(kind: Any, X: Array, about: pd.DataFrame | None, settings: dict[str, Any]) -> Any:
-    if kind.kind in ("sample", "study"):
-        return kind(**settings)
-    known = (about,) if kind.kind in ("batch", "studies") else ()
-    return kind.fit(X, *known, **settings)
+def _fit_step(step_class: Any, X: Array, obs: pd.DataFrame | None, settings: dict[str, Any]) -> Any:
+    if step_class.kind in ("sample", "study"):
+        return step_class(**settings)
+    obs_argument = (obs,) if step_class.kind in ("batch", "studies") else ()
+    return step_class.fit(X, *obs_argument, **settings)
 
 
-def fit_reference_steps(X: Array, steps: Steps, about: pd.DataFrame | None = None) -> Reference:
+def fit_reference_steps(X: Array, steps: Steps, obs: pd.DataFrame | None = None) -> Reference:
     """Fit the steps before centring and scaling, on the training rows of an outer split."""
     check_order(steps)
-    return fit_steps(X, [step for step in steps if step["step"] not in MOMENTS], about)
+    return fit_steps(X, [step for step in steps if step["step"] not in MOMENT_STEPS], obs)
 
 
-def moments(steps: Steps) -> dict[str, bool]:
-    """Tell which of centring and scaling there is, as the solver's ``training_sets`` takes it."""
+def moment_settings(steps: Steps) -> dict[str, bool]:
+    """Return whether the steps centre and scale, as keyword arguments of ``training_sets``."""
     check_order(steps)
-    names = [step["step"] for step in steps]
-    return {name: name in names for name in MOMENTS}
+    step_names = [step["step"] for step in steps]
+    return {name: name in step_names for name in MOMENT_STEPS}
 
 
 def check_order(folds: Steps) -> None:
-    """Refuse fold steps after centring or scaling, and those two more than once."""
+    """Raise if a fold step follows centring or scaling, or if one of those two is repeated."""
     names = [step["step"] for step in folds]
-    for name in MOMENTS:
+    for name in MOMENT_STEPS:
         if names.count(name) > 1:
             raise GenesigError(f"normalise.folds: '{name}' occurs {names.count(name)} times")
-    others = [place for place, name in enumerate(names) if name not in MOMENTS]
-    for name in names[: others[-1] if others else 0]:
-        if name in MOMENTS:
+    other_positions = [position for position, name in enumerate(names) if name not in MOMENT_STEPS]
+    for name in names[: other_positions[-1] if other_positions else 0]:
+        if name in MOMENT_STEPS:
             raise GenesigError(
-                f"normalise.folds: '{name}' must come last, after '{names[others[-1]]}', because "
+                f"normalise.folds: '{name}' must come last, after '{names[other_positions[-1]]}', "
+                "because "
                 "it is learned again in every inner fold"
             )
 
 
 def check_steps(*, samples: Steps, folds: Steps) -> None:
-    """Refuse steps in the wrong place, and settings that contradict each other.
+    """Raise if a step is in the wrong place, or if settings contradict each other.
 
     Raises
     ------
@@ -298,12 +318,12 @@ def check_steps(*, samples: Steps, folds: Steps) -> None:
                 f"normalise.samples: '{step['step']}' learns across samples, so before the splits "
                 "it would see the test samples; move it to normalise.folds"
             )
-    for place, steps in (("samples", samples), ("folds", folds)):
+    for section, steps in (("samples", samples), ("folds", folds)):
         for step in steps:
-            pick(f"normalise.{place}", NORMALISERS, step["step"])
+            pick(f"normalise.{section}", NORMALISERS, step["step"])
             if step["step"] == "log2" and step["floor"] >= step["ceiling"]:
                 raise GenesigError(
-                    f"normalise.{place}: log2 has floor {step['floor']:g}, which must be below "
+                    f"normalise.{section}: log2 has floor {step['floor']:g}, which must be below "
                     f"its ceiling {step['ceiling']:g}"
                 )
     check_order(folds)
@@ -312,20 +332,20 @@ def check_steps(*, samples: Steps, folds: Steps) -> None:
 def normalise_samples(
     dataset: Dataset, align: str = "none", *, samples: Steps, folds: Steps
 ) -> Dataset:
-    """Apply the row-wise steps, before the splits, and align studies, each by itself.
+    """Return the data set after the row-wise steps, with studies aligned, each by itself.
 
     Parameters
     ----------
     dataset : Dataset
     align : str
-        Of several studies, a name in `alignment.ALIGNED`; one in `LEARNED` is only noted, as a step
-        that training sets learn. With `AUTO` the one is applied that all samples choose, and the
-        matrix before it is kept, for training sets to choose by themselves.
+        For several studies, a name in `alignment.ALIGNED`. One in `LEARNED` is only recorded, as a
+        step that training sets learn. `AUTO` applies the best alignment by all samples, and keeps
+        the matrix before it, so that each training set can choose for itself.
     samples : list of steps
         Applied, and added to the provenance.
     folds : list of steps
-        Only checked; they are fitted later, on training rows. Those up to the last that changes
-        what a column means are noted.
+        Only checked; they are fitted later, on training rows. Those up to the last of
+        `SUMMARY_STEPS` are recorded.
 
     Raises
     ------
@@ -334,32 +354,40 @@ def normalise_samples(
     """
     check_steps(samples=samples, folds=folds)
     dataset = with_columns(dataset, samples)
-    X, before = _applied(samples, dataset), dataset.provenance.get("steps", [])
-    notes = {**dataset.provenance, "steps": [*before, *map(dict, samples)]}
-    own, unaligned = replace(dataset, X=X), None
+    X = _apply_to_all(samples, dataset)
+    earlier_steps = dataset.provenance.get("steps", [])
+    notes = {**dataset.provenance, "steps": [*earlier_steps, *map(dict, samples)]}
+    before_alignment = replace(dataset, X=X)
+    unaligned = None
     if dataset.design.studies and align in (AUTO, *LEARNED):
         notes["align"] = align
     if dataset.design.studies and align == AUTO:
-        unaligned, errors = X, _errors_of_alignments(own)
-        notes["errors_of_alignments"], align = errors, chosen(errors)
+        unaligned = X
+        errors = _errors_of_alignments(before_alignment)
+        notes["errors_of_alignments"] = errors
+        align = best_alignment(errors)
     steps = ALIGNED.get(align, ()) if dataset.design.studies else ()
     if any(step["step"] in ALIGNERS for step in steps):
         notes["before_alignment"] = list(middle_and_top(X))
-    X, notes["steps"] = _applied(steps, own), [*notes["steps"], *map(dict, steps)]
-    if places := [k for k, step in enumerate(folds, 1) if step["step"] in SUMMARIES]:
-        notes["summaries"] = list(map(dict, folds[: places[-1]]))
-    constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
-    if constant > 0:
+    X = _apply_to_all(steps, before_alignment)
+    notes["steps"] = [*notes["steps"], *map(dict, steps)]
+    if summary_positions := [
+        position for position, step in enumerate(folds, 1) if step["step"] in SUMMARY_STEPS
+    ]:
+        notes["summaries"] = list(map(dict, folds[: summary_positions[-1]]))
+    n_constant = int(np.sum(np.ptp(X, axis=0) == 0) - np.sum(np.ptp(dataset.X, axis=0) == 0))
+    if n_constant > 0:
         sentence = (
-            f"{counted(constant, 'gene')} of one value in every sample, once values are normalised,"
+            f"{counted(n_constant, 'gene')} of one value in every sample, once values are "
+            "normalised,"
             " could not be selected."
         )
         notes["warnings"] = [*notes.get("warnings", []), sentence]
     return replace(dataset, X=X, provenance=notes, unaligned=unaligned)
 
 
-def _applied(steps: Steps, dataset: Dataset) -> Array:
-    fitted = fit_steps(dataset.X, bound(steps, dataset), dataset.obs)
+def _apply_to_all(steps: Steps, dataset: Dataset) -> Array:
+    fitted = fit_steps(dataset.X, bind_steps(steps, dataset), dataset.obs)
     return fitted.transform(dataset.X, dataset.obs)
 
 
@@ -370,37 +398,40 @@ def _errors_of_alignments(dataset: Dataset) -> dict[str, float]:
 
 
 def alignments_of(dataset: Dataset) -> Alignments | None:
-    """Return what training sets choose their alignment from; None where nothing is chosen."""
+    """Return the alignments from which training sets choose; None if they do not choose."""
     studies = dataset.batches()
     if dataset.unaligned is None or studies is None:
         return None
-    own = replace(dataset, X=dataset.unaligned)
-    return Alignments(lambda name: _applied(ALIGNED[name], own), studies)
+    before_alignment = replace(dataset, X=dataset.unaligned)
+    return Alignments(lambda name: _apply_to_all(ALIGNED[name], before_alignment), studies)
 
 
-NORMALISERS: Registry[Any] = Registry("steps", {
-    "log2": Log2,
-    "zeros_as_missing": ZerosAsMissing,
-    "standardise_samples": StandardiseSamples,
-    "rank_samples": RankSamples,
-    "log_cpm": LogCpm,
-    "missing_indicators": MissingIndicators,
-    "rma_background": RmaBackground,
-    "segment": Segment,
-    "knn_impute": KnnImpute,
-    "mean_impute": MeanImpute,
-    "left_censored": LeftCensored,
-    "half_minimum": HalfMinimum,
-    "size_factors": SizeFactors,
-    "vst": Vst,
-    "quantile": Quantile,
-    "median_polish": MedianPolish,
-    "collapse": Collapse,
-    "detection_filter": Filter(by_detection),
-    "variance_filter": Filter(by_variance),
-    "fold_filter": Filter(by_fold),
-    "range_filter": Filter(by_range),
-    "combat": BatchCorrection,
-    "centre": Centre,
-    "unit_variance": UnitVariance,
-})  # fmt: skip
+NORMALISERS: Registry[Any] = Registry(
+    "steps",
+    {
+        "log2": Log2,
+        "zeros_as_missing": ZerosAsMissing,
+        "standardise_samples": StandardiseSamples,
+        "rank_samples": RankSamples,
+        "log_cpm": LogCpm,
+        "missing_indicators": MissingIndicators,
+        "rma_background": RmaBackground,
+        "segment": Segment,
+        "knn_impute": KnnImpute,
+        "mean_impute": MeanImpute,
+        "left_censored": LeftCensored,
+        "half_minimum": HalfMinimum,
+        "size_factors": SizeFactors,
+        "vst": Vst,
+        "quantile": Quantile,
+        "median_polish": MedianPolish,
+        "collapse": Collapse,
+        "detection_filter": Filter(by_detection),
+        "variance_filter": Filter(by_variance),
+        "fold_filter": Filter(by_fold),
+        "range_filter": Filter(by_range),
+        "combat": BatchCorrection,
+        "centre": Centre,
+        "unit_variance": UnitVariance,
+    },
+)

@@ -1,4 +1,4 @@
-"""Steps that see one sample at a time: logarithms, ranks, its mean and spread."""
+"""Steps that look at one sample at a time: logarithm, ranks, standardisation over its genes."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def average_ranks(X: Array) -> Array:
     """Return the ranks 1..n_genes of the values of each sample; ties share their mean rank."""
     ranks = np.empty(X.shape)
     for row, values in enumerate(X):
-        _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-        ranks[row] = (np.cumsum(counts) - (counts - 1) / 2)[place]
+        _distinct, rank_group, counts = np.unique(values, return_inverse=True, return_counts=True)
+        ranks[row] = (np.cumsum(counts) - (counts - 1) / 2)[rank_group]
     return ranks
 
 

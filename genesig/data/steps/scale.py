@@ -1,4 +1,4 @@
-"""The size of values: whether they look as if logarithms had been taken of them."""
+"""Rules that tell the scale of a matrix from its values: logarithms, counts, intensities."""
 
 from __future__ import annotations
 
@@ -9,71 +9,87 @@ import numpy as np
 from genesig.arrays import Array
 
 # Logarithms to base 2 of 16-bit scanners stay below 16; these bounds leave room.
-LOGGED_P99, LOGGED_MAX = 30.0, 50.0
+LOGGED_P99 = 30.0
+LOGGED_MAX = 50.0
 # Logarithms to base 2 of masses' intensities go up to 45, and lie close together: the 99th
 # percentile below twice the median. Intensities are spread over powers of ten.
-WIDEST_LOG, CLOSE = 45.0, 2.0
-# Of the values that are not 0: so many whole ones, and they are counts or shares of counts.
-WHOLE = 0.2
-# Spread of genes against their size, both as logarithms: amounts have a slope of 1, logarithms of
-# amounts one below 0.5. Seen are genes within a factor of the largest, of different sizes (log2).
-MIN_RAW_SLOPE, MAX_RAW_SLOPE, MAX_LOGGED_SLOPE = 0.7, 1.5, 0.4
-RANGE_OF_SIZES, MIN_SD_OF_SIZES = 16.0, 0.5
-MIN_GENES, MIN_SAMPLES = 10, 10
+MAX_LOG_INTENSITY = 45.0
+MAX_P99_OVER_MEDIAN = 2.0
+# Counts, or shares of counts, if at least this share of the values that are not 0 is whole.
+MIN_WHOLE_SHARE = 0.2
+# Slope of the log spread of genes on their log mean: amounts have a slope of 1, logarithms of
+# amounts one below 0.5. Only genes within a factor of the largest, and of different sizes (log2),
+# count.
+MIN_RAW_SLOPE = 0.7
+MAX_RAW_SLOPE = 1.5
+MAX_LOGGED_SLOPE = 0.4
+SIZE_RANGE = 16.0
+MIN_SD_OF_SIZES = 0.5
+MIN_GENES = 10
+MIN_SAMPLES = 10
 # Groups of genes by their size, and the spread of logarithms that is noise beside the larger half.
-GROUPS_BY_SIZE, NOISY = 20, 2.0
-# Least share of negative values that says of intensities that a background was subtracted.
+GROUPS_BY_SIZE = 20
+NOISE_RATIO = 2.0
+# Intensities with at least this share of negative values had a background subtracted.
 MIN_NEGATIVE = 0.01
 ROUNDING = 1e-9
-# Limits of the step log2 unless the config names others; the shares of values below the floor and
-# above the ceiling that are hardly any.
-DEFAULT_FLOOR, DEFAULT_CEILING, HARDLY_BELOW, HARDLY_ABOVE = 16.0, 65536.0, 0.02, 0.001
+# Limits of the step log2 unless the config sets others, and the largest shares of values below the
+# floor and above the ceiling at which these limits stay.
+DEFAULT_FLOOR = 16.0
+DEFAULT_CEILING = 65536.0
+MAX_SHARE_BELOW_FLOOR = 0.02
+MAX_SHARE_ABOVE_CEILING = 0.001
 # Whole numbers beyond 16 bits from near 0 on are no intensities of a scanner.
-LARGEST_OF_SCANNER, SMALLEST_OF_COUNTS = 65535, 100
-# Between these shares of zeros, some values are near 0 if zeros are measured: up to this size, and
-# at least so many for each zero.
-MANY_ZEROS, MOST_ZEROS, NEAR_ZERO, NEAR_SHARE = 0.02, 0.7, 10.0, 0.1
+LARGEST_OF_SCANNER = 65535
+SMALLEST_OF_COUNTS = 100
+# Zeros are measured values if some values lie near them. Judged if the share of zeros lies between
+# the first two; near are values up to the third, of which there must be the fourth for each zero.
+MIN_ZERO_SHARE = 0.02
+MAX_ZERO_SHARE = 0.7
+MAX_NEAR_ZERO = 10.0
+MIN_NEAR_ZERO_PER_ZERO = 0.1
 # Genes that are standardised: the share of them, and how exactly, in standard deviations.
-MOST_GENES, TOLERANCE = 0.9, 0.02
-# What programs and people write where nothing was measured, and all cells must be numbers.
-CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0)
+MIN_STANDARDISED_SHARE = 0.9
+STANDARDISED_TOLERANCE = 0.02
+# Numbers that programs and people write for a missing value if every cell must be a number.
+MISSING_CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0)
 # Steps that take logarithms, or after which the scale is of no account.
-LOGARITHMS = {"log2", "log_cpm", "size_factors", "vst", "median_polish", "rank_samples"}
+LOG_STEPS = {"log2", "log_cpm", "size_factors", "vst", "median_polish", "rank_samples"}
 # Steps after which a difference is one of log2.
-LOG2 = {"log2", "log_cpm", "size_factors", "vst", "rma_background"}
+LOG2_STEPS = {"log2", "log_cpm", "size_factors", "vst", "rma_background"}
 # Steps that take counts as they are, and those of them that learn from the training samples.
-COUNTED = {"log_cpm", "size_factors", "vst"}
-LEARNED_DEPTH = {"size_factors", "vst"}
+COUNT_STEPS = {"log_cpm", "size_factors", "vst"}
+LEARNED_DEPTH_STEPS = {"size_factors", "vst"}
 
 
 def sizes(X: Array) -> tuple[float, float, float]:
-    """Return smallest value, 99th percentile and largest value of those that are not missing."""
+    """Return smallest value, 99th percentile and largest value, without missing values."""
     X = X[np.isfinite(X)]
     return float(X.min()), float(np.percentile(X, 99)), float(X.max())
 
 
-def looks_raw(p99: float, most: float) -> bool:
+def looks_raw(p99: float, largest: float) -> bool:
     """Tell whether values of this size were probably never logged."""
-    return p99 > LOGGED_P99 or most > LOGGED_MAX
+    return p99 > LOGGED_P99 or largest > LOGGED_MAX
 
 
 def never_logged(X: Array) -> bool:
     """Tell whether the values of a matrix (n_samples, n_genes) were probably never logged.
 
-    Large values were not, unless they lie as close together as logarithms do (mass spectrometry,
-    cycles of PCR) or are percentages. Small ones were not if the spread of genes grows with their
-    size, as that of concentrations and of rates does.
+    Large values were not logged, unless they lie as close together as logarithms do (mass
+    spectrometry, cycles of PCR) or are percentages. Small values were not if the spread of genes
+    grows with their size, as for concentrations and rates.
     """
     _, p99, largest = sizes(X)
     median = float(np.nanmedian(X))
     if not looks_raw(p99, largest):
         return spread_grows_with_size(X)
-    close = largest <= WIDEST_LOG and p99 < CLOSE * median
-    return not (close or _are_percentages(X, largest))
+    spans_narrow_range = largest <= MAX_LOG_INTENSITY and p99 < MAX_P99_OVER_MEDIAN * median
+    return not (spans_narrow_range or _are_percentages(X, largest))
 
 
 def _are_percentages(X: Array, largest: float) -> bool:
-    """Tell whether values fill 0 to 100, and genes near either end vary less than others."""
+    """Tell whether values lie in 0 to 100 and genes near either end vary less than others."""
     if np.nanmin(X) < 0 or largest > 100 or float(np.nanmedian(X)) < 1:
         return False
     slope = _slope_of_spread(X)
@@ -83,7 +99,7 @@ def _are_percentages(X: Array, largest: float) -> bool:
 def spread_grows_with_size(X: Array) -> bool:
     """Tell whether the standard deviation of genes is in proportion to their mean.
 
-    So it is of amounts; of logarithms of the same amounts it is not, log(1 + x) included.
+    This is true of amounts, and false for their logarithms, log(1 + x) included.
     """
     if np.nanmin(X) < 0:
         return False
@@ -97,12 +113,14 @@ def _slope_of_spread(X: Array) -> float | None:
     None if these are fewer than 10 or of nearly one size, or if mean and spread are unrelated.
     """
     measured = np.isfinite(X).any(axis=0)
-    mean, spread = np.nanmean(X[:, measured], axis=0), np.nanstd(X[:, measured], axis=0)
+    mean = np.nanmean(X[:, measured], axis=0)
+    spread = np.nanstd(X[:, measured], axis=0)
     varies = (mean > 0) & (spread > 0)
     if not varies.any():
         return None
-    large = varies & (mean > np.percentile(mean[varies], 99) / RANGE_OF_SIZES)
-    log_mean, log_spread = np.log2(mean[large]), np.log2(spread[large])
+    large = varies & (mean > np.percentile(mean[varies], 99) / SIZE_RANGE)
+    log_mean = np.log2(mean[large])
+    log_spread = np.log2(spread[large])
     if len(log_mean) < MIN_GENES or log_mean.std() < MIN_SD_OF_SIZES:
         return None
     return float(np.cov(log_mean, log_spread)[0, 1] / log_mean.var(ddof=1))
@@ -111,10 +129,10 @@ def _slope_of_spread(X: Array) -> float | None:
 def noise_level(X: Array) -> float:
     """Return the size below which genes vary mostly by noise: the floor that logarithms need.
 
-    Measured are genes in groups of one size. Where their logarithms vary twice as much as those of
-    the larger half, values are noise, or 0 beside small values; elsewhere the level is the first
-    percentile of the values above 0. Of differences of intensities, some of which are negative, it
-    is the median size of the negative ones. Rounded to 1, 2 or 5 times a power of ten, downwards.
+    Genes are grouped by their size. The level is the size of the largest group in the smaller half
+    whose logarithms vary twice as much as those of the larger half; without such a group it is the
+    first percentile of the values above 0. For differences of intensities, some of them negative,
+    it is the median size of the negative values. Rounded down to 1, 2 or 5 times a power of ten.
     """
     values = X[np.isfinite(X)]
     if np.mean(values < 0) > MIN_NEGATIVE:
@@ -123,13 +141,14 @@ def noise_level(X: Array) -> float:
     logs = np.log2(np.maximum(X[:, np.isfinite(X).all(axis=0)], level))
     if logs.shape[1] < MIN_GENES * GROUPS_BY_SIZE:
         return _round_down(level)
-    size, spread = np.median(logs, axis=0), logs.std(axis=0)
+    size = np.median(logs, axis=0)
+    spread = logs.std(axis=0)
     groups = np.array_split(np.argsort(size, kind="stable"), GROUPS_BY_SIZE)
     spreads = np.array([np.median(spread[genes]) for genes in groups])
-    noisy = spreads > NOISY * np.median(spreads[GROUPS_BY_SIZE // 2 :])
-    if noisy[: GROUPS_BY_SIZE // 2].any():
-        highest = int(np.flatnonzero(noisy[: GROUPS_BY_SIZE // 2])[-1])
-        level = max(level, float(2.0 ** np.median(size[groups[highest]])))
+    is_noisy = spreads > NOISE_RATIO * np.median(spreads[GROUPS_BY_SIZE // 2 :])
+    if is_noisy[: GROUPS_BY_SIZE // 2].any():
+        highest_noisy = int(np.flatnonzero(is_noisy[: GROUPS_BY_SIZE // 2])[-1])
+        level = max(level, float(2.0 ** np.median(size[groups[highest_noisy]])))
     return _round_down(level)
 
 
@@ -141,10 +160,10 @@ def log2_step(X: Array) -> dict[str, Any]:
     step: dict[str, Any] = {"step": "log2"}
     measured = X[np.isfinite(X) & (X != 0)]
     floor = noise_level(X)
-    cuts = np.mean(measured < DEFAULT_FLOOR) > HARDLY_BELOW or (X == 0).any()
-    if cuts and not floor / 2 <= DEFAULT_FLOOR <= 2 * floor:
+    floor_cuts_values = np.mean(measured < DEFAULT_FLOOR) > MAX_SHARE_BELOW_FLOOR or (X == 0).any()
+    if floor_cuts_values and not floor / 2 <= DEFAULT_FLOOR <= 2 * floor:
         step["floor"] = int(floor) if floor.is_integer() else floor
-    if np.mean(measured > DEFAULT_CEILING) > HARDLY_ABOVE:
+    if np.mean(measured > DEFAULT_CEILING) > MAX_SHARE_ABOVE_CEILING:
         step["ceiling"] = 10 ** int(np.ceil(np.log10(measured.max()) + 1))
     return step
 
@@ -159,7 +178,7 @@ def _round_down(value: float) -> float:
 def middle_and_top(X: Array) -> tuple[float, float]:
     """Return the median and the 99th percentile of the values that are not missing.
 
-    Of few values, too, the percentile is one of them, and not the largest.
+    The percentile is one of the values and, even of few values, not the largest.
     """
     X = X[np.isfinite(X)]
     if not X.size:
@@ -168,45 +187,52 @@ def middle_and_top(X: Array) -> tuple[float, float]:
 
 
 def spread_as_raw(median: float, p99: float) -> bool:
-    """Tell whether values were probably never logged where any shift and factor is allowed.
+    """Tell whether values were probably never logged, up to any shift and factor.
 
-    They are large and lie far apart. One value far off does not count, other than in `looks_raw`.
+    They are large and lie far apart. Unlike in `looks_raw`, a single outlying value has no effect.
     """
-    return p99 > LOGGED_P99 and p99 >= CLOSE * median
+    return p99 > LOGGED_P99 and p99 >= MAX_P99_OVER_MEDIAN * median
 
 
 def looks_counted(X: Array) -> bool:
-    """Tell whether values are counts of reads, be they shared out among genes.
+    """Tell whether values are counts of reads, or counts that were shared among genes.
 
-    None is negative, and a fifth of those that are not 0 are whole. Some are 0, or all are whole
-    and reach from near 0 beyond what a scanner of 16 bits gives. Beside many zeros there are small
-    counts; beside those of label-free proteomics are none. Of rates (TPM) hardly any is whole.
+    No count is negative, and a fifth of those that are not 0 are whole. Some are 0, or all are
+    whole and range from near 0 to more than a scanner of 16 bits gives. Many zeros of counts come
+    with small counts, unlike the zeros of label-free proteomics. Hardly any rate (TPM) is whole.
     """
     X = X[np.isfinite(X)]
     positive = X[X > 0]
     if not len(positive) or X.min() < 0 or zeros_stand_apart(X):
         return False
-    whole = float(np.mean(positive == np.round(positive)))
+    whole_share = float(np.mean(positive == np.round(positive)))
     if len(positive) < len(X):
-        return whole >= WHOLE
-    return whole == 1 and X.max() > LARGEST_OF_SCANNER and X.min() < SMALLEST_OF_COUNTS
+        return whole_share >= MIN_WHOLE_SHARE
+    return whole_share == 1 and X.max() > LARGEST_OF_SCANNER and X.min() < SMALLEST_OF_COUNTS
 
 
 def zeros_stand_apart(X: Array) -> bool:
     """Tell whether zeros stand for missing values: there are many, and hardly any value near them.
 
-    Near are values up to 10, of which counts and rates have more than zeros need; of logarithms
-    values below half of the first percentile of the others.
+    Values up to 10 are near 0, and counts and rates have enough of these. Logarithms are near 0 if
+    they are below half of the first percentile of the values above 0.
     """
     X = X[np.isfinite(X)]
     positive = X[X > 0]
     n_zeros = len(X) - len(positive)
-    if not MANY_ZEROS <= n_zeros / max(1, len(X)) <= MOST_ZEROS or not len(positive) or X.min() < 0:
+    if (
+        not MIN_ZERO_SHARE <= n_zeros / max(1, len(X)) <= MAX_ZERO_SHARE
+        or not len(positive)
+        or X.min() < 0
+    ):
         return False
-    low, high = np.percentile(positive, [1, 99])
-    logged = high <= WIDEST_LOG and high < 2 * CLOSE * low
-    near = positive < low / 2 if logged else positive <= NEAR_ZERO
-    return bool(np.sum(near) < NEAR_SHARE * n_zeros)
+    percentile_1, percentile_99 = np.percentile(positive, [1, 99])
+    is_logged = (
+        percentile_99 <= MAX_LOG_INTENSITY
+        and percentile_99 < 2 * MAX_P99_OVER_MEDIAN * percentile_1
+    )
+    near_zero = positive < percentile_1 / 2 if is_logged else positive <= MAX_NEAR_ZERO
+    return bool(np.sum(near_zero) < MIN_NEAR_ZERO_PER_ZERO * n_zeros)
 
 
 def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
@@ -214,32 +240,35 @@ def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
     measured = np.isfinite(X).any(axis=0)
     if len(X) < MIN_SAMPLES or measured.sum() < MIN_GENES:
         return ""
-    mean, spread = np.nanmean(X[:, measured], axis=0), np.nanstd(X[:, measured], axis=0)
+    mean = np.nanmean(X[:, measured], axis=0)
+    spread = np.nanstd(X[:, measured], axis=0)
     varies = spread > 0
     if varies.sum() < MIN_GENES:
         return ""
-    mean, spread = mean[varies], spread[varies]
-    if np.mean(np.abs(mean) < TOLERANCE * spread) < MOST_GENES:
+    mean = mean[varies]
+    spread = spread[varies]
+    if np.mean(np.abs(mean) < STANDARDISED_TOLERANCE * spread) < MIN_STANDARDISED_SHARE:
         return ""
-    unit = np.abs(spread - 1) < TOLERANCE + 1 / len(X)  # whichever divisor was taken
-    return "z-scored" if np.mean(unit) >= MOST_GENES else "centred"
+    unit = np.abs(spread - 1) < STANDARDISED_TOLERANCE + 1 / len(X)  # whichever divisor was taken
+    return "z-scored" if np.mean(unit) >= MIN_STANDARDISED_SHARE else "centred"
 
 
 def missing_codes(X: Array) -> tuple[float, ...]:
-    """Return the numbers that stand for no value: -9, -99, -999, ..., in place of NA.
+    """Return the numbers that stand for a missing value in X: -9, -99, -999, ...
 
     A number is a code if all negative values are codes, or if it occurs ten times and ten times as
-    often as any other near it, within 3 and a tenth: among differences of intensities -999 is rare.
+    often as any other within 3 and a tenth of it: in differences of intensities -999 is rare.
     """
     negative = X[X < 0]
-    found = [code for code in CODES if (negative == code).any()]
-    if np.isin(negative, CODES).all():
-        return tuple(found)
-    return tuple(code for code in found if _crowded(negative, code))
+    codes = [code for code in MISSING_CODES if (negative == code).any()]
+    if np.isin(negative, MISSING_CODES).all():
+        return tuple(codes)
+    return tuple(code for code in codes if _is_crowded(negative, code))
 
 
-def _crowded(values: Array, code: float) -> bool:
-    times = int((values == code).sum())
-    near = values[(np.abs(values - code) <= 3 + abs(code) / 10) & (values != code)]
-    most = int(np.unique(near, return_counts=True)[1].max(initial=1))
-    return times >= 10 and times >= 10 * most
+def _is_crowded(values: Array, code: float) -> bool:
+    """Tell whether a code occurs ten times, and ten times as often as any number near it."""
+    n_code = int((values == code).sum())
+    neighbours = values[(np.abs(values - code) <= 3 + abs(code) / 10) & (values != code)]
+    n_most_frequent = int(np.unique(neighbours, return_counts=True)[1].max(initial=1))
+    return n_code >= 10 and n_code >= 10 * n_most_frequent

@@ -16,24 +16,15 @@ from genesig.results.dataset import CHROMOSOME, POSITION
 if TYPE_CHECKING:
     import pandas as pd
 
-NAME = "segment"
+SEGMENT = "segment"
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
     """``min_f 1/2 ||f - x||² + tau sd sum |f_{i+1} - f_i|`` along each chromosome of a sample x.
 
-    sd is that of the sample's own noise, from the differences of neighbours; without noise a sample
-    stays as it is. Columns without a place stay, too.
-
-    Attributes
-    ----------
-    tau : float or None
-        None takes several and gives each segment its mean, of the segments that BIC keeps.
-    order : (m,) int or None
-        Columns along the chromosomes, without those of no place; None is all, as they stand.
-    starts : (c,) int or None
-        Where in `order` each chromosome begins, the first at 0.
+    sd is the standard deviation of the sample's own noise, from the differences of neighbours; a
+    sample without noise stays as it is. Columns of unknown position stay, too.
 
     Notes
     -----
@@ -41,71 +32,84 @@ class Segment:
     """
 
     tau: float | None
+    """Weight of the jumps. None tries several, and gives segments chosen by BIC their mean."""
     order: Array | None = None
+    """(m,) int or None: columns along the chromosomes, without columns of unknown position; None is
+    all in order."""
     starts: Array | None = None
+    """(c,) int or None: index in `order` at which each chromosome begins, the first at 0."""
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        """Refuse lines that are empty or lead out of `order`: they may be those of a file."""
+        """Raise if a chromosome is empty or outside `order`: the fields may come from a file."""
         if self.order is None or self.starts is None or not len(self.order):
             return
         begins = [*self.starts, len(self.order)]
         if begins[0] != 0 or np.diff(begins).min() < 1 or len({*self.order}) < len(self.order):
-            raise GenesigError(f"{NAME}: lines must begin at 0 and grow, and hold a column once")
+            raise GenesigError(f"{SEGMENT}: lines must begin at 0 and grow, and hold a column once")
 
     def transform(self, X: Array) -> Array:
         """Denoise each row."""
-        from genesig.genome.total_variation import ONE, denoised
+        from genesig.genome.total_variation import SINGLE_LINE, denoised
 
-        out = np.array(X, dtype=float)
+        segmented = np.array(X, dtype=float)
         order = np.arange(X.shape[1]) if self.order is None else self.order
-        starts = ONE if self.starts is None else self.starts
+        starts = SINGLE_LINE if self.starts is None else self.starts
         if len(order):
-            for row, x in enumerate(out[:, order]):
-                out[row, order] = denoised(x, starts, self.tau)
-        return out
+            for row, values in enumerate(segmented[:, order]):
+                segmented[row, order] = denoised(values, starts, self.tau)
+        return segmented
 
     def among(self, columns: Array) -> Segment:
-        """Return the step where only some columns are left, which are numbered anew."""
+        """Return the step for a matrix of only the given columns, in this order."""
         if self.order is None or self.starts is None:
             return self
-        number = {column: place for place, column in enumerate(columns.tolist())}
-        left = [k for k, column in enumerate(self.order.tolist()) if column in number]
-        line = np.searchsorted(self.starts, left, side="right")
-        order = np.array([number[int(self.order[k])] for k in left], dtype=np.int64)
-        return replace(self, order=order, starts=np.flatnonzero(np.diff(line, prepend=0)))
+        new_number = {column: position for position, column in enumerate(columns.tolist())}
+        remaining = [
+            index for index, column in enumerate(self.order.tolist()) if column in new_number
+        ]
+        line_of_remaining = np.searchsorted(self.starts, remaining, side="right")
+        order = np.array(
+            [new_number[int(self.order[index])] for index in remaining], dtype=np.int64
+        )
+        return replace(
+            self, order=order, starts=np.flatnonzero(np.diff(line_of_remaining, prepend=0))
+        )
 
 
 def among(step: Any, columns: Array) -> Any:
-    """Return a step, of whatever kind, where of the columns that it was told of some are left."""
+    """Return any step for a matrix of only the given columns, in this order."""
     return step.among(columns) if hasattr(step, "among") else step
 
 
 def with_places(steps: Sequence[Mapping[str, Any]], var: pd.DataFrame) -> list[dict[str, Any]]:
-    """Tell the steps that go along chromosomes where columns lie.
+    """Return the steps with the order of the columns along chromosomes as a setting of `Segment`.
 
     Parameters
     ----------
     steps : list of steps
     var : DataFrame, index = gene ids
-        Of the genes as the first of the steps sees them; `fit_steps` follows what the others see.
+        The gene table before the first step; `fit_steps` selects the columns that are left later.
 
     Raises
     ------
     GenesigError
         The gene table does not say where genes lie.
     """
-    return [{**step, **_places(var)} if step["step"] == NAME else dict(step) for step in steps]
+    return [
+        {**step, **_column_order(var)} if step["step"] == SEGMENT else dict(step) for step in steps
+    ]
 
 
-def _places(var: pd.DataFrame) -> dict[str, Array]:
+def _column_order(var: pd.DataFrame) -> dict[str, Array]:
+    """Return `order` and `starts` of `Segment`."""
     if POSITION not in var or CHROMOSOME not in var:
         raise GenesigError(
-            f"{NAME}: needs to know where genes lie; set data.chromosome and data.position"
+            f"{SEGMENT}: needs to know where genes lie; set data.chromosome and data.position"
         )
     position = var[POSITION].to_numpy(dtype=float)
-    there = np.flatnonzero(np.isfinite(position))
-    names = var[CHROMOSOME].astype(str).to_numpy(dtype=object)[there]
-    genome = Genome.of(len(there), names, position[there])
-    return {"order": there[genome.order], "starts": genome.starts}
+    located = np.flatnonzero(np.isfinite(position))
+    chromosomes = var[CHROMOSOME].astype(str).to_numpy(dtype=object)[located]
+    genome = Genome.from_columns(len(located), chromosomes, position[located])
+    return {"order": located[genome.order], "starts": genome.starts}

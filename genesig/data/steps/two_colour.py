@@ -1,4 +1,4 @@
-"""Two colours of one array: a robust line through their intensities taken away."""
+"""Log ratios of two-colour arrays, less a robust curve of the ratio over the brightness."""
 
 from __future__ import annotations
 
@@ -35,80 +35,107 @@ def lowess(x: Array, y: Array, *, span: float, robust: int, delta: float) -> Arr
     W. S. Cleveland (1979), J. Am. Stat. Assoc. 74:829; details as in R's ``lowess``.
     """
     order = np.argsort(x, kind="stable")
-    x, y = x[order], y[order]
-    anchors = _anchors(x, delta)
-    windows = [_window(x, at, place) for at, place in zip(anchors, _starts(x, anchors, span),
-               strict=True)]  # fmt: skip
+    x = x[order]
+    y = y[order]
+    anchors = _choose_anchors(x, delta)
+    neighbourhoods = [
+        _tricube_window(x, anchor, nearest)
+        for anchor, nearest in zip(anchors, _nearest_points(x, anchors, span), strict=True)
+    ]
     weights = np.ones(len(x))
     for _ in range(robust + 1):
-        fits = [_fit(x, y, at, *window, weights) for at, window in zip(anchors, windows,
-                strict=True)]  # fmt: skip
+        fits = [
+            _fit_line(x, y, anchor, *neighbourhood, weights)
+            for anchor, neighbourhood in zip(anchors, neighbourhoods, strict=True)
+        ]
         smooth = np.interp(x, x[anchors], fits)
         residual = np.abs(y - smooth)
-        bound = 6 * np.median(residual)
-        if bound < 1e-7 * residual.mean():
+        outlier_bound = 6 * np.median(residual)
+        if outlier_bound < 1e-7 * residual.mean():
             break
-        share = np.divide(residual, bound, out=np.zeros_like(x), where=bound > 0)
-        weights = np.where(share <= 0.001, 1, np.where(share <= 0.999, (1 - share**2) ** 2, 0))
+        relative_residual = np.divide(
+            residual, outlier_bound, out=np.zeros_like(x), where=outlier_bound > 0
+        )
+        weights = np.where(
+            relative_residual <= 0.001,
+            1,
+            np.where(relative_residual <= 0.999, (1 - relative_residual**2) ** 2, 0),
+        )
     curve = np.empty(len(x))
     curve[order] = smooth
     return curve
 
 
-def _anchors(x: Array, delta: float) -> list[int]:
-    """Choose the points that get a line of their own, at most `delta` apart where they can be."""
+def _choose_anchors(x: Array, delta: float) -> list[int]:
+    """Return the points at which a line is fitted, at most `delta` apart if x is dense enough."""
     anchors = [0]
     while x[anchors[-1]] < x[-1]:
-        here = x[anchors[-1]]
-        last = np.searchsorted(x, here, side="right") - 1
-        beyond = np.searchsorted(x, here + delta, side="right")
-        anchors.append(int(max(last + 1, beyond - 1)))
+        position = x[anchors[-1]]
+        last_equal = np.searchsorted(x, position, side="right") - 1
+        first_beyond = np.searchsorted(x, position + delta, side="right")
+        anchors.append(int(max(last_equal + 1, first_beyond - 1)))
     return anchors
 
 
-def _starts(x: Array, anchors: list[int], span: float) -> list[tuple[int, int]]:
-    """Find first and last of the nearest points of each anchor."""
-    count = max(2, min(len(x), int(span * len(x) + 1e-7)))
-    middles = np.arange(len(x) - count)
+def _nearest_points(x: Array, anchors: list[int], span: float) -> list[tuple[int, int]]:
+    """Return the first and the last of the nearest points of each anchor."""
+    n_neighbours = max(2, min(len(x), int(span * len(x) + 1e-7)))
+    first_points = np.arange(len(x) - n_neighbours)
     # The window moves on while the point it would gain is nearer than the one it would lose.
-    turns = x[middles] + x[middles + count]
-    first = np.searchsorted(turns, 2 * x[anchors], side="left")
-    return [(int(left), int(left) + count - 1) for left in first]
+    turning_points = x[first_points] + x[first_points + n_neighbours]
+    first_of_anchor = np.searchsorted(turning_points, 2 * x[anchors], side="left")
+    return [(int(point), int(point) + n_neighbours - 1) for point in first_of_anchor]
 
 
-def _window(x: Array, at: int, place: tuple[int, int]) -> tuple[slice, Array, float]:
-    """Return the points with weight, their tricube weights and the half-width h."""
-    here = x[at]
-    h = max(here - x[place[0]], x[place[1]] - here)
-    left = np.searchsorted(x, here - 0.999 * h, side="left")
-    right = np.searchsorted(x, here + 0.999 * h, side="right")
-    inside = slice(int(min(left, at)), int(max(right, at + 1)))
-    share = np.abs(x[inside] - here) / h if h > 0 else np.zeros(inside.stop - inside.start)
-    return inside, np.where(share <= 0.001, 1, (1 - share**3) ** 3), h
+def _tricube_window(x: Array, anchor: int, nearest: tuple[int, int]) -> tuple[slice, Array, float]:
+    """Return the points with a weight above 0, their tricube weights and the half-width h."""
+    position = x[anchor]
+    half_width = max(position - x[nearest[0]], x[nearest[1]] - position)
+    left = np.searchsorted(x, position - 0.999 * half_width, side="left")
+    right = np.searchsorted(x, position + 0.999 * half_width, side="right")
+    points = slice(int(min(left, anchor)), int(max(right, anchor + 1)))
+    relative_distance = (
+        np.abs(x[points] - position) / half_width
+        if half_width > 0
+        else np.zeros(points.stop - points.start)
+    )
+    return (
+        points,
+        np.where(relative_distance <= 0.001, 1, (1 - relative_distance**3) ** 3),
+        half_width,
+    )
 
 
-def _fit(x: Array, y: Array, at: int, inside: slice, tricube: Array, h: float,
-         robust: Array) -> float:  # fmt: skip
-    w = tricube * robust[inside]
-    total = w.sum()
-    if total <= 0:
-        return float(y[at])
-    w = w / total
-    if h > 0:
-        centred = x[inside] - w @ x[inside]
-        spread = w @ centred**2
-        if np.sqrt(spread) > 0.001 * (x[-1] - x[0]):
-            w = w * (1 + (x[at] - w @ x[inside]) * centred / spread)
-    return float(w @ y[inside])
+def _fit_line(
+    x: Array,
+    y: Array,
+    anchor: int,
+    points: slice,
+    tricube: Array,
+    half_width: float,
+    robust_weights: Array,
+) -> float:
+    """Return the value at the anchor of the line fitted to the points with their weights."""
+    weights = tricube * robust_weights[points]
+    total_weight = weights.sum()
+    if total_weight <= 0:
+        return float(y[anchor])
+    weights = weights / total_weight
+    if half_width > 0:
+        centred = x[points] - weights @ x[points]
+        variance = weights @ centred**2
+        if np.sqrt(variance) > 0.001 * (x[-1] - x[0]):
+            weights = weights * (1 + (x[anchor] - weights @ x[points]) * centred / variance)
+    return float(weights @ y[points])
 
 
-DELTA = 0.01  # of the range of brightness: closer fits are joined by straight lines
+MAX_GAP_SHARE = 0.01  # of the range of brightness: closer fits are joined by straight lines
 
 
 def loess_ratios(red: Array, green: Array, *, span: float, iterations: int) -> Array:
-    """``M - lowess(M over A)``, M = log2(red / green), A = log2(red green) / 2, array by array.
+    """Return ``M - lowess(M over A)``, M = log2(red / green), A = log2(red green) / 2, by array.
 
-    Nothing is learned across arrays, so it may be done before the splits.
+    Nothing is learned across arrays, so this step may come before the splits.
 
     Parameters
     ----------
@@ -130,15 +157,23 @@ def loess_ratios(red: Array, green: Array, *, span: float, iterations: int) -> A
     ``normalizeWithinArrays(method="loess")``.
     """
     ratios = np.full(np.shape(red), np.nan)
-    for row, (r, g) in enumerate(zip(red, green, strict=True)):
-        there = np.isfinite(r) & np.isfinite(g) & (r > 0) & (g > 0)
-        ratios[row, there] = _without_trend(np.log2(r[there]), np.log2(g[there]), span, iterations)
+    for row, (red_spots, green_spots) in enumerate(zip(red, green, strict=True)):
+        measured = (
+            np.isfinite(red_spots) & np.isfinite(green_spots) & (red_spots > 0) & (green_spots > 0)
+        )
+        ratios[row, measured] = _subtract_curve(
+            np.log2(red_spots[measured]), np.log2(green_spots[measured]), span, iterations
+        )
     return ratios
 
 
-def _without_trend(red: Array, green: Array, span: float, iterations: int) -> Array:
-    M, A = red - green, (red + green) / 2
-    if len(M) < max(2, 1 / span):
-        return np.zeros_like(M)  # as many curves as spots
-    delta = DELTA * np.ptp(A)
-    return np.asarray(M - lowess(A, M, span=span, robust=iterations - 1, delta=delta))
+def _subtract_curve(red: Array, green: Array, span: float, iterations: int) -> Array:
+    """Return the log ratios (n,) of one array less their lowess curve over the brightness."""
+    ratio = red - green
+    brightness = (red + green) / 2
+    if len(ratio) < max(2, 1 / span):
+        return np.zeros_like(ratio)  # as many curves as spots
+    delta = MAX_GAP_SHARE * np.ptp(brightness)
+    return np.asarray(
+        ratio - lowess(brightness, ratio, span=span, robust=iterations - 1, delta=delta)
+    )

@@ -1,4 +1,4 @@
-"""Zeros that stand for missing values, as label-free proteomics writes them."""
+"""Zeros that mean missing values, as in label-free proteomics."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from genesig.arrays import Array
 
-NAME = "zeros_as_missing"
+ZEROS_AS_MISSING = "zeros_as_missing"
 
 
 @dataclass(frozen=True)
 class ZerosAsMissing:
-    """Zeros become NaN, which a step of normalise.folds fills in."""
+    """Replace zeros by NaN, which a step of normalise.folds fills in."""
 
     kind: ClassVar[Literal["sample"]] = "sample"
     genes: ClassVar[None] = None

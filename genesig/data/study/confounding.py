@@ -201,7 +201,7 @@ def check_covariates(sheet: Sheet, folds: Sequence[Mapping[str, Any]],
             what = f"covariate of combat: no value for {listing(blank)}; each sample needs one"
             yield Problem(at, what)
             continue
-        covariate = encoded([Covariate.of(name, map(str, obs[name]))], obs)
+        covariate = encoded([Covariate.from_cells(name, map(str, obs[name]))], obs)
         if any(abs(correlations(covariate, column)).max() >= 1 - ROUNDING for column in y.T):
             yield Problem(at, f"covariate of combat: equals the label '{design.label}', which no "
                           "step may see; take it out")  # fmt: skip

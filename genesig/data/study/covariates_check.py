@@ -156,7 +156,7 @@ def _shaped(columns: Sequence[pd.Series[str]], shape: str,
     knots = knots_for(n) if shape == "splines" else 0
     meant = {name: {str(word): of for word, of in its.items()} for name, its in words.items()}
     found = tuple(
-        Covariate.of(name, column, knots, meant.get(name), categorical=name in categorical)
+        Covariate.from_cells(name, column, knots, meant.get(name), categorical=name in categorical)
         for name, column in ((str(column.name), column) for column in columns)
     )
     if ENOUGH * len(names_of(found)) > n:
@@ -282,10 +282,10 @@ def _boundless(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
         for word in covariate.levels or ():
             own = cells == word
             sets = [own & inside for inside in trained]
-            torn = sum(bool(one.any()) and kind.boundless(y[one]) for one in sets)
+            torn = sum(bool(one.any()) and kind.has_infinite_weight(y[one]) for one in sets)
             if torn:
                 what = f"data.covariates: '{word}' has {counted(int(own.sum()), 'sample')} and "
-                what += f"{kind.counted(y[own], design.classes)}; in {torn} of "
+                what += f"{kind.describe_counts(y[own], design.classes)}; in {torn} of "
                 what += f"{counted(len(sets), 'training set')} its weight has no finite value, and "
                 what += "a small ridge holds the covariates there: give its samples another word, "
                 what += "leave them out, or leave their cells blank and set "
@@ -299,7 +299,7 @@ def _weightless(sheet: Sheet, splits: Splits, at: str) -> Iterator[Problem]:
     y, names = kind.read(sheet.obs, design), sheet.obs.index
     heavy = sheet.obs[design.weights].astype(float).to_numpy() > 0
     found = [
-        kind.untold(y[heavy & names.isin(one.train) & ~names.isin(fold)], design.classes)
+        kind.training_fault(y[heavy & names.isin(one.train) & ~names.isin(fold)], design.classes)
         for one in [*splits.outer, splits.final, *splits.subsamples]
         for fold in [(), *one.inner]
     ]
@@ -356,7 +356,7 @@ def _of_weights(column: pd.Series[str], sheet: Sheet, where: str) -> Iterator[Pr
         return
     kind, classes = RESPONSES[sheet.design.kind], sheet.design.classes
     y = kind.read(sheet.obs, sheet.design)
-    if kind.untold(y, classes) is None and (why := kind.untold(y[v > 0], classes)):
+    if kind.training_fault(y, classes) is None and (why := kind.training_fault(y[v > 0], classes)):
         yield Problem(at, f"data.weights: the samples with a weight above 0 {why}")
     elif v.sum() ** 2 < len(v) / 2 * (v @ v):
         what = f"data.weights: so uneven that {len(v)} samples are worth "

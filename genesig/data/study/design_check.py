@@ -78,7 +78,7 @@ def _units(obs: pd.DataFrame, sheet: Sheet) -> dict[str, int]:
     """Count the units of which every training set needs some, such as those of each class."""
     design, kind = sheet.design, RESPONSES[sheet.design.kind]
     unit = obs.index.to_series() if design.group is None else obs[design.group]
-    needed = kind.needed(kind.read(obs, design), design.classes)
+    needed = kind.required_samples(kind.read(obs, design), design.classes)
     return {who: int(unit[inside].nunique()) for who, inside in needed.items()}
 
 
@@ -128,7 +128,7 @@ def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:
 
 def _check_groups(sheet: Sheet, where: str) -> Iterator[Problem]:
     kind, group = RESPONSES[sheet.design.kind], str(sheet.design.group)
-    shown = kind.shown(sheet.obs, sheet.design)
+    shown = kind.label_cells(sheet.obs, sheet.design)
     found = sheet.obs.assign(shown=shown).groupby(group, sort=False)["shown"].unique()
     wrong = {str(name): list(words) for name, words in found.items() if len(words) > 1}
     for name, words in list(wrong.items())[:1]:
@@ -368,7 +368,7 @@ def _valued_units(sheet: Sheet, where: str) -> Iterator[Problem]:
     design = sheet.design
     taken = {design.label, design.event, design.batch, design.group, design.pair, design.weights}
     taken |= {covariate.column for covariate in design.covariates}
-    shown = [str(word) for word in RESPONSES[design.kind].shown(sheet.obs, design)]
+    shown = [str(word) for word in RESPONSES[design.kind].label_cells(sheet.obs, design)]
     n_units: dict[str, int] = {}
     for name in map(str, sheet.obs.columns):
         if name in taken or is_covariate(name):
@@ -469,7 +469,7 @@ def _chance_of_one_response(repeated: Sequence[Sequence[int]], shown: Sequence[s
 
 def _alike(sheet: Sheet, some: pd.DataFrame, name: str) -> bool:
     """Tell whether samples of one word in a column have one response, as a group must."""
-    shown = RESPONSES[sheet.design.kind].shown(some, sheet.design)
+    shown = RESPONSES[sheet.design.kind].label_cells(some, sheet.design)
     return bool(some.assign(shown=shown).groupby(name)["shown"].nunique().max() == 1)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.readers import read_genes
-from genesig.data.steps.segment import NAME as SEGMENT
+from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import InvalidInput, Problem, did_you_mean, refuse
 from genesig.words import counted, is_missing, is_number, listing, number_fault

@@ -12,9 +12,9 @@ from genesig.arrays import Array
 from genesig.data.steps.collapse import with_sets
 from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
 from genesig.data.steps.scale import (
-    COUNTED,
-    LEARNED_DEPTH,
-    LOGARITHMS,
+    COUNT_STEPS,
+    LEARNED_DEPTH_STEPS,
+    LOG_STEPS,
     log2_step,
     looks_counted,
     looks_raw,
@@ -24,7 +24,7 @@ from genesig.data.steps.scale import (
     zeros_stand_apart,
 )
 from genesig.data.steps.segment import with_places
-from genesig.data.steps.zeros import NAME as ZEROS
+from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
 from genesig.words import counted, flow, listing
@@ -75,7 +75,7 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
     least, p99, largest = sizes(X)
     raw = never_logged(X)
     size = f"99th percentile {p99:.4g}, maximum {largest:.4g}"
-    if raw and not LOGARITHMS & set(names):
+    if raw and not LOG_STEPS & set(names):
         yield Problem(where, _of_raw_values(X, size), "warning", code="never_logged",
                       key="normalise.samples")  # fmt: skip
     rma = [step for step in names if step in RMA]
@@ -83,7 +83,7 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
         yield Problem(where, f"the values look as if they were logged already ({size}); "
                       f"{' and '.join(rma)} would take logarithms of logarithms, and need raw "
                       "intensities of probes: take them out of normalise", "warning")  # fmt: skip
-    counting_step = next((step for step in names if step in COUNTED), None)
+    counting_step = next((step for step in names if step in COUNT_STEPS), None)
     measured = X[np.isfinite(X)]
     broken = float((np.round(measured) != measured).mean())
     if counting_step and not raw and broken > MOST_BROKEN:
@@ -185,7 +185,7 @@ def check_lone(X: Array, genes: Sequence[str], samples: Sequence[str], where: st
     else:
         lone = _alone_in_their_gene(X, lone)
         rest = np.where(lone, np.nan, X)
-        if not lone.any() or LOGARITHMS & set(steps) or never_logged(rest):
+        if not lone.any() or LOG_STEPS & set(steps) or never_logged(rest):
             return
         row, gene = map(int, np.argwhere(lone)[0])
         advice = "is a decimal point lost? Correct it, or leave the gene out"
@@ -233,7 +233,7 @@ def check_counts(X: Array, genes: Sequence[str], samples: Sequence[str],
                  normalise: dict[str, Any], where: str) -> Iterator[Problem]:  # fmt: skip
     """Yield what keeps a matrix from being counts, where the steps take it for counts."""
     step = _first(normalise)
-    if step not in COUNTED:
+    if step not in COUNT_STEPS:
         return
     negative = np.argwhere(X.T < 0)
     if len(negative):
@@ -252,7 +252,7 @@ def _first(normalise: dict[str, Any]) -> str:
 
 
 def _out(step: str) -> str:
-    return f"{step} out of normalise.{'folds' if step in LEARNED_DEPTH else 'samples'}"
+    return f"{step} out of normalise.{'folds' if step in LEARNED_DEPTH_STEPS else 'samples'}"
 
 
 def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
@@ -266,7 +266,7 @@ def check_empty(X: Array, samples: Sequence[str], normalise: dict[str, Any],
     empty = ~X.any(axis=1)
     if empty.any() and X.shape[1] > 1:
         names = [samples[int(row)] for row in np.flatnonzero(empty)]
-        counts = _first(normalise) in COUNTED
+        counts = _first(normalise) in COUNT_STEPS
         rare = counts or empty.all() or (X[~empty] == 0).mean() < MOST_ZEROS
         yield Problem(where, f"every value of {listing(names)} is 0; take such samples out of the "
                       "sample table", "error" if rare else "warning")  # fmt: skip

@@ -9,10 +9,15 @@ from pathlib import Path
 from genesig.data.files.content import absent
 from genesig.data.files.names import is_fetched, named_files, series_file
 from genesig.data.splits.given import too_many
-from genesig.data.steps.missing_indicators import NAME
-from genesig.data.steps.normalise import AS_LOW, FILLERS, MOMENTS, NORMALISERS
-from genesig.data.steps.scale import LEARNED_DEPTH
-from genesig.data.steps.zeros import NAME as ZEROS
+from genesig.data.steps.missing_indicators import MISSING_INDICATORS
+from genesig.data.steps.normalise import (
+    IMPUTATION_STEPS,
+    LOW_VALUE_STEPS,
+    MOMENT_STEPS,
+    NORMALISERS,
+)
+from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
+from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.covariates_check import fixed_settings, unquoted
 from genesig.data.study.gene_columns import omic_settings, place_settings
 from genesig.data.study.labels.known import LABELS, kind_settings
@@ -87,8 +92,8 @@ def _wrong_place(config: Config) -> Found:
 def _wrong_order(config: Config) -> Found:
     names = [step["step"] for step in config["normalise"]["folds"]]
     for number, name in enumerate(names, 1):
-        after = [other for other in names[number:] if other not in MOMENTS]
-        if name in MOMENTS and after:
+        after = [other for other in names[number:] if other not in MOMENT_STEPS]
+        if name in MOMENT_STEPS and after:
             yield (f"normalise.folds, item {number}", f"'{name}' stands before '{after[-1]}'; "
                    "centre and unit_variance come last")  # fmt: skip
 
@@ -96,7 +101,7 @@ def _wrong_order(config: Config) -> Found:
 def _counts(config: Config) -> Found:
     samples = config["normalise"]["samples"]
     for number, step in enumerate(config["normalise"]["folds"], 1):
-        if step["step"] not in LEARNED_DEPTH:
+        if step["step"] not in LEARNED_DEPTH_STEPS:
             continue
         at, name = f"normalise.folds, item {number}", step["step"]
         if number > 1 or samples:
@@ -128,23 +133,23 @@ def _floors(config: Config) -> Found:
 def _missing(config: Config) -> Found:
     samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
     if not config["data"]["missing"]:
-        for name in set(FILLERS) & set(folds):
+        for name in set(IMPUTATION_STEPS) & set(folds):
             what = f"'{name}' has nothing to do: missing values are refused; set data.missing"
             yield "normalise.folds", what, "warning"
         return
     if config.get("studies"):
         return  # where it is not offered at all
-    if not set(FILLERS) & set(folds[:1]):
+    if not set(IMPUTATION_STEPS) & set(folds[:1]):
         what = "needs {step: knn_impute} as the first step of normalise.folds, {step: mean_impute} "
         what += "where samples lack an omic, or "
         what += "{step: left_censored} or {step: half_minimum}, for values too small to be measured"
         yield "data.missing", what
     for number, name in enumerate(folds[1:], 2):
-        if name in FILLERS and folds[0] in FILLERS:
+        if name in IMPUTATION_STEPS and folds[0] in IMPUTATION_STEPS:
             what = f"'{name}' has nothing to do after '{folds[0]}'; keep one of them"
             yield f"normalise.folds, item {number}", what
     for number, name in enumerate(samples, 1):
-        if name not in ("log2", ZEROS, NAME):
+        if name not in ("log2", ZEROS, MISSING_INDICATORS):
             yield (f"normalise.samples, item {number}", f"'{name}' needs every value of a sample; "
                    "with data.missing only log2 and zeros_as_missing may stand in "
                    "normalise.samples")  # fmt: skip
@@ -163,21 +168,38 @@ def _zeros(config: Config) -> Found:
 def _indicators(config: Config) -> Found:
     """Yield what would look at indicators as if they were levels of genes."""
     samples, folds = ([s["step"] for s in config["normalise"][k]] for k in ("samples", "folds"))
-    if NAME not in samples:
+    if MISSING_INDICATORS not in samples:
         return
-    at = f"normalise.samples, item {samples.index(NAME) + 1}"
+    at = f"normalise.samples, item {samples.index(MISSING_INDICATORS) + 1}"
     if not config["data"]["missing"]:
-        yield at, f"'{NAME}' has nothing to do: missing values are refused; set data.missing"
-    if samples[-1] != NAME:
-        yield at, f"'{samples[-1]}' would change what '{NAME}' adds; put '{NAME}' last"
-    by_omic = config["normalise"]["samples"][samples.index(NAME)].get("each") == "omic"
+        yield (
+            at,
+            f"'{MISSING_INDICATORS}' has nothing to do: missing values are refused; set "
+            "data.missing",
+        )
+    if samples[-1] != MISSING_INDICATORS:
+        yield (
+            at,
+            f"'{samples[-1]}' would change what '{MISSING_INDICATORS}' adds; put "
+            f"'{MISSING_INDICATORS}' last",
+        )
+    by_omic = (
+        config["normalise"]["samples"][samples.index(MISSING_INDICATORS)].get("each") == "omic"
+    )
     if by_omic and config["data"]["omics"] is None:
         yield at, "is to look at omics, and there are none; set data.omics"
-    others = [name for name in folds if name not in (*AS_LOW, "mean_impute", *MOMENTS)]
+    others = [
+        name for name in folds if name not in (*LOW_VALUE_STEPS, "mean_impute", *MOMENT_STEPS)
+    ]
     if others:
-        yield at, (f"'{others[0]}' would take what '{NAME}' adds for levels of genes; beside it "
-                   "only mean_impute, left_censored or half_minimum, centre and "
-                   "unit_variance")  # fmt: skip
+        yield (
+            at,
+            (
+                f"'{others[0]}' would take what '{MISSING_INDICATORS}' adds for levels of genes; "
+                "beside it only mean_impute, left_censored or half_minimum, centre and "
+                "unit_variance"
+            ),
+        )
 
 
 def _mu(config: Config) -> Found:

@@ -33,54 +33,51 @@ from genesig.optim.nonlinear.solvers import SOLVERS
 
 @dataclass(frozen=True)
 class Ridge:
-    """Kernel ridge for several λ, from one decomposition.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    X : (n, |S|)
-        Training points, selected variables only; no variable gives the mean of y.
-    mean : float
-    dual : (L, n)
-        One row for each λ.
-    """
+    """Kernel ridge for several λ, from one decomposition."""
 
     kernel: Kernel
     X: Array
+    """(n, |S|): training points, selected variables only; without a variable f is the mean of y."""
     mean: float
     dual: Array
+    """(L, n): one row for each λ."""
 
     @classmethod
     def fit(
         cls, kernel: Kernel, X: Array, y: Array, lam: Array, counts: Array | None = None
     ) -> Ridge:
         """Fit for all `lam` (L,), relative to mean diag K; samples count `counts` (n,) times."""
-        mean, lam = float(np.average(y, weights=counts)), np.asarray(lam, dtype=float)
+        mean = float(np.average(y, weights=counts))
+        lam = np.asarray(lam, dtype=float)
         if X.shape[1] == 0:
             return cls(kernel, X, mean, np.zeros((len(lam), len(y))))
-        K = tables(kernel, X, X).value
-        shift = lam[:, None] * np.average(np.diag(K), weights=counts)
-        root = np.ones(len(y)) if counts is None else np.sqrt(counts)
-        eigenvalues, V = np.linalg.eigh(root[:, None] * K * root)
-        along = (V.T @ (root * (y - mean))) / (np.maximum(eigenvalues, 0) + shift)
-        return cls(kernel, X, mean, root * (along @ V.T))
+        kernel_values = tables(kernel, X, X).value
+        penalties = lam[:, None] * np.average(np.diag(kernel_values), weights=counts)
+        root_counts = np.ones(len(y)) if counts is None else np.sqrt(counts)
+        eigenvalues, eigenvectors = np.linalg.eigh(
+            root_counts[:, None] * kernel_values * root_counts
+        )
+        coefs = (eigenvectors.T @ (root_counts * (y - mean))) / (
+            np.maximum(eigenvalues, 0) + penalties
+        )
+        return cls(kernel, X, mean, root_counts * (coefs @ eigenvectors.T))
 
     def predict(self, points: Array) -> Array:
         """Return f at new points (m, |S|), as (L, m)."""
         if self.X.shape[1] == 0:
             return np.full((len(self.dual), len(points)), self.mean)
-        out: Array = self.mean + self.dual @ tables(self.kernel, points, self.X).value.T
-        return out
+        predictions: Array = self.mean + self.dual @ tables(self.kernel, points, self.X).value.T
+        return predictions
 
-    def gradient(self, points: Array, which: int = 0) -> Array:
+    def gradient(self, points: Array, lam_index: int = 0) -> Array:
         """Return the gradient at new points, (m, |S|), for one λ."""
-        nothing = np.zeros(self.X.T.shape)
-        return evaluate(self.kernel, points, self.X, self.dual[which], nothing)[1].T
+        no_derivatives = np.zeros(self.X.T.shape)
+        return evaluate(self.kernel, points, self.X, self.dual[lam_index], no_derivatives)[1].T
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is not chosen by validation; as in `derivative_path` unless said here.
+    """Settings that are not chosen by validation; see `derivative_path` for others than these.
 
     Attributes
     ----------
@@ -109,63 +106,61 @@ class Settings:
 
     def make_kernel(self, width: float) -> Kernel:
         """Return the kernel of a width, in units of the standardised features."""
-        make = pick("kernel", KERNELS, self.kernel)
+        kernel_class = pick("kernel", KERNELS, self.kernel)
         check_settings(nu=1.0, width=width, mu=self.mu, degree=self.degree)
-        return make(width=width, degree=self.degree, offset=self.offset)
+        return kernel_class(width=width, degree=self.degree, offset=self.offset)
 
     def check(self, n: int, d: int, grid: Sequence[tuple[float, float]]) -> None:
-        """Refuse what any of the (ν, width) to be tried would be refused for, before any fit."""
+        """Raise, before any fit, if a setting is invalid with one of the (ν, width) of the grid."""
         pick("solver", SOLVERS, self.solver)
         pick("penalty", PENALTIES, self.penalty)
         for nu, width in grid:
             self.make_kernel(width)
             check_settings(nu=nu, width=width, mu=self.mu, degree=self.degree)
-        block = number_groups(self.groups, d, self.penalty)
-        check_weights(self.weights, int(block.max()) + 1)
+        group_of_feature = number_groups(self.groups, d, self.penalty)
+        check_weights(self.weights, int(group_of_feature.max()) + 1)
         check_memory(n, d, self.solver)
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A path on training rows, in standardised units.
-
-    Attributes
-    ----------
-    X : (n, d')
-        Standardised training rows without constant features.
-    features : (d',)
-        Numbers of the features that are left.
-    centre, scale : (d,)
-    y_mean, y_scale : float
-    width : float
-        Multiple of the median distance.
-    path : DerivativePath
-    kernel : Kernel
-    counts : (n,) or None
-        How often each of these rows counts.
-    """
+    """A path on training rows, in standardised units."""
 
     X: Array
+    """(n, d') float: standardised training rows without constant features."""
     y: Array
+    """(n,) float: standardised response."""
     features: Array
+    """(d',) int: numbers of the features that are left."""
     centre: Array
+    """(d,) float: mean of each feature."""
     scale: Array
+    """(d,) float: divisor of each feature."""
     y_mean: float
+    """Mean of the response."""
     y_scale: float
+    """Standard deviation of the response."""
     width: float
+    """Width of the kernel, as a multiple of the median distance."""
     path: DerivativePath
+    """The path of solutions."""
     kernel: Kernel
+    """The kernel of the path."""
     settings: Settings
+    """The settings of the fit."""
     counts: Array | None
+    """(n,) float or None: how often each of these rows counts."""
 
     def standardised(self, points: Array) -> Array:
         """Return new rows in the path's units, (m, d')."""
-        kept = self.features
-        out: Array = (points[:, kept] - self.centre[kept]) / self.scale[kept]
-        return out
+        columns = self.features
+        standardised_points: Array = (points[:, columns] - self.centre[columns]) / self.scale[
+            columns
+        ]
+        return standardised_points
 
     def support(self, step: int) -> Array:
-        """Return what is selected at one step of the path (numbers among `features`)."""
+        """Return the features selected at one step of the path, as indices of `features`."""
         return self.path.solutions[step].support
 
     def ridge(self, step: int) -> Ridge:
@@ -174,26 +169,32 @@ class Fit:
         Its kernel's width is the same multiple of the median distance on these variables.
         """
         X = self.X[:, self.support(step)]
-        spread = (median_distance(X @ X.T, self.counts) if X.shape[1] else 0.0) or 1.0
-        kernel = self.settings.make_kernel(self.width * spread)
+        typical_distance = (median_distance(X @ X.T, self.counts) if X.shape[1] else 0.0) or 1.0
+        kernel = self.settings.make_kernel(self.width * typical_distance)
         return Ridge.fit(kernel, X, self.y, self.settings.lam, self.counts)
 
     def predict(self, step: int, points: Array) -> Array:
         """Return predictions (L, m) for rows in the caller's units, L = 1 without a ridge."""
         Z = self.standardised(points)
         if len(self.settings.lam):
-            f = self.ridge(step).predict(Z[:, self.support(step)])
+            predictions = self.ridge(step).predict(Z[:, self.support(step)])
         else:
             fit = self.path.solutions[step]
-            f = fit.evaluate(self.kernel, Z, self.X, self.path.nu)[0][None]
-        return self.y_mean + self.y_scale * f
+            predictions = fit.evaluate(self.kernel, Z, self.X, self.path.nu)[0][None]
+        return self.y_mean + self.y_scale * predictions
 
 
 def fit_path(
-    X: Array, y: Array, settings: Settings, *, nu: float, width: float, tau: Sequence[float],
+    X: Array,
+    y: Array,
+    settings: Settings,
+    *,
+    nu: float,
+    width: float,
+    tau: Sequence[float],
     counts: Array | None = None,
-) -> Fit:  # fmt: skip
-    """Standardise, leave out features that are constant on these rows, and follow the path.
+) -> Fit:
+    """Return the path on standardised rows, without features that are constant on these rows.
 
     Parameters
     ----------
@@ -208,30 +209,52 @@ def fit_path(
         How often each row counts; those of 0 are left out.
     """
     if counts is not None:
-        X, y, counts = X[counts > 0], y[counts > 0], counts[counts > 0]
-    centre, spread = _moments(X, counts)
-    features = np.flatnonzero(spread > 0)
+        X = X[counts > 0]
+        y = y[counts > 0]
+        counts = counts[counts > 0]
+    centre, deviation = _moments(X, counts)
+    features = np.flatnonzero(deviation > 0)
     if len(features) == 0:
         raise InvalidProblem("every feature is constant on these samples")
-    scale = np.where(spread > 0, spread, 1.0) if settings.standardise else np.ones(X.shape[1])
+    scale = np.where(deviation > 0, deviation, 1.0) if settings.standardise else np.ones(X.shape[1])
     Z = (X[:, features] - centre[features]) / scale[features]
-    y_mean, y_scale = (float(each) for each in _moments(y, counts))
+    y_mean, y_scale = (float(moment) for moment in _moments(y, counts))
     y_scale = y_scale or 1.0
     response = (y - y_mean) / y_scale
-    inner = Z @ Z.T
+    inner_products = Z @ Z.T
     check_settings(nu=nu, width=width, mu=settings.mu, degree=settings.degree)
-    kernel = settings.make_kernel(width * (median_distance(inner, counts) or 1.0))
-    groups, weights = _without_constant(settings, features, X.shape[1])
+    kernel = settings.make_kernel(width * (median_distance(inner_products, counts) or 1.0))
+    groups, weights = _groups_of_features(settings, features, X.shape[1])
     path = derivative_path(
-        Z, response, kernel=kernel, penalty=settings.penalty, nu=nu, tau=tau,
-        solver=settings.solver, tolerance=settings.tolerance,
-        max_iterations=settings.max_iterations, groups=groups, weights=weights, mu=settings.mu,
-        inner=inner, counts=counts,
-    )  # fmt: skip
+        Z,
+        response,
+        kernel=kernel,
+        penalty=settings.penalty,
+        nu=nu,
+        tau=tau,
+        solver=settings.solver,
+        tolerance=settings.tolerance,
+        max_iterations=settings.max_iterations,
+        groups=groups,
+        weights=weights,
+        mu=settings.mu,
+        inner=inner_products,
+        counts=counts,
+    )
     return Fit(
-        Z, response, features, centre, scale, y_mean, y_scale, width, path, kernel, settings,
+        Z,
+        response,
+        features,
+        centre,
+        scale,
+        y_mean,
+        y_scale,
+        width,
+        path,
+        kernel,
+        settings,
         counts,
-    )  # fmt: skip
+    )
 
 
 def _moments(values: Array, counts: Array | None) -> tuple[Array, Array]:
@@ -239,29 +262,41 @@ def _moments(values: Array, counts: Array | None) -> tuple[Array, Array]:
     mean = np.average(values, axis=0, weights=counts)
     if counts is None:
         return mean, values.std(axis=0)
-    square = np.average((values - mean) ** 2, axis=0, weights=counts)
-    return mean, np.where(np.ptp(values, axis=0) > 0, np.sqrt(square), 0.0)
+    variance = np.average((values - mean) ** 2, axis=0, weights=counts)
+    return mean, np.where(np.ptp(values, axis=0) > 0, np.sqrt(variance), 0.0)
 
 
-def _without_constant(
+def _groups_of_features(
     settings: Settings, features: Array, d: int
 ) -> tuple[Sequence[Sequence[int]] | None, Array | None]:
-    """Renumber groups after constant features were left out; a group may vanish."""
+    """Return the nonempty groups, numbered among the given features, and their weights."""
     if settings.groups is None or len(features) == d:
         return settings.groups, settings.weights
-    number = np.full(d, -1)
-    number[features] = np.arange(len(features))
-    kept = [[int(number[a]) for a in group if number[a] >= 0] for group in settings.groups]
+    new_number = np.full(d, -1)
+    new_number[features] = np.arange(len(features))
+    kept_groups = [
+        [int(new_number[feature]) for feature in group if new_number[feature] >= 0]
+        for group in settings.groups
+    ]
     weights = settings.weights
     if weights is not None:
-        weights = np.array([w for w, group in zip(weights, kept, strict=True) if group])
-    return [group for group in kept if group], weights
+        weights = np.array(
+            [weight for weight, group in zip(weights, kept_groups, strict=True) if group]
+        )
+    return [group for group in kept_groups if group], weights
 
 
 def validation_errors(
-    X: Array, y: Array, settings: Settings, folds: Sequence[tuple[Array, Array]], *,
-    nu: float, width: float, tau: Sequence[float], counts: Array | None = None,
-) -> Array:  # fmt: skip
+    X: Array,
+    y: Array,
+    settings: Settings,
+    folds: Sequence[tuple[Array, Array]],
+    *,
+    nu: float,
+    width: float,
+    tau: Sequence[float],
+    counts: Array | None = None,
+) -> Array:
     """Return the mean squared error on held-out rows for each (tau, lam), (T, max(L, 1)).
 
     Infinite where the path of a fold was cut (more than n variables).
@@ -272,20 +307,20 @@ def validation_errors(
     counts : (n,), optional
         How often each row counts, in fits as in errors.
     """
-    total = np.zeros((len(tau), max(len(settings.lam), 1)))
-    often = np.ones(len(y)) if counts is None else counts
-    count = sum(often[held_out].sum() for _, held_out in folds)
+    squared_errors = np.zeros((len(tau), max(len(settings.lam), 1)))
+    row_counts = np.ones(len(y)) if counts is None else counts
+    total_count = sum(row_counts[held_out].sum() for _, held_out in folds)
     for rows, held_out in folds:
-        if len(np.unique(y[rows][often[rows] > 0])) < 2:
+        if len(np.unique(y[rows][row_counts[rows] > 0])) < 2:
             raise InvalidProblem(
                 "the response is constant on the training rows of a fold; use fewer folds"
             )
-        own = None if counts is None else counts[rows]
-        fit = fit_path(X[rows], y[rows], settings, nu=nu, width=width, tau=tau, counts=own)
-        for step in range(len(tau)):
-            if step >= len(fit.path.solutions):
-                total[step:] = np.inf
+        fit_counts = None if counts is None else counts[rows]
+        fit = fit_path(X[rows], y[rows], settings, nu=nu, width=width, tau=tau, counts=fit_counts)
+        for tau_index in range(len(tau)):
+            if tau_index >= len(fit.path.solutions):
+                squared_errors[tau_index:] = np.inf
                 break
-            residual = y[held_out] - fit.predict(step, X[held_out])
-            total[step] += np.sum(often[held_out] * np.square(residual), axis=1)
-    return np.asarray(total / count)
+            residual = y[held_out] - fit.predict(tau_index, X[held_out])
+            squared_errors[tau_index] += np.sum(row_counts[held_out] * np.square(residual), axis=1)
+    return np.asarray(squared_errors / total_count)

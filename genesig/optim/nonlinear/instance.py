@@ -1,4 +1,4 @@
-"""Everything that the fits of one path share."""
+"""Data that all fits of one path share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.kernels import Kernel
-from genesig.optim.nonlinear.metric import MARGIN, Dense, Metric, row_space, vanishing_gradient
+from genesig.optim.nonlinear.metric import (
+    EIGENVALUE_MARGIN,
+    Dense,
+    Metric,
+    row_space,
+    vanishing_gradient,
+)
 from genesig.optim.nonlinear.multipliers import Multipliers
 from genesig.optim.nonlinear.penalties import PENALTIES, Penalty
 from genesig.optim.nonlinear.problem import Problem
@@ -18,50 +24,52 @@ from genesig.optim.nonlinear.problem import Problem
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem with its features, the metric of its steps and the path's start.
-
-    Attributes
-    ----------
-    X, inner : (n, d), (n, n)
-        Features and X X'.
-    problem : Problem
-    penalty : callable
-        tau -> Penalty.
-    metric : Metric
-        Of the steps.
-    start : Multipliers
-        Those without bounds, φ = 0; they are the solution for every tau ≥ tau_max.
-    tau_max : float
-    root : (n,) or 1.0
-        √v of the samples' weights v. Functions enter by √v f(x_i) and √v ∂_a f(x_i), so that y,
-        the kernel's tables and all weights of the problem have it in them.
-    """
+    """A problem with its features, the metric of its steps and the path's start."""
 
     X: Array
+    """(n, d) float: features."""
     inner: Array
+    """(n, n) float: X X'."""
     problem: Problem
+    """The least-squares problem."""
     penalty: Callable[[float], Penalty]
+    """Function that returns the penalty at an absolute tau."""
     metric: Metric
+    """Metric of the solver's steps."""
     start: Multipliers
+    """Multipliers without bounds, at which φ = 0: the solution for every tau ≥ tau_max."""
     tau_max: float
+    """Smallest tau at which nothing is selected."""
     root: Array | float
+    """(n,) float or 1.0: √v of the samples' weights v. Functions enter by √v f(x_i) and √v ∂_a
+    f(x_i), so that y, the kernel's tables and all weights of the problem contain it."""
 
     @property
     def scale(self) -> float:
-        """Return ||y||²/n, what gaps are relative to."""
+        """Return ||y||²/n, the unit of gaps."""
         return float(self.problem.y @ self.problem.y) / self.problem.n
 
     @cached_property
     def dense(self) -> Dense:
         """Return the Hessian as a matrix, built once for all tau."""
-        return Dense.of(self.problem, self.X)
+        return Dense.from_problem(self.problem, self.X)
 
 
 def make_instance(
-    X: Array, y: Array, *, kernel: Kernel, penalty: str, nu: float, block: Array, weights: Array,
-    mu: float, inner: Array | None = None, accuracy: float = 1e-8, counts: Array | None = None,
-) -> Instance:  # fmt: skip
-    """Prepare a path: kernel tables, metric, and tau_max by conjugate gradients.
+    X: Array,
+    y: Array,
+    *,
+    kernel: Kernel,
+    penalty: str,
+    nu: float,
+    block: Array,
+    weights: Array,
+    mu: float,
+    inner: Array | None = None,
+    accuracy: float = 1e-8,
+    counts: Array | None = None,
+) -> Instance:
+    """Return the shared data of a path: kernel tables, metric, and tau_max by conjugate gradients.
 
     Parameters
     ----------
@@ -81,26 +89,35 @@ def make_instance(
     counts : (n,), optional
         As in `derivative_path`.
     """
-    n, root = len(y), 1.0 if counts is None else np.sqrt(counts / counts.mean())
+    n = len(y)
+    root_weights = 1.0 if counts is None else np.sqrt(counts / counts.mean())
     inner = X @ X.T if inner is None else inner
     norms = np.diag(inner)
-    table, y = kernel.tables(inner, norms, norms), root * (y - np.average(y, weights=counts))
+    table = kernel.tables(inner, norms, norms)
+    y = root_weights * (y - np.average(y, weights=counts))
     if counts is not None:
-        table, nu = table.weighed(np.asarray(root)), nu / float(counts.mean())
-    problem = Problem.of(table, y, nu)
-    V, s = row_space(inner)
-    rotated = V * s
-    metric = Metric.of(problem, inner, X.shape[1])
-    free, largest = vanishing_gradient(problem, rotated, metric, accuracy)
-    if X.shape[1] > len(s):  # multipliers that are orthogonal to the rows of X
-        largest = max(largest, float(np.max(-metric.own / metric.weight)))
-    none = np.zeros(0, np.int64)
-    start = Multipliers((V / s) @ free, none, np.zeros((0, n)))
-    unit = PENALTIES[penalty](1.0, n, block, weights, mu)
-    tau_max = float(np.max(unit.norms(start.squares(X)) / unit.radius))
+        table = table.weighed(np.asarray(root_weights))
+        nu = nu / float(counts.mean())
+    problem = Problem.from_tables(table, y, nu)
+    directions, lengths = row_space(inner)
+    rotated = directions * lengths
+    metric = Metric.from_problem(problem, inner, X.shape[1])
+    unbounded_multipliers, largest_eigenvalue = vanishing_gradient(
+        problem, rotated, metric, accuracy
+    )
+    if X.shape[1] > len(lengths):  # multipliers that are orthogonal to the rows of X
+        largest_eigenvalue = max(
+            largest_eigenvalue, float(np.max(-metric.first_term / metric.weight))
+        )
+    no_features = np.zeros(0, np.int64)
+    start = Multipliers(
+        (directions / lengths) @ unbounded_multipliers, no_features, np.zeros((0, n))
+    )
+    unit_penalty = PENALTIES[penalty](1.0, n, block, weights, mu)
+    tau_max = float(np.max(unit_penalty.norms(start.squares(X)) / unit_penalty.radius))
 
-    def at(tau: float) -> Penalty:
+    def penalty_at(tau: float) -> Penalty:
         return PENALTIES[penalty](tau, n, block, weights, mu)
 
-    steps = metric.times(MARGIN * largest)
-    return Instance(X, inner, problem, at, steps, start, tau_max, root)
+    step_metric = metric.times(EIGENVALUE_MARGIN * largest_eigenvalue)
+    return Instance(X, inner, problem, penalty_at, step_metric, start, tau_max, root_weights)

@@ -1,4 +1,4 @@
-"""Dual variables of all d features, most in one n × n matrix, and the gap that they prove."""
+"""Dual variables of all d features, most of them in one n × n matrix, and their duality gap."""
 
 from __future__ import annotations
 
@@ -13,26 +13,22 @@ from genesig.optim.nonlinear.problem import Expansion, Problem, slices
 
 @dataclass(frozen=True)
 class Multipliers:
-    """q_a = Θ'x_a for the features that are not active, and q_a itself for those that are.
+    """Multipliers q: q_a = Θ'x_a of inactive features, and q_a itself of active features.
 
     The optimum has this form, with one Θ for all features whose gradient vanishes, because
     0 = φ_a = -(1/2ν) `first` q_a + R x_a has the same two n × n matrices for every one of them.
-
-    Attributes
-    ----------
-    theta : (n, n)
-    active : (k,) int
-        Ascending.
-    values : (k, n)
     """
 
     theta: Array
+    """(n, n)."""
     active: Array
+    """(k,) int: ascending."""
     values: Array
+    """(k, n)."""
 
     @classmethod
     def full(cls, q: Array) -> Multipliers:
-        """Hold all multipliers (d, n) as they are."""
+        """Return multipliers (d, n) with all features active."""
         n = q.shape[1]
         return cls(np.zeros((n, n)), np.arange(len(q)), q)
 
@@ -44,18 +40,20 @@ class Multipliers:
 
     def squares(self, X: Array) -> Array:
         """Return ||q_a||² of all features (d,), in 2 n² d flops and no d × n array."""
-        out = compressed_squares(X, self.theta)
-        out[self.active] = np.einsum("ai,ai->a", self.values, self.values)
-        return out
+        squared_norms = compressed_squares(X, self.theta)
+        squared_norms[self.active] = np.einsum("ai,ai->a", self.values, self.values)
+        return squared_norms
 
     def product(self, X: Array, inner: Array) -> Array:
         """X q = Σ_a x_a q_a' (n, n), from the inner products X X' = `inner`."""
-        own = X[:, self.active]
-        out: Array = inner @ self.theta + own @ (self.values - own.T @ self.theta)
-        return out
+        active_columns = X[:, self.active]
+        product: Array = inner @ self.theta + active_columns @ (
+            self.values - active_columns.T @ self.theta
+        )
+        return product
 
-    def join(self, X: Array, features: Array) -> Multipliers:
-        """Make more features active."""
+    def activate(self, X: Array, features: Array) -> Multipliers:
+        """Return the multipliers with more features active."""
         features = np.setdiff1d(features, self.active)
         if len(features) == 0:
             return self
@@ -64,41 +62,36 @@ class Multipliers:
         order = np.argsort(active)
         return Multipliers(self.theta, active[order], values[order])
 
-    def ahead(self, X: Array, before: Multipliers, factor: float) -> Multipliers:
+    def extrapolate(self, X: Array, previous_q: Multipliers, factor: float) -> Multipliers:
         """Return q + factor (q - q_before)."""
-        new, old = self.join(X, before.active), before.join(X, self.active)
-        theta = new.theta + factor * (new.theta - old.theta)
-        return Multipliers(theta, new.active, new.values + factor * (new.values - old.values))
+        joined = self.activate(X, previous_q.active)
+        previous = previous_q.activate(X, self.active)
+        theta = joined.theta + factor * (joined.theta - previous.theta)
+        return Multipliers(
+            theta, joined.active, joined.values + factor * (joined.values - previous.values)
+        )
 
 
 def compressed_squares(X: Array, theta: Array) -> Array:
     """||Θ'x_a||² of every column of X."""
-    out = np.empty(X.shape[1])
-    for part in slices(X.shape[1]):
-        q = X[:, part].T @ theta
-        out[part] = np.einsum("ai,ai->a", q, q)
-    return out
+    squared_norms = np.empty(X.shape[1])
+    for columns in slices(X.shape[1]):
+        q = X[:, columns].T @ theta
+        squared_norms[columns] = np.einsum("ai,ai->a", q, q)
+    return squared_norms
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known of multipliers q and the function that belongs to them.
-
-    Attributes
-    ----------
-    gap : float
-        Ω(φ) + Ω*(q) - <q, φ> ≥ P(w(q)) - min P, over all features (Fenchel-Young).
-    objective : float
-        P(w(q)).
-    expansion : Expansion
-    phi : (k, n)
-        Partial derivatives for the active features, at the training points.
-    """
+    """Duality gap of multipliers q, and the primal function that belongs to them."""
 
     gap: float
+    """Ω(φ) + Ω*(q) - <q, φ> ≥ P(w(q)) - min P, over all features (Fenchel-Young)."""
     objective: float
+    """P(w(q))."""
     expansion: Expansion
     phi: Array
+    """(k, n): partial derivatives for the active features, at the training points."""
 
 
 def gap(penalty: Penalty, q: Array, phi: Array) -> float:
@@ -119,30 +112,34 @@ def certify(
     squares : (d,)
         ||q_a||².
     """
-    U = q.product(X, inner)
-    found = problem.expand(U)
-    first = problem.table.first * (-0.5 / problem.nu)
-    phi = q.values @ first + X[:, q.active].T @ found.spread.T
+    product_Xq = q.product(X, inner)
+    expansion = problem.expand(product_Xq)
+    scaled_first = problem.table.first * (-0.5 / problem.nu)
+    phi = q.values @ scaled_first + X[:, q.active].T @ expansion.spread.T
     phi_squares = np.zeros(X.shape[1])
     if len(q.active) < X.shape[1]:
-        phi_squares = compressed_squares(X, q.theta @ first + found.spread.T)
+        phi_squares = compressed_squares(X, q.theta @ scaled_first + expansion.spread.T)
     phi_squares[q.active] = row_squares(phi)
     # <q, φ> = <q, q first> scaled + <X q, R'>; the first term from the same n × n matrices
-    product = paired(problem, inner, X, q, first) + float(np.vdot(U, found.spread.T))
+    inner_product = paired(problem, inner, X, q, scaled_first) + float(
+        np.vdot(product_Xq, expansion.spread.T)
+    )
     value = penalty.value(phi_squares)
-    residual = problem.y - found.f
-    hilbert = found.alpha @ found.f - product / (2 * problem.nu)
+    residual = problem.y - expansion.f
+    hilbert = expansion.alpha @ expansion.f - inner_product / (2 * problem.nu)
     return Certificate(
-        gap=value + penalty.conjugate(squares) - product,
+        gap=value + penalty.conjugate(squares) - inner_product,
         objective=float(residual @ residual / problem.n + value + problem.nu * hilbert),
-        expansion=found,
+        expansion=expansion,
         phi=phi,
     )
 
 
-def paired(problem: Problem, inner: Array, X: Array, q: Multipliers, first: Array) -> float:
-    """<q, q `first`> = tr(q first q') over all features."""
-    own = X[:, q.active].T @ q.theta
-    total = np.vdot(inner @ q.theta, q.theta @ first)
-    total += np.vdot(q.values, q.values @ first) - np.vdot(own, own @ first)
+def paired(problem: Problem, inner: Array, X: Array, q: Multipliers, scaled_first: Array) -> float:
+    """<q, q `scaled_first`> = tr(q first q') over all features."""
+    active_products = X[:, q.active].T @ q.theta
+    total = np.vdot(inner @ q.theta, q.theta @ scaled_first)
+    total += np.vdot(q.values, q.values @ scaled_first) - np.vdot(
+        active_products, active_products @ scaled_first
+    )
     return float(total)

@@ -1,4 +1,4 @@
-"""Fits along a falling tau, each started from the one before, and what each of them selects."""
+"""Fits along a falling tau, each with a warm start, and the variables that each selects."""
 
 from __future__ import annotations
 
@@ -26,31 +26,20 @@ from genesig.optim.nonlinear.solvers import SOLVERS
 
 @dataclass(frozen=True)
 class Solution:
-    """The minimiser for one tau, to within its gap.
-
-    Attributes
-    ----------
-    tau : float
-        Absolute.
-    norms : (d,)
-        ||∂_a f||/√n over the training points, exactly zero where a is not selected.
-    f : (n,)
-        Values at the training points, without the mean of y.
-    alpha : (n,)
-    multipliers : Multipliers
-        β = -q/2ν `root`; not sparse.
-    gap : float
-        Duality gap over all features, relative to ||y||²/n.
-    objective : float
-    iterations : int
-    """
+    """The minimiser for one tau, to within its gap."""
 
     tau: float
+    """Absolute tau of the fit."""
     norms: Array
+    """(d,): ||∂_a f||/√n over the training points, exactly zero where a is not selected."""
     f: Array
+    """(n,): values at the training points, without the mean of y."""
     alpha: Array
+    """(n,)."""
     multipliers: Multipliers
+    """Multipliers q with β = -q/2ν `root`; not sparse."""
     gap: float
+    """Duality gap over all features, relative to ||y||²/n."""
     objective: float
     iterations: int
     root: Array | float
@@ -70,71 +59,84 @@ class Solution:
         )
 
 
-def conclude(
-    instance: Instance, tau: float, penalty: Penalty, q: Multipliers, iterations: int,
+def certified_solution(
+    instance: Instance,
+    tau: float,
+    penalty: Penalty,
+    q: Multipliers,
+    iterations: int,
     tolerance: float,
-) -> Solution:  # fmt: skip
-    """Certify multipliers, whoever found them, and read the selection off them.
+) -> Solution:
+    """Return the solution of multipliers q, with its gap and its selected variables.
 
-    φ_a is the step of the dual's prox over its length: zero unless ||q_g + t φ_g|| exceeds r_g.
-    It is zero as well where a block's part of the penalty, r_g ||φ_g||, is less than the gap that
-    was asked for: where M is singular, multipliers can lie on their bound with no gradient.
+    φ_a is the step of the dual's prox over its length: zero unless ||q_g + t φ_g|| exceeds r_g. It
+    is also zero if a block's part of the penalty, r_g ||φ_g||, is less than the tolerance of the
+    gap: if M is singular, multipliers can lie on their bound without a gradient.
     """
     squares = q.squares(instance.X)
-    found = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
+    certificate = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
     norms = np.zeros(instance.X.shape[1])
     if len(q.active):
-        step = 1 / float(instance.metric.weight.max())
+        step_length = 1 / float(instance.metric.weight.max())
         active = penalty.take(q.active)
-        v = q.values + step * found.phi
-        phi = (v - active.prox_conjugate(v, step)) / step
-        share = active.radius * active.norms(row_squares(phi))
-        phi *= active.spread(share > max(tolerance * instance.scale, found.gap))
+        shifted = q.values + step_length * certificate.phi
+        phi = (shifted - active.prox_conjugate(shifted, step_length)) / step_length
+        block_parts = active.radius * active.norms(row_squares(phi))
+        phi *= active.spread(block_parts > max(tolerance * instance.scale, certificate.gap))
         norms[q.active] = np.sqrt(row_squares(phi) / instance.problem.n)
     return Solution(
-        tau=tau, norms=norms, f=found.expansion.f / instance.root,
-        alpha=found.expansion.alpha * instance.root, multipliers=q,
-        gap=found.gap / instance.scale, objective=found.objective, iterations=iterations,
+        tau=tau,
+        norms=norms,
+        f=certificate.expansion.f / instance.root,
+        alpha=certificate.expansion.alpha * instance.root,
+        multipliers=q,
+        gap=certificate.gap / instance.scale,
+        objective=certificate.objective,
+        iterations=iterations,
         root=instance.root,
-    )  # fmt: skip
+    )
 
 
-FINER, FINEST = 0.1, 1e-9
-"""Gap that is solved for, as a share of the one asked for, and the least one."""
+SOLVER_TOLERANCE_SHARE = 0.1
+"""Gap at which the solver stops, as a share of the tolerance."""
+MIN_SOLVER_TOLERANCE = 1e-9
+"""Smallest gap at which the solver stops."""
 
 
 @dataclass(frozen=True)
 class DerivativePath:
-    """Fits for falling tau.
-
-    Attributes
-    ----------
-    tau_max : float
-        From here on nothing is selected; f is then the ridge fit among the functions whose
-        gradient vanishes at every training point, which is not zero.
-    nu : float
-        Absolute.
-    explained_by_none : float
-        Share of ||y||² that f fits at tau_max, with no variable at all. Near 1 it says that ν is
-        too small for this many features: bumps with zero gradient fit y.
-    solutions : tuple of Solution
-    message : str
-        Empty, or sentences about a path cut short and fits that did not converge.
-    """
+    """Fits for falling tau."""
 
     tau_max: float
+    """Smallest tau at which nothing is selected. There f is the ridge fit among the functions whose
+    gradient vanishes at every training point, which is not zero."""
     nu: float
+    """Absolute ν."""
     explained_by_none: float
+    """Share of ||y||² that f fits at tau_max, with no variable at all. Near 1 it says that ν is too
+    small for this many features: bumps with zero gradient fit y."""
     solutions: tuple[Solution, ...]
     message: str
+    """Empty, or sentences about a path cut short and fits that did not converge."""
 
 
 def derivative_path(
-    X: Array, y: Array, *, kernel: Kernel, penalty: str, nu: float, tau: Sequence[float],
-    solver: str, tolerance: float, max_iterations: int,
-    groups: Sequence[Sequence[int]] | None = None, weights: Array | None = None, mu: float = 1.0,
-    inner: Array | None = None, counts: Array | None = None,
-) -> DerivativePath:  # fmt: skip
+    X: Array,
+    y: Array,
+    *,
+    kernel: Kernel,
+    penalty: str,
+    nu: float,
+    tau: Sequence[float],
+    solver: str,
+    tolerance: float,
+    max_iterations: int,
+    groups: Sequence[Sequence[int]] | None = None,
+    weights: Array | None = None,
+    mu: float = 1.0,
+    inner: Array | None = None,
+    counts: Array | None = None,
+) -> DerivativePath:
     """Minimise (1/n)||y - f||² + Ω(∂f) + ν||f||² along falling tau.
 
     Parameters
@@ -176,62 +178,81 @@ def derivative_path(
         Fewer than 3 samples, constant or not finite columns, ν ≤ 0, groups that do not partition
         the features, more memory than the machine has.
     """
-    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    X = np.asarray(X, dtype=float)
+    y = np.asarray(y, dtype=float)
     pick("solver", SOLVERS, solver)
     pick("penalty", PENALTIES, penalty)
     check_data(X, y)
     check_settings(nu=nu, width=1.0, mu=mu, degree=1)
     check_tau(tau)
     check_memory(X.shape[0], X.shape[1], solver)
-    block = number_groups(groups, X.shape[1], penalty)
+    group_of_feature = number_groups(groups, X.shape[1], penalty)
     instance = make_instance(
-        X, y, kernel=kernel, penalty=penalty, nu=nu, block=block,
-        weights=check_weights(weights, int(block.max()) + 1), mu=mu, inner=inner,
+        X,
+        y,
+        kernel=kernel,
+        penalty=penalty,
+        nu=nu,
+        block=group_of_feature,
+        weights=check_weights(weights, int(group_of_feature.max()) + 1),
+        mu=mu,
+        inner=inner,
         counts=counts,
-    )  # fmt: skip
-    return walk(instance, tau, solver, tolerance, max_iterations)
+    )
+    return follow_path(instance, tau, solver, tolerance, max_iterations)
 
 
-def walk(
+def follow_path(
     instance: Instance, tau: Sequence[float], solver: str, tolerance: float, max_iterations: int
 ) -> DerivativePath:
-    """Fit along fractions of tau_max until more than n variables are selected.
+    """Return the fits along fractions of tau_max until more than n variables are selected.
 
-    q is nearly linear in tau, so each fit starts where the line through the last two leads. Fits
-    are solved finer than they are asked for, because the selection counts as zero what the gap
-    that was asked for cannot tell from it, and is then that of the minimum and not of the iterate.
+    q is nearly linear in tau, so each fit starts on the line through the last two. Fits are solved
+    to a smaller gap than the tolerance: the selection treats parts of the penalty below the
+    tolerance as zero, and is then the selection of the minimum, not of the iterate.
     """
-    finer = min(tolerance, max(FINER * tolerance, FINEST))
-    q, solutions, said = instance.start, [], ""
-    before, reached, passed = q, 1.0, 1.0
+    solver_tolerance = min(tolerance, max(SOLVER_TOLERANCE_SHARE * tolerance, MIN_SOLVER_TOLERANCE))
+    q = instance.start
+    solutions = []
+    message = ""
+    previous_q = q
+    fraction_of_q = 1.0
+    fraction_of_previous = 1.0
     for fraction in tau:
         absolute = fraction * instance.tau_max
         penalty = instance.penalty(absolute)
-        apart = passed - reached
-        start = q.ahead(instance.X, before, (reached - fraction) / apart) if apart else q
-        before, reached, passed = q, fraction, reached
-        q, steps = SOLVERS[solver](instance, penalty, start, finer, max_iterations)
-        found = conclude(instance, absolute, penalty, q, steps, tolerance)
-        if len(found.support) > instance.problem.n:
-            said = (
-                f"the path ends before tau = {fraction:.3g} tau_max, where {len(found.support)}"
+        fraction_step = fraction_of_previous - fraction_of_q
+        start = (
+            q.extrapolate(instance.X, previous_q, (fraction_of_q - fraction) / fraction_step)
+            if fraction_step
+            else q
+        )
+        previous_q = q
+        fraction_of_previous = fraction_of_q
+        fraction_of_q = fraction
+        q, steps = SOLVERS[solver](instance, penalty, start, solver_tolerance, max_iterations)
+        solution = certified_solution(instance, absolute, penalty, q, steps, tolerance)
+        if len(solution.support) > instance.problem.n:
+            message = (
+                f"the path ends before tau = {fraction:.3g} tau_max, where {len(solution.support)}"
                 f" variables are selected from {instance.problem.n} samples; "
             )
             break
-        solutions.append(found)
-    U = instance.start.product(instance.X, instance.inner)
-    y, f = instance.problem.y, instance.problem.expand(U).f
+        solutions.append(solution)
+    start_product = instance.start.product(instance.X, instance.inner)
+    y = instance.problem.y
+    f = instance.problem.expand(start_product).f
     return DerivativePath(
         tau_max=instance.tau_max,
         nu=instance.problem.nu,
         explained_by_none=1 - float((y - f) @ (y - f) / (y @ y)),
         solutions=tuple(solutions),
-        message=(said + unfinished(solutions, tolerance)).rstrip("; "),
+        message=(message + convergence_message(solutions, tolerance)).rstrip("; "),
     )
 
 
-def unfinished(solutions: Sequence[Solution], tolerance: float) -> str:
-    """Say how many fits did not converge, or nothing."""
+def convergence_message(solutions: Sequence[Solution], tolerance: float) -> str:
+    """Return a message with the number of fits that did not converge, or ""."""
     gaps = [fit.gap for fit in solutions if not fit.gap <= tolerance]
     if not gaps:
         return ""

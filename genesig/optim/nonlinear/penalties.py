@@ -1,4 +1,4 @@
-"""Penalties on the norms of partial derivatives, and what a dual method needs of them.
+"""Penalties on the norms of partial derivatives, their conjugates and proximal maps.
 
 With φ (d, n) the partial derivatives at the n training points, all three members are
 
@@ -27,25 +27,18 @@ from genesig.plugins import Registry
 
 @dataclass(frozen=True)
 class Penalty:
-    """Ω(φ) = Σ_g r_g ||φ_g|| + (ε/2) ||φ||².
-
-    Attributes
-    ----------
-    radius : (G,)
-        r_g, in units of the response squared over those of φ.
-    block : (d,) int
-        Number of the block of each variable.
-    curvature : float
-        ε.
-    """
+    """Ω(φ) = Σ_g r_g ||φ_g|| + (ε/2) ||φ||²."""
 
     radius: Array
+    """(G,): r_g, in units of the response squared over those of φ."""
     block: Array
+    """(d,) int: number of the block of each variable."""
     curvature: float = 0.0
+    """ε."""
 
     @property
     def separate(self) -> bool:
-        """Whether every variable is a block of its own."""
+        """Whether every block is a single variable."""
         return len(self.radius) == len(self.block)
 
     def norms(self, squared: Array) -> Array:
@@ -79,19 +72,19 @@ class Penalty:
         """argmin_q Ω*(q) + ||q - v||²/2t; the projection on ||q_g|| ≤ r_g where ε = 0."""
         return self.spread(self.conjugate_factor(row_squares(v), step)) * v
 
-    def within(self, q: Array) -> Array:
-        """Return q (d, n) where Ω* is finite: shortened to its bound where ε = 0."""
+    def project_to_bounds(self, q: Array) -> Array:
+        """Return q (d, n) with finite Ω*: projected on its bounds if ε = 0."""
         return self.prox_conjugate(q, 1.0) if self.curvature == 0 else q
 
     def conjugate_factor(self, squared: Array, step: float) -> Array:
         """Return the factor of each block (G,) in `prox_conjugate`; 1 where a block is zero."""
-        shrunk = shrinkage(self.norms(squared), self.radius)
-        factor: Array = 1 - shrunk / (1 + self.curvature / step)
+        shrinkage_factors = shrinkage(self.norms(squared), self.radius)
+        factor: Array = 1 - shrinkage_factors / (1 + self.curvature / step)
         return factor
 
-    def spread(self, of_block: Array) -> Array:
+    def spread(self, block_values: Array) -> Array:
         """Return the value of each variable's block, as a column (d, 1)."""
-        column: Array = of_block[self.block, None]
+        column: Array = block_values[self.block, None]
         return column
 
     def take(self, features: Array) -> Penalty:
@@ -102,14 +95,14 @@ class Penalty:
 
 def row_squares(M: Array) -> Array:
     """Return the squared norm of each row."""
-    out: Array = np.einsum("ai,ai->a", M, M)
-    return out
+    squares: Array = np.einsum("ai,ai->a", M, M)
+    return squares
 
 
 def shrinkage(norms: Array, threshold: Array) -> Array:
     """(1 - threshold/norm)_+."""
-    kept = norms > threshold
-    return np.where(kept, 1 - threshold / np.where(kept, norms, 1), 0.0)
+    is_above = norms > threshold
+    return np.where(is_above, 1 - threshold / np.where(is_above, norms, 1), 0.0)
 
 
 def lasso(tau: float, n: int, block: Array, weights: Array, mu: float) -> Penalty:

@@ -32,57 +32,45 @@ from genesig.compiled.descent import Sums, pull_in_place
 from genesig.errors import GenesigError
 from genesig.optim.kernels import Tables, directional, pull, values
 
-BLOCK = 2048
-"""Variables at a time where all are gone through: their arrays stay in the cache."""
+FEATURES_PER_BLOCK = 2048
+"""Features in one block of a loop over all features, so that arrays stay in the cache."""
 
 
 def slices(d: int) -> Iterator[slice]:
-    """Yield the variables in blocks."""
-    for first in range(0, d, BLOCK):
-        yield slice(first, min(first + BLOCK, d))
+    """Yield slices of d features, one for each block."""
+    for start in range(0, d, FEATURES_PER_BLOCK):
+        yield slice(start, min(start + FEATURES_PER_BLOCK, d))
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """What follows from multipliers q.
-
-    Attributes
-    ----------
-    alpha, f : (n,)
-        Weights of the kernel and values at the training points.
-    spread : (n, n)
-        R with φ = -q `first` / 2ν + X'R' for the same table.
-    """
+    """The primal function of multipliers q."""
 
     alpha: Array
+    """(n,) float: weights of the kernel."""
     f: Array
+    """(n,) float: values at the training points."""
     spread: Array
+    """(n, n) float: R with φ = -q `first` / 2ν + X'R' for the same table."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Data of the problem that every choice of features shares.
-
-    Attributes
-    ----------
-    table : Tables
-        Of the training points against themselves.
-    y : (n,)
-        Centred.
-    nu : float
-        Absolute, in units of 1 over those of k.
-    eigenvalues, eigenvectors : (n,), (n, n)
-        Of the kernel's values K.
-    """
+    """Data of the problem that every choice of features shares."""
 
     table: Tables
+    """Kernel tables of the training points against themselves."""
     y: Array
+    """(n,) float: centred response."""
     nu: float
+    """ν, absolute, in units of 1 over those of k."""
     eigenvalues: Array
+    """(n,) float: eigenvalues of the kernel matrix K."""
     eigenvectors: Array
+    """(n, n) float: its eigenvectors."""
 
     @classmethod
-    def of(cls, table: Tables, y: Array, nu: float) -> Problem:
+    def from_tables(cls, table: Tables, y: Array, nu: float) -> Problem:
         """Decompose the kernel matrix; `nu` is relative to mean(diag K)/n."""
         eigenvalues, eigenvectors = np.linalg.eigh(table.value)
         absolute = nu * float(np.mean(np.diag(table.value))) / len(y)
@@ -95,32 +83,36 @@ class Problem:
 
     def solve(self, b: Array) -> Array:
         """(K + n ν I)⁻¹ b."""
-        V = self.eigenvectors
-        out: Array = V @ ((V.T @ b).T / (self.eigenvalues + self.n * self.nu)).T
-        return out
+        eigenvectors = self.eigenvectors
+        solution: Array = (
+            eigenvectors @ ((eigenvectors.T @ b).T / (self.eigenvalues + self.n * self.nu)).T
+        )
+        return solution
 
-    def expand(self, U: Array) -> Expansion:
-        """Return the expansion of multipliers q from U = X q (n, n); β = -q/2ν is put in here."""
-        S = directional(self.table, U, np.diag(U)) * (-0.5 / self.nu)
-        kernel_free = np.einsum("ij,ij->i", self.table.first, S)
-        alpha = self.solve(self.y - kernel_free)
-        R = pull(self.table, S, alpha)
+    def expand(self, product_Xq: Array) -> Expansion:
+        """Return the expansion of multipliers q from X q (n, n); β = -q/2ν is inserted here."""
+        directional_sums = directional(self.table, product_Xq, np.diag(product_Xq)) * (
+            -0.5 / self.nu
+        )
+        derivative_part = np.einsum("ij,ij->i", self.table.first, directional_sums)
+        alpha = self.solve(self.y - derivative_part)
+        pull_matrix = pull(self.table, directional_sums, alpha)
         if self.table.stationary:
-            R[np.diag_indices(self.n)] -= R.sum(axis=1)
-        return Expansion(alpha, values(self.table, S, alpha), R)
+            pull_matrix[np.diag_indices(self.n)] -= pull_matrix.sum(axis=1)
+        return Expansion(alpha, values(self.table, directional_sums, alpha), pull_matrix)
 
     def gradient(self, X: Array, q: Array) -> Array:
         """φ(q) (d, n), the partial derivatives at the training points, in 6 n² d flops."""
-        R = self.expand(X @ q).spread
-        first = self.table.first * (-0.5 / self.nu)
+        pull_matrix = self.expand(X @ q).spread
+        scaled_first = self.table.first * (-0.5 / self.nu)
         phi = np.empty_like(q)
-        for part in slices(len(q)):
-            np.matmul(q[part], first, out=phi[part])
-            phi[part] += X[:, part].T @ R.T
+        for columns in slices(len(q)):
+            np.matmul(q[columns], scaled_first, out=phi[columns])
+            phi[columns] += X[:, columns].T @ pull_matrix.T
         return phi
 
     def sums(self) -> Sums:
-        """Return what the compiled gradient takes."""
+        """Return the arguments of the compiled gradient."""
         scale = np.array([-0.5 / self.nu, float(self.table.stationary)])
         inverse = np.ascontiguousarray(self.solve(np.eye(self.n)))
         return Sums(self.table.first, self.table.second, inverse, self.y, scale)
@@ -131,15 +123,19 @@ class Problem:
 
 
 class Gradient:
-    """φ(q) less its first term, fast, many times: for features (n, m), in a basis of the samples.
+    """Function that computes φ(q) without its first term, for features (n, m), in a basis (n, n).
 
-    4 n² (n + m) flops a call.
+    Its arrays are allocated once for many calls, each of 4 n² (n + m) flops.
     """
 
     def __init__(self, problem: Problem, features: Array, basis: Array) -> None:
         n = problem.n
-        self.sums, self.features, self.basis = problem.sums(), features, basis
-        self.U, self.rotated, self.work = np.empty((n, n)), np.empty((n, n)), np.empty((3, n))
+        self.sums = problem.sums()
+        self.features = features
+        self.basis = basis
+        self.U = np.empty((n, n))
+        self.rotated = np.empty((n, n))
+        self.work = np.empty((3, n))
 
     def __call__(self, q: Array, out: Array) -> None:
         """Fill out (m, n) with X'R' for q (m, n)."""
@@ -150,8 +146,8 @@ class Gradient:
         np.matmul(self.features.T, self.rotated, out=out)
 
 
-COPIES = {"compressed": 2, "fista": 40, "projection": 45, "auto": 2}
-"""Arrays of n × d that a solver holds at once; `admm` holds four matrices of n d × n d."""
+ARRAYS_OF_SOLVER = {"compressed": 2, "fista": 40, "projection": 45, "auto": 2}
+"""Arrays of n × d that a solver keeps at once; `admm` keeps four matrices of n d × n d."""
 
 
 class InvalidProblem(GenesigError, ValueError):
@@ -159,7 +155,7 @@ class InvalidProblem(GenesigError, ValueError):
 
 
 def check_data(X: Array, y: Array) -> None:
-    """Refuse fewer than three samples, values that are not finite, constant columns."""
+    """Raise if there are fewer than three samples, values that are not finite, constant columns."""
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise InvalidProblem(f"X must be (n, d) and y (n,); found {X.shape} and {y.shape}")
     if len(y) < 3:
@@ -180,7 +176,7 @@ def check_data(X: Array, y: Array) -> None:
 
 
 def check_settings(*, nu: float, width: float, mu: float, degree: int) -> None:
-    """Refuse ν ≤ 0, a width that is not positive, μ outside (0, 1], a degree below 1."""
+    """Raise at ν ≤ 0, a width that is not positive, μ outside (0, 1], or a degree below 1."""
     if not (np.isfinite(nu) and nu > 0):
         raise InvalidProblem(
             f"nu must be positive, found {nu:g}: with nu = 0 a function of zero gradient at every"
@@ -195,7 +191,7 @@ def check_settings(*, nu: float, width: float, mu: float, degree: int) -> None:
 
 
 def check_tau(tau: Sequence[float]) -> None:
-    """Refuse fractions of tau_max that are not positive or not falling."""
+    """Raise if fractions of tau_max are not positive or not falling."""
     values = np.asarray(tau, dtype=float)
     if not (values.size and np.isfinite(values).all() and (values > 0).all()):
         raise InvalidProblem(f"tau must be positive fractions of tau_max, found {list(tau)}")
@@ -209,7 +205,7 @@ def number_groups(groups: Sequence[Sequence[int]] | None, d: int, penalty: str) 
     Parameters
     ----------
     groups : list of lists of feature numbers, or None
-        None makes every feature a group of its own.
+        None makes every feature a group by itself.
     d : int
         Number of features.
     """
@@ -219,41 +215,43 @@ def number_groups(groups: Sequence[Sequence[int]] | None, d: int, penalty: str) 
                 "the group penalty needs groups: a list of lists of feature numbers"
             )
         return np.arange(d)
-    block = np.full(d, -1)
-    for number, members in enumerate(groups):
+    group_of_feature = np.full(d, -1)
+    for group_number, members in enumerate(groups):
         features = np.asarray(members, dtype=np.int64)
         if len(features) == 0:
-            raise InvalidProblem(f"group {number} is empty")
+            raise InvalidProblem(f"group {group_number} is empty")
         if features.min() < 0 or features.max() >= d:
-            raise InvalidProblem(f"group {number} names a feature outside 0..{d - 1}")
-        if (block[features] >= 0).any() or len(np.unique(features)) < len(features):
-            raise InvalidProblem(f"group {number} holds a feature that is in a group already")
-        block[features] = number
-    if (block < 0).any():
+            raise InvalidProblem(f"group {group_number} names a feature outside 0..{d - 1}")
+        if (group_of_feature[features] >= 0).any() or len(np.unique(features)) < len(features):
+            raise InvalidProblem(f"group {group_number} holds a feature that is in a group already")
+        group_of_feature[features] = group_number
+    if (group_of_feature < 0).any():
         raise InvalidProblem(
-            f"groups must cover all {d} features; {np.sum(block < 0)} are in none, the first is"
-            f" number {np.flatnonzero(block < 0)[0]}"
+            f"groups must cover all {d} features; {np.sum(group_of_feature < 0)} are in none, the "
+            "first is"
+            f" number {np.flatnonzero(group_of_feature < 0)[0]}"
         )
-    return block
+    return group_of_feature
 
 
 def check_weights(weights: Array | None, count: int) -> Array:
-    """Return the groups' weights, 1 each unless given; they must be positive."""
-    found = np.ones(count) if weights is None else np.asarray(weights, dtype=float)
-    if found.shape != (count,) or not (np.isfinite(found).all() and (found > 0).all()):
+    """Return the weights of the groups, (count,), 1 if `weights` is None; raise if not positive."""
+    checked = np.ones(count) if weights is None else np.asarray(weights, dtype=float)
+    if checked.shape != (count,) or not (np.isfinite(checked).all() and (checked > 0).all()):
         raise InvalidProblem(f"weights must be {count} positive numbers, one for each group")
-    return found
+    return checked
 
 
 def check_memory(n: int, d: int, solver: str) -> None:
-    """Refuse a problem that would not fit in the machine's memory."""
-    needed = 8 * COPIES.get(solver, 2) * n * d
+    """Raise if a problem does not fit into the machine's memory."""
+    needed_bytes = 8 * ARRAYS_OF_SOLVER.get(solver, 2) * n * d
     if solver == "admm":
-        needed = 4 * 8 * (n * d) ** 2
-    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > there:
+        needed_bytes = 4 * 8 * (n * d) ** 2
+    memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed_bytes > memory_bytes:
         raise InvalidProblem(
-            f"{n} samples and {d} features need about {needed / 1e9:.3g} GB with the solver"
-            f" '{solver}', more than the {there / 1e9:.3g} GB of this machine; use the solver"
+            f"{n} samples and {d} features need about {needed_bytes / 1e9:.3g} GB with the solver"
+            f" '{solver}', more than the {memory_bytes / 1e9:.3g} GB of this machine; use the "
+            "solver"
             " 'compressed', or keep fewer features"
         )

@@ -50,17 +50,23 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.kernels import directional, pull, values
 from genesig.optim.nonlinear.instance import Instance
-from genesig.optim.nonlinear.metric import MARGIN, Dense, accelerate, largest_eigenvalue, row_space
+from genesig.optim.nonlinear.metric import (
+    EIGENVALUE_MARGIN,
+    Dense,
+    accelerate,
+    largest_eigenvalue,
+    row_space,
+)
 from genesig.optim.nonlinear.multipliers import Multipliers, certify, gap
 from genesig.optim.nonlinear.penalties import Penalty
 from genesig.optim.nonlinear.problem import Gradient, Problem
 
-RELAXATION = 1.5
-"""Weight of Z w against the φ before it in S2; between 1 and 2."""
-LOOK_EVERY = 5
-"""Iterations between two looks at the gap and at κ."""
-FROZEN_AFTER = 300
-"""Iterations after which κ stays, because the rule is a heuristic that may cycle."""
+OVER_RELAXATION = 1.5
+"""Weight of Z w against the previous φ in S2; between 1 and 2."""
+CHECK_INTERVAL = 5
+"""Iterations between two checks of the gap and of κ."""
+KAPPA_FIXED_AFTER = 300
+"""Iterations after which κ no longer changes, because its rule is a heuristic that may cycle."""
 
 
 @dataclass
@@ -81,21 +87,21 @@ def admm(
     """
     problem = instance.problem
     dense = instance.dense
-    q = penalty.within(start.dense(instance.X))
-    kappa = _first_kappa(instance, penalty)
+    q = penalty.project_to_bounds(start.dense(instance.X))
+    kappa = _initial_kappa(instance, penalty)
     state = _State(np.zeros_like(q), q / kappa, kappa, dense.factor(problem.nu, kappa))
     for iteration in range(1, max_iterations + 1):
-        primal, other = _iterate(state, dense, penalty, problem.nu)
-        if iteration % LOOK_EVERY == 0:
+        primal_residual, dual_residual = _admm_step(state, dense, penalty, problem.nu)
+        if iteration % CHECK_INTERVAL == 0:
             q = state.kappa * state.dual
             if gap(penalty, q, problem.gradient(instance.X, q)) <= tolerance * instance.scale:
                 return Multipliers.full(q), iteration
-            if iteration < FROZEN_AFTER:
-                _balance(state, dense, problem.nu, primal, other)
+            if iteration < KAPPA_FIXED_AFTER:
+                _balance_kappa(state, dense, problem.nu, primal_residual, dual_residual)
     return Multipliers.full(q), max_iterations
 
 
-def _first_kappa(instance: Instance, penalty: Penalty) -> float:
+def _initial_kappa(instance: Instance, penalty: Penalty) -> float:
     """Return a power of two near ||q_a|| / ||φ_a||, r_a over √n σ_y/σ_x."""
     n, d = instance.X.shape
     slope = np.sqrt(n * instance.scale * n * d / np.trace(instance.inner))
@@ -103,71 +109,78 @@ def _first_kappa(instance: Instance, penalty: Penalty) -> float:
     return float(2.0 ** np.round(np.log2(radius / slope)))
 
 
-def _iterate(state: _State, dense: Dense, penalty: Penalty, nu: float) -> tuple[float, float]:
-    """Do S1, S2, S3; return the norms of the primal and of the dual residual.
+def _admm_step(state: _State, dense: Dense, penalty: Penalty, nu: float) -> tuple[float, float]:
+    """Update the state by S1, S2, S3; return the norms of the primal and the dual residual.
 
     The dual residual κ Z'(φ - φ_old) is measured without Z, which no iterate needs.
     """
-    right = state.phi - state.dual
+    right_side = state.phi - state.dual
     from scipy.linalg import cho_solve
 
-    beta = cho_solve(state.factor, right.ravel() - dense.phi_y, check_finite=False)
+    beta = cho_solve(state.factor, right_side.ravel() - dense.phi_y, check_finite=False)
     # from the system itself: Z w = M β + φ_y = φ - λ - (2ν/κ) β
-    Zw = right - 2 * nu / state.kappa * beta.reshape(right.shape)
-    old = state.phi
-    v = RELAXATION * Zw + (1 - RELAXATION) * old + state.dual
-    state.phi = penalty.prox(v, 1 / state.kappa)
-    state.dual = penalty.prox_conjugate(state.kappa * v, state.kappa) / state.kappa  # Moreau
+    Zw = right_side - 2 * nu / state.kappa * beta.reshape(right_side.shape)
+    previous_phi = state.phi
+    relaxed = OVER_RELAXATION * Zw + (1 - OVER_RELAXATION) * previous_phi + state.dual
+    state.phi = penalty.prox(relaxed, 1 / state.kappa)
+    state.dual = penalty.prox_conjugate(state.kappa * relaxed, state.kappa) / state.kappa  # Moreau
     primal = float(np.linalg.norm(Zw - state.phi))
-    return primal, state.kappa * float(np.linalg.norm(state.phi - old))
+    return primal, state.kappa * float(np.linalg.norm(state.phi - previous_phi))
 
 
-def _balance(state: _State, dense: Dense, nu: float, primal: float, other: float) -> None:
+def _balance_kappa(
+    state: _State, dense: Dense, nu: float, primal_residual: float, dual_residual: float
+) -> None:
     """Multiply κ by the root of the residuals' ratio (both in units of q), a power of two."""
-    primal *= state.kappa
-    if not min(primal, other) > 0:
+    primal_residual *= state.kappa
+    if not min(primal_residual, dual_residual) > 0:
         return
-    change = 2.0 ** np.clip(np.round(0.5 * np.log2(primal / other)), -5, 5)
-    if change != 1:
-        state.kappa *= change
-        state.dual = state.dual / change
+    factor = 2.0 ** np.clip(np.round(0.5 * np.log2(primal_residual / dual_residual)), -5, 5)
+    if factor != 1:
+        state.kappa *= factor
+        state.dual = state.dual / factor
         state.factor = dense.factor(nu, state.kappa)
 
 
-ENOUGH = 0.9
-"""Share of the gap that is asked for at which the steps end."""
-FIRST = 1e-3
-"""Relative gap at which the bounds are looked at for the first time; then a tenth each time."""
+TARGET_SHARE = 0.9
+"""Gap at which steps end, as a share of the tolerance."""
+FIRST_GAP = 1e-3
+"""Relative gap at which bounds are checked for the first time; each later one is a tenth."""
 
 
 def compressed(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
     """Solve for one tau; about 6 n² (n + active) flops a step, no array of d × n."""
-    X, q, steps, relaxed = instance.X, start, 0, None
-    target = max(FIRST, tolerance)
+    X = instance.X
+    q = start
+    steps = 0
+    relaxed_problem = None
+    target = max(FIRST_GAP, tolerance)
     while steps < max_iterations:
         squares = q.squares(X)
-        broken = penalty.norms(squares) > penalty.radius
-        features = np.flatnonzero(broken[penalty.block])
-        new = np.setdiff1d(features, q.active)
-        if len(new) == 0 and steps > 0:
-            found = certify(instance.problem, penalty, X, instance.inner, q, squares)
-            if found.gap <= tolerance * instance.scale:
+        is_violated = penalty.norms(squares) > penalty.radius
+        violated = np.flatnonzero(is_violated[penalty.block])
+        new_features = np.setdiff1d(violated, q.active)
+        if len(new_features) == 0 and steps > 0:
+            certificate = certify(instance.problem, penalty, X, instance.inner, q, squares)
+            if certificate.gap <= tolerance * instance.scale:
                 break
-        if relaxed is None or len(new):
-            q = q.join(X, new)
-            relaxed = _Relaxed.of(instance, penalty, q)
-        q, more = relaxed.solve(q, target, max_iterations - steps)
-        steps += more
-        # less than asked for, because the representation of the inactive part has its rounding
-        least = ENOUGH * tolerance
-        target = max(target / 10, least) if len(new) or target > tolerance else target / 3
+        if relaxed_problem is None or len(new_features):
+            q = q.activate(X, new_features)
+            relaxed_problem = _RelaxedProblem.from_multipliers(instance, penalty, q)
+        q, n_steps = relaxed_problem.solve(q, target, max_iterations - steps)
+        steps += n_steps
+        # smaller than the tolerance, because the representation of the inactive part is rounded
+        min_target = TARGET_SHARE * tolerance
+        target = (
+            max(target / 10, min_target) if len(new_features) or target > tolerance else target / 3
+        )
     return q, steps
 
 
 @dataclass(frozen=True)
-class _Relaxed:
+class _RelaxedProblem:
     """The problem with bounds on the active features only.
 
     `rotated` (n, r) stands for the others: same inner products, no bound. `slack` is
@@ -182,27 +195,44 @@ class _Relaxed:
     slack: float
 
     @classmethod
-    def of(cls, instance: Instance, penalty: Penalty, q: Multipliers) -> _Relaxed:
-        own = instance.X[:, q.active]
-        V, s = row_space(instance.inner - own @ own.T)
+    def from_multipliers(
+        cls, instance: Instance, penalty: Penalty, q: Multipliers
+    ) -> _RelaxedProblem:
+        """Return the problem with bounds on the active features of q only."""
+        active_columns = instance.X[:, q.active]
+        directions, lengths = row_space(instance.inner - active_columns @ active_columns.T)
         if len(q.active) == instance.X.shape[1]:
-            V, s = V[:, :0], s[:0]
+            directions = directions[:, :0]
+            lengths = lengths[:0]
         bounded = penalty.take(q.active)
-        rest = penalty.radius @ penalty.radius - bounded.radius @ bounded.radius
-        features, slack = np.hstack([V * s, own]), float(np.sqrt(max(rest, 0)))
-        return cls(instance, features, V * s, V / s, bounded, slack)
+        squared_slack = penalty.radius @ penalty.radius - bounded.radius @ bounded.radius
+        features = np.hstack([directions * lengths, active_columns])
+        slack = float(np.sqrt(max(squared_slack, 0)))
+        return cls(instance, features, directions * lengths, directions / lengths, bounded, slack)
 
     def solve(self, q: Multipliers, tolerance: float, max_steps: int) -> tuple[Multipliers, int]:
-        """Step until the bound on the gap is within the tolerance."""
-        instance, free = self.instance, self.rotated.shape[1]
-        basis, goal = instance.metric.basis, tolerance * instance.scale
-        both = np.concatenate([self.rotated.T @ q.theta, self.bounded.within(q.values)])
-        found, steps = accelerate(
-            Gradient(instance.problem, self.features, basis), self.bounded, instance.metric,
-            both @ basis, lambda gap: gap <= goal, max_steps, free=free, slack=self.slack,
-        )  # fmt: skip
-        both = found @ basis.T
-        return Multipliers(self.unrotate @ both[:free], q.active, both[free:]), steps
+        """Return multipliers whose gap is within the tolerance, and the number of steps."""
+        instance = self.instance
+        n_unbounded = self.rotated.shape[1]
+        basis = instance.metric.basis
+        max_gap = tolerance * instance.scale
+        stacked = np.concatenate(
+            [self.rotated.T @ q.theta, self.bounded.project_to_bounds(q.values)]
+        )
+        minimiser, steps = accelerate(
+            Gradient(instance.problem, self.features, basis),
+            self.bounded,
+            instance.metric,
+            stacked @ basis,
+            lambda gap: gap <= max_gap,
+            max_steps,
+            free=n_unbounded,
+            slack=self.slack,
+        )
+        stacked = minimiser @ basis.T
+        return Multipliers(
+            self.unrotate @ stacked[:n_unbounded], q.active, stacked[n_unbounded:]
+        ), steps
 
 
 def fista(
@@ -213,35 +243,41 @@ def fista(
     Fast for a Gaussian kernel of about the median distance (tens of steps), slow for cubic
     polynomials and wide kernels, whose M is ill conditioned.
     """
-    X, basis, goal = instance.X, instance.metric.basis, tolerance * instance.scale
-    q = penalty.within(start.dense(X))
-    found, steps = accelerate(
-        Gradient(instance.problem, X, basis), penalty, instance.metric, q @ basis,
-        lambda gap: gap <= goal, max_iterations,
-    )  # fmt: skip
-    return Multipliers.full(found @ basis.T), steps
+    X = instance.X
+    basis = instance.metric.basis
+    max_gap = tolerance * instance.scale
+    q = penalty.project_to_bounds(start.dense(X))
+    minimiser, steps = accelerate(
+        Gradient(instance.problem, X, basis),
+        penalty,
+        instance.metric,
+        q @ basis,
+        lambda gap: gap <= max_gap,
+        max_iterations,
+    )
+    return Multipliers.full(minimiser @ basis.T), steps
 
 
 INNER_STEPS = 500
-"""Most steps of one inner problem, and the forward steps between two looks at the gap."""
-INNER_LOOK = 10
-"""Inner steps between two looks at their gap, each of which must bring it down."""
-INNER_SHARE = 1e-3
-"""Gap of an inner problem over the gap that is asked for."""
+"""Largest number of steps of an inner problem; also the forward steps between two restarts."""
+INNER_CHECK_INTERVAL = 10
+"""Inner steps between two checks of their gap, which must have decreased."""
+INNER_GAP_SHARE = 1e-3
+"""Gap of an inner problem, as a share of the tolerance."""
 
 
 @dataclass(frozen=True)
 class _Function:
-    """f by its weights α (n,) and β (d, n)."""
+    """A function f in terms of its weights α (n,) and β (d, n)."""
 
     alpha: Array
     beta: Array
 
-    def plus(self, other: _Function, times: float) -> _Function:
-        """Return f + times (f - other)."""
+    def plus(self, previous: _Function, factor: float) -> _Function:
+        """Return f + factor (f - other)."""
         return _Function(
-            self.alpha + times * (self.alpha - other.alpha),
-            self.beta + times * (self.beta - other.beta),
+            self.alpha + factor * (self.alpha - previous.alpha),
+            self.beta + factor * (self.beta - previous.beta),
         )
 
 
@@ -249,31 +285,38 @@ def projection(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
     """Solve for one tau by the accelerated Alg1; kept as the reference it was published as."""
-    X, problem = instance.X, instance.problem
-    n, nu = problem.n, problem.nu
-    sigma = float(problem.eigenvalues[-1]) / n * MARGIN + nu
-    inner_step = 2 * sigma / (MARGIN * _gradient_norm(problem, X))
-    q = penalty.within(start.dense(X))
-    found = _Function(problem.expand(X @ q).alpha, -q / (2 * nu))
-    ahead, t, accuracy = found, 1.0, INNER_SHARE * tolerance * instance.scale
+    X = instance.X
+    problem = instance.problem
+    n = problem.n
+    nu = problem.nu
+    sigma = float(problem.eigenvalues[-1]) / n * EIGENVALUE_MARGIN + nu
+    inner_step = 2 * sigma / (EIGENVALUE_MARGIN * _gradient_norm(problem, X))
+    q = penalty.project_to_bounds(start.dense(X))
+    current = _Function(problem.expand(X @ q).alpha, -q / (2 * nu))
+    extrapolated = current
+    t = 1.0
+    accuracy = INNER_GAP_SHARE * tolerance * instance.scale
     for iteration in range(1, max_iterations + 1):
-        f = _values(problem, X, ahead)
-        shrunk = _Function(
-            (1 - nu / sigma) * ahead.alpha - (f - problem.y) / (n * sigma),
-            (1 - nu / sigma) * ahead.beta,
+        f_values = _values(problem, X, extrapolated)
+        forward_step = _Function(
+            (1 - nu / sigma) * extrapolated.alpha - (f_values - problem.y) / (n * sigma),
+            (1 - nu / sigma) * extrapolated.beta,
         )
-        new = _backward(problem, penalty, X, shrunk, q, sigma, inner_step, accuracy)
-        following = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        ahead, t, found = new.plus(found, (t - 1) / following), following, new
-        if iteration % LOOK_EVERY == 0:
+        new_f = _prox_step(problem, penalty, X, forward_step, q, sigma, inner_step, accuracy)
+        next_t = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        extrapolated = new_f.plus(current, (t - 1) / next_t)
+        t = next_t
+        current = new_f
+        if iteration % CHECK_INTERVAL == 0:
             if gap(penalty, q, problem.gradient(X, q)) <= tolerance * instance.scale:
                 return Multipliers.full(q), iteration
             if iteration % INNER_STEPS == 0:
-                ahead, t = found, 1.0
+                extrapolated = current
+                t = 1.0
     return Multipliers.full(q), max_iterations
 
 
-def _backward(
+def _prox_step(
     problem: Problem,
     penalty: Penalty,
     X: Array,
@@ -285,23 +328,26 @@ def _backward(
 ) -> _Function:
     """Return the prox of Ω/(2σ) at f; q is the start and is overwritten by its multipliers.
 
-    Accelerated as published, and restarted where a step turns back (O'Donoghue and Candès 2015).
+    Accelerated as published, and restarted where a step turns back (O'Donoghue and Candès
+    2015).
     """
-    z, t, before = q.copy(), 1.0, np.inf
+    z = q.copy()
+    t = 1.0
+    previous_gap = np.inf
     for step_number in range(1, INNER_STEPS + 1):
         phi = _derivatives(problem, X, _Function(f.alpha, f.beta - z / (2 * sigma)))
-        new = penalty.prox_conjugate(z + step * phi, step)
-        following = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        back = np.vdot(z - new, new - q) > 0
-        t, momentum = (1.0, 0.0) if back else (following, (t - 1) / following)
-        z = new + momentum * (new - q)
-        q[:] = new
-        if step_number % INNER_LOOK == 0:
+        new_q = penalty.prox_conjugate(z + step * phi, step)
+        next_t = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        turns_back = np.vdot(z - new_q, new_q - q) > 0
+        t, momentum = (1.0, 0.0) if turns_back else (next_t, (t - 1) / next_t)
+        z = new_q + momentum * (new_q - q)
+        q[:] = new_q
+        if step_number % INNER_CHECK_INTERVAL == 0:
             phi = _derivatives(problem, X, _Function(f.alpha, f.beta - q / (2 * sigma)))
-            inner = gap(penalty, q, phi)
-            if inner >= 0.99 * before or inner <= accuracy:
+            inner_gap = gap(penalty, q, phi)
+            if inner_gap >= 0.99 * previous_gap or inner_gap <= accuracy:
                 break
-            before = inner
+            previous_gap = inner_gap
     return _Function(f.alpha, f.beta - q / (2 * sigma))
 
 
@@ -315,42 +361,42 @@ def _values(problem: Problem, X: Array, f: _Function) -> Array:
 
 
 def _derivatives(problem: Problem, X: Array, f: _Function) -> Array:
-    E = pull(problem.table, _direction(problem, X, f), f.alpha)
+    pull_matrix = pull(problem.table, _direction(problem, X, f), f.alpha)
     if problem.table.stationary:
-        E[np.diag_indices(problem.n)] -= E.sum(axis=1)
-    out: Array = f.beta @ problem.table.first + X.T @ E.T
-    return out
+        pull_matrix[np.diag_indices(problem.n)] -= pull_matrix.sum(axis=1)
+    derivatives: Array = f.beta @ problem.table.first + X.T @ pull_matrix.T
+    return derivatives
 
 
 def _gradient_norm(problem: Problem, X: Array) -> float:
     """λ_max(L)."""
-    nothing = np.zeros(problem.n)
-    return largest_eigenvalue(lambda q: _derivatives(problem, X, _Function(nothing, q)), X)
+    no_weights = np.zeros(problem.n)
+    return largest_eigenvalue(lambda q: _derivatives(problem, X, _Function(no_weights, q)), X)
 
 
 DENSE_LIMIT = 5000
 """Largest n (d + 1) for a dense Cholesky factor: 0.2 GB and a second."""
-PATIENCE = 500
-"""Iterations of ADMM whose cost quicker steps may spend before their gap has stalled."""
+STALL_COST_IN_ADMM_STEPS = 500
+"""Cost, in iterations of ADMM, after which the quicker steps count as stalled."""
 
 
 def automatic(
     instance: Instance, penalty: Penalty, start: Multipliers, tolerance: float, max_iterations: int
 ) -> tuple[Multipliers, int]:
-    """Use `compressed`, also for d ≤ n, where it takes fewer steps; `admm` where it stalls."""
+    """Solve by `compressed`, which is quicker for d ≤ n, too, and by `admm` if it stalls."""
     n, d = instance.X.shape
     if n * (d + 1) > DENSE_LIMIT:
         return compressed(instance, penalty, start, tolerance, max_iterations)
     # a solve with the factor takes 2 (n d)² flops, a step 6 n² (features of the step)
-    dearer = d * d / (3 * min(d, 2 * n))
-    patience = int(min(max(1000, PATIENCE * dearer), max_iterations / 2))
+    cost_ratio = d * d / (3 * min(d, 2 * n))
+    patience = int(min(max(1000, STALL_COST_IN_ADMM_STEPS * cost_ratio), max_iterations / 2))
     q, steps = compressed(instance, penalty, start, tolerance, patience)
     squares = q.squares(instance.X)
-    found = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
-    if found.gap <= tolerance * instance.scale or steps >= max_iterations:
+    certificate = certify(instance.problem, penalty, instance.X, instance.inner, q, squares)
+    if certificate.gap <= tolerance * instance.scale or steps >= max_iterations:
         return q, steps
-    q, more = admm(instance, penalty, q, tolerance, max_iterations - steps)
-    return q, steps + more
+    q, n_steps = admm(instance, penalty, q, tolerance, max_iterations - steps)
+    return q, steps + n_steps
 
 
 Solver = Callable[[Instance, Penalty, Multipliers, float, int], tuple[Multipliers, int]]

@@ -248,7 +248,10 @@ def stretch_path(
 
     A row ends after its first fit of more than `longest` features.
     """
-    norm, coefs = sets.stretches or Stretches(Genome.of(sets.X.shape[1], None, None), 0.0), []
+    norm, coefs = (
+        sets.stretches or Stretches(Genome.from_columns(sets.X.shape[1], None, None), 0.0),
+        [],
+    )
     gap, rounds = np.full(tau.shape, np.nan), np.full(tau.shape, -1, dtype=np.int64)
     for k in range(len(tau)):
         part, pattern = _training(sets, k, norm.genome), norm.pattern(np.zeros(sets.X.shape[1]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from genesig.data.steps.missing_indicators import SUFFIX
+from genesig.data.steps.missing_indicators import INDICATOR_SUFFIX
 from genesig.report.answer.other_methods import better_method
 from genesig.report.page.measure import MEASURES, Measure, measure, model_name, picked, two
 from genesig.report.page.record import (
@@ -149,8 +149,12 @@ def evidence(study: StudyFacts, tables: Mapping[str, PackedTable], fdr: float) -
     signature, every = (records(tables[name]) for name in ("signature", "selection"))
     selection_q = [row["selection_q"] for row in every if row["fdr_selected"]]
     model = [row for row in signature if row["weight"] != 0]
-    added = [sum(str(row["gene"]).endswith(SUFFIX) for row in rows) if study["indicators"] else 0
-             for rows in ((row for row in every if row["fdr_selected"]), model)]  # fmt: skip
+    added = [
+        sum(str(row["gene"]).endswith(INDICATOR_SUFFIX) for row in rows)
+        if study["indicators"]
+        else 0
+        for rows in ((row for row in every if row["fdr_selected"]), model)
+    ]
     return {
         "fdr_selected": len(selection_q),
         "expected": len(selection_q) * max(selection_q, default=0.0),

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.described import described
-from genesig.data.steps.scale import LOG2
+from genesig.data.steps.scale import LOG2_STEPS
 from genesig.optim.cox.risk_sets import USUAL
 from genesig.report.genes.record import (
     Card,
@@ -132,7 +132,7 @@ def _logarithm(dataset: Dataset) -> bool:
     """Whether the steps say that the values are log2; by themselves values do not say the base."""
     steps = [*dataset.provenance.get("steps", []), *dataset.provenance.get("summaries", [])]
     names = {one["step"] if isinstance(one, dict) else str(one) for one in steps}
-    return bool(names & LOG2)
+    return bool(names & LOG2_STEPS)
 
 
 def in_lists(tables: Mapping[str, pd.DataFrame]) -> dict[str, set[str]]:

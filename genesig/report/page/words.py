@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 from zlib import crc32
 
-from genesig.data.steps.missing_indicators import SUFFIX
+from genesig.data.steps.missing_indicators import INDICATOR_SUFFIX
 from genesig.report.page.record import Dropped
 from genesig.words import ENSEMBL as ENSEMBL_ID
 from genesig.words import ENTREZ
@@ -191,7 +191,7 @@ def gene_anchor(gene: str) -> str:
 
 def gene_links(gene: str, symbol: str) -> list[Link]:
     """Return pages about a gene; by a search of its name where neither id nor symbol is known."""
-    gene, symbol = gene.removesuffix(SUFFIX), symbol.removesuffix(SUFFIX)
+    gene, symbol = gene.removesuffix(INDICATOR_SUFFIX), symbol.removesuffix(INDICATOR_SUFFIX)
     known = short_symbol(symbol) or short_symbol(gene)
     ids = [clean(gene).split()[0] if clean(gene) else "", clean(symbol)]
     entrez = next((text for text in ids if ENTREZ.fullmatch(text)), None)
@@ -221,9 +221,9 @@ def short_symbol(text: str) -> str | None:
     neither CYSTATIN A nor RNA polymerase II begins with a symbol. Whether a gene is missing is
     another variable than the gene, and called so.
     """
-    if text.endswith(SUFFIX):
-        short = short_symbol(text.removesuffix(SUFFIX))
-        return short and short + SUFFIX
+    if text.endswith(INDICATOR_SUFFIX):
+        short = short_symbol(text.removesuffix(INDICATOR_SUFFIX))
+        return short and short + INDICATOR_SUFFIX
     words = clean(text).split()
     if not words or not _SYMBOL.match(words[0]) or ENSEMBL_ID.fullmatch(words[0]):
         return None

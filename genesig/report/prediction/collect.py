@@ -100,7 +100,7 @@ def held_out(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     samples = [_sample(name, rows, truth, classes) | _probable(rows, classes)
                for name, rows in _by_sample(dataset, table)]  # fmt: skip
     if not (two or fitted):  # the score estimates nothing that could stand beside it
-        shown = dict(zip(dataset.samples, dataset.kind.shown(dataset.obs, dataset.design),
+        shown = dict(zip(dataset.samples, dataset.kind.label_cells(dataset.obs, dataset.design),
                          strict=True))  # fmt: skip
         samples = [{**one, "label": str(shown[one["sample"]])} for one in samples]
     return {
@@ -116,7 +116,7 @@ def held_out(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
 def _of_several(dataset: Dataset, table: pd.DataFrame, classes: Sequence[str]) -> HeldOut:
     """Score samples by the margin of their own class: what is wrong is not above 0."""
     table = table.assign(score=own_margins(table, classes))
-    label = dataset.kind.shown(dataset.obs, dataset.design)
+    label = dataset.kind.label_cells(dataset.obs, dataset.design)
     right = dict.fromkeys(dataset.samples, 1.0)
     own = dict(zip(dataset.samples, map(str, label), strict=True))
     samples: list[HeldOutSample] = [

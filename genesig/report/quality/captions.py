@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
-from genesig.data.quality.missingness import UNEQUAL
+from genesig.data.quality.missingness import MAX_SAMPLE_P
 from genesig.report.page.section import Item
 from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import Column, filled_table, on_components, transposed
@@ -44,7 +44,7 @@ def by_label(data: Quality) -> str:
     for gene, shares in it["first"][:1]:
         said += f", such as {clean(gene)}{_of_each(shares, classes, ' lack it')}"
     p = it["sample_p"]
-    if p is not None and p <= UNEQUAL:
+    if p is not None and p <= MAX_SAMPLE_P:
         share = _of_each(it["class_share"], classes, " of the values are missing")
         said += f"; and how much of its values a sample lacks (p {significant(p)}){share}"
     return said

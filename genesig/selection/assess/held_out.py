@@ -119,7 +119,7 @@ def predictions_table(
     found, kind = held_out(dataset, splits, observed), ASSESSED[dataset.design.kind]
     names = np.array([split.name for split in splits.outer], dtype=object)
     repeats = np.array([split.repeat for split in splits.outer])
-    label = dataset.kind.shown(dataset.obs, dataset.design)
+    label = dataset.kind.label_cells(dataset.obs, dataset.design)
     lines = _lines(dataset, observed, probabilities)
     tables = [
         pd.DataFrame(

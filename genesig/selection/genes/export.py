@@ -56,7 +56,7 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
     import pandas as pd
 
     names, places = dataset.places()
-    genome = Genome.of(len(names), names, places)
+    genome = Genome.from_columns(len(names), names, places)
     genes, weights = final.coef(0, int(final.choice[0, 2]))
     size, there, order = np.zeros(len(names)), np.zeros(len(names), dtype=bool), genome.order
     size[genes], there[genes] = weights * dataset.X[:, genes].std(axis=0), True

@@ -9,10 +9,10 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import MODULE, generator, spawn_key
-from genesig.data.steps.normalise import moments as learned
+from genesig.data.steps.normalise import moment_settings as learned
 from genesig.data.steps.normalise import reference_of_all
 from genesig.optim.sparse_components import (
-    SHARES,
+    TAU_FRACTIONS,
     directions,
     held_out,
     moments,
@@ -58,7 +58,7 @@ def gene_modules(
     X, scaled = reference.transform(dataset.X, dataset.obs), learned(folds)["unit_variance"]
     held = _held(dataset, seed)
     k = min(modules, X.shape[1], len(X) - max(map(len, held)) - 1)
-    tried = held_out(X, k, np.array(SHARES), held, mu=MU, unit_variance=scaled)
+    tried = held_out(X, k, np.array(TAU_FRACTIONS), held, mu=MU, unit_variance=scaled)
     tau = float(tried.tau[tried.chosen])
     centre, scale = moments(X, scaled)
     Z = (X - centre) / scale

@@ -17,7 +17,7 @@ from genesig.data.splits.permute import permutation
 from genesig.data.steps.alignment import Alignments
 from genesig.data.steps.described import steps_together
 from genesig.data.steps.normalise import (
-    MOMENTS,
+    MOMENT_STEPS,
     Reference,
     alignments_of,
     fit_reference_steps,
@@ -167,7 +167,7 @@ def tasks(
     observed one. Halves stay with the place, too. With covariates everything keeps its row, and
     the matrix of the permutation is that of `exchanged`.
     """
-    y, held, samples = dataset.response(), Held.of(dataset), Samples.of(dataset)
+    y, held, samples = dataset.response(), Held.of(dataset), Samples.from_dataset(dataset)
     out = []
     drawn = [(split, _halves(samples, splits.seed, split, pairs)) for split in chosen]
     for number in numbers:
@@ -270,7 +270,7 @@ def _matrices(
     dataset: Dataset, todo: list[Task], folds: Sequence[dict[str, Any]], columns: int
 ) -> Iterator[tuple[Array, Reference, list[Task]]]:
     X, about = dataset.X, dataset.obs
-    if all(step["step"] in MOMENTS for step in folds):
+    if all(step["step"] in MOMENT_STEPS for step in folds):
         plain = fit_reference_steps(X, folds)
         size = max(1, columns // (1 + max((len(task.inner) for task in todo), default=0)))
         for start in range(0, len(todo), size):

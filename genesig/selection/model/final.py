@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Reference, bound, fit_steps, reference_of_all
+from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, reference_of_all
 from genesig.optim.class_line import moved
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
@@ -84,7 +84,7 @@ def final_model(
     selection : DataFrame or None
         selection.tsv, which says which genes are FDR-selected.
     """
-    row_wise = fit_steps(dataset.X[:0], bound(dataset.provenance.get("steps", []), dataset))
+    row_wise = fit_steps(dataset.X[:0], bind_steps(dataset.provenance.get("steps", []), dataset))
     learned = reference_of_all(dataset, folds)
     chain = Reference(
         row_wise.names + learned.names, row_wise.steps + learned.steps, row_wise.n_genes

@@ -24,9 +24,9 @@ from genesig.data.cohorts.translation import under_names
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.steps.alignment import FEWEST
-from genesig.data.steps.missing_indicators import by_column
-from genesig.data.steps.scale import LEARNED_DEPTH, LOG2
+from genesig.data.steps.alignment import MIN_STUDY_SAMPLES
+from genesig.data.steps.missing_indicators import genes_by_indicator
+from genesig.data.steps.scale import LEARNED_DEPTH_STEPS, LOG2_STEPS
 from genesig.data.study.matrix_check import check_gene_names, with_genes_only
 from genesig.errors import Problem, refuse
 from genesig.selection.model.before_alignment import NOT_TOLD, other_logarithms
@@ -227,7 +227,7 @@ def prepare(model: Model, chosen: Model, matrix: Matrix, where: str, *, missing:
         found &= X != 0
     of, added = indicators(model)  # known wherever the new samples' gene was measured at all
     measured = np.isin(genes, matrix.columns)
-    for column, those in by_column(of, added):
+    for column, those in genes_by_indicator(of, added):
         X[:, column], found[:, column] = ~found[:, those].any(axis=1), measured[those].any()
     knn, own = filler(model) == "knn_impute", fills_in(model)
     by = "the model's knn_impute" if knn else "the mean of the training samples"
@@ -327,10 +327,11 @@ def _used(model: Model, chosen: Model) -> list[int]:
 
 def _check_number(model: Model, names: Sequence[str], where: str) -> None:
     """Refuse too few samples for moments of their own, where the model takes its genes by these."""
-    if aligns(model) and len(names) < FEWEST:
-        what = f"{counted(len(names), 'sample')}, at least {FEWEST} are needed: the model was made "
-        what += "of several studies, each gene taken by its mean and spread in its own study, and "
-        what += "needs these of the new samples, too; score more of them together, or train with "
+    if aligns(model) and len(names) < MIN_STUDY_SAMPLES:
+        what = f"{counted(len(names), 'sample')}, at least {MIN_STUDY_SAMPLES} are needed: "
+        what += "the model was made of several studies, each gene taken by its mean and spread in "
+        what += "its own study, and needs these of the new samples, too; score more of them "
+        what += "together, or train with "
         raise refuse(where, what + "across.align: rank, which needs one sample")
 
 
@@ -338,7 +339,7 @@ def _check_logarithms(model: Model, values: Array, known: Array, names: Sequence
                       where: str) -> None:  # fmt: skip
     """Refuse values that no scale tells once they are aligned: see `other_logarithms`."""
     if then := model["training"].get("before_alignment"):
-        taken = bool((LOG2 - LEARNED_DEPTH) & _scale(model).steps)
+        taken = bool((LOG2_STEPS - LEARNED_DEPTH_STEPS) & _scale(model).steps)
         fault = other_logarithms(values, known, names, then, taken=taken)
         if fault:
             raise refuse(where + fault[0], fault[1])

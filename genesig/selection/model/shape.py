@@ -15,10 +15,10 @@ from jsonschema.validators import extend
 from genesig.arrays import Array
 from genesig.data.cohorts.new_matrix import check_known, row_wise
 from genesig.data.steps.alignment import AlignStudies, CombatStudies
-from genesig.data.steps.missing_indicators import NAME
-from genesig.data.steps.normalise import AS_LOW, FILLERS, Reference, apply
-from genesig.data.steps.scale import LEARNED_DEPTH
-from genesig.data.steps.zeros import NAME as ZEROS
+from genesig.data.steps.missing_indicators import MISSING_INDICATORS
+from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS, Reference, apply
+from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
+from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.errors import GenesigError, InvalidInput, Problem, refuse
 from genesig.plugins import offered
 from genesig.response.covariates import Covariate, encoded, knot_counts, names_of, splined
@@ -368,12 +368,12 @@ def _of_first_batch(steps: Sequence[Any]) -> pd.DataFrame:
 def filler(model: Model) -> str | None:
     """Return the step of a model that fills in what a sample lacks."""
     names = [step["step"] for step in model["normalisation"]["steps"]]
-    return next((name for name in names if name in FILLERS), None)
+    return next((name for name in names if name in IMPUTATION_STEPS), None)
 
 
 def indicators(model: Model) -> tuple[Array, Array]:
     """Return columns of genes, and those that say whether these are missing; mostly none."""
-    steps = (step for step in model["normalisation"]["steps"] if step["step"] == NAME)
+    steps = (step for step in model["normalisation"]["steps"] if step["step"] == MISSING_INDICATORS)
     told: Mapping[str, Any] = next(steps, {})
     of, added = (np.array(told.get(key) or [], dtype=np.int64) for key in ("of", "added"))
     return of, added
@@ -387,17 +387,17 @@ def zeros_are_missing(model: Model) -> bool:
 def fills_in(model: Model) -> bool:
     """Tell whether what a sample lacks is left to the learned steps: its own depth tells more."""
     names = {step["step"] for step in model["normalisation"]["steps"]}
-    return "knn_impute" in names or bool(names & LEARNED_DEPTH)
+    return "knn_impute" in names or bool(names & LEARNED_DEPTH_STEPS)
 
 
 def takes_as_low(model: Model) -> bool:
     """Tell whether to a model a measured gene without a value is one of a low value."""
-    return filler(model) in AS_LOW
+    return filler(model) in LOW_VALUE_STEPS
 
 
 def split_steps(model: Model) -> tuple[list[Any], list[Any]]:
     """Return the steps before the splits, row-wise or of one study, and the learned ones."""
-    steps, early = list(Reference.of(model["normalisation"]).steps), ("sample", "study")
+    steps, early = list(Reference.from_state(model["normalisation"]).steps), ("sample", "study")
     learned = next((k for k, step in enumerate(steps) if step.kind not in early), len(steps))
     return steps[:learned], steps[learned:]
 
@@ -427,5 +427,5 @@ def aligned(model: Model, values: Array, known: Array, filler: Array) -> Array:
 
 def aligns(model: Model) -> bool:
     """Tell whether a model needs moments of the samples that it scores."""
-    steps = Reference.of(model["normalisation"]).steps
+    steps = Reference.from_state(model["normalisation"]).steps
     return any(isinstance(step, AlignStudies | CombatStudies) for step in steps)

@@ -24,14 +24,24 @@ from genesig.selection.genes.frequency import least_count, of_list, rounded
 if TYPE_CHECKING:
     import pandas as pd
 
-CHOSEN = ("screened", "tau", "nu", "width", "lam", "explained_by_none", "cut", "paths", "gap",
-          "message")  # fmt: skip
+CHOICE_FIELDS = (
+    "screened",
+    "tau",
+    "nu",
+    "width",
+    "lam",
+    "explained_by_none",
+    "cut",
+    "paths",
+    "gap",
+    "message",
+)
 
 
 def gather_nonlinear(
     dataset: Dataset,
     splits: Splits,
-    parts: Sequence[ModelFits],
+    batches: Sequence[ModelFits],
     final: ModelFits,
     observed: Sequence[Fits],
     nested: pd.DataFrame,
@@ -46,7 +56,7 @@ def gather_nonlinear(
     dataset : Dataset
         After the row-wise steps.
     splits : Splits
-    parts, final : list of ModelFits, ModelFits
+    batches, final : list of ModelFits, ModelFits
         The batches, in any order, and the fit on all samples.
     observed : list of Fits
         The linear fits of the observed labels, on the same splits.
@@ -58,30 +68,47 @@ def gather_nonlinear(
     import pandas as pd
 
     names = [split.name for split in splits.outer]
-    fits = ModelFits.joined(parts, names)
-    linear, chosen = joined(observed, splits).with_chosen(), nested["mu"].isna()
-    genes = genes_table(dataset, fits, final, nested[chosen], signature, cv_frequency=cv_frequency)
-    known, of_linear = scored(dataset, splits, fits), held_out(dataset, splits, linear)
+    fits = ModelFits.joined(batches, names)
+    linear = joined(observed, splits).with_chosen()
+    is_chosen_list = nested["mu"].isna()
+    genes = genes_table(
+        dataset, fits, final, nested[is_chosen_list], signature, cv_frequency=cv_frequency
+    )
+    held_out_scores = predictor_scores(dataset, splits, fits)
+    linear_scores = held_out(dataset, splits, linear)
     return {
         "nonlinear": genes,
         "nonlinear_scores": scores_table(dataset, splits, fits),
         "nonlinear_model": pd.DataFrame(
-            {"n_genes": np.diff(final.indptr), **{key: getattr(final, key) for key in CHOSEN}}
+            {
+                "n_genes": np.diff(final.indptr),
+                **{key: getattr(final, key) for key in CHOICE_FIELDS},
+            }
         ),
-        "nonlinear_predictions": model_predictions(dataset, splits, known),
+        "nonlinear_predictions": model_predictions(dataset, splits, held_out_scores),
         "nonlinear_agreement": agreement_table(fits, linear, nested, genes),
         "nonlinear_difference": pd.DataFrame(
-            [(model, *difference(found, of_linear, -1, ASSESSED[dataset.design.kind].headline))
-             for model, found in known.items()],
+            [
+                (
+                    model,
+                    *difference(scores, linear_scores, -1, ASSESSED[dataset.design.kind].headline),
+                )
+                for model, scores in held_out_scores.items()
+            ],
             columns=["model", "error", "linear", "difference", "low", "high"],
         ),
-    }  # fmt: skip
+    }
 
 
 def genes_table(
-    dataset: Dataset, fits: ModelFits, final: ModelFits, linear: pd.DataFrame,
-    signature: pd.DataFrame, *, cv_frequency: float,
-) -> pd.DataFrame:  # fmt: skip
+    dataset: Dataset,
+    fits: ModelFits,
+    final: ModelFits,
+    linear: pd.DataFrame,
+    signature: pd.DataFrame,
+    *,
+    cv_frequency: float,
+) -> pd.DataFrame:
     """Return nonlinear.tsv: the genes that any split selects.
 
     ``mean_norm`` is the mean size of the derivative over the splits that select the gene, in the
@@ -92,33 +119,35 @@ def genes_table(
     """
     import pandas as pd
 
-    n, n_genes = len(fits), len(dataset.genes)
-    times = np.bincount(fits.indices, minlength=n_genes)
-    total = np.bincount(fits.indices, weights=fits.sizes, minlength=n_genes)
-    own = np.bincount(final.indices, weights=final.sizes, minlength=n_genes)
-    found = np.flatnonzero(times)
-    mean = total[found] / times[found]
-    order = np.lexsort((found, -rounded(mean), -times[found]))
-    found, mean = found[order], mean[order]
-    ids = [dataset.genes[gene] for gene in found]
-    listed = set(signature["gene"])
-    often = dict(zip(linear["gene"], linear["cv_frequency"], strict=True))
+    n = len(fits)
+    n_genes = len(dataset.genes)
+    n_selected = np.bincount(fits.indices, minlength=n_genes)
+    norm_sums = np.bincount(fits.indices, weights=fits.sizes, minlength=n_genes)
+    final_norms = np.bincount(final.indices, weights=final.sizes, minlength=n_genes)
+    selected = np.flatnonzero(n_selected)
+    mean_norms = norm_sums[selected] / n_selected[selected]
+    order = np.lexsort((selected, -rounded(mean_norms), -n_selected[selected]))
+    selected = selected[order]
+    mean_norms = mean_norms[order]
+    ids = [dataset.genes[gene] for gene in selected]
+    signature_genes = set(signature["gene"])
+    linear_cv_frequency = dict(zip(linear["gene"], linear["cv_frequency"], strict=True))
     return pd.DataFrame(
         {
             "gene": ids,
-            "symbol": dataset.var["symbol"].to_numpy()[found],
-            "cv_frequency": times[found] / n,
-            "mean_norm": mean,
-            "in_list": times[found] >= least_count(cv_frequency, n),
-            "in_signature": [gene in listed for gene in ids],
-            "linear_cv_frequency": [often.get(gene, 0.0) for gene in ids],
-            "final_norm": own[found],
+            "symbol": dataset.var["symbol"].to_numpy()[selected],
+            "cv_frequency": n_selected[selected] / n,
+            "mean_norm": mean_norms,
+            "in_list": n_selected[selected] >= least_count(cv_frequency, n),
+            "in_signature": [gene in signature_genes for gene in ids],
+            "linear_cv_frequency": [linear_cv_frequency.get(gene, 0.0) for gene in ids],
+            "final_norm": final_norms[selected],
         }
-    )  # fmt: skip
+    )
 
 
-def scored(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOut]:
-    """Return the held-out scores of the two predictors, those that were run."""
+def predictor_scores(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldOut]:
+    """Return the held-out scores of the two predictors, or of the one that was run."""
     scores = {"nonlinear": fits.scores, "fvm": fits.fvm_scores}
     return {
         name: model_scores(dataset, splits, fits, score)
@@ -130,10 +159,13 @@ def scored(dataset: Dataset, splits: Splits, fits: ModelFits) -> dict[str, HeldO
 def scores_table(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:
     """Return nonlinear_scores.tsv: choice, size and errors of each split."""
     table = model_errors(dataset, splits, fits)
-    head, tail = list(table.columns[:4]), list(table.columns[4:])
-    chosen = {key: getattr(fits, key) for key in CHOSEN}
-    table = table.assign(n_genes=np.diff(fits.indptr), fvm_genes=fits.fvm_genes, **chosen)
-    return table[[*head, "n_genes", *CHOSEN[:-1], "fvm_genes", *tail, "message"]]
+    first_columns = list(table.columns[:4])
+    last_columns = list(table.columns[4:])
+    choices = {key: getattr(fits, key) for key in CHOICE_FIELDS}
+    table = table.assign(n_genes=np.diff(fits.indptr), fvm_genes=fits.fvm_genes, **choices)
+    return table[
+        [*first_columns, "n_genes", *CHOICE_FIELDS[:-1], "fvm_genes", *last_columns, "message"]
+    ]
 
 
 def agreement_table(
@@ -147,23 +179,34 @@ def agreement_table(
     """
     import pandas as pd
 
-    ours, rows = set(genes.loc[genes["in_list"], "gene"]), []
-    core = nested[nested["in_list"].astype(bool)]
-    place = {str(name): fit for fit, name in enumerate(linear.split)}
-    for at, mu in enumerate(linear.mu):
-        theirs = set(of_list(core, mu)["gene"])
-        within = [
-            jaccard(set(fits.selected(fit)[0].tolist()),
-                    set(linear.coef(place[str(name)], at)[0].tolist()))
+    nonlinear_genes = set(genes.loc[genes["in_list"], "gene"])
+    rows = []
+    listed_rows = nested[nested["in_list"].astype(bool)]
+    fit_of_split = {str(name): fit for fit, name in enumerate(linear.split)}
+    for mu_index, mu in enumerate(linear.mu):
+        linear_genes = set(of_list(listed_rows, mu)["gene"])
+        jaccard_of_splits = [
+            jaccard(
+                set(fits.selected(fit)[0].tolist()),
+                set(linear.coef(fit_of_split[str(name)], mu_index)[0].tolist()),
+            )
             for fit, name in enumerate(fits.split)
-        ]  # fmt: skip
-        known = [value for value in within if not np.isnan(value)]
-        rows.append((mu, len(theirs), len(ours), len(ours & theirs), jaccard(ours, theirs),
-                     float(np.mean(known)) if known else np.nan))  # fmt: skip
+        ]
+        defined = [value for value in jaccard_of_splits if not np.isnan(value)]
+        rows.append(
+            (
+                mu,
+                len(linear_genes),
+                len(nonlinear_genes),
+                len(nonlinear_genes & linear_genes),
+                jaccard(nonlinear_genes, linear_genes),
+                float(np.mean(defined)) if defined else np.nan,
+            )
+        )
     columns = ["mu", "n_linear", "n_nonlinear", "shared", "jaccard", "jaccard_in_split"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def jaccard(one: set[Any], other: set[Any]) -> float:
+def jaccard(genes: set[Any], other_genes: set[Any]) -> float:
     """Return |A ∩ B| / |A ∪ B|; NaN for two empty sets."""
-    return len(one & other) / len(one | other) if one | other else np.nan
+    return len(genes & other_genes) / len(genes | other_genes) if genes | other_genes else np.nan

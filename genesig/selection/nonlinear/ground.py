@@ -1,12 +1,11 @@
-"""One training set as the penalty on derivatives sees it, and the choice of (nu, width, tau, lam).
+"""Training sets of nonlinear selection: screened genes, groups, and the choice of settings.
 
-Blocks are learned, so they belong to a training set like everything that is learned: each outer
-split, inner fold and the final model has its own, from its own rows. The blocks of the signature
-know all samples and may not be used inside the splits.
+Groups are learned, so each outer split, each inner fold and the final model has its own, from its
+own rows. The groups of the signature come from all samples and must not be used inside the splits.
 
-The choice: a path that would select more variables than samples ends there: whoever asks for a
-smaller tau gets its last fit. This holds for the inner folds as for the fit that follows, so that
-what is chosen among is what will be used.
+A path that would select more variables than samples ends there, and its last fit serves for all
+smaller tau. This holds in the inner folds and in the final fit, so that the choice is among models
+that can be used.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from genesig.selection.genes.blocks import assign
 
 @dataclass(frozen=True, kw_only=True)
 class NonlinearProtocol:
-    """One attribute for each key of the section but ``enabled``; the schema explains them."""
+    """The settings of section ``nonlinear`` without ``enabled``; the schema explains them."""
 
     genes: int | None
     kernel: str
@@ -51,7 +50,7 @@ class NonlinearProtocol:
         return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
 
     def ridge_grid(self) -> Array:
-        """Return the weights of the final ridge, falling: at ties the smoothest wins."""
+        """Return the weights of the final ridge, descending, so that ties go to the smoothest."""
         return np.sort(np.asarray(self.lam, dtype=float))[::-1]
 
     def settings_grid(self) -> list[tuple[float, float]]:
@@ -59,33 +58,33 @@ class NonlinearProtocol:
         return [(float(nu), float(width)) for nu, width in product(self.nu, self.width)]
 
 
-WIDTH = 0.25
-"""Of the Gaussian kernel between ranks, which run from 0 to 1."""
+RANK_KERNEL_WIDTH = 0.25
+"""Width of the Gaussian kernel between ranks, which run from 0 to 1."""
 
-NEGLIGIBLE = 1e-8
+MIN_EIGENVALUE_SHARE = 1e-8
 """Share of the largest eigenvalue below which a kernel's eigenfunctions are left out."""
 
-BLOCK = 1024
-"""Genes whose ranks are found at once: that takes six times the room of their values."""
+GENES_PER_BLOCK = 1024
+"""Genes whose ranks are computed at once, in six times the memory of their values."""
 
 
-def screen(X: Array, y: Array, most: int | None) -> Array:
-    """Return the columns with the largest dependence, ascending; None is all of them.
+def screen(X: Array, y: Array, max_genes: int | None) -> Array:
+    """Return the columns with the largest dependence on y, ascending; None is all columns.
 
     Parameters
     ----------
     X, y : (n, d), (n,)
         Training rows only.
-    most : int or None
+    max_genes : int or None
 
     See Also
     --------
     dependence
     """
-    if most is None or most >= X.shape[1]:
+    if max_genes is None or max_genes >= X.shape[1]:
         return np.arange(X.shape[1])
     order = np.argsort(-dependence(X, y), kind="stable")
-    return np.sort(order[:most])
+    return np.sort(order[:max_genes])
 
 
 def dependence(X: Array, y: Array) -> Array:
@@ -100,273 +99,278 @@ def dependence(X: Array, y: Array) -> Array:
     Source: Gretton et al. (2005); as a screen, Song et al. (2012).
     """
     eigenfunctions = _eigenfunctions(len(y))
-    place, centred = twice_ranks(X), y - y.mean()
-    total = np.zeros(X.shape[1])
+    rank_index = doubled_ranks(X)
+    centred = y - y.mean()
+    dependences = np.zeros(X.shape[1])
     for column in eigenfunctions.T:
-        total += np.square(centred @ column[place])
-    return total
+        dependences += np.square(centred @ column[rank_index])
+    return dependences
 
 
-def twice_ranks(X: Array) -> Array:
+def doubled_ranks(X: Array) -> Array:
     """Return 2 (rank - 1) of each value in its column, ties sharing their mean rank, (n, d) int."""
-    out = np.empty(X.shape, dtype=np.int64)
-    for first in range(0, X.shape[1], BLOCK):
-        part = slice(first, first + BLOCK)
-        out[:, part] = _twice_ranks(X[:, part])
-    return out
+    ranks = np.empty(X.shape, dtype=np.int64)
+    for start in range(0, X.shape[1], GENES_PER_BLOCK):
+        block = slice(start, start + GENES_PER_BLOCK)
+        ranks[:, block] = _doubled_ranks(X[:, block])
+    return ranks
 
 
-def _twice_ranks(X: Array) -> Array:
+def _doubled_ranks(X: Array) -> Array:
+    """Return `doubled_ranks` of one block of columns."""
     n = len(X)
     order = np.argsort(X, axis=0, kind="stable")
     ordered = np.take_along_axis(X, order, axis=0)
     rises = ordered[1:] != ordered[:-1]
-    row, edge = np.arange(n)[:, None], np.ones((1, X.shape[1]), dtype=bool)
-    first = np.maximum.accumulate(np.where(np.vstack([edge, rises]), row, 0), axis=0)
-    behind = np.where(np.vstack([rises, edge]), row, n - 1)
-    last = np.minimum.accumulate(behind[::-1], axis=0)[::-1]
-    out = np.empty(X.shape, dtype=np.int64)
-    np.put_along_axis(out, order, first + last, axis=0)
-    return out
+    row = np.arange(n)[:, None]
+    always = np.ones((1, X.shape[1]), dtype=bool)
+    first_of_tie = np.maximum.accumulate(np.where(np.vstack([always, rises]), row, 0), axis=0)
+    tie_ends = np.where(np.vstack([rises, always]), row, n - 1)
+    last_of_tie = np.minimum.accumulate(tie_ends[::-1], axis=0)[::-1]
+    ranks = np.empty(X.shape, dtype=np.int64)
+    np.put_along_axis(ranks, order, first_of_tie + last_of_tie, axis=0)
+    return ranks
 
 
 def _eigenfunctions(n: int) -> Array:
     """Return P with P P' = the kernel between all whole and half ranks of n values."""
     points = np.arange(2 * n - 1) / max(2 * n - 2, 1)
-    K = np.exp(-np.square(points[:, None] - points) / (2 * WIDTH**2))
-    eigenvalues, V = np.linalg.eigh(K)
-    kept = eigenvalues > NEGLIGIBLE * eigenvalues[-1]
-    return np.asarray(V[:, kept] * np.sqrt(eigenvalues[kept]))
+    kernel = np.exp(-np.square(points[:, None] - points) / (2 * RANK_KERNEL_WIDTH**2))
+    eigenvalues, eigenvectors = np.linalg.eigh(kernel)
+    is_kept = eigenvalues > MIN_EIGENVALUE_SHARE * eigenvalues[-1]
+    return np.asarray(eigenvectors[:, is_kept] * np.sqrt(eigenvalues[is_kept]))
 
 
 Groups = list[list[int]]
 
 
-MINIMAL = 1e-6
-"""mu of the lasso, in units of ||X'X||/n, as that of the minimal list."""
+MINIMAL_MU = 1e-6
+"""mu of the lasso, in units of ||X'X||/n, the same as for the minimal list."""
 
 
-def groups_of_file(names: list[str], named: dict[str, str]) -> Groups:
-    """Return the groups among the named genes; a gene in no group is one by itself."""
-    found: dict[tuple[bool, str], list[int]] = {}
-    for place, gene in enumerate(names):
-        found.setdefault((gene in named, named.get(gene, gene)), []).append(place)
-    return list(found.values())
+def groups_of_file(names: list[str], group_of_gene: dict[str, str]) -> Groups:
+    """Return the groups of columns by the group of each gene; other genes are single groups."""
+    groups: dict[tuple[bool, str], list[int]] = {}
+    for column, gene in enumerate(names):
+        groups.setdefault((gene in group_of_gene, group_of_gene.get(gene, gene)), []).append(column)
+    return list(groups.values())
 
 
-def linear_blocks(X: Array, y: Array, *, tau: float, scaled: bool) -> Groups:
-    """Return blocks around the genes of a lasso: each other gene joins the most correlated one.
+def linear_blocks(X: Array, y: Array, *, tau: float, unit_variance: bool) -> Groups:
+    """Return groups around the genes of a lasso: each other gene joins the most correlated one.
 
     Parameters
     ----------
     X, y : (n, d), (n,)
         Training rows and screened genes.
     tau : float
-        Of the lasso, as a fraction of tau_max. The list is the minimal one (stage II at the
-        smallest mu) at a fixed tau: to choose it would take folds inside the folds.
-    scaled : bool
+        tau of the lasso, as a fraction of tau_max. The list is the minimal one (stage II at the
+        smallest mu) at a fixed tau, because a choice would need folds inside the folds.
+    unit_variance : bool
         Unit variance of the genes.
     """
     from genesig.optim.solvers import path
     from genesig.optim.training import training_sets
 
     rows = np.ones((len(y), 1), dtype=bool)
-    sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=scaled)
-    found = path(
-        sets, tau * sets.tau_max[:, None], MINIMAL * sets.norm[:, None],
-        solver="landweber-newton", tolerance=1e-9,
-    )  # fmt: skip
-    leaders = found.coef(0, 0)[0]
+    sets = training_sets(X, y[:, None], rows, centre=True, unit_variance=unit_variance)
+    lasso_path = path(
+        sets,
+        tau * sets.tau_max[:, None],
+        MINIMAL_MU * sets.norm[:, None],
+        solver="landweber-newton",
+        tolerance=1e-9,
+    )
+    leaders = lasso_path.coef(0, 0)[0]
     if len(leaders) == 0:
         return [[gene] for gene in range(X.shape[1])]
     block, _ = assign(X, np.arange(X.shape[1]), leaders)
-    return [np.flatnonzero(block == number).tolist() for number in range(len(leaders))]
+    return [np.flatnonzero(block == leader).tolist() for leader in range(len(leaders))]
 
 
-FEWEST = 3
-"""Samples below which no model is fitted."""
+MIN_SAMPLES = 3
+"""Smallest number of samples to which a model is fitted."""
 
 
 @dataclass(frozen=True)
-class Given:
-    """What all training sets of a matrix share.
-
-    Attributes
-    ----------
-    names : list of str
-        Gene of each column.
-    scaled : bool
-        Whether the study scales genes to unit variance (``normalise.folds``).
-    named : dict of str to str, or None
-        Group of each gene, from a file.
-    """
+class SharedSettings:
+    """Settings and genes that all training sets of a matrix share."""
 
     protocol: NonlinearProtocol
     names: list[str]
-    scaled: bool
-    named: dict[str, str] | None
+    """Gene of each column."""
+    unit_variance: bool
+    """Whether the study scales genes to unit variance (``normalise.folds``)."""
+    group_of_gene: dict[str, str] | None
+    """Group of each gene, from a file."""
 
 
 @dataclass(frozen=True)
-class Ground:
-    """Training rows and screened genes; everything here is learned on these rows alone.
-
-    Attributes
-    ----------
-    X, y : (n, d'), (n,)
-    genes : (d',) int
-        Columns of the matrix that were kept.
-    settings : Settings
-        With the groups of these genes, and all weights of the ridge.
-    """
+class KernelData:
+    """Training rows of screened genes, with the groups learned on these rows alone."""
 
     X: Array
+    """(n, d') float: training rows of the screened genes."""
     y: Array
+    """(n,) float: response."""
     genes: Array
+    """(d',) int: columns of the matrix that were kept."""
     settings: Settings
+    """Solver settings, with the groups of these genes and all weights of the ridge."""
 
     @property
-    def fits(self) -> bool:
-        """Whether there is anything to fit: enough samples, and a gene that varies."""
-        return len(self.y) >= FEWEST and len(self.genes) > 0 and bool(np.ptp(self.y) > 0)
+    def can_be_fitted(self) -> bool:
+        """Whether a model can be fitted: enough samples, different responses, and a gene."""
+        return len(self.y) >= MIN_SAMPLES and len(self.genes) > 0 and bool(np.ptp(self.y) > 0)
 
     def path(self, nu: float, width: float, tau: Array, lam: Array) -> Fit:
-        """Follow the path with these weights of the ridge."""
+        """Return the fit along tau with these weights of the ridge."""
         settings = replace(self.settings, lam=lam)
         return fit_path(self.X, self.y, settings, nu=nu, width=width, tau=tau.tolist())
 
 
-def prepare(X: Array, y: Array, rows: Array, given: Given) -> Ground:
-    """Screen and group on the given rows of a matrix; genes constant on them are left out."""
-    protocol, mine, response = given.protocol, X[rows], y[rows]
-    genes = screen(mine, response, protocol.genes)
-    genes = genes[np.ptp(mine[:, genes], axis=0) > 0]
-    mine = mine[:, genes]
+def prepare_training_set(X: Array, y: Array, rows: Array, shared: SharedSettings) -> KernelData:
+    """Return the training set of the given rows; genes that are constant there are left out."""
+    protocol = shared.protocol
+    training_X = X[rows]
+    response = y[rows]
+    genes = screen(training_X, response, protocol.genes)
+    genes = genes[np.ptp(training_X[:, genes], axis=0) > 0]
+    training_X = training_X[:, genes]
     groups = None
     if protocol.penalty == "group" and len(genes) and np.ptp(response) > 0:
         groups = (
-            linear_blocks(mine, response, tau=protocol.block_tau, scaled=given.scaled)
-            if given.named is None
-            else groups_of_file([given.names[gene] for gene in genes], given.named)
+            linear_blocks(
+                training_X, response, tau=protocol.block_tau, unit_variance=shared.unit_variance
+            )
+            if shared.group_of_gene is None
+            else groups_of_file([shared.names[gene] for gene in genes], shared.group_of_gene)
         )
-    return Ground(mine, response, genes, _settings(given, groups))
+    return KernelData(training_X, response, genes, _settings(shared, groups))
 
 
-def _settings(given: Given, groups: list[list[int]] | None) -> Settings:
-    """Fill the settings; a group weighs the square root of its size, as in the group lasso."""
-    protocol = given.protocol
+def _settings(shared: SharedSettings, groups: list[list[int]] | None) -> Settings:
+    """Return solver settings; groups are weighted by the root of their size, as in group lasso."""
+    protocol = shared.protocol
     return Settings(
-        kernel=protocol.kernel, degree=protocol.degree, offset=protocol.offset,
-        penalty=protocol.penalty, mu=protocol.mu, groups=groups,
+        kernel=protocol.kernel,
+        degree=protocol.degree,
+        offset=protocol.offset,
+        penalty=protocol.penalty,
+        mu=protocol.mu,
+        groups=groups,
         weights=None if groups is None else np.sqrt([len(group) for group in groups]),
         lam=protocol.ridge_grid() if protocol.debias else np.zeros(0),
-        standardise=given.scaled, solver=protocol.solver, tolerance=protocol.tolerance,
+        standardise=shared.unit_variance,
+        solver=protocol.solver,
+        tolerance=protocol.tolerance,
         max_iterations=protocol.max_iterations,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the inner folds chose.
-
-    Attributes
-    ----------
-    nu, width, lam : float
-        lam is NaN without debiasing.
-    step : int
-        Place of tau in the grid.
-    cut : int
-        Inner paths that ended before the end of the grid.
-    threshold : float
-        Midpoint of the class means of the held-out scores; 0 for a response of numbers.
-    """
+    """The settings that the inner folds chose."""
 
     nu: float
+    """Chosen weight of the squared norm."""
     width: float
+    """Chosen width of the kernel."""
     step: int
+    """Index of the chosen tau in the grid."""
     lam: float
+    """Chosen weight of the ridge; NaN without debiasing."""
     cut: int
+    """Number of inner paths that ended before the end of the grid."""
     threshold: float
+    """Midpoint of the class means of the held-out scores; 0 for a response of numbers."""
 
 
 def choose(
-    grounds: Sequence[Ground],
-    held: Sequence[tuple[Array, Array]],
+    training_sets: Sequence[KernelData],
+    held_out_rows: Sequence[tuple[Array, Array]],
     protocol: NonlinearProtocol,
     classes: bool,
 ) -> Choice:
-    """Return the setting of the least squared error over all held-out rows.
+    """Return the settings with the smallest squared error over all held-out rows.
 
-    At ties the larger tau, then the larger lam, then the setting named first.
+    Ties go to the larger tau, then to the larger lam, then to the earlier setting in the config.
 
     Parameters
     ----------
-    grounds : sequence of Ground
+    training_sets : sequence of Ground
         The training set of each inner fold.
-    held : sequence of (X, y)
+    held_out_rows : sequence of (X, y)
         The held-out rows of each, all columns of the matrix.
     protocol : NonlinearProtocol
     classes : bool
         Whether y is ±1 for two classes.
     """
-    grid, tau = protocol.settings_grid(), protocol.tau_fractions()
-    tables = np.zeros((len(grid), len(tau), max(1, len(protocol.lam) * protocol.debias)))
-    sums = np.zeros((2, *tables.shape))
-    cut = 0
-    for ground, (X, y) in zip(grounds, held, strict=True):
-        for number, (nu, width) in enumerate(grid):
-            scores, ended = scores_along(ground, X, nu, width, tau)
-            tables[number] += np.sum(np.square(y - scores), axis=2)
-            sums[:, number] += by_class(scores, y)
-            cut += ended
-    number, step, shrink = best = _least(tables)
-    lam = protocol.ridge_grid()[shrink] if protocol.debias else np.nan
-    threshold = midpoint(sums[:, *best], held) if classes else 0.0
-    return Choice(*grid[number], step, float(lam), cut, threshold)
+    grid = protocol.settings_grid()
+    tau = protocol.tau_fractions()
+    error_tables = np.zeros((len(grid), len(tau), max(1, len(protocol.lam) * protocol.debias)))
+    class_sums = np.zeros((2, *error_tables.shape))
+    n_cut = 0
+    for training_set, (X, y) in zip(training_sets, held_out_rows, strict=True):
+        for setting, (nu, width) in enumerate(grid):
+            scores, was_cut = scores_along(training_set, X, nu, width, tau)
+            error_tables[setting] += np.sum(np.square(y - scores), axis=2)
+            class_sums[:, setting] += by_class(scores, y)
+            n_cut += was_cut
+    setting, tau_index, lam_index = best = _smallest_error(error_tables)
+    lam = protocol.ridge_grid()[lam_index] if protocol.debias else np.nan
+    threshold = midpoint(class_sums[:, *best], held_out_rows) if classes else 0.0
+    return Choice(*grid[setting], tau_index, float(lam), n_cut, threshold)
 
 
 def by_class(scores: Array, y: Array) -> Array:
     """Return the sums of the scores (..., m) of each class, (2, ...)."""
-    return np.stack([scores[..., y == sign].sum(axis=-1) for sign in (-1.0, 1.0)])
+    return np.stack([scores[..., y == code].sum(axis=-1) for code in (-1.0, 1.0)])
 
 
-def midpoint(sums: Array, held: Sequence[tuple[Array, Array]]) -> float:
+def midpoint(class_sums: Array, held_out_rows: Sequence[tuple[Array, Array]]) -> float:
     """Return the mean of the two class means of held-out scores; see `least_squares.midpoint`."""
-    low, high = (sum(np.sum(y == sign) for _, y in held) for sign in (-1.0, 1.0))
-    return float(sums[0] / low + sums[1] / high) / 2 if low and high else 0.0
+    n_negative, n_positive = (
+        sum(np.sum(y == code) for _, y in held_out_rows) for code in (-1.0, 1.0)
+    )
+    return (
+        float(class_sums[0] / n_negative + class_sums[1] / n_positive) / 2
+        if n_negative and n_positive
+        else 0.0
+    )
 
 
 def scores_along(
-    ground: Ground, X: Array, nu: float, width: float, tau: Array
+    training_set: KernelData, X: Array, nu: float, width: float, tau: Array
 ) -> tuple[Array, bool]:
     """Return the scores of rows X at each (tau, lam), (T, L, m), and whether the path was cut."""
-    shrunk = ground.settings.lam
-    scores = np.full((len(tau), max(1, len(shrunk)), len(X)), ground.y.mean())
-    if not ground.fits:
+    ridge_weights = training_set.settings.lam
+    scores = np.full((len(tau), max(1, len(ridge_weights)), len(X)), training_set.y.mean())
+    if not training_set.can_be_fitted:
         return scores, False
-    fit = ground.path(nu, width, tau, shrunk)
-    points = X[:, ground.genes]
-    for step in range(len(fit.path.solutions)):
-        scores[step:] = fit.predict(step, points)
+    fit = training_set.path(nu, width, tau, ridge_weights)
+    points = X[:, training_set.genes]
+    for tau_index in range(len(fit.path.solutions)):
+        scores[tau_index:] = fit.predict(tau_index, points)
     return scores, len(fit.path.solutions) < len(tau)
 
 
-def final_fit(ground: Ground, choice: Choice, protocol: NonlinearProtocol) -> Fit | None:
-    """Follow the path to the chosen tau; None where there is nothing to fit.
+def final_fit(training_set: KernelData, choice: Choice, protocol: NonlinearProtocol) -> Fit | None:
+    """Return the fit along tau down to the chosen one; None if no model can be fitted.
 
-    The last solution of the path is the model; a path cut at once has none.
+    The last solution of the path is the model; a path that was cut at once has none.
     """
-    if not ground.fits:
+    if not training_set.can_be_fitted:
         return None
     tau = protocol.tau_fractions()[: choice.step + 1]
     lam = np.array([choice.lam]) if protocol.debias else np.zeros(0)
-    return ground.path(choice.nu, choice.width, tau, lam)
+    return training_set.path(choice.nu, choice.width, tau, lam)
 
 
-def _least(tables: Array) -> tuple[int, int, int]:
+def _smallest_error(error_tables: Array) -> tuple[int, int, int]:
     """Return (setting, tau, lam) of the smallest error, the first among equals up to rounding."""
-    by_tau = np.moveaxis(tables, 0, -1)
-    best = by_tau.min()
-    first = np.flatnonzero(by_tau.ravel() <= best * (1 + 1e-9) + 1e-300)[0]
-    step, shrink, number = np.unravel_index(first, by_tau.shape)
-    return int(number), int(step), int(shrink)
+    by_tau = np.moveaxis(error_tables, 0, -1)
+    smallest = by_tau.min()
+    first_index = np.flatnonzero(by_tau.ravel() <= smallest * (1 + 1e-9) + 1e-300)[0]
+    tau_index, lam_index, setting = np.unravel_index(first_index, by_tau.shape)
+    return int(setting), int(tau_index), int(lam_index)

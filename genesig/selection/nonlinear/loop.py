@@ -1,12 +1,13 @@
-"""Selection by derivative penalties inside the outer splits and on all samples, and its control.
+"""Selection by derivative penalties in the outer splits and on all samples, and its control.
 
-Its own prediction is a weak vote, so it selects only. The order in which genes come in gives
-nested lists; how many of them are used, and the weight of the ridge, is chosen on the inner folds.
+The control is the Feature Vector Machine. Its own prediction is a weak vote, so it only selects:
+the order in which genes enter gives nested lists, and a ridge predicts. The number of genes and the
+weight of the ridge are chosen on the inner folds.
 
-What differs from the lasso: a variable that is not selected still constrains f, whose derivative
-by it is held at zero at every training point, so the screen is not a saving of time alone: it
-changes the problem, and belongs to the training rows like everything that is learned. And zeros
-are those of the derivatives of f; the expansion's coefficients are not sparse.
+Unlike in the lasso, a variable that is not selected still constrains f: its derivative is zero at
+every training point. So the screen does not only save time but changes the problem, and is done on
+the training rows alone. Zeros are those of the derivatives of f; the coefficients of its expansion
+are not sparse.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import Reference, learned_steps, moments
+from genesig.data.steps.normalise import Reference, learned_steps, moment_settings
 from genesig.data.study.gene_columns import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.feature_vectors import select_feature_vectors
@@ -31,14 +32,14 @@ from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import Task, batch_of, shared_matrices, tasks
 from genesig.selection.nonlinear.ground import (
     Choice,
-    Given,
-    Ground,
+    KernelData,
     NonlinearProtocol,
+    SharedSettings,
     by_class,
     choose,
     final_fit,
     midpoint,
-    prepare,
+    prepare_training_set,
 )
 
 if TYPE_CHECKING:
@@ -46,78 +47,91 @@ if TYPE_CHECKING:
 
 
 def fvm_scores(
-    outer: Ground,
-    grounds: Sequence[Ground],
-    held: Sequence[tuple[Array, Array]],
+    outer_set: KernelData,
+    training_sets: Sequence[KernelData],
+    held_out_rows: Sequence[tuple[Array, Array]],
     X_test: Array,
     protocol: NonlinearProtocol,
     classes: bool,
 ) -> tuple[Array, int]:
-    """Return the score of each test row, cut as `choose` does, and the number of its genes.
+    """Return the Feature Vector Machine's score of each test row, and its number of genes.
+
+    The threshold of `choose` is subtracted.
 
     Parameters
     ----------
-    outer : Ground
+    outer_set : Ground
         The training rows of the split.
-    grounds, held, protocol, classes
-        As `choose` takes them.
+    training_sets, held_out_rows, protocol, classes
+        See `choose`.
     X_test : (m, n_genes)
     """
     errors = np.zeros((len(protocol.fvm_genes), len(protocol.lam)))
-    sums = np.zeros((2, *errors.shape))
-    for ground, (X, y) in zip(grounds, held, strict=True):
-        scores = _scores(ground, X, protocol)[0]
+    class_sums = np.zeros((2, *errors.shape))
+    for training_set, (X, y) in zip(training_sets, held_out_rows, strict=True):
+        scores = _scores(training_set, X, protocol)[0]
         errors += np.sum(np.square(y - scores), axis=2)
-        sums += by_class(scores, y)
-    few, shrink = np.unravel_index(np.argmin(errors), errors.shape)
-    threshold = midpoint(sums[:, few, shrink], held) if classes else 0.0
-    scores, sizes = _scores(outer, X_test, protocol)
-    return scores[few, shrink] - threshold, sizes[few]
+        class_sums += by_class(scores, y)
+    size_index, lam_index = np.unravel_index(np.argmin(errors), errors.shape)
+    threshold = midpoint(class_sums[:, size_index, lam_index], held_out_rows) if classes else 0.0
+    scores, sizes = _scores(outer_set, X_test, protocol)
+    return scores[size_index, lam_index] - threshold, sizes[size_index]
 
 
-def _scores(ground: Ground, X: Array, protocol: NonlinearProtocol) -> tuple[Array, list[int]]:
+def _scores(
+    training_set: KernelData, X: Array, protocol: NonlinearProtocol
+) -> tuple[Array, list[int]]:
     """Return the scores of rows for each (number of genes, lam), (k, L, m), and the sizes."""
-    sizes, lam = sorted(protocol.fvm_genes), protocol.ridge_grid()
-    scores = np.full((len(sizes), len(lam), len(X)), ground.y.mean())
-    if not ground.fits:
+    sizes = sorted(protocol.fvm_genes)
+    lam_grid = protocol.ridge_grid()
+    scores = np.full((len(sizes), len(lam_grid), len(X)), training_set.y.mean())
+    if not training_set.can_be_fitted:
         return scores, [0 for _ in sizes]
-    order = _order(ground, sizes[-1], protocol.fvm_bins)
-    centre, scale = ground.X.mean(axis=0), ground.X.std(axis=0)
-    Z, points = (ground.X - centre) / scale, (X[:, ground.genes] - centre) / scale
-    for place, size in enumerate(sizes):
-        if chosen := order[:size]:
-            scores[place] = _ridge(Z[:, chosen], ground, lam, protocol).predict(points[:, chosen])
+    order = _order(training_set, sizes[-1], protocol.fvm_bins)
+    centre = training_set.X.mean(axis=0)
+    scale = training_set.X.std(axis=0)
+    Z = (training_set.X - centre) / scale
+    points = (X[:, training_set.genes] - centre) / scale
+    for size_index, size in enumerate(sizes):
+        if selected_genes := order[:size]:
+            scores[size_index] = _ridge(
+                Z[:, selected_genes], training_set, lam_grid, protocol
+            ).predict(points[:, selected_genes])
     return scores, [min(size, len(order)) for size in sizes]
 
 
-def _order(ground: Ground, most: int, bins: int) -> list[int]:
-    """Return the genes in the order in which they come in, at most so many.
+def _order(training_set: KernelData, max_genes: int, bins: int) -> list[int]:
+    """Return up to `max_genes` genes in the order in which they enter.
 
-    With few samples the information has few values: where more genes than asked for share the
-    largest, none comes in, and they stand in the order of the matrix.
+    With few samples the information has few distinct values. If more genes than `max_genes` share
+    the largest value none enters, and the order is that of the information, then of the matrix.
     """
-    made = select_feature_vectors(ground.X, ground.y, n_features=most, bins=bins)
-    order = made.found.order
-    best = np.argsort(-made.information, kind="stable")[:most]
-    return [int(gene) for gene in (order if len(order) else best)]
+    selection = select_feature_vectors(
+        training_set.X, training_set.y, n_features=max_genes, bins=bins
+    )
+    order = selection.fit.order
+    most_informative = np.argsort(-selection.information, kind="stable")[:max_genes]
+    return [int(gene) for gene in (order if len(order) else most_informative)]
 
 
-def _ridge(Z: Array, ground: Ground, lam: Array, protocol: NonlinearProtocol) -> Ridge:
-    spread = median_distance(Z @ Z.T) or 1.0
-    kernel = ground.settings.make_kernel(protocol.width[0] * spread)
-    return Ridge.fit(kernel, Z, ground.y, lam)
+def _ridge(Z: Array, training_set: KernelData, lam: Array, protocol: NonlinearProtocol) -> Ridge:
+    typical_distance = median_distance(Z @ Z.T) or 1.0
+    kernel = training_set.settings.make_kernel(protocol.width[0] * typical_distance)
+    return Ridge.fit(kernel, Z, training_set.y, lam)
 
 
 Score = Callable[[Array], Array]
 
 
-POINTS = 41
-"""Of a curve."""
+N_CURVE_POINTS = 41
+"""Number of points of a curve."""
 
-COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect", "samples"]
+CURVE_COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect", "samples"]
 
 
-def curves(dataset: Dataset, reference: Reference, ground: Ground, fit: Fit | None) -> pd.DataFrame:
+def curves(
+    dataset: Dataset, reference: Reference, training_set: KernelData, fit: Fit | None
+) -> pd.DataFrame:
     """Return nonlinear_curves.tsv: (1/n) Σ_i f(x_i with gene a at v) along v, for each gene a.
 
     Genes by falling derivative ``norm``; ``value`` runs from the smallest to the largest value of
@@ -129,40 +143,57 @@ def curves(dataset: Dataset, reference: Reference, ground: Ground, fit: Fit | No
     import pandas as pd
 
     if fit is None or not fit.path.solutions:
-        return pd.DataFrame(columns=COLUMNS)
-    last = len(fit.path.solutions) - 1
-    norms = fit.path.solutions[last].norms * fit.y_scale
-    chosen = fit.support(last)
-    symbols, parts, score = dataset.var["symbol"].to_numpy(), [], _score(fit, last)
-    for place in chosen[np.argsort(-norms[chosen], kind="stable")]:
-        column = int(fit.features[place])
-        gene = int(reference.genes[ground.genes[column]])
-        z, effect = dependence_on(score, fit.X, place)
-        head = {"gene": dataset.genes[gene], "symbol": symbols[gene], "norm": norms[place],
-                "straight": straightness(z, effect, fit.X[:, place])}  # fmt: skip
+        return pd.DataFrame(columns=CURVE_COLUMNS)
+    last_step = len(fit.path.solutions) - 1
+    norms = fit.path.solutions[last_step].norms * fit.y_scale
+    selected = fit.support(last_step)
+    symbols = dataset.var["symbol"].to_numpy()
+    gene_tables = []
+    score = _score(fit, last_step)
+    for variable in selected[np.argsort(-norms[selected], kind="stable")]:
+        column = int(fit.features[variable])
+        gene = int(reference.genes[training_set.genes[column]])
+        z, effect = dependence_on(score, fit.X, variable)
+        gene_columns = {
+            "gene": dataset.genes[gene],
+            "symbol": symbols[gene],
+            "norm": norms[variable],
+            "straight": straightness(z, effect, fit.X[:, variable]),
+        }
         value = fit.centre[column] + fit.scale[column] * z
-        near = np.rint((fit.X[:, place] - z[0]) / (z[-1] - z[0]) * (POINTS - 1)).astype(np.int64)
-        count = np.bincount(near, minlength=POINTS)
-        parts.append(pd.DataFrame({**head, "value": value, "effect": effect, "samples": count}))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
+        nearest_point = np.rint(
+            (fit.X[:, variable] - z[0]) / (z[-1] - z[0]) * (N_CURVE_POINTS - 1)
+        ).astype(np.int64)
+        count = np.bincount(nearest_point, minlength=N_CURVE_POINTS)
+        gene_tables.append(
+            pd.DataFrame({**gene_columns, "value": value, "effect": effect, "samples": count})
+        )
+    return (
+        pd.concat(gene_tables, ignore_index=True)
+        if gene_tables
+        else pd.DataFrame(columns=CURVE_COLUMNS)
+    )
 
 
 def dependence_on(score: Score, Z: Array, column: int) -> tuple[Array, Array]:
-    """Return values of one column and the mean score with all rows at each of them, (POINTS,)."""
-    value = np.linspace(Z[:, column].min(), Z[:, column].max(), POINTS)
-    effect, points = np.empty(POINTS), Z.copy()
-    for at, one in enumerate(value):
-        points[:, column] = one
-        effect[at] = score(points).mean()
-    return value, effect
+    """Return values of a column, and the mean score of all rows at each, (N_CURVE_POINTS,)."""
+    values = np.linspace(Z[:, column].min(), Z[:, column].max(), N_CURVE_POINTS)
+    mean_scores = np.empty(N_CURVE_POINTS)
+    rows = Z.copy()
+    for index, point in enumerate(values):
+        rows[:, column] = point
+        mean_scores[index] = score(rows).mean()
+    return values, mean_scores
 
 
 def _score(fit: Fit, step: int) -> Score:
-    """Return the function that predicts, from standardised rows; the ridge is fitted once."""
+    """Return the function from standardised rows to scores; the ridge is fitted once."""
     if len(fit.settings.lam):
-        ridge, chosen = fit.ridge(step), fit.support(step)
-        return lambda Z: np.asarray(fit.y_mean + fit.y_scale * ridge.predict(Z[:, chosen])[0])
-    solution, nu = fit.path.solutions[step], fit.path.nu
+        ridge = fit.ridge(step)
+        selected = fit.support(step)
+        return lambda Z: np.asarray(fit.y_mean + fit.y_scale * ridge.predict(Z[:, selected])[0])
+    solution = fit.path.solutions[step]
+    nu = fit.path.nu
     return lambda Z: np.asarray(
         fit.y_mean + fit.y_scale * solution.evaluate(fit.kernel, Z, fit.X, nu)[0]
     )
@@ -202,16 +233,17 @@ def nonlinear_loop(
 
     Notes
     -----
-    Screen, groups, centring, scaling and the kernel's width are learned anew on the training rows
-    of each outer split and of each inner fold.
+    Screen, groups, centring, scaling and the kernel's width are learned on the training rows of
+    each outer split and of each inner fold.
     """
     protocol = NonlinearProtocol(**nonlinear)
-    todo = tasks(dataset, splits, batch_of(splits.outer, batch), [0])
-    rows, start = [], time.monotonic()
-    for X, reference, task, given in _matrices(dataset, todo, folds, protocol):
-        rows.append(_assessed(X, reference, task, given))
-        log.info("%d of %d splits, %.0f s", len(rows), len(todo), time.monotonic() - start)
-    return ModelFits.of(rows)
+    all_tasks = tasks(dataset, splits, batch_of(splits.outer, batch), [0])
+    rows = []
+    start = time.monotonic()
+    for X, reference, task, shared in _matrices(dataset, all_tasks, folds, protocol):
+        rows.append(_assess_split(X, reference, task, shared))
+        log.info("%d of %d splits, %.0f s", len(rows), len(all_tasks), time.monotonic() - start)
+    return ModelFits.from_rows(rows)
 
 
 def nonlinear_final(
@@ -219,88 +251,118 @@ def nonlinear_final(
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
     protocol = NonlinearProtocol(**nonlinear)
-    todo = tasks(dataset, splits, [splits.final], [0])
-    X, reference, task, given = next(_matrices(dataset, todo, folds, protocol))
-    outer, grounds, held = _grounds(X, task, given)
-    choice = choose(grounds, held, protocol, FITTED[task.kind].signs)
-    fit = _fitted(outer, choice, task, protocol)
-    row = _row(reference, task, outer, choice, fit, protocol)
+    all_tasks = tasks(dataset, splits, [splits.final], [0])
+    X, reference, task, shared = next(_matrices(dataset, all_tasks, folds, protocol))
+    outer_set, training_sets, held_out_rows = _training_sets(X, task, shared)
+    choice = choose(training_sets, held_out_rows, protocol, FITTED[task.kind].signs)
+    fit = _fit_final(outer_set, choice, task, protocol)
+    row = _row(reference, task, outer_set, choice, fit, protocol)
     row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
-    return ModelFits.of([row]), curves(dataset, reference, outer, fit)
+    return ModelFits.from_rows([row]), curves(dataset, reference, outer_set, fit)
 
 
-def _matrices(dataset: Dataset, todo: list[Task], folds: Steps, protocol: NonlinearProtocol) -> Any:
-    """Give each task with its matrix, normalised by what its training rows taught."""
+def _matrices(
+    dataset: Dataset, all_tasks: list[Task], folds: Steps, protocol: NonlinearProtocol
+) -> Any:
+    """Yield (matrix, fitted steps, task, shared settings); steps are fitted on training rows."""
     steps = learned_steps(folds, dataset)
-    scaled = moments(folds)["unit_variance"]
-    named = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
-    for X, reference, some in shared_matrices(dataset, todo, steps, 1):
-        given = Given(protocol, [dataset.genes[g] for g in reference.genes], scaled, named)
-        for task in some:
-            yield X, reference, task, given
+    unit_variance = moment_settings(folds)["unit_variance"]
+    group_of_gene = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
+    for X, reference, tasks_of_matrix in shared_matrices(dataset, all_tasks, steps, 1):
+        shared = SharedSettings(
+            protocol,
+            [dataset.genes[gene] for gene in reference.genes],
+            unit_variance,
+            group_of_gene,
+        )
+        for task in tasks_of_matrix:
+            yield X, reference, task, shared
 
 
-def _assessed(X: Array, reference: Reference, task: Task, given: Given) -> dict[str, Any]:
-    protocol = given.protocol
-    outer, grounds, held = _grounds(X, task, given)
-    choice = choose(grounds, held, protocol, FITTED[task.kind].signs)
-    fit = _fitted(outer, choice, task, protocol)
-    row = _row(reference, task, outer, choice, fit, protocol)
-    row["scores"] = _test_scores(outer, fit, X[task.test]) - choice.threshold
-    row["fvm_scores"], row["fvm_genes"] = np.full(len(task.test), np.nan), 0
+def _assess_split(
+    X: Array, reference: Reference, task: Task, shared: SharedSettings
+) -> dict[str, Any]:
+    """Return the row of one outer split for `ModelFits`, with the scores of its test samples."""
+    protocol = shared.protocol
+    outer_set, training_sets, held_out_rows = _training_sets(X, task, shared)
+    choice = choose(training_sets, held_out_rows, protocol, FITTED[task.kind].signs)
+    fit = _fit_final(outer_set, choice, task, protocol)
+    row = _row(reference, task, outer_set, choice, fit, protocol)
+    row["scores"] = _test_scores(outer_set, fit, X[task.test]) - choice.threshold
+    row["fvm_scores"] = np.full(len(task.test), np.nan)
+    row["fvm_genes"] = 0
     if protocol.fvm_genes:
         row["fvm_scores"], row["fvm_genes"] = fvm_scores(
-            outer, grounds, held, X[task.test], protocol, FITTED[task.kind].signs
+            outer_set, training_sets, held_out_rows, X[task.test], protocol, FITTED[task.kind].signs
         )
     return row
 
 
-def _grounds(
-    X: Array, task: Task, given: Given
-) -> tuple[Ground, list[Ground], list[tuple[Array, Array]]]:
-    """Prepare the training set of the split and those of its inner folds, with what they hold."""
-    inside = [np.setdiff1d(task.train, fold) for fold in task.inner]
-    grounds = [prepare(X, task.y, rows, given) for rows in inside]
-    held = [(X[fold], task.y[fold]) for fold in task.inner]
-    return prepare(X, task.y, task.train, given), grounds, held
+def _training_sets(
+    X: Array, task: Task, shared: SharedSettings
+) -> tuple[KernelData, list[KernelData], list[tuple[Array, Array]]]:
+    """Return the training sets of a split and of its inner folds, and the folds' held-out rows."""
+    training_rows = [np.setdiff1d(task.train, fold) for fold in task.inner]
+    inner_sets = [prepare_training_set(X, task.y, rows, shared) for rows in training_rows]
+    held_out_rows = [(X[fold], task.y[fold]) for fold in task.inner]
+    return prepare_training_set(X, task.y, task.train, shared), inner_sets, held_out_rows
 
 
-def _fitted(ground: Ground, choice: Choice, task: Task, protocol: NonlinearProtocol) -> Fit | None:
+def _fit_final(
+    training_set: KernelData, choice: Choice, task: Task, protocol: NonlinearProtocol
+) -> Fit | None:
+    """Return the fit with the chosen settings; an error names the split."""
     try:
-        return final_fit(ground, choice, protocol)
+        return final_fit(training_set, choice, protocol)
     except GenesigError as error:
         raise GenesigError(f"nonlinear selection, split {task.split}: {error}") from error
 
 
-def _test_scores(ground: Ground, fit: Fit | None, X: Array) -> Array:
+def _test_scores(training_set: KernelData, fit: Fit | None, X: Array) -> Array:
     if fit is None or not fit.path.solutions:
-        return np.full(len(X), ground.y.mean())
-    last = len(fit.path.solutions) - 1
-    return np.asarray(fit.predict(last, X[:, ground.genes])[0])
+        return np.full(len(X), training_set.y.mean())
+    last_step = len(fit.path.solutions) - 1
+    return np.asarray(fit.predict(last_step, X[:, training_set.genes])[0])
 
 
 def _row(
-    reference: Reference, task: Task, ground: Ground, choice: Choice, fit: Fit | None,
+    reference: Reference,
+    task: Task,
+    training_set: KernelData,
+    choice: Choice,
+    fit: Fit | None,
     protocol: NonlinearProtocol,
-) -> dict[str, Any]:  # fmt: skip
-    """Return what `ModelFits.of` takes, without the scores."""
+) -> dict[str, Any]:
+    """Return the row of a fit for `ModelFits.from_rows`, without the scores."""
     row: dict[str, Any] = {
-        "split": task.split, "permutation": task.permutation, "screened": len(ground.genes),
-        "nu": choice.nu, "width": choice.width, "lam": choice.lam, "cut": choice.cut,
+        "split": task.split,
+        "permutation": task.permutation,
+        "screened": len(training_set.genes),
+        "nu": choice.nu,
+        "width": choice.width,
+        "lam": choice.lam,
+        "cut": choice.cut,
         "test_rows": task.positions,
-        "paths": len(task.inner) * len(protocol.settings_grid()), "tau": 1.0, "gap": np.nan,
-        "explained_by_none": np.nan, "indices": [], "sizes": [],
+        "paths": len(task.inner) * len(protocol.settings_grid()),
+        "tau": 1.0,
+        "gap": np.nan,
+        "explained_by_none": np.nan,
+        "indices": [],
+        "sizes": [],
         "message": "too few samples, or no gene that varies",
-    }  # fmt: skip
+    }
     if fit is None:
         return row
     row |= {"explained_by_none": fit.path.explained_by_none, "message": fit.path.message}
     if fit.path.solutions:
-        last = len(fit.path.solutions) - 1
-        solution, chosen = fit.path.solutions[last], fit.support(last)
-        columns = ground.genes[fit.features[chosen]]
+        last_step = len(fit.path.solutions) - 1
+        solution = fit.path.solutions[last_step]
+        selected = fit.support(last_step)
+        columns = training_set.genes[fit.features[selected]]
         row |= {
-            "tau": protocol.tau_fractions()[last], "gap": solution.gap,
-            "indices": reference.genes[columns], "sizes": solution.norms[chosen] * fit.y_scale,
-        }  # fmt: skip
+            "tau": protocol.tau_fractions()[last_step],
+            "gap": solution.gap,
+            "indices": reference.genes[columns],
+            "sizes": solution.norms[selected] * fit.y_scale,
+        }
     return row

@@ -13,7 +13,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.splits.folds import SET_WEIGHTS, generator, spawn_key
 from genesig.data.splits.permute import shuffled
-from genesig.data.steps.normalise import learned_steps, moments
+from genesig.data.steps.normalise import learned_steps, moment_settings
 from genesig.errors import GenesigError
 from genesig.optim.classes import discriminant
 from genesig.optim.structured.columns import Columns
@@ -83,7 +83,7 @@ def sets_loop(
     """
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
     todo = tasks(dataset, splits, batch_of(splits.outer, batch), permutation_numbers(labels))
-    return ModelFits.of([_row(model) for model in study.models(todo)])
+    return ModelFits.from_rows([_row(model) for model in study.models(todo)])
 
 
 def sets_final(
@@ -92,7 +92,7 @@ def sets_final(
     """Fit all samples; also return sets_genes.tsv, the genes of each set of this model."""
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
     (model,) = study.models(tasks(dataset, splits, [splits.final], [0]))
-    return ModelFits.of([_row(model)]), genes_table(dataset, sets, model)
+    return ModelFits.from_rows([_row(model)]), genes_table(dataset, sets, model)
 
 
 def sets_subsamples(
@@ -101,7 +101,7 @@ def sets_subsamples(
     """Select on every half-subsample, as on an outer training set."""
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
     todo = tasks(dataset, splits, splits.subsamples, [0])
-    return ModelFits.of([_row(model) for model in study.models(todo)])
+    return ModelFits.from_rows([_row(model) for model in study.models(todo)])
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Study:
             raise GenesigError(f"gene sets, split {split}: {error}") from error
 
     def _model(self, X: Array, task: Task, members: Members, genes: Array) -> Model:
-        every = grounds(X, task, **moments(self.folds))
+        every = grounds(X, task, **moment_settings(self.folds))
         ground = next(every)
         Z, turned = ground.Z[task.train], self._shuffled(task, ground.Y)
         blocks = weighted(self.protocol.weights, Z, turned, members.members, members.starts)
@@ -197,7 +197,7 @@ class Study:
 
 
 def _row(model: Model) -> dict[str, Any]:
-    """Return what `ModelFits.of` takes."""
+    """Return what `ModelFits.from_rows` takes."""
     task, path, last, ground = model.task, model.path, model.last, model.ground
     blocks, sizes = model.sizes()
     order = np.argsort(blocks)

@@ -1,1 +1,1 @@
-"""What several studies say together: of each gene, and of a signature in a study left out whole."""
+"""Analyses over several studies: meta-analysis of genes, and models tested in left-out studies."""

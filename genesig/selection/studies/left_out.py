@@ -1,4 +1,4 @@
-"""What a signature trained elsewhere does in each study, and what it may do in the next one."""
+"""Performance in each study of models trained without it, and the interval of a further study."""
 
 from __future__ import annotations
 
@@ -15,33 +15,35 @@ from genesig.selection.assess.intervals import LEVEL, Z, delong, hull, newcombe
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.several import sides
 from genesig.selection.assess.survival import harrell
-from genesig.selection.studies.meta_analysis import next_study, study_names, together
+from genesig.selection.studies.meta_analysis import next_study, random_effects, study_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY, MEAN, NEXT = "study", "mean", "next study"
-"""What a row is about."""
+STUDY_ROW = "study"
+MEAN_ROW = "mean"
+NEXT_STUDY_ROW = "next study"
 
 
-class Reached(NamedTuple):
-    """A measure in one study, with its 95 % interval; ``pairs`` is what it is a share of."""
+class StudyMeasure(NamedTuple):
+    """A measure in one study, with its 95 % interval."""
 
     value: float
     low: float
     high: float
     pairs: float
+    """Number of pairs of samples of which an AUC or C is a share; samples for a correlation."""
 
 
 def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     """Return studies.tsv: the measure of each study by models that had seen none of its samples.
 
     Each study has a row, then comes the random-effects ``mean`` over them, and the interval in
-    which that of the ``next study`` lies (see `next_study`), on the scale of `MEASURED`. Columns:
-    row, study, samples, measure, value, low, high; error, the balanced error where there are
-    classes; genes of it, how many of them another study ``lost``; ``apart``, 1 where it lies beyond
-    what the other studies let expect of one of its size; i2 and tau of the row ``mean``. The rows
-    of several repeats are averaged. The next study has no value.
+    which that of the ``next study`` lies (see `next_study`), on the scale of `STUDY_MEASURES`.
+    Columns: row, study, samples, measure, value, low, high; error, the balanced error where there
+    are classes; genes of it, how many of them another study ``lost``; ``apart``, 1 where it lies
+    beyond what the other studies let expect of one of its size; i2 and tau of the row ``mean``. The
+    rows of several repeats are averaged. The next study has no value.
 
     Parameters
     ----------
@@ -53,154 +55,199 @@ def studies_table(dataset: Dataset, predictions: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     names = study_names(dataset)
-    name, measure, there, back = MEASURED[dataset.design.kind]
-    flow = {one["name"]: one for one in dataset.provenance.get("studies", ())}
-    rows, points = [], []
+    name, measure, to_scale, from_scale = STUDY_MEASURES[dataset.design.kind]
+    gene_counts = {
+        study_record["name"]: study_record for study_record in dataset.provenance.get("studies", ())
+    }
+    rows = []
+    points = []
     for study in names:
-        y, f, error, group = _of_study(dataset, predictions, study)
-        found = measure(y, f, group)
-        points.append(there(found))
-        rows.append({
-            "row": STUDY, "study": study, "samples": len(y), "measure": name,
-            "value": found.value, "low": found.low, "high": found.high, "error": error,
-            **{key: flow.get(study, {}).get(key) for key in ("measured", "genes", "lost")},
-        })  # fmt: skip
+        response, scores, error, group = _held_out_study(dataset, predictions, study)
+        result = measure(response, scores, group)
+        points.append(to_scale(result))
+        rows.append(
+            {
+                "row": STUDY_ROW,
+                "study": study,
+                "samples": len(response),
+                "measure": name,
+                "value": result.value,
+                "low": result.low,
+                "high": result.high,
+                "error": error,
+                **{
+                    key: gene_counts.get(study, {}).get(key)
+                    for key in ("measured", "genes", "lost")
+                },
+            }
+        )
     value, variance = np.array(points).T[:, :, None]
-    for row, away in zip(rows, _apart(value[:, 0], variance[:, 0]), strict=True):
-        row["apart"] = int(away)
-    all_ = together(value, variance)
-    known = {"measure": name, "samples": len(dataset.samples)}
-    mean, low, high = (back(float(x[0])) for x in (all_.mean, all_.low, all_.high))
-    rows.append({"row": MEAN, **known, "value": mean, "low": low, "high": high,
-                 "i2": float(all_.i2[0]), "tau": float(np.sqrt(all_.tau2[0]))})  # fmt: skip
-    low, high = map(back, next_study(value[:, 0], variance[:, 0]))
-    rows.append({"row": NEXT, "measure": name, "low": low, "high": high})
-    return pd.DataFrame(rows).astype({key: "Int64" for key in WHOLE})
+    for row, is_outlying in zip(rows, _outlying_studies(value[:, 0], variance[:, 0]), strict=True):
+        row["apart"] = int(is_outlying)
+    summary = random_effects(value, variance)
+    mean_columns = {"measure": name, "samples": len(dataset.samples)}
+    mean, low, high = (
+        from_scale(float(bound[0])) for bound in (summary.mean, summary.low, summary.high)
+    )
+    rows.append(
+        {
+            "row": MEAN_ROW,
+            **mean_columns,
+            "value": mean,
+            "low": low,
+            "high": high,
+            "i2": float(summary.i2[0]),
+            "tau": float(np.sqrt(summary.tau2[0])),
+        }
+    )
+    low, high = map(from_scale, next_study(value[:, 0], variance[:, 0]))
+    rows.append({"row": NEXT_STUDY_ROW, "measure": name, "low": low, "high": high})
+    return pd.DataFrame(rows).astype({key: "Int64" for key in INTEGER_COLUMNS})
 
 
-def _apart(value: Array, variance: Array) -> Array:
-    """Tell which studies lie outside of where the others say that a further one lies, (K,).
+def _outlying_studies(value: Array, variance: Array) -> Array:
+    """Return which studies are outside the interval that the others predict for a study, (K,).
 
-    Of K that do not differ, one is told apart by chance in 5 % (Bonferroni). The spread of the
-    others is taken as known: where all differ, it is more (3 to 8 studies, variances of .1 to .3 on
-    the logit scale: 9 to 11 % at tau .3, 28 to 48 % at tau 1).
+    If K studies do not differ, there is one by chance in 5 % of cases (Bonferroni). The variance
+    between the others is taken as known, so if all differ the share is larger (3 to 8 studies,
+    variances of .1 to .3 on the logit scale: 9 to 11 % at tau .3, 28 to 48 % at tau 1).
     """
     from scipy.special import ndtri
 
-    out, beyond = np.zeros(len(value), dtype=bool), -ndtri((1 - LEVEL) / 2 / len(value))
-    for k in range(len(value)):
-        rest = np.arange(len(value)) != k
-        others = together(value[rest, None], variance[rest, None])
-        spread = others.tau2[0] + others.error[0] ** 2 + variance[k]
-        out[k] = rest.sum() > 1 and np.abs(value[k] - others.mean[0]) > beyond * np.sqrt(spread)
-    return out
+    is_outlying = np.zeros(len(value), dtype=bool)
+    critical_value = -ndtri((1 - LEVEL) / 2 / len(value))
+    for study in range(len(value)):
+        is_other = np.arange(len(value)) != study
+        other_studies = random_effects(value[is_other, None], variance[is_other, None])
+        spread = other_studies.tau2[0] + other_studies.error[0] ** 2 + variance[study]
+        is_outlying[study] = is_other.sum() > 1 and np.abs(
+            value[study] - other_studies.mean[0]
+        ) > critical_value * np.sqrt(spread)
+    return is_outlying
 
 
-WHOLE = ("apart", "samples", "measured", "genes", "lost")
+INTEGER_COLUMNS = ("apart", "samples", "measured", "genes", "lost")
 
 
-def _of_study(
+def _held_out_study(
     dataset: Dataset, predictions: pd.DataFrame, study: str
-) -> tuple[Array, Array, float, Array | None]:  # fmt: skip
-    """Return y, mean score of each held-out sample of a study, the balanced error there, groups.
+) -> tuple[Array, Array, float, Array | None]:
+    """Return y, mean scores, balanced error and groups of the held-out samples of a study.
 
-    Groups are numbers (n,), or None if every sample is a group of its own.
+    Groups are numbers (n,), or None if every sample is a group by itself.
     """
-    kind, place = ASSESSED[dataset.design.kind], dataset.batches()
-    own = {name for name, of in zip(dataset.samples, [] if place is None else place, strict=True)
-           if of == study}  # fmt: skip
-    chosen = predictions[predictions["mu"].isna() & predictions["sample"].astype(str).isin(own)]
-    rows = dataset.rows([str(name) for name in chosen["sample"]])
-    scores = kind.scores(chosen, dataset.design.classes)
-    at, number = np.unique(rows, return_inverse=True)
-    times = np.bincount(number)
+    kind = ASSESSED[dataset.design.kind]
+    study_of_sample = dataset.batches()
+    sample_names = {
+        name
+        for name, study_name in zip(
+            dataset.samples, [] if study_of_sample is None else study_of_sample, strict=True
+        )
+        if study_name == study
+    }
+    final_rows = predictions[
+        predictions["mu"].isna() & predictions["sample"].astype(str).isin(sample_names)
+    ]
+    rows = dataset.rows([str(name) for name in final_rows["sample"]])
+    scores = kind.scores(final_rows, dataset.design.classes)
+    distinct_rows, row_number = np.unique(rows, return_inverse=True)
+    n_predictions = np.bincount(row_number)
     columns = scores if scores.ndim > 1 else scores[:, None]
-    mean = np.stack([np.bincount(number, weights=c) / times for c in columns.T], axis=1)
-    f = mean if scores.ndim > 1 else mean[:, 0]
-    y = dataset.response()[at]
-    errors = dict(zip(kind.errors, kind.of_split(y, f), strict=True))
+    means = np.stack(
+        [np.bincount(row_number, weights=column) / n_predictions for column in columns.T], axis=1
+    )
+    mean_scores = means if scores.ndim > 1 else means[:, 0]
+    y = dataset.response()[distinct_rows]
+    errors = dict(zip(kind.errors, kind.of_split(y, mean_scores), strict=True))
     groups = dataset.groups()
-    group = None if groups is None else group_numbers(groups[at])
-    return y, f, errors.get("balanced_error", np.nan), group
+    group = None if groups is None else group_numbers(groups[distinct_rows])
+    return y, mean_scores, errors.get("balanced_error", np.nan), group
 
 
-def _area(y: Array, f: Array, group: Array | None) -> Reached:
+def _area(y: Array, f: Array, group: Array | None) -> StudyMeasure:
     value, *limits = delong(y, f)
     if group is not None:
         limits = [*area_interval(y, group, [(y > 0, f)])]
-    return Reached(value, limits[0], limits[1], float((y > 0).sum() * (y < 0).sum()))
+    return StudyMeasure(value, limits[0], limits[1], float((y > 0).sum() * (y < 0).sum()))
 
 
-def _areas(y: Array, f: Array, group: Array | None) -> Reached:
-    """Return the mean AUC of each class against the others; the interval is of their hull.
+def _areas(y: Array, f: Array, group: Array | None) -> StudyMeasure:
+    """Return the mean AUC of each class against the others; the interval is that of their hull.
 
-    If samples come in groups, it is that over groups.
+    If samples come in groups, the interval is over groups.
     """
-    each = [delong(np.where(y == k, 1.0, -1.0), column) for k, column in enumerate(f.T)]
-    value = float(np.mean([one[0] for one in each]))
-    sizes = [int((y == k).sum()) for k in range(f.shape[1])]
+    areas = [delong(np.where(y == label, 1.0, -1.0), column) for label, column in enumerate(f.T)]
+    value = float(np.mean([area[0] for area in areas]))
+    sizes = [int((y == label).sum()) for label in range(f.shape[1])]
     pairs = float(min(sizes) * (len(y) - min(sizes)))
     if group is not None:
-        return Reached(value, *area_interval(y, group, sides(y, f)), pairs)
+        return StudyMeasure(value, *area_interval(y, group, sides(y, f)), pairs)
     scored = newcombe(value, min(sizes), len(y) - min(sizes))
-    return Reached(value, *hull(scored), pairs)
+    return StudyMeasure(value, *hull(scored), pairs)
 
 
-def _concordance(y: Array, f: Array, group: Array | None) -> Reached:
-    found = harrell(y["time"], y["event"], f)
-    limits = found.interval
+def _concordance(y: Array, f: Array, group: Array | None) -> StudyMeasure:
+    """Return the concordance C in one study; the interval is over groups if there are any."""
+    concordance = harrell(y["time"], y["event"], f)
+    limits = concordance.interval
     if group is not None:
         events = len(np.unique(group[y["event"]]))
-        limits = order_interval(found.value, found.influence, group, events)
-    return Reached(found.value, *limits, float(found.pairs.sum() / 2))
+        limits = order_interval(concordance.value, concordance.influence, group, events)
+    return StudyMeasure(concordance.value, *limits, float(concordance.pairs.sum() / 2))
 
 
-def _correlation(y: Array, f: Array, group: Array | None) -> Reached:
+def _correlation(y: Array, f: Array, group: Array | None) -> StudyMeasure:
     """Return the correlation over the samples, or over the means of the groups."""
     if group is not None:
-        size = np.bincount(group)
-        y, f = (np.bincount(group, weights=values) / size for values in (y, f))
+        group_sizes = np.bincount(group)
+        y, f = (np.bincount(group, weights=values) / group_sizes for values in (y, f))
     n = len(y)
     if n < 4 or np.ptp(f) == 0 or np.ptp(y) == 0:
-        return Reached(np.nan, np.nan, np.nan, n)
-    z = np.arctanh(np.clip(np.corrcoef(y, f)[0, 1], -1 + 1e-12, 1 - 1e-12))
-    half = Z / np.sqrt(n - 3)
-    value, low, high = (float(np.tanh(at)) for at in (z, z - half, z + half))
-    return Reached(value, low, high, n)
+        return StudyMeasure(np.nan, np.nan, np.nan, n)
+    fisher_z = np.arctanh(np.clip(np.corrcoef(y, f)[0, 1], -1 + 1e-12, 1 - 1e-12))
+    half_width = Z / np.sqrt(n - 3)
+    value, low, high = (
+        float(np.tanh(transformed))
+        for transformed in (fisher_z, fisher_z - half_width, fisher_z + half_width)
+    )
+    return StudyMeasure(value, low, high, n)
 
 
-def _logit(found: Reached) -> tuple[float, float]:
-    """Return log(A/(1-A)) and its variance, from that half of the interval that lies towards 1/2.
+def _to_logit(result: StudyMeasure) -> tuple[float, float]:
+    """Return log(A/(1-A)) and its variance, by the limit of the interval that is nearer to 1/2.
 
-    The other end may be at 0 or 1; a share that is counts as one of half a pair more or less.
+    The other limit may be 0 or 1. A share of 0 or 1 counts as half a pair more or less.
     """
-    share = (found.value * found.pairs + 0.5) / (found.pairs + 1)
-    at, inner = _log_odds(share), found.low if share > 0.5 else found.high
-    error = abs(at - _log_odds(inner)) / Z if 0 < inner < 1 else np.nan
-    return at, error**2 if error > 0 else np.nan
+    area = (result.value * result.pairs + 0.5) / (result.pairs + 1)
+    logit = _log_odds(area)
+    inner_limit = result.low if area > 0.5 else result.high
+    standard_error = abs(logit - _log_odds(inner_limit)) / Z if 0 < inner_limit < 1 else np.nan
+    return logit, standard_error**2 if standard_error > 0 else np.nan
 
 
 def _log_odds(share: float) -> float:
     return float(np.log(share / (1 - share)))
 
 
-def _atanh(found: Reached) -> tuple[float, float]:
-    return float(np.arctanh(found.value)), 1.0 / (found.pairs - 3)
+def _to_fisher_z(result: StudyMeasure) -> tuple[float, float]:
+    return float(np.arctanh(result.value)), 1.0 / (result.pairs - 3)
 
 
-def _share(at: float) -> float:
-    return float(1 / (1 + np.exp(-at)))
+def _from_logit(logit: float) -> float:
+    return float(1 / (1 + np.exp(-logit)))
 
 
-Scale = Callable[[Reached], tuple[float, float]]
-OfStudy = Callable[[Array, Array, Array | None], Reached]
-Measured = tuple[str, OfStudy, Scale, Callable[[float], float]]
+Scale = Callable[[StudyMeasure], tuple[float, float]]
+MeasureFunction = Callable[[Array, Array, Array | None], StudyMeasure]
+MeasureOfKind = tuple[str, MeasureFunction, Scale, Callable[[float], float]]
 
-MEASURED: dict[str, Measured] = ByKind({
-    "classification": ("AUC", _area, _logit, _share),
-    "several_classes": ("AUC", _areas, _logit, _share),
-    "survival": ("C", _concordance, _logit, _share),
-    "regression": ("correlation", _correlation, _atanh, lambda at: float(np.tanh(at))),
-})  # fmt: skip
-"""Kind of response -> the measure, how it is found in a study, on which scale studies are summed
-up, and back from there."""
+STUDY_MEASURES: dict[str, MeasureOfKind] = ByKind(
+    {
+        "classification": ("AUC", _area, _to_logit, _from_logit),
+        "several_classes": ("AUC", _areas, _to_logit, _from_logit),
+        "survival": ("C", _concordance, _to_logit, _from_logit),
+        "regression": ("correlation", _correlation, _to_fisher_z, lambda z: float(np.tanh(z))),
+    }
+)
+"""By kind of response: name of the measure, its function for one study, the function to the scale
+of the meta-analysis, and the inverse function."""

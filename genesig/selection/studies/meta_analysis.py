@@ -1,8 +1,8 @@
-"""Meta-analysis of each gene: its effects, their mean, and where the next one may lie.
+"""Meta-analysis of each gene: its effects, their mean, and the interval of a further study.
 
-The spread between studies is learned from all genes. With few studies it is hardly known from one
-gene: to take it as known names false genes (a half of them where three studies differ by .4
-standard deviations), and Student's t on k - 1 degrees of freedom finds none among thousands.
+The variance between studies is estimated from all genes. With few studies a single gene hardly
+determines it: taken as known, it gives false genes (half of them if three studies differ by .4
+standard deviations), and Student's t on k - 1 degrees of freedom finds no gene among thousands.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COX_STEPS = 25
-"""Newton steps of the log hazard ratio; five are usual."""
-LARGEST = 5.0
-"""Largest log hazard ratio of one standard deviation; beyond it the events are told apart and the
-ratio has no bound."""
+"""Largest number of Newton steps of the log hazard ratio; five are usual."""
+MAX_LOG_HAZARD = 5.0
+"""Largest log hazard ratio of one standard deviation; beyond it the gene separates the events, and
+the ratio has no bound."""
 
 
 class Effect(NamedTuple):
-    """Effects (d,) and their variances (d,), NaN where there is none."""
+    """Effects (d,) and their variances (d,), NaN for a gene without an effect estimate."""
 
     value: Array
     variance: Array
@@ -52,23 +52,31 @@ def hedges(X: Array, y: Array) -> Effect:
     """
     from scipy.special import gammaln
 
-    up, down = X[y > 0], X[y < 0]
-    m, n = len(X) - 2, len(X)
-    if min(len(up), len(down)) < 2:
-        return _none(X)
-    squares = sum(((Z - Z.mean(axis=0)) ** 2).sum(axis=0) for Z in (up, down))
-    deviation = np.sqrt(squares / m)
-    correction = np.exp(gammaln(m / 2) - gammaln((m - 1) / 2)) / np.sqrt(m / 2)
-    g = correction * _ratio(up.mean(axis=0) - down.mean(axis=0), deviation)
-    return Effect(g, 1 / len(up) + 1 / len(down) + g**2 / (2 * n))
+    positive = X[y > 0]
+    negative = X[y < 0]
+    degrees_of_freedom = len(X) - 2
+    n = len(X)
+    if min(len(positive), len(negative)) < 2:
+        return _no_effects(X)
+    squares = sum(
+        ((class_rows - class_rows.mean(axis=0)) ** 2).sum(axis=0)
+        for class_rows in (positive, negative)
+    )
+    deviation = np.sqrt(squares / degrees_of_freedom)
+    correction = np.exp(
+        gammaln(degrees_of_freedom / 2) - gammaln((degrees_of_freedom - 1) / 2)
+    ) / np.sqrt(degrees_of_freedom / 2)
+    g = correction * _ratio(positive.mean(axis=0) - negative.mean(axis=0), deviation)
+    return Effect(g, 1 / len(positive) + 1 / len(negative) + g**2 / (2 * n))
 
 
 def fisher(X: Array, y: Array) -> Effect:
     """Return Fisher's z of the correlation with a number, artanh r, and its variance 1/(n - 3)."""
     if len(X) < 4:
-        return _none(X)
-    Z, w = X - X.mean(axis=0), y - y.mean()
-    r = _ratio(w @ Z, np.linalg.norm(Z, axis=0) * np.linalg.norm(w))
+        return _no_effects(X)
+    Z = X - X.mean(axis=0)
+    centred_y = y - y.mean()
+    r = _ratio(centred_y @ Z, np.linalg.norm(Z, axis=0) * np.linalg.norm(centred_y))
     z = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
     return Effect(z, np.where(np.isnan(z), np.nan, 1 / (len(X) - 3)))
 
@@ -76,8 +84,8 @@ def fisher(X: Array, y: Array) -> Effect:
 def hazard(X: Array, y: Array) -> Effect:
     """Return the log hazard ratio of one standard deviation of each gene, of Cox's model of it.
 
-    Newton's method on the partial likelihood, ties as Breslow has them; the variance is the inverse
-    of the information.
+    Newton's method on the partial likelihood, with Breslow's ties; the variance is the inverse of
+    the information.
 
     Parameters
     ----------
@@ -87,87 +95,89 @@ def hazard(X: Array, y: Array) -> Effect:
     order = np.argsort(-y["time"], kind="stable")
     deviation = X.std(axis=0)
     Z = _ratio(X - X.mean(axis=0), deviation)[order]
-    time, event = y["time"][order], y["event"][order].astype(bool)
-    # The risk set of an event holds all of its time: the last row of that time, from long to short.
-    last = np.searchsorted(-time, -time, side="right") - 1
+    time = y["time"][order]
+    event = y["event"][order].astype(bool)
+    # Rows run from long to short times; a risk set ends at the last row with the time of the event.
+    risk_set_end = np.searchsorted(-time, -time, side="right") - 1
     if not event.any():
-        return _none(X)
-    b = np.zeros(X.shape[1])
+        return _no_effects(X)
+    log_ratio = np.zeros(X.shape[1])
     for _ in range(COX_STEPS):
-        score, information = _partial_likelihood(Z, b, event, last)
+        score, information = _partial_likelihood(Z, log_ratio, event, risk_set_end)
         step = _ratio(score, information)
-        b = np.clip(b + np.clip(step, -1.0, 1.0), -LARGEST, LARGEST)
+        log_ratio = np.clip(log_ratio + np.clip(step, -1.0, 1.0), -MAX_LOG_HAZARD, MAX_LOG_HAZARD)
         if np.nanmax(np.abs(step), initial=0.0) < 1e-9:
             break
-    information = _partial_likelihood(Z, b, event, last)[1]
-    bounded = np.abs(b) < LARGEST
-    return Effect(np.where(bounded, b, np.nan), _ratio(np.where(bounded, 1.0, np.nan), information))
+    information = _partial_likelihood(Z, log_ratio, event, risk_set_end)[1]
+    is_bounded = np.abs(log_ratio) < MAX_LOG_HAZARD
+    return Effect(
+        np.where(is_bounded, log_ratio, np.nan),
+        _ratio(np.where(is_bounded, 1.0, np.nan), information),
+    )
 
 
-def _partial_likelihood(Z: Array, b: Array, event: Array, last: Array) -> tuple[Array, Array]:
+def _partial_likelihood(
+    Z: Array, log_ratio: Array, event: Array, risk_set_end: Array
+) -> tuple[Array, Array]:
     """Return the score and the information of each gene's log hazard ratio."""
-    risk = np.exp(Z * b)
-    sums = [np.cumsum(risk * power, axis=0)[last[event]] for power in (1.0, Z, Z**2)]
-    first = sums[1] / sums[0]
-    return (Z[event] - first).sum(axis=0), (sums[2] / sums[0] - first**2).sum(axis=0)
+    risk = np.exp(Z * log_ratio)
+    sums = [np.cumsum(risk * power, axis=0)[risk_set_end[event]] for power in (1.0, Z, Z**2)]
+    weighted_mean = sums[1] / sums[0]
+    return (Z[event] - weighted_mean).sum(axis=0), (sums[2] / sums[0] - weighted_mean**2).sum(
+        axis=0
+    )
 
 
 def _ratio(top: Array, bottom: Array) -> Array:
-    known = bottom > 1e-300
-    return np.where(known, top / np.where(known, bottom, 1.0), np.nan)
+    is_nonzero = bottom > 1e-300
+    return np.where(is_nonzero, top / np.where(is_nonzero, bottom, 1.0), np.nan)
 
 
-def _none(X: Array) -> Effect:
+def _no_effects(X: Array) -> Effect:
     return Effect(np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan))
 
 
-EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = ByKind({
-    "classification": ("Hedges' g", hedges),
-    SEVERAL: ("Hedges' g of a class against the rest", hedges),
-    "regression": ("Fisher's z", fisher),
-    "survival": ("log hazard ratio", hazard),
-})  # fmt: skip
-"""Kind of response -> what the effect is called and how it is found."""
+EFFECTS: dict[str, tuple[str, Callable[[Array, Array], Effect]]] = ByKind(
+    {
+        "classification": ("Hedges' g", hedges),
+        SEVERAL: ("Hedges' g of a class against the rest", hedges),
+        "regression": ("Fisher's z", fisher),
+        "survival": ("log hazard ratio", hazard),
+    }
+)
+"""By kind of response: name of the effect, and its function."""
 
 
-STEPS = 100
-"""Newton steps for tau², of which some ten are taken: Q falls and is convex in it."""
-CLOSE = 1e-10
-GRID = (200, 20, 160)
-"""Quantiles of u, of Z and of T that stand for their distributions."""
+MAX_TAU2_STEPS = 100
+"""Largest number of Newton steps for tau²; ten are usual, as Q is decreasing and convex in it."""
+TAU2_TOLERANCE = 1e-10
+QUANTILE_COUNTS = (200, 20, 160)
+"""Numbers of quantiles that represent the distributions of u, of Z and of T."""
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
-    """Random-effects summaries of d effects, each from the studies that know it.
-
-    Attributes
-    ----------
-    studies : (d,) int
-        k, the number of studies.
-    mean, error : (d,) float
-        ȳ = Σ w_i y_i / Σ w_i with w_i = 1/(v_i + τ²), and its standard error 1/√Σ w_i; NaN
-        without a study.
-    tau2 : (d,) float
-        Variance of the effects between studies.
-    low, high : (d,) float
-        95 % interval of the mean; NaN with one study.
-    q, i2 : (d,) float
-        Σ (y_i - ȳ_0)²/v_i with ȳ_0 at τ² = 0, on k - 1 degrees of freedom; the share of it above
-        these, at least 0.
-    """
+class RandomEffects:
+    """Random-effects summaries of d effects, each over the studies with an estimate."""
 
     studies: Array
+    """(d,) int: number k of studies with an estimate."""
     mean: Array
+    """(d,) float: ȳ = Σ w_i y_i / Σ w_i with w_i = 1/(v_i + τ²); NaN without a study."""
     error: Array
+    """(d,) float: standard error of the mean, 1/√Σ w_i; NaN without a study."""
     tau2: Array
+    """(d,) float: variance of the effects between studies."""
     low: Array
+    """(d,) float: lower limit of the 95 % interval of the mean; NaN with one study."""
     high: Array
+    """(d,) float: upper limit of that interval."""
     q: Array
+    """(d,) float: Σ (y_i - ȳ_0)²/v_i with ȳ_0 at τ² = 0, on k - 1 degrees of freedom."""
     i2: Array
+    """(d,) float: share of q above k - 1, at least 0."""
 
 
-def together(y: Array, v: Array) -> Together:
+def random_effects(y: Array, v: Array) -> RandomEffects:
     r"""Combine effects :math:`y_i \sim N(\theta_i, v_i)`, :math:`\theta_i \sim N(\theta, \tau^2)`.
 
     :math:`\tau^2` solves :math:`\sum w_i (y_i - \bar y)^2 = k - 1`, or is 0 (Paule and Mandel
@@ -182,31 +192,42 @@ def together(y: Array, v: Array) -> Together:
     """
     from scipy.special import stdtrit
 
-    known = np.isfinite(y) & np.isfinite(v) & (v > 0)
-    k = known.sum(axis=0)
-    y, v = np.where(known, y, 0.0), np.where(known, v, 1.0)
-    tau2 = _paule_mandel(y, v, known, k - 1.0)
-    mean, spread, total = weighed(y, v, known, tau2)
-    fixed = weighed(y, v, known, np.zeros(len(k)))[1]
+    is_known = np.isfinite(y) & np.isfinite(v) & (v > 0)
+    n_studies = is_known.sum(axis=0)
+    y = np.where(is_known, y, 0.0)
+    v = np.where(is_known, v, 1.0)
+    tau2 = _paule_mandel(y, v, is_known, n_studies - 1.0)
+    mean, spread, total_weight = weighted_moments(y, v, is_known, tau2)
+    q_at_zero = weighted_moments(y, v, is_known, np.zeros(len(n_studies)))[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.where(k > 0, 1 / np.sqrt(total), np.nan)
-        own = error * np.sqrt(np.maximum(1.0, spread / (k - 1)))
-        i2 = np.where(k > 1, np.maximum(0.0, 1 - (k - 1) / fixed), np.nan)
+        error = np.where(n_studies > 0, 1 / np.sqrt(total_weight), np.nan)
+        error_of_mean = error * np.sqrt(np.maximum(1.0, spread / (n_studies - 1)))
+        i2 = np.where(n_studies > 1, np.maximum(0.0, 1 - (n_studies - 1) / q_at_zero), np.nan)
     upper = (1 + LEVEL) / 2
-    half = np.where(k > 1, stdtrit(np.maximum(k - 1, 1), upper) * own, np.nan)
-    return Together(k, np.where(k > 0, mean, np.nan), error, tau2, mean - half, mean + half,
-                    np.where(k > 1, fixed, np.nan), i2)  # fmt: skip
+    half_width = np.where(
+        n_studies > 1, stdtrit(np.maximum(n_studies - 1, 1), upper) * error_of_mean, np.nan
+    )
+    return RandomEffects(
+        n_studies,
+        np.where(n_studies > 0, mean, np.nan),
+        error,
+        tau2,
+        mean - half_width,
+        mean + half_width,
+        np.where(n_studies > 1, q_at_zero, np.nan),
+        i2,
+    )
 
 
 def next_study(y: Array, v: Array) -> tuple[float, float]:
-    r"""Return where the effect in a further study lies with 95 %; NaN of fewer than three.
+    r"""Return the 95 % prediction interval of the effect in a further study; NaN below 3 studies.
 
     :math:`\bar y_u + \tau_u Z + s_u T` with Z normal, T of Student on k - 1 degrees of freedom and
     :math:`\tau_u^2` from its confidence distribution: :math:`\sum w_i (y_i - \bar y)^2`, which at
     the true :math:`\tau^2` is :math:`\chi^2_{k-1}`, is a draw u of that; :math:`s_u^2 = u / ((k -
     1) \sum w_i)` (Nagashima, Noma and Furukawa 2019), over a grid of quantiles and not by chance.
-    It is never narrower than the interval of the mean (see `together`): a further study varies as
-    the mean does, and more.
+    It is never narrower than the interval of the mean (see `random_effects`): a further study
+    varies as the mean does, and more.
 
     With 3, 5 and 8 studies and :math:`\tau` of .3 to 1, variances of .02 to .2, it covered in .925
     to .99 of 1000 draws each, with :math:`\tau = 0` in all but two of a thousand; :math:`\bar y \pm
@@ -220,64 +241,77 @@ def next_study(y: Array, v: Array) -> tuple[float, float]:
     """
     from scipy.special import chdtri, ndtri, stdtrit
 
-    known = np.isfinite(y) & np.isfinite(v) & (v > 0)
-    y, v = y[known], v[known]
+    is_known = np.isfinite(y) & np.isfinite(v) & (v > 0)
+    y = y[is_known]
+    v = v[is_known]
     if len(y) < 3:
         return np.nan, np.nan
-    share = [(np.arange(number) + 0.5) / number for number in GRID]
-    u = chdtri(len(y) - 1, share[0])
-    Y, V = (np.repeat(x[:, None], len(u), axis=1) for x in (y, v))
+    probabilities = [
+        (np.arange(n_quantiles) + 0.5) / n_quantiles for n_quantiles in QUANTILE_COUNTS
+    ]
+    u = chdtri(len(y) - 1, probabilities[0])
+    Y, V = (np.repeat(array[:, None], len(u), axis=1) for array in (y, v))
     tau2 = _paule_mandel(Y, V, np.ones(Y.shape, dtype=bool), u)
-    mean, spread, total = weighed(Y, V, np.ones(Y.shape, dtype=bool), tau2)
-    error = np.sqrt(spread / (len(y) - 1) / total)
-    drawn = (mean[:, None, None] + np.sqrt(tau2)[:, None, None] * ndtri(share[1])[:, None]
-             + error[:, None, None] * stdtrit(len(y) - 1, share[2]))  # fmt: skip
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    whole = together(y[:, None], v[:, None])
-    return min(float(low), float(whole.low[0])), max(float(high), float(whole.high[0]))
+    mean, spread, total_weight = weighted_moments(Y, V, np.ones(Y.shape, dtype=bool), tau2)
+    error = np.sqrt(spread / (len(y) - 1) / total_weight)
+    next_effects = (
+        mean[:, None, None]
+        + np.sqrt(tau2)[:, None, None] * ndtri(probabilities[1])[:, None]
+        + error[:, None, None] * stdtrit(len(y) - 1, probabilities[2])
+    )
+    low, high = np.quantile(next_effects, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    mean_interval = random_effects(y[:, None], v[:, None])
+    return min(float(low), float(mean_interval.low[0])), max(
+        float(high), float(mean_interval.high[0])
+    )
 
 
-def weighed(y: Array, v: Array, known: Array, tau2: Array) -> tuple[Array, Array, Array]:
-    """Return ȳ, Σ w (y - ȳ)² and Σ w at some τ²."""
-    w = known / (v + tau2)
-    total = w.sum(axis=0)
-    mean = (w * y).sum(axis=0) / np.where(total > 0, total, 1.0)
-    return mean, (w * (y - mean) ** 2).sum(axis=0), total
+def weighted_moments(
+    y: Array, v: Array, is_known: Array, tau2: Array
+) -> tuple[Array, Array, Array]:
+    """Return ȳ, Σ w (y - ȳ)² and Σ w with w = 1 / (v + τ²), each (d,)."""
+    weights = is_known / (v + tau2)
+    total_weight = weights.sum(axis=0)
+    mean = (weights * y).sum(axis=0) / np.where(total_weight > 0, total_weight, 1.0)
+    return mean, (weights * (y - mean) ** 2).sum(axis=0), total_weight
 
 
-def pooled_tau2(y: Array, v: Array, known: Array) -> Array:
-    """Return the τ² at which Σ w (y - ȳ)² of all genes together is Σ (k - 1), (d,), all alike."""
-    return _paule_mandel(y, v, known, np.maximum(known.sum(axis=0) - 1.0, 0.0), pooled=True)
+def pooled_tau2(y: Array, v: Array, is_known: Array) -> Array:
+    """Return the τ² at which Σ w (y - ȳ)² over all genes is Σ (k - 1), (d,) or (1,), all equal."""
+    return _paule_mandel(y, v, is_known, np.maximum(is_known.sum(axis=0) - 1.0, 0.0), pooled=True)
 
 
-def _paule_mandel(y: Array, v: Array, known: Array, level: Array, *, pooled: bool = False) -> Array:
-    """Return τ² at which Σ w (y - ȳ)² is so much, (d,), 0 where it is less already.
+def _paule_mandel(
+    y: Array, v: Array, is_known: Array, target: Array, *, pooled: bool = False
+) -> Array:
+    """Return τ² at which Σ w (y - ȳ)² equals `target`, (d,), 0 if it is smaller at τ² = 0.
 
-    Pooled, it is one for all columns, whose sums are added up.
+    If `pooled`, there is one τ² for all columns, whose sums are added.
     """
     tau2 = np.zeros(y.shape[1])
-    for _ in range(STEPS):
-        mean, spread, _ = weighed(y, v, known, tau2)
-        excess = spread - level
-        slope = (known * ((y - mean) / (v + tau2)) ** 2).sum(axis=0)
+    for _ in range(MAX_TAU2_STEPS):
+        mean, spread, _ = weighted_moments(y, v, is_known, tau2)
+        excess = spread - target
+        slope = (is_known * ((y - mean) / (v + tau2)) ** 2).sum(axis=0)
         if pooled:
-            excess, slope = excess.sum(keepdims=True), slope.sum(keepdims=True)
+            excess = excess.sum(keepdims=True)
+            slope = slope.sum(keepdims=True)
         step = np.where((excess > 0) & (slope > 0), excess / np.where(slope > 0, slope, 1.0), 0.0)
         tau2 = tau2 + step
-        if (step <= CLOSE * (tau2 + v.mean(axis=0))).all():
+        if (step <= TAU2_TOLERANCE * (tau2 + v.mean(axis=0))).all():
             break
     return tau2
 
 
-FEWEST = 10
-"""Genes from which on they tell of each other; of fewer each has its own spread alone."""
+MIN_MODERATED_GENES = 10
+"""Smallest number of genes for moderation; with fewer, each gene has its own variance."""
 MODERATION_STEPS = 50
-"""Newton steps of the inverse of the trigamma function, of which some five are taken."""
-SMALLEST = 1e-5
-"""Of the median spread: smaller ones, as of equal effects, count as this."""
+"""Largest number of Newton steps of the inverse trigamma function; five are usual."""
+MIN_SPREAD_SHARE = 1e-5
+"""Smallest variance, as a share of the median: equal effects would have 0."""
 
 
-class Moderated(NamedTuple):
+class ModeratedMeans(NamedTuple):
     """Means (d,) with their 95 % interval and two-sided p; NaN of fewer than two studies.
 
     ``tau2`` is the variance between studies of all genes together, by which studies are weighed.
@@ -290,7 +324,7 @@ class Moderated(NamedTuple):
     tau2: float
 
 
-def moderated(y: Array, v: Array) -> Moderated:
+def moderate(y: Array, v: Array) -> ModeratedMeans:
     r"""Combine the effects of d genes in K studies, (K, d), of variances v; NaN where unknown.
 
     With one :math:`\tau^2` for all genes, :math:`w_i = 1/(v_i + \tau^2)`, and :math:`q_g = \sum_i
@@ -298,8 +332,8 @@ def moderated(y: Array, v: Array) -> Moderated:
     a variance has in Smyth (2004), and is shrunk as there: :math:`\tilde q_g = (d_0 s_0^2 + (k - 1)
     q_g)/(d_0 + k - 1)`, whose :math:`\bar y_g / \sqrt{\tilde q_g / \sum w}` is Student's t on
     :math:`d_0 + k - 1` degrees of freedom. :math:`d_0` is large where studies differ alike in all
-    genes, and 0 for fewer than `FEWEST` genes. As q is what is seen between studies, samples that
-    are not independent within one make no gene more certain than it is.
+    genes, and 0 for fewer than `MIN_MODERATED_GENES` genes. As q is what is seen between studies,
+    samples that are not independent within one make no gene more certain than it is.
 
     Share of false genes among those of q <= .05 (4000 genes, 200 of them true, 3 to 6 studies of
     40; tau from 0 to .8, alike or of some genes alone): .00 to .08; with tau taken as known .02 to
@@ -307,45 +341,57 @@ def moderated(y: Array, v: Array) -> Moderated:
     """
     from scipy.special import stdtr, stdtrit
 
-    known = np.isfinite(y) & np.isfinite(v) & (v > 0)
-    k = known.sum(axis=0)
-    y, v = np.where(known, y, 0.0), np.where(known, v, 1.0)
-    tau2 = pooled_tau2(y, v, known)
-    mean, spread, total = weighed(y, v, known, tau2)
-    low, high, p = np.full((3, len(k)), np.nan)
-    some = k > 1
-    if some.any():
-        q, freedom = _shrunk(spread[some], k[some] - 1.0)
-        error = np.sqrt(q / total[some])
-        half = stdtrit(freedom, (1 + LEVEL) / 2) * error
-        low[some], high[some] = mean[some] - half, mean[some] + half
-        p[some] = 2 * stdtr(freedom, -np.abs(mean[some]) / error)
-    return Moderated(np.where(k > 0, mean, np.nan), low, high, p, float(tau2.max(initial=0.0)))
+    is_known = np.isfinite(y) & np.isfinite(v) & (v > 0)
+    n_studies = is_known.sum(axis=0)
+    y = np.where(is_known, y, 0.0)
+    v = np.where(is_known, v, 1.0)
+    tau2 = pooled_tau2(y, v, is_known)
+    mean, spread, total_weight = weighted_moments(y, v, is_known, tau2)
+    low, high, p = np.full((3, len(n_studies)), np.nan)
+    has_two_studies = n_studies > 1
+    if has_two_studies.any():
+        q, degrees_of_freedom = _shrink_variances(
+            spread[has_two_studies], n_studies[has_two_studies] - 1.0
+        )
+        error = np.sqrt(q / total_weight[has_two_studies])
+        half_width = stdtrit(degrees_of_freedom, (1 + LEVEL) / 2) * error
+        low[has_two_studies] = mean[has_two_studies] - half_width
+        high[has_two_studies] = mean[has_two_studies] + half_width
+        p[has_two_studies] = 2 * stdtr(degrees_of_freedom, -np.abs(mean[has_two_studies]) / error)
+    return ModeratedMeans(
+        np.where(n_studies > 0, mean, np.nan), low, high, p, float(tau2.max(initial=0.0))
+    )
 
 
-def _shrunk(spread: Array, own: Array) -> tuple[Array, Array]:
-    """Return the variances and their degrees of freedom, of sums of squares on `own` of them."""
-    q = spread / own
-    q = np.maximum(q, SMALLEST * np.median(q))
-    if len(q) < FEWEST:
-        return q, own
-    freedom, usual = _prior(q, own)
-    if np.isinf(freedom):
-        return np.full(len(q), usual), np.full(len(q), own.sum())
-    shrunk = (freedom * usual + own * q) / (freedom + own)
-    return shrunk, np.minimum(freedom + own, own.sum())
+def _shrink_variances(spread: Array, residual_degrees: Array) -> tuple[Array, Array]:
+    """Return the shrunken variances and their degrees of freedom, from sums of squares `spread`."""
+    variances = spread / residual_degrees
+    variances = np.maximum(variances, MIN_SPREAD_SHARE * np.median(variances))
+    if len(variances) < MIN_MODERATED_GENES:
+        return variances, residual_degrees
+    prior_degrees, prior_variance = _variance_prior(variances, residual_degrees)
+    if np.isinf(prior_degrees):
+        return np.full(len(variances), prior_variance), np.full(
+            len(variances), residual_degrees.sum()
+        )
+    shrunk = (prior_degrees * prior_variance + residual_degrees * variances) / (
+        prior_degrees + residual_degrees
+    )
+    return shrunk, np.minimum(prior_degrees + residual_degrees, residual_degrees.sum())
 
 
-def _prior(q: Array, own: Array) -> tuple[float, float]:
-    """Return d₀ and s₀² by the mean and the variance of log q (Smyth 2004, section 6.2)."""
+def _variance_prior(variances: Array, residual_degrees: Array) -> tuple[float, float]:
+    """Return d₀ and s₀² by the mean and the variance of log variances (Smyth 2004, section 6.2)."""
     from scipy.special import digamma, polygamma
 
-    e = np.log(q) - digamma(own / 2) + np.log(own / 2)
-    excess = float(e.var(ddof=1) - polygamma(1, own / 2).mean())
+    log_residuals = np.log(variances) - digamma(residual_degrees / 2) + np.log(residual_degrees / 2)
+    excess = float(log_residuals.var(ddof=1) - polygamma(1, residual_degrees / 2).mean())
     if not excess > 0:  # no more than chance: one variance for all
-        return np.inf, float(own @ q / own.sum())
-    half = _inverse_trigamma(excess)
-    return 2 * half, float(np.exp(e.mean() + digamma(half) - np.log(half)))
+        return np.inf, float(residual_degrees @ variances / residual_degrees.sum())
+    half_degrees = _inverse_trigamma(excess)
+    return 2 * half_degrees, float(
+        np.exp(log_residuals.mean() + digamma(half_degrees) - np.log(half_degrees))
+    )
 
 
 def _inverse_trigamma(value: float) -> float:
@@ -354,28 +400,42 @@ def _inverse_trigamma(value: float) -> float:
 
     x = 0.5 + 1 / value
     for _ in range(MODERATION_STEPS):
-        now = float(polygamma(1, x))
-        step = now * (1 - now / value) / float(polygamma(2, x))
+        trigamma = float(polygamma(1, x))
+        step = trigamma * (1 - trigamma / value) / float(polygamma(2, x))
         x += step
         if abs(step) < 1e-9 * x:
             break
     return x
 
 
-COLUMNS = ("gene", "symbol", "effect", "low", "high", "p_value", "q_value", "tau", "i2",
-           "q_p_value", "agree", "least", "most")  # fmt: skip
+META_COLUMNS = (
+    "gene",
+    "symbol",
+    "effect",
+    "low",
+    "high",
+    "p_value",
+    "q_value",
+    "tau",
+    "i2",
+    "q_p_value",
+    "agree",
+    "least",
+    "most",
+)
 
 
 def meta_table(dataset: Dataset) -> pd.DataFrame:
     """Return meta.tsv: one row for each gene, over the studies.
 
     Columns: gene, symbol, ``effect``, its 95 % interval ``low`` to ``high`` and ``p_value`` (see
-    `moderated`), ``q_value`` by Benjamini and Hochberg over the genes; ``tau``, ``i2`` and
-    ``q_p_value``, how far studies differ in the gene itself (see `together`); ``agree``, the share
-    of them with the sign of the mean; ``least`` and ``most``, the mean without one study, from the
-    smallest to the largest; and ``effect of`` each study. A gene that no study tells anything about
-    has an empty row, one of a single study no interval and no p. Of more than two classes there is
-    one row for each gene and ``class``, that class against the rest, and q is over all of them.
+    `moderate`), ``q_value`` by Benjamini and Hochberg over the genes; ``tau``, ``i2`` and
+    ``q_p_value``, how far studies differ in the gene itself (see `random_effects`); ``agree``, the
+    share of them with the sign of the mean; ``least`` and ``most``, the mean without one study,
+    from the smallest to the largest; and ``effect of`` each study. A gene that no study tells
+    anything about has an empty row, one of a single study no interval and no p. Of more than two
+    classes there is one row for each gene and ``class``, that class against the rest, and q is over
+    all of them.
 
     Parameters
     ----------
@@ -386,13 +446,13 @@ def meta_table(dataset: Dataset) -> pd.DataFrame:
 
     names = study_names(dataset)
     if not names:
-        return pd.DataFrame(columns=list(COLUMNS))
+        return pd.DataFrame(columns=list(META_COLUMNS))
     parts = []
     for name, y in _responses(dataset):
-        part = _of_response(dataset, y, names)
+        response_table = _response_table(dataset, y, names)
         if name:
-            part.insert(COLUMNS.index("effect"), "class", name)
-        parts.append(part)
+            response_table.insert(META_COLUMNS.index("effect"), "class", name)
+        parts.append(response_table)
     table = pd.concat(parts, ignore_index=True)
     p = table["p_value"].fillna(1.0).to_numpy()
     table.insert(list(table.columns).index("p_value") + 1, "q_value", q_values(p))
@@ -400,32 +460,49 @@ def meta_table(dataset: Dataset) -> pd.DataFrame:
 
 
 def _responses(dataset: Dataset) -> list[tuple[str, Array]]:
-    """Return the response; of more than two classes each of them against the rest, by its name."""
-    y, classes = dataset.response(), dataset.design.classes or ()
+    """Return (name, response): ("", y), or each of several classes against the rest."""
+    y = dataset.response()
+    classes = dataset.design.classes or ()
     if len(classes) <= 2:
         return [("", y)]
     return [(name, np.where(y == k, 1.0, -1.0)) for k, name in enumerate(classes)]
 
 
-def _of_response(dataset: Dataset, y: Array, names: list[str]) -> pd.DataFrame:
+def _response_table(dataset: Dataset, y: Array, names: list[str]) -> pd.DataFrame:
     """Return the rows of one response, without q."""
     import pandas as pd
     from scipy.special import chdtrc
 
     value, variance = effects_of(dataset, y, names)
-    found, whole = together(value, variance), moderated(value, variance)
+    summaries = random_effects(value, variance)
+    moderated_means = moderate(value, variance)
     with np.errstate(invalid="ignore", divide="ignore"):
-        differ = np.where(found.studies > 1, chdtrc(np.maximum(found.studies - 1, 1), found.q),
-                          np.nan)  # fmt: skip
-        same = np.sum(np.sign(value) == np.sign(whole.mean), axis=0) / found.studies
-    least, most = _without_one(value, variance)
-    table = pd.DataFrame({
-        "gene": dataset.genes, "symbol": dataset.var["symbol"].to_numpy(), "effect": whole.mean,
-        "low": whole.low, "high": whole.high, "p_value": whole.p, "tau": np.sqrt(found.tau2),
-        "i2": found.i2, "q_p_value": differ, "agree": same,
-        "least": least, "most": most,
-    })  # fmt: skip
-    return table.assign(**{f"effect of {name}": value[k] for k, name in enumerate(names)})
+        heterogeneity_p = np.where(
+            summaries.studies > 1, chdtrc(np.maximum(summaries.studies - 1, 1), summaries.q), np.nan
+        )
+        sign_agreement = (
+            np.sum(np.sign(value) == np.sign(moderated_means.mean), axis=0) / summaries.studies
+        )
+    smallest_mean, largest_mean = _without_one(value, variance)
+    table = pd.DataFrame(
+        {
+            "gene": dataset.genes,
+            "symbol": dataset.var["symbol"].to_numpy(),
+            "effect": moderated_means.mean,
+            "low": moderated_means.low,
+            "high": moderated_means.high,
+            "p_value": moderated_means.p,
+            "tau": np.sqrt(summaries.tau2),
+            "i2": summaries.i2,
+            "q_p_value": heterogeneity_p,
+            "agree": sign_agreement,
+            "least": smallest_mean,
+            "most": largest_mean,
+        }
+    )
+    return table.assign(
+        **{f"effect of {name}": value[study_number] for study_number, name in enumerate(names)}
+    )
 
 
 def study_names(dataset: Dataset) -> list[str]:
@@ -440,37 +517,49 @@ def effects_of(dataset: Dataset, y: Array, names: list[str]) -> tuple[Array, Arr
     Samples of one group and one class count as their mean.
     """
     _, measure = EFFECTS[dataset.design.kind]
-    study, groups = dataset.batches(), dataset.groups()
-    found = []
+    study = dataset.batches()
+    groups = dataset.groups()
+    effects = []
     for name in names:
-        inside = study == name
-        members = None if groups is None else groups[inside]
-        found.append(measure(*_independent(dataset.X[inside], y[inside], members)))
-    return np.stack([each.value for each in found]), np.stack([each.variance for each in found])
-
-
-def _independent(X: Array, y: Array, groups: Array | None) -> tuple[Array, Array]:
-    """Return the mean of the samples of each group and class, and its response."""
-    number = group_numbers(groups)
-    if number is None:
-        return X, y
-    side = y > 0 if not y.dtype.names and len(np.unique(y)) == 2 else np.zeros(len(y), dtype=bool)
-    cell, first, place, count = np.unique(
-        2 * number + side, return_index=True, return_inverse=True, return_counts=True
+        in_study = study == name
+        groups_of_study = None if groups is None else groups[in_study]
+        effects.append(measure(*_average_groups(dataset.X[in_study], y[in_study], groups_of_study)))
+    return np.stack([effect.value for effect in effects]), np.stack(
+        [effect.variance for effect in effects]
     )
-    means = np.zeros((len(cell), X.shape[1]))
-    np.add.at(means, place, X)
-    means /= count[:, None]
+
+
+def _average_groups(X: Array, y: Array, groups: Array | None) -> tuple[Array, Array]:
+    """Return the mean of the samples of each group and class, and its response."""
+    group_of_sample = group_numbers(groups)
+    if group_of_sample is None:
+        return X, y
+    is_positive = (
+        y > 0 if not y.dtype.names and len(np.unique(y)) == 2 else np.zeros(len(y), dtype=bool)
+    )
+    group_and_class, first_row, cell_of_sample, n_samples = np.unique(
+        2 * group_of_sample + is_positive,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+    )
+    means = np.zeros((len(group_and_class), X.shape[1]))
+    np.add.at(means, cell_of_sample, X)
+    means /= n_samples[:, None]
     if y.dtype.names:  # a group has one time
-        return means, y[first]
-    return means, np.bincount(place, weights=y) / count
+        return means, y[first_row]
+    return means, np.bincount(cell_of_sample, weights=y) / n_samples
 
 
 def _without_one(value: Array, variance: Array) -> tuple[Array, Array]:
     """Return the smallest and the largest mean without one study."""
     rows = np.arange(len(value))
-    means = np.stack([moderated(value[rows != k], variance[rows != k]).mean for k in rows])
-    known = ~np.isnan(means)
-    least = np.where(known, means, np.inf).min(axis=0)
-    most = np.where(known, means, -np.inf).max(axis=0)
-    return np.where(known.any(axis=0), least, np.nan), np.where(known.any(axis=0), most, np.nan)
+    means = np.stack(
+        [moderate(value[rows != left_out], variance[rows != left_out]).mean for left_out in rows]
+    )
+    has_mean = ~np.isnan(means)
+    smallest_mean = np.where(has_mean, means, np.inf).min(axis=0)
+    largest_mean = np.where(has_mean, means, -np.inf).max(axis=0)
+    return np.where(has_mean.any(axis=0), smallest_mean, np.nan), np.where(
+        has_mean.any(axis=0), largest_mean, np.nan
+    )

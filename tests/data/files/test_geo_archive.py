@@ -113,7 +113,7 @@ def test_a_server_that_is_not_there_is_one_line(
 ) -> None:
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         port = server.server_port
-    monkeypatch.setattr(download, "WAITS", ())
+    monkeypatch.setattr(download, "RETRY_WAITS", ())
     monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{port}")
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(InvalidInput, match=r"cannot be reached \(.*try later, or download"):
@@ -245,7 +245,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(
 def patient(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Let a download try again as it does for users, and note how long it would have waited."""
     waited: list[float] = []
-    monkeypatch.setattr(download, "WAITS", (1.0, 2.0, 4.0))
+    monkeypatch.setattr(download, "RETRY_WAITS", (1.0, 2.0, 4.0))
     monkeypatch.setattr(download, "sleep", waited.append)
     return waited
 

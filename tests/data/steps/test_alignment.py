@@ -11,13 +11,13 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from genesig.data.steps.alignment import (
-    CANDIDATES,
-    PENALTIES,
+    ALIGNMENT_CANDIDATES,
+    RIDGE_PENALTIES,
     Alignments,
     AlignStudies,
     CombatStudies,
     FixStudies,
-    chosen,
+    best_alignment,
 )
 from genesig.data.steps.combat import Combat, ReferenceBatch
 from genesig.data.steps.sample_wise import RankSamples
@@ -104,12 +104,12 @@ def test_the_error_of_an_alignment_is_that_of_ridge_in_studies_left_out(rng, mov
     y = rng.standard_normal(len(rows))
     M = rng.standard_normal((len(X), len(X))) if moved else None
     found = alignments(X).errors(y, rows, M)
-    assert set(found) == set(CANDIDATES)
+    assert set(found) == set(ALIGNMENT_CANDIDATES)
     copies = alignments(X)
-    for name in CANDIDATES:
+    for name in ALIGNMENT_CANDIDATES:
         Z = copies.copy(name) if M is None else M @ copies.copy(name)
         assert found[name] == pytest.approx(
-            min(loss(Z[rows], y, STUDIES[rows], each) for each in PENALTIES)
+            min(loss(Z[rows], y, STUDIES[rows], each) for each in RIDGE_PENALTIES)
         )
 
 
@@ -145,20 +145,20 @@ def test_the_choice_hangs_on_the_response_of_the_training_samples_alone(rng):
 def test_one_training_study_leaves_nothing_to_choose_by(rng):
     rows = np.flatnonzero(STUDIES == "brno")
     assert alignments(matrix(rng)).errors(np.arange(14.0), rows) == {}
-    assert chosen({}) == CANDIDATES[0] == "standardise"
-    equal = dict.fromkeys(CANDIDATES, 0.3)
-    for first, then in pairwise(CANDIDATES):
-        assert chosen(equal | {then: 0.3 - 1e-12, first: 0.3}) == CANDIDATES[0]
-        assert chosen(equal | {then: 0.2}) == then
+    assert best_alignment({}) == ALIGNMENT_CANDIDATES[0] == "standardise"
+    equal = dict.fromkeys(ALIGNMENT_CANDIDATES, 0.3)
+    for first, then in pairwise(ALIGNMENT_CANDIDATES):
+        assert best_alignment(equal | {then: 0.3 - 1e-12, first: 0.3}) == ALIGNMENT_CANDIDATES[0]
+        assert best_alignment(equal | {then: 0.2}) == then
 
 
 def test_what_was_made_before_is_forgotten_where_it_would_fill_the_memory(rng, monkeypatch):
     known, y = alignments(matrix(rng)), np.arange(float(len(STUDIES)))
-    monkeypatch.setattr("genesig.data.steps.alignment.ROOM", 1e4)
+    monkeypatch.setattr("genesig.data.steps.alignment.MAX_CACHE_BYTES", 1e4)
     for name in np.unique(STUDIES):
         rows = np.flatnonzero(name != STUDIES)
         known.errors(y[rows], rows)
-        assert len(known._known) == 1
+        assert len(known._cached_predictors) == 1
 
 
 def test_a_gene_that_tells_studies_apart_makes_alignment_worth_its_price(rng):

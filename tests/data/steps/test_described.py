@@ -8,7 +8,7 @@ from gathered_study import make_fits, make_study
 from settings import MOMENTS
 
 from genesig.data.steps.described import described
-from genesig.data.steps.normalise import bound, fit_steps, normalise_samples
+from genesig.data.steps.normalise import bind_steps, fit_steps, normalise_samples
 from genesig.results.splits import Chance
 from genesig.selection.gather import gather
 
@@ -33,7 +33,7 @@ def noted(dataset, *folds):
 def test_batches_are_corrected_as_the_study_does_on_all_samples():
     dataset = in_batches()[0]
     shown = described(noted(dataset, COMBAT))
-    fitted = fit_steps(dataset.X, bound([COMBAT], dataset), dataset.obs)
+    fitted = fit_steps(dataset.X, bind_steps([COMBAT], dataset), dataset.obs)
     np.testing.assert_array_equal(shown.X, fitted.transform(dataset.X, dataset.obs))
     batch = dataset.batches() == "c1"
     apart = [np.mean(np.abs(X[batch].mean(0) - X[~batch].mean(0))) for X in (dataset.X, shown.X)]
@@ -50,7 +50,7 @@ def test_the_steps_before_are_applied_first_and_filtered_genes_stay_as_they_are(
     dataset = in_batches()[0]
     keep = {"step": "variance_filter", "keep": 2 / 3}
     shown = described(noted(dataset, {"step": "quantile"}, keep, COMBAT))
-    steps = bound([{"step": "quantile"}, keep, COMBAT], dataset)
+    steps = bind_steps([{"step": "quantile"}, keep, COMBAT], dataset)
     fitted = fit_steps(dataset.X, steps, dataset.obs)
     np.testing.assert_array_equal(
         shown.X[:, fitted.genes], fitted.transform(dataset.X, dataset.obs)

@@ -9,8 +9,8 @@ from gathered_study import make_dataset, make_splits
 
 from genesig.data.files.readers import load_schema
 from genesig.data.steps.described import described
-from genesig.data.steps.imputation import HalfMinimum, LeftCensored, of_low_genes
-from genesig.data.steps.normalise import FILLERS, fit_steps, normalise_samples
+from genesig.data.steps.imputation import HalfMinimum, LeftCensored, missing_when_low
+from genesig.data.steps.normalise import IMPUTATION_STEPS, fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine_study
@@ -81,7 +81,7 @@ def test_steps_that_cannot_have_them_are_refused(study, samples, folds, message)
     assert any(message in str(p) and p.level == "error" for p in found)
 
 
-@pytest.mark.parametrize("name", FILLERS)
+@pytest.mark.parametrize("name", IMPUTATION_STEPS)
 def test_a_step_without_anything_to_fill_in_is_warned_of(study, name):
     found = problems({**study, "normalise": {"folds": [{"step": name}]}})
     assert any("has nothing to do" in p.what and p.level == "warning" for p in found)
@@ -189,7 +189,11 @@ def test_values_missing_in_low_genes_are_told_from_those_missing_by_chance():
     chance, low = X.copy(), X.copy()
     chance[:, ::3][rng.random((20, 67)) < 0.3] = np.nan
     low[low < 21] = np.nan
-    assert (of_low_genes(X), of_low_genes(chance), of_low_genes(low)) == (False, False, True)
+    assert (missing_when_low(X), missing_when_low(chance), missing_when_low(low)) == (
+        False,
+        False,
+        True,
+    )
 
 
 def test_neighbours_are_advised_against_where_low_values_are_missing(study):
@@ -201,10 +205,10 @@ def test_neighbours_are_advised_against_where_low_values_are_missing(study):
     rows += ["\t".join([f"g{k}", *cells[k]]) for k in np.flatnonzero(kept)]
     Path("e.tsv").write_text("\n".join(rows) + "\n")
     told = {}
-    for step in FILLERS:
+    for step in IMPUTATION_STEPS:
         config = {**study, "data": {"missing": True}, "normalise": {"folds": [{"step": step}]}}
         told[step] = [p.what for p in problems(config) if "missing where genes are low" in p.what]
-    assert [len(told[step]) for step in FILLERS] == [1, 0, 0, 0]
+    assert [len(told[step]) for step in IMPUTATION_STEPS] == [1, 0, 0, 0]
     assert "left_censored and half_minimum are for such values" in told["knn_impute"][0]
 
 

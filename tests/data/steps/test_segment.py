@@ -13,7 +13,7 @@ from small_study import GENES, Study
 from genesig.cli import main
 from genesig.data.cohorts.new_matrix import row_wise
 from genesig.data.files.readers import load_schema
-from genesig.data.steps.normalise import Reference, bound, fit_steps, normalise_samples
+from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, normalise_samples
 from genesig.data.steps.segment import with_places
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
@@ -115,7 +115,7 @@ def test_columns_that_a_new_sample_lacks_are_left_out_of_its_lines(tau):
     var = genome()
     X = copies(var, 6, 0.2)[1]
     fitted = fit_steps(X, with_places([STEP | {"tau": tau}], var))
-    fitted = Reference.of(fitted.state())
+    fitted = Reference.from_state(fitted.state())
     known = np.random.default_rng(0).random(X.shape) < 0.8
     known[1] = (var["chromosome"] == "").to_numpy()  # none with a place
     known[2] = False
@@ -145,7 +145,7 @@ def test_the_steps_of_a_data_set_know_its_places():
     done = normalise_samples(data, samples=[STEP], folds=[])
     np.testing.assert_array_equal(done.X, segmented(X, var))
     assert done.provenance["steps"] == [STEP]
-    assert [len(step["order"]) for step in bound([STEP], data)] == [103]
+    assert [len(step["order"]) for step in bind_steps([STEP], data)] == [103]
     bare = Dataset(X, obs, var[["symbol"]], data.design, {})
     with pytest.raises(GenesigError, match=r"set data\.chromosome and data\.position"):
         normalise_samples(bare, samples=[STEP], folds=[])

@@ -16,7 +16,7 @@ from small_study import SAMPLES, Study, as_text
 
 from genesig.cli import main
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.normalise import bound, fit_steps
+from genesig.data.steps.normalise import bind_steps, fit_steps
 from genesig.data.study.confounding import association_with_label
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
@@ -226,7 +226,7 @@ def test_training_samples_with_their_batches_are_scored_as_the_model_fits_them(
 ) -> None:
     dataset = _dataset(FOUR)
     model, final = _model(dataset)
-    fitted = fit_steps(dataset.X, bound(FOLDS[:1], dataset), dataset.obs)
+    fitted = fit_steps(dataset.X, bind_steps(FOLDS[:1], dataset), dataset.obs)
     indices, values = final.coef(0, 1)
     X = fitted.transform(dataset.X, dataset.obs)
     own = final.intercept[0, 1] + X[:, indices] @ values - final.threshold[0]
@@ -296,7 +296,7 @@ def test_test_samples_and_labels_change_nothing_that_was_learned() -> None:
     splits = draw_splits(dataset, seed=1, **SPLITS)
     first = splits.outer[0]
     train, test = dataset.rows(first.train), dataset.rows(first.test)
-    steps = bound(FOLDS, dataset)
+    steps = bind_steps(FOLDS, dataset)
     before = fit_steps(dataset.X[train], steps, dataset.obs.iloc[train]).state()
     X, obs = dataset.X.copy(), dataset.obs.copy()
     X[test] += 7
@@ -339,7 +339,7 @@ def test_the_run_says_which_split_corrects_too_few(caplog: pytest.LogCaptureFixt
 def test_the_label_is_refused_as_a_covariate_without_a_config_too() -> None:
     dataset = _dataset(FOUR)
     with pytest.raises(GenesigError, match="covariate 'label' of combat is the label, which no"):
-        bound([COMBAT | {"covariates": ["label"]}], dataset)
+        bind_steps([COMBAT | {"covariates": ["label"]}], dataset)
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_the_label_is_refused_as_a_covariate_without_a_config_too() -> None:
 def test_batches_are_known_of_every_training_sample(change: Any, message: str | None) -> None:
     dataset = _dataset(FOUR)
     obs = dataset.obs.assign(**change)
-    steps = bound(FOLDS[:1], dataset)
+    steps = bind_steps(FOLDS[:1], dataset)
     if message is None:
         assert fit_steps(dataset.X, steps, obs).steps
         return

@@ -315,7 +315,10 @@ def test_weights_that_leave_a_training_set_without_an_event_are_refused(
 
 
 def test_numbers_and_words_become_columns():
-    covariates = [Covariate.of("age", ["3", "NA", "-1.5"]), Covariate.of("sex", ["m", "f", ""])]
+    covariates = [
+        Covariate.from_cells("age", ["3", "NA", "-1.5"]),
+        Covariate.from_cells("sex", ["m", "f", ""]),
+    ]
     assert names_of(covariates) == ["age", "sex: m"]
     table = {"age": ["3", "NA", "-1.5"], "sex": ["m", "f", ""]}
     import pandas as pd

@@ -23,7 +23,7 @@ def test_a_half_of_one_class_is_one_problem_and_so_is_a_fold_of_another() -> Non
         replace(second, inner=(well,)),
         *rest,
     )
-    found = list(inner_faults(Samples.of(dataset), replace(splits, subsamples=halves)))
+    found = list(inner_faults(Samples.from_dataset(dataset), replace(splits, subsamples=halves)))
     own = [one for one in found if " and " not in one.where]
     assert [one.where for one in own] == [
         f"subsample {first.name}", f"subsample {second.name}, inner fold 1",

@@ -19,7 +19,7 @@ from genesig.data.files.readers import load_schema, read_config, read_matrix
 from genesig.data.quality.missingness import check_missing
 from genesig.data.quality.overview import quality
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.missing_indicators import lacking
+from genesig.data.steps.missing_indicators import lacks_omics
 from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
@@ -182,7 +182,7 @@ def test_an_omic_that_samples_lack_has_one_indicator():
     assert done.genes == [*raw.genes, "protein missing"]
     assert np.flatnonzero(done.X[:, -1]).tolist() == lacks.tolist()
     assert done.var[OMIC].tolist()[-1] == "protein"
-    assert lacking(raw).sum(axis=0).tolist() == [15, 0]
+    assert lacks_omics(raw).sum(axis=0).tolist() == [15, 0]
     whole = replace(raw, X=np.nan_to_num(raw.X))
     assert normalise_samples(whole, samples=BY_OMIC, folds=FOLDS).genes == raw.genes
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from report_records import FDR, PERMUTATIONS, PROVED, Q, Study, arguments, collected
 
-from genesig.data.steps.missing_indicators import SUFFIX
+from genesig.data.steps.missing_indicators import INDICATOR_SUFFIX
 from genesig.report.answer.collect import evidence
 from genesig.report.answer.section import chips_title, gene_chips, lines_of, tiles
 from genesig.report.answer.sentences import PRICE, sentences
@@ -79,7 +79,7 @@ def test_indicators_of_missing_values_are_counted_apart_from_genes():
         at = packed["columns"].index("gene")
         first = [row for row in packed["rows"] if row[packed["columns"].index("fdr_selected")]][:2]
         for row in first:
-            row[at] += SUFFIX
+            row[at] += INDICATOR_SUFFIX
     data["study"]["indicators"] = 40
     found = evidence(data["study"], data["tables"], 0.1)
     assert found["fdr_selected"] == 5

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from genesig.models import baselines
 from genesig.models.baselines import BASELINES, nearest_centroid, ridge_classes, svm_classes
-from genesig.models.lasso import TAU
+from genesig.models.lasso import TAU_FRACTIONS
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.survival import martingale
 from genesig.selection.assess.baseline_scores import run_baselines
@@ -22,7 +22,7 @@ MEMBERS = [(name, task) for name, tasks in BASELINES.items() for task in tasks]
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    monkeypatch.setattr(baselines, "TREES", 101)
+    monkeypatch.setattr(baselines, "N_TREES", 101)
 
 
 RESPONSE = {
@@ -129,14 +129,14 @@ def odds_by_scikit_learn(X, y, tau):
 
 def test_the_l1_logistic_model_is_scikit_learns_at_the_tau_of_the_smallest_inner_loss():
     X, y, X_test, inner, _ = problem("classification", signal=0.4)
-    left_out = np.empty((len(TAU), len(y)))
+    left_out = np.empty((len(TAU_FRACTIONS), len(y)))
     for fold in inner:
         rest = np.setdiff1d(np.arange(len(y)), fold)
-        for f, tau in zip(left_out, TAU, strict=True):
+        for f, tau in zip(left_out, TAU_FRACTIONS, strict=True):
             f[fold] = odds_by_scikit_learn(X[rest], y[rest], tau).decision_function(X[fold])
     best = int(np.argmin(np.logaddexp(0, -y * left_out).mean(axis=1)))
-    assert 0 < best < len(TAU) - 1
-    expected = odds_by_scikit_learn(X, y, TAU[best]).decision_function(X_test)
+    assert 0 < best < len(TAU_FRACTIONS) - 1
+    expected = odds_by_scikit_learn(X, y, TAU_FRACTIONS[best]).decision_function(X_test)
     f = BASELINES["lasso"]["classification"](X, y, X_test, inner, 1)
     np.testing.assert_allclose(f, expected - midpoint(y, left_out[best]), atol=5e-3)
 
@@ -158,11 +158,13 @@ def test_the_lasso_is_scikit_learns_at_the_tau_of_the_smallest_inner_error():
         alpha = tau * most(X[rows], y[rows]) / len(rows)
         return Lasso(alpha, tol=1e-9, max_iter=10**5).fit(X[rows], y[rows])
 
-    losses = np.zeros(len(TAU))
+    losses = np.zeros(len(TAU_FRACTIONS))
     for fold in inner:
         rest = np.setdiff1d(np.arange(len(y)), fold)
-        losses += [np.sum((y[fold] - fit(rest, tau).predict(X[fold])) ** 2) for tau in TAU]
-    expected = fit(np.arange(len(y)), TAU[np.argmin(losses)]).predict(X_test)
+        losses += [
+            np.sum((y[fold] - fit(rest, tau).predict(X[fold])) ** 2) for tau in TAU_FRACTIONS
+        ]
+    expected = fit(np.arange(len(y)), TAU_FRACTIONS[np.argmin(losses)]).predict(X_test)
     f = BASELINES["lasso"]["regression"](X, y, X_test, inner, 1)
     np.testing.assert_allclose(f, expected, atol=1e-3)
 
@@ -172,7 +174,7 @@ def test_the_cox_lasso_is_scikit_survivals_at_the_tau_of_the_largest_left_out_li
     X, y, X_test, inner, _ = problem("survival", signal=0.5)
 
     def path(rows):
-        alphas = TAU * most(X[rows], martingale(y[rows])) / len(rows)
+        alphas = TAU_FRACTIONS * most(X[rows], martingale(y[rows])) / len(rows)
         model = linear.CoxnetSurvivalAnalysis(alphas=alphas, l1_ratio=1, tol=1e-12,
                                               max_iter=10**6)  # fmt: skip
         return model.fit(X[rows], y[["event", "time"]][rows].copy()).coef_
@@ -187,7 +189,7 @@ def test_the_cox_lasso_is_scikit_survivals_at_the_tau_of_the_largest_left_out_li
         eta = X @ path(rest)
         gained = gained + likelihood(every, eta) - likelihood(rest, eta)
     best = int(np.argmax(gained))
-    assert 0 < best < len(TAU) - 1
+    assert 0 < best < len(TAU_FRACTIONS) - 1
     expected = (X_test - X.mean(axis=0)) @ path(every)[:, best]
     f = BASELINES["lasso"]["survival"](X, y, X_test, inner, 1)
     np.testing.assert_allclose(f, expected, atol=1e-3)

@@ -175,7 +175,9 @@ def test_without_chance_the_chosen_list_is_the_only_answer(study):
 def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
     dataset, splits, _, chance = of("regression")
     rows = np.arange(len(dataset.samples))
-    masks = draw_halves(Samples.of(dataset), rows, 25, splits.seed, (*splits.final.seed, 0))
+    masks = draw_halves(
+        Samples.from_dataset(dataset), rows, 25, splits.seed, (*splits.final.seed, 0)
+    )
     Z = StandardScaler().fit_transform(dataset.X)
     norm, y = np.linalg.norm(Z, 2) ** 2 / len(Z), dataset.response()
     for half in range(6):
@@ -216,7 +218,7 @@ def test_chance_of_other_halves_is_refused():
 
 def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_others():
     dataset, *_ = of("classification")
-    samples, rows = Samples.of(dataset), np.arange(5, 45)
+    samples, rows = Samples.from_dataset(dataset), np.arange(5, 45)
     masks = draw_halves(samples, rows, 4, 1, (7,))
     inside = np.isin(np.arange(len(dataset.samples)), rows)
     for pair in range(4):
@@ -233,7 +235,7 @@ def test_groups_stay_in_one_half():
     obs = dataset.obs.assign(patient=[f"p{k // 3}" for k in range(48)])
     design = replace(dataset.design, group="patient")
     grouped = replace(dataset, obs=obs, design=design)
-    masks = draw_halves(Samples.of(grouped), np.arange(48), 5, 1, (7,))
+    masks = draw_halves(Samples.from_dataset(grouped), np.arange(48), 5, 1, (7,))
     for half in masks.T:
         assert all(len(set(half[3 * k : 3 * k + 3].tolist())) == 1 for k in range(16))
 

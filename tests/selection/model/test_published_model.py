@@ -18,8 +18,8 @@ from places import ROOT
 from genesig.data.files.readers import read_matrix
 from genesig.data.steps.alignment import ALIGNERS
 from genesig.data.steps.gene_filters import Filter, KeptGenes
-from genesig.data.steps.moments import stored
-from genesig.data.steps.normalise import MOMENTS, NORMALISERS
+from genesig.data.steps.moments import stored_fields
+from genesig.data.steps.normalise import MOMENT_STEPS, NORMALISERS
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.schema import SCHEMA, STEPS
 from genesig.selection.model.shape import digest_of
@@ -40,9 +40,9 @@ def test_the_schema_of_models_is_one() -> None:
 
 def test_every_step_of_a_model_is_in_the_schema() -> None:
     fitted = {name: KeptGenes if isinstance(kind, Filter) else kind
-              for name, kind in NORMALISERS.items() if name not in MOMENTS}  # fmt: skip
+              for name, kind in NORMALISERS.items() if name not in MOMENT_STEPS}  # fmt: skip
     fitted |= ALIGNERS  # which no config lists as a step
-    found = {name: set(stored(kind)) for name, kind in fitted.items()}
+    found = {name: set(stored_fields(kind)) for name, kind in fitted.items()}
     assert found == {name: set(parts) for name, (_, parts) in STEPS.items()}
 
 

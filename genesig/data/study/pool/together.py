@@ -13,7 +13,7 @@ from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.event_columns import event_word
 from genesig.data.files.names import POOLED
-from genesig.data.steps.combat import FEWEST
+from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.pool.member import check_copies, common_genes, lost_to, read_member
@@ -203,11 +203,10 @@ def _check_numbers(members: Sequence[Member], align: str) -> Iterator[Problem]:
     if align != "combat":
         return
     for member in members:
-        if (n := len(member.table)) < FEWEST:
-            what = (
-                f"'{member.name}' has {n} samples, at least {FEWEST} are needed for across.align: "
-            )
-            yield Problem(member.where, what + "combat; take it out of studies, or align otherwise")
+        if (n := len(member.table)) < MIN_BATCH_SAMPLES:
+            what = f"'{member.name}' has {n} samples, at least {MIN_BATCH_SAMPLES} are needed for "
+            what += "across.align: combat; "
+            yield Problem(member.where, what + "take it out of studies, or align otherwise")
 
 
 def _check_units(members: Sequence[Member]) -> Iterator[Problem]:

@@ -65,7 +65,7 @@ class Trait:
 def trait(name: str, column: Sequence[str]) -> Trait:
     """Return a column: numbers where all are and more than `MOST_LEVELS` differ, else words."""
     cells = np.array(["" if is_missing(cell) else cell.strip() for cell in column], dtype=object)
-    numeric = Covariate.of(name, cells).levels is None
+    numeric = Covariate.from_cells(name, cells).levels is None
     values = np.array([float(cell) if cell and numeric else np.nan for cell in cells])
     many = len(np.unique(values[~np.isnan(values)])) > MOST_LEVELS
     return Trait(name, cells, values if many else None)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.normalise import moments
+from genesig.data.steps.normalise import moment_settings
 from genesig.errors import GenesigError
 from genesig.genome.order import Genome
 from genesig.optim.structured.stretches import Stretches
@@ -45,7 +45,7 @@ def outer_sets(
     rows = np.hstack([task.training_rows() for task in todo])
     weights, kind = dataset.prior_weights(factors), FITTED[todo[0].kind]
     ground = Ground(
-        **moments(folds), ties=todo[0].ties, stretches=_stretches(dataset, genes, protocol),
+        **moment_settings(folds), ties=todo[0].ties, stretches=_stretches(dataset, genes, protocol),
         weights=None if weights is None else weights[genes],
     )  # fmt: skip
     if ground.stretches is not None and not kind.stretches:
@@ -58,7 +58,7 @@ def _stretches(dataset: Dataset, genes: Array, protocol: Protocol) -> Stretches 
     if protocol.penalty == "l1":
         return None
     names, positions = dataset.places()
-    return Stretches(Genome.of(len(genes), names[genes], positions[genes]), protocol.jump)
+    return Stretches(Genome.from_columns(len(genes), names[genes], positions[genes]), protocol.jump)
 
 
 def inner_sets(todo: list[Task], outer: Sets) -> Sets:
