@@ -68,6 +68,27 @@ class Path:
             message=not_converged(gap[iterations >= 0], tolerance),
         )
 
+    @classmethod
+    def beside(cls, paths: Sequence[Path]) -> Path:
+        """Return the path whose rows are those of some paths (k, m), one after the other."""
+        fit = []
+        for number, path in enumerate(paths):
+            k, m = path.shape
+            of_path = np.arange(k)[:, None] * len(paths) * m + number * m + np.arange(m)
+            fit.append(np.repeat(of_path.ravel(), np.diff(path.indptr)))
+        order = np.argsort(np.concatenate(fit), kind="stable")
+        sizes = np.hstack([path.sizes() for path in paths])
+        return cls(
+            shape=(sizes.shape[0], sizes.shape[1]),
+            indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            indices=np.concatenate([path.indices for path in paths])[order],
+            values=np.concatenate([path.values for path in paths])[order],
+            gap=np.hstack([path.gap for path in paths]),
+            iterations=np.hstack([path.iterations for path in paths]),
+            converged=np.hstack([path.converged for path in paths]),
+            message="; ".join(path.message for path in paths if path.message),
+        )
+
     def coef(self, k: int, m: int) -> tuple[Array, Array]:
         """Return (indices, values) of the non-zero coefficients of one fit."""
         part = slice(*self.indptr[k * self.shape[1] + m :][:2])

@@ -10,7 +10,13 @@ import pytest
 
 from genesig.optim.cox.likelihood import COX
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.likelihood.newton import Problem, dual_points, newton_steps, penalty
+from genesig.optim.likelihood.newton import (
+    Problem,
+    dual_points,
+    newton_steps,
+    penalty,
+    ridge_steps,
+)
 from genesig.optim.logistic import LOGISTIC, Classes
 
 N, D = 12, 30
@@ -45,6 +51,20 @@ def found(loss, case):
     SOLVE[loss](given(loss), CASES[case], x, eta, 1e-15)
     DUAL[loss](given(loss), CASES[case], eta, z, u)
     return np.concatenate([x, eta, z, u])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", LOSSES)
+def test_ridge_steps_of_a_problem_without_l1_term_end_where_the_proximal_steps_do(loss):
+    solve = ridge_steps(LOSSES[loss])
+    x, eta = np.zeros(D + 2), np.zeros(N)
+    ridge_problem = CASES["ridge"]
+    getattr(solve, "py_func", solve)(
+        given(loss), ridge_problem.D, ridge_problem.ridge, x, eta, 1e-15
+    )
+    expected = found(loss, "ridge")
+    np.testing.assert_allclose(x, expected[: D + 2], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(eta, expected[D + 2 : D + 2 + N], rtol=0, atol=1e-9)
 
 
 @pytest.mark.slow_cases("cox-many", "cox-ridge")

@@ -81,3 +81,23 @@ def test_a_row_stays_ended_where_its_lists_would_shrink():
     assert ended.sizes().tolist() == [[1, 0, 0], [1, 2, 3]]
     assert np.isnan(ended.gap).tolist() == [[False, True, True], [False] * 3]
     assert whole.ended(None) is whole
+
+
+def test_paths_beside_each_other_keep_their_fits_in_each_row():
+    sets = problem(0)
+    tau = sets.tau_max[:, None] * np.geomspace(0.9, 0.2, 6)
+    paths = [
+        path(
+            sets, tau, mu * sets.norm[:, None], solver="landweber-newton", tolerance=1e-9, longest=4
+        )
+        for mu in (1e-4, 1e-1)
+    ]
+    beside = Path.beside(paths)
+    assert beside.shape == (5, 12)
+    for k, m in np.ndindex(5, 12):
+        features, values = paths[m // 6].coef(k, m % 6)
+        np.testing.assert_array_equal(beside.coef(k, m)[0], features)
+        np.testing.assert_array_equal(beside.coef(k, m)[1], values)
+    for name in PARTS:
+        expected = np.hstack([getattr(each_path, name) for each_path in paths])
+        np.testing.assert_array_equal(getattr(beside, name), expected)

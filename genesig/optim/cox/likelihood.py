@@ -22,13 +22,13 @@ from genesig.arrays import Array
 from genesig.compiled import compiled
 from genesig.compiled.algebra import factor, row_dot
 from genesig.optim.cox.risk_sets import WIDEST, Terms
-from genesig.optim.likelihood.newton import Loss, Problem, assign
+from genesig.optim.likelihood.newton import Loss, Problem, assign, ridge_steps
 from genesig.optim.likelihood.path import (
     Ground,
     Levels,
     State,
-    fits_of_one,
     over_sets,
+    ridge_gaps,
 )
 
 
@@ -183,7 +183,8 @@ def conjugate(terms: Terms, here: Here, eta: Array, z: Array, u: Array, s: float
 
 COX = Loss(at, curve, halve, conjugate)
 solve_each, judge_each = over_sets(COX, terms_of)
-fit_one = fits_of_one(COX)
+minimise_ridge = ridge_steps(COX)
+ridge_gap = ridge_gaps(COX)
 
 
 @compiled
@@ -198,9 +199,9 @@ def refit_each(
     coef, eta = np.zeros(len(D)), np.zeros(D.shape[1])
     for level in range(len(lam)):
         problem = Problem(D, np.zeros(len(D)), 2.0 * (ease + lam[level] * share))
-        gap_of_fit = fit_one(terms, problem, coef, eta, slack, len(gap) > 0)
+        minimise_ridge(terms, D, problem.ridge, coef, eta, slack)
         if len(gap) > 0:
-            gap[level] = gap_of_fit
+            gap[level] = ridge_gap(terms, problem, coef, eta)
         assign(coef, x[level])
 
 

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.compiled.ridge import GeneLists
 from genesig.optim.cox.likelihood import refit_each
+from genesig.optim.cox.ridge import CoxScores, RidgeLevels, solve_cox_ridge
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import CoxSets, span
 from genesig.optim.likelihood.path import largest_ratio, likelihood_path, without_features
@@ -78,6 +80,10 @@ def strength(sets: CoxSets, part: slice) -> Array:
 
 SLACK = 1e-13
 """Decrease, relative to the null deviance, at which steps end: a Newton step leaves its square."""
+
+
+MAX_SETS = 64
+"""Training sets that are refitted in one call."""
 
 
 class Ridge(NamedTuple):
@@ -206,8 +212,7 @@ def refitted(sets: CoxSets, k: int, A: Array, lam: Array, certified: bool = True
 def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
     """Return the scores ``z_A'b`` (k, m, L, n) of all rows.
 
-    Features of weight 0 are not penalised here either; covariates are in the scores of every row. A
-    support is fitted once.
+    Features of weight 0 are not penalised here either; covariates are in the scores of every row.
 
     Parameters
     ----------
@@ -217,18 +222,47 @@ def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
     lam : float or array that broadcasts to (k, L)
         Absolute.
     """
+    k, n_lists = path.shape
     lam = np.atleast_2d(np.asarray(lam, dtype=float))
-    lam = np.broadcast_to(lam, (len(sets.risk), lam.shape[1]))
-    scores = np.zeros((*path.shape, lam.shape[1], len(sets.sets.X)))
-    for k in range(len(scores)):
-        lists = [path.coef(k, m)[0] for m in range(path.shape[1])]
-        known: dict[bytes, Array] = sets.once(("scores", k, lam[k].tobytes()), dict)
-        for m, A in enumerate(lists):
-            if (name := A.tobytes()) not in known:
-                scores[k, m] = _scores(sets, k, A, lam[k])
-                known[name] = scores[k, m]  # no copies are kept
-            scores[k, m] = known[name]
+    lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
+    scores = np.zeros((k, n_lists, lam.shape[1], len(sets.sets.X)))
+    # A list of more genes than samples is solved in the space of the samples.
+    n_rows = np.array([len(rows) for rows in sets.rows])
+    unsolved = path.sizes() > n_rows[:, None]
+    if len(sets.free) or lam.min(initial=np.inf) <= 0:
+        unsolved[:] = True
+    else:
+        _fill_scores(sets, path, lam, scores, unsolved)
+    for i, f in np.argwhere(unsolved).tolist():
+        scores[i, f] = _scores(sets, i, path.coef(i, f)[0], lam[i])
     return scores
+
+
+def _fill_scores(sets: CoxSets, path: Path, lam: Array, scores: Array, unsolved: Array) -> None:
+    """Fill the scores of all lists but those that are left `unsolved`."""
+    k, n_lists = path.shape
+    for first in range(0, k, MAX_SETS):
+        part = slice(first, min(first + MAX_SETS, k))
+        ground = sets.ground(part)
+        start = path.indptr[part.start * n_lists : part.stop * n_lists + 1]
+        lists = GeneLists(
+            np.ascontiguousarray(start - start[0]),
+            np.ascontiguousarray(path.indices[start[0] : start[-1]], dtype=np.int64),
+        )
+        levels = RidgeLevels(
+            lam[part],
+            np.argsort(-lam[part], axis=1, kind="stable"),
+            SLACK * sets.deviance[part],
+        )
+        covariates = np.zeros((*scores[part].shape[:3], ground.columns.shape[1]))
+        fits = CoxScores(scores[part], covariates, unsolved[part])
+        solve_cox_ridge(ground, lists, levels, fits)
+        if sets.fixed is None:
+            continue
+        for i in range(part.start, part.stop):
+            _, back = sets.span(i)
+            coef = covariates[i - first, ..., : back.shape[1]] @ back.T
+            scores[i, ~unsolved[i]] += (coef @ sets.fixed.basis[i])[~unsolved[i]]
 
 
 def _scores(sets: CoxSets, k: int, A: Array, lam: Array) -> Array:

@@ -33,6 +33,8 @@ SWEEPS = 16
 """Most sweeps over the coordinates that are not 0 before the linear system is tried."""
 ARMIJO = 1e-4
 """Share of the promised decrease that a step must keep."""
+MIN_SHARE = 1e-8
+"""Share of a Newton step below which none is tried."""
 EXACT = 1e-10
 """Share of its l1 weight by which a derivative of the model may miss."""
 
@@ -272,7 +274,7 @@ def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], in
             minimise_model(problem, places, Model(here.u, HD, E), aim)
             share, promised, reached, there = 2.0, 0.0, np.inf, here
             rounding = 1e-14 * abs(now)
-            while share > 1e-8 and not reached <= now + ARMIJO * share * promised + rounding:
+            while share > MIN_SHARE and not reached <= now + ARMIJO * share * promised + rounding:
                 share /= 2.0
                 go(problem, start, aim, share, x, goal)
                 there = at(given, goal)
@@ -280,7 +282,7 @@ def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], in
                 if share == 1.0:
                     promised = dot(here.u, goal) - dot(here.u, eta)
                     promised += penalty(problem, x) - penalty(problem, start)
-            if share <= 1e-8:
+            if share <= MIN_SHARE:
                 assign(start, x)
                 return step
             here, now = there, reached
@@ -292,6 +294,60 @@ def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], in
         return STEPS
 
     return solve_working_set
+
+
+@cache
+def ridge_steps(loss: Loss) -> Callable[[Any, Array, Array, Array, Array, float], None]:
+    """Return the compiled function that minimises ``h(η) + ½ Σ_j ridge_j x_j²``, h a loss.
+
+    It takes x (m,) and η = D'x (n,) there by Newton steps. They end where one promised a decrease
+    of less than `slack`, or where none decreases the sum.
+    """
+    at, curve = loss.at, loss.curve
+
+    @made_here
+    def minimise_ridge(
+        given: Any, D: Array, ridge: Array, x: Array, eta: Array, slack: float
+    ) -> None:  # fmt: skip
+        m, n = D.shape
+        problem = Problem(D, np.zeros(m), ridge)
+        places, start = np.arange(m), x.copy()
+        HD, hessian = np.empty((m, n)), np.empty((m, m))
+        step, gradient, new_eta = np.empty(m), np.empty(m), np.empty(n)
+        predictor(D, x, eta)
+        here = at(given, eta)
+        value = here.value + penalty(problem, x)
+        for _ in range(STEPS):
+            curve(given, here, D, places, HD)
+            for j in range(m):
+                products(HD, D[j], j + 1, hessian[j])
+                hessian[j, j] += ridge[j]
+                gradient[j] = dot(D[j], here.u) + ridge[j] * x[j]
+            factor(hessian)
+            assign(gradient, step)
+            substitute(hessian, step)
+            promised = dot(gradient, step)
+            share, new_value, there = 2.0, np.inf, here
+            rounding = 1e-14 * abs(value)
+            while (
+                share > MIN_SHARE and not new_value <= value - ARMIJO * share * promised + rounding
+            ):
+                share /= 2.0
+                for j in range(m):
+                    x[j] = start[j] - share * step[j]
+                predictor(D, x, new_eta)
+                there = at(given, new_eta)
+                new_value = there.value + penalty(problem, x)
+            if share <= MIN_SHARE:
+                assign(start, x)
+                return
+            here, value = there, new_value
+            assign(x, start)
+            assign(new_eta, eta)
+            if promised <= slack:
+                return
+
+    return minimise_ridge
 
 
 @cache

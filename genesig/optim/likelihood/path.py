@@ -201,22 +201,15 @@ def _judging(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[.
     return judge_each
 
 
-def fits_of_one(loss: Loss) -> Callable[[Any, Problem, Array, Array, float, bool], float]:
-    """Return the function, for one caller, that fits one problem whose features have no l1 term.
+def ridge_gaps(loss: Loss) -> Callable[[Any, Problem, Array, Array], float]:
+    """Return the function, for one caller, that bounds how far a ridge fit is from the minimum.
 
-    It fills x (m,) and η (n,), see `newton_steps`, and returns the duality gap, not relative; NaN
-    without `certified`, as it costs a good part of the fit.
+    It takes a problem without an l1 term, x (m,) and η (n,) to the duality gap, not relative.
     """
-    at, conjugate = loss.at, loss.conjugate
-    solve_working_set, dual_point = newton_steps(loss), dual_points(loss)
+    at, conjugate, dual_point = loss.at, loss.conjugate, dual_points(loss)
 
     @part
-    def fit(
-        given: Any, problem: Problem, x: Array, eta: Array, slack: float, certified: bool
-    ) -> float:  # fmt: skip
-        solve_working_set(given, problem, x, eta, slack)
-        if not certified:
-            return np.nan
+    def ridge_gap(given: Any, problem: Problem, x: Array, eta: Array) -> float:
         z, u = np.empty_like(eta), np.empty_like(eta)
         dual_point(given, problem, eta, z, u)
         here = at(given, eta)

@@ -384,37 +384,35 @@ def _by_task(
     folds = np.array([len(task.inner) for task in todo])
     left = np.hstack([task.left_rows() for task in todo])
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
-    found = [_search(inner, tau, mu, left, protocol, rule) for mu in rule.mu(protocol)]
+    lists = [
+        inner.path(tau, mu * inner.norm[:, None], protocol, rule.longest(protocol))
+        for mu in rule.mu(protocol)
+    ]
+    scores = inner.scores(Path.beside(lists), protocol.lam_grid() * inner.norm[:, None], left)
     ends = np.cumsum(folds).tolist()
     columns = [range(end - len(task.inner), end) for task, end in zip(todo, ends, strict=True)]
-    return list(map(partial(_searched, found, protocol), todo, columns))
-
-
-def _search(
-    inner: Sets, tau: Array, mu: float, left: Array, protocol: Protocol, rule: Rule
-) -> tuple[Path, Array]:  # fmt: skip
-    """Go down the paths of one mu; return the lists and what their refits score of those left."""
-    lists = inner.path(tau, mu * inner.norm[:, None], protocol, rule.longest(protocol))
-    return lists, inner.scores(lists, protocol.lam_grid() * inner.norm[:, None], left)
+    return [
+        _searched(lists, scores[of_task.start : of_task.stop], protocol, task, of_task)
+        for task, of_task in zip(todo, columns, strict=True)
+    ]
 
 
 def _searched(
-    found: list[tuple[Path, Array]], protocol: Protocol, task: Task, columns: range
+    lists: list[Path], scores: Array, protocol: Protocol, task: Task, columns: range
 ) -> list[Searched]:  # fmt: skip
-    """Hold what was found at each mu against the samples left out of the folds of a task."""
+    """Compare scores (n_folds, n_mu n_tau, n_lam, n, ...) with the outcomes that folds left out."""
     part = slice(columns.start, columns.stop)
-    scores = np.concatenate([scores[part] for _, scores in found], axis=1)
     kind, cut = FITTED[task.kind], np.zeros(scores.shape[1:3])
     if protocol.threshold == "midpoint":
         cut = kind.cut(task, scores)
     surfaces = (cut, *kind.error(task, scores, cut, protocol.criterion))
     out = []
-    for m, (lists, _) in enumerate(found):
-        one, error, spread = (np.split(each, len(found))[m].copy() for each in surfaces)
-        ended = (lists.iterations[part] < 0).any(axis=0)
+    for m, paths in enumerate(lists):
+        cuts, error, spread = (np.split(surface, len(lists))[m].copy() for surface in surfaces)
+        ended = (paths.iterations[part] < 0).any(axis=0)
         error[ended] = spread[ended] = np.nan
-        own = scores[:, m * error.shape[0] : (m + 1) * error.shape[0]]
-        out.append(Searched(error, spread, one, lists, columns, own))
+        of_mu = scores[:, m * error.shape[0] : (m + 1) * error.shape[0]]
+        out.append(Searched(error, spread, cuts, paths, columns, of_mu))
     return out
 
 
