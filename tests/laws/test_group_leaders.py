@@ -1,51 +1,98 @@
 """Training sets of a group end together; one leads, and where its list is too long none follows."""
 
 import numpy as np
+import pytest
 
+from genesig.optim.cox.path import cox_path
+from genesig.optim.cox.training import cox_sets
+from genesig.optim.leaders import leading_rows
+from genesig.optim.likelihood import path as likelihood_path
 from genesig.optim.multitask import joint_path, joint_sets
 from genesig.optim.structured import path as structured_path
 
 LONGEST = 6
 GROUPS = np.array([0, 0, 0, 1, 1])
+SCALING = {"centre": True, "unit_variance": True}
+SHARES = np.geomspace(0.9, 0.1, 8)
 
 
-def grouped_sets():
+def study():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(50, 40))
+    return rng, X, np.arange(50)[:, None] % 6 != np.arange(len(GROUPS))
+
+
+def solve_classes(**options):
+    rng, X, rows = study()
     code = np.eye(3)[rng.integers(0, 3, 50)] + X[:, :3]
-    Y = np.tile(code[:, None], (1, len(GROUPS), 1))
-    rows = np.arange(50)[:, None] % 6 != np.arange(len(GROUPS))
-    joint = joint_sets(X, Y, rows, centre=True, unit_variance=True)
-    tau = joint.tau_max[:, None] * np.geomspace(0.9, 0.1, 8)
-    return joint, tau, 1e-3 * joint.norm[:, None]
+    joint = joint_sets(X, np.tile(code[:, None], (1, len(GROUPS), 1)), rows, **SCALING)
+    tau, mu = joint.tau_max[:, None] * SHARES, 1e-3 * joint.norm[:, None]
+    return joint_path(joint, tau, mu, tolerance=1e-9, **options)
 
 
-def test_lists_of_a_group_end_before_the_first_that_is_too_long():
-    joint, tau, mu = grouped_sets()
-    whole = joint_path(joint, tau, mu, tolerance=1e-9)
-    together = joint_path(joint, tau, mu, tolerance=1e-9, longest=LONGEST, groups=GROUPS)
+def solve_survival(**options):
+    rng, X, rows = study()
+    time, event = rng.exponential(np.exp(-X[:, 0])), rng.random(50) < 0.7
+    sets = cox_sets(X, time, event, rows, **SCALING)
+    tau, mu = sets.sets.tau_max[:, None] * SHARES, 1e-3 * sets.sets.norm[:, None]
+    return cox_path(sets, tau, mu, tolerance=1e-9, **options)
+
+
+SOLVE = {"classes": solve_classes, "survival": solve_survival}
+
+
+@pytest.mark.parametrize("kind", SOLVE)
+def test_lists_of_a_group_end_before_the_first_that_is_too_long(kind):
+    whole = SOLVE[kind]()
+    together = SOLVE[kind](longest=LONGEST, groups=GROUPS)
     too_long = np.logical_or.accumulate(whole.sizes() > LONGEST, axis=1)
     ended = np.stack([too_long[group == GROUPS].any(axis=0) for group in GROUPS])
     assert ended.any()
     assert not ended.all()
-    np.testing.assert_array_equal(together.iterations < 0, ended)
+    ended_of_group = np.stack(
+        [(together.iterations < 0)[group == GROUPS].any(axis=0) for group in GROUPS]
+    )
+    np.testing.assert_array_equal(ended_of_group, ended)
     for k, m in np.argwhere(~ended):
         genes, values = together.coef(k, m)
         np.testing.assert_array_equal(genes, whole.coef(k, m)[0])
         np.testing.assert_allclose(values, whole.coef(k, m)[1], rtol=0, atol=1e-9)
 
 
-def test_followers_are_not_solved_where_the_list_of_the_leader_is_too_long(monkeypatch):
-    joint, tau, mu = grouped_sets()
-    n_solved = []
+def count_classes(monkeypatch, counted):
     solve_together = structured_path.solve_together
+    monkeypatch.setattr(
+        structured_path,
+        "solve_together",
+        lambda walks: counted(len(walks)) or solve_together(walks),
+    )
 
-    def counted(walks):
-        n_solved.append(len(walks))
-        solve_together(walks)
 
-    monkeypatch.setattr(structured_path, "solve_together", counted)
-    path = joint_path(joint, tau, mu, tolerance=1e-9, longest=LONGEST, groups=GROUPS)
-    n_lists = (path.iterations >= 0).sum()
-    n_ended = (path.iterations[:, -1] < 0).sum()
+def count_survival(monkeypatch, counted):
+    solve = likelihood_path._Tile.solve
+    monkeypatch.setattr(
+        likelihood_path._Tile, "solve",
+        lambda tile, places, *levels: counted(len(places)) or solve(tile, places, *levels),
+    )  # fmt: skip
+
+
+COUNT = {"classes": count_classes, "survival": count_survival}
+
+
+@pytest.mark.parametrize("kind", SOLVE)
+def test_followers_are_not_solved_where_the_list_of_the_leader_is_too_long(kind, monkeypatch):
+    n_solved = []
+    COUNT[kind](monkeypatch, n_solved.append)
+    result = SOLVE[kind](longest=LONGEST, groups=GROUPS)
+    n_lists = (result.iterations >= 0).sum()
+    n_ended = (result.iterations[:, -1] < 0).sum()
     assert n_lists < sum(n_solved) < n_lists + n_ended
+
+
+def test_leading_rows_are_the_longest_of_each_group_or_all_where_lists_are_short():
+    going = np.array([True, True, False, True, True, True])
+    sizes = np.array([7, 9, 20, 3, 4, 4])
+    groups = np.array([0, 0, 0, 1, 1, 2])
+    found = leading_rows(going, sizes, groups, longest=10)
+    np.testing.assert_array_equal(found, [False, True, False, True, True, True])
+    np.testing.assert_array_equal(leading_rows(going, sizes, groups, longest=None), going)

@@ -21,6 +21,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled import compiled, part
 from genesig.compiled.algebra import dot
+from genesig.optim.leaders import leading_rows
 from genesig.optim.likelihood.newton import Loss, Problem, dual_points, newton_steps, penalty
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
@@ -219,7 +220,7 @@ def ridge_gaps(loss: Loss) -> Callable[[Any, Problem, Array, Array], float]:
                 gap += dot(problem.D[j], u) ** 2 / (2.0 * problem.ridge[j])
         return float(max(gap, 0.0))
 
-    return fit
+    return ridge_gap
 
 
 TOGETHER = 4e6
@@ -304,19 +305,24 @@ def likelihood_path(
     Source: Friedman, Hastie and Tibshirani 2010; the strong rule: Tibshirani et al. 2012.
     """
     tau, mu = grid(sets.sets, tau, mu)
+    groups = np.arange(len(tau)) if groups is None else groups
     found = _Found.empty(tau.shape, sets.start.a.shape[1])
-    for tile in _tiles(len(tau), sets.sets.X.shape[1], groups):
-        _Tile.of(sets, tile).down(tau, mu, tolerance, longest, found, groups is not None)
+    for tile in _tiles(groups, sets.sets.X.shape[1]):
+        _Tile.of(sets, tile).down(tau, mu, tolerance, longest, found, groups[tile])
     path = found.path(tolerance).ended(longest)
     return path, np.where(path.iterations[..., None] < 0, np.nan, found.held)
 
 
-def _tiles(k: int, d: int, groups: Array | None) -> Iterator[slice]:
-    """Yield the training sets that go together."""
+def _tiles(groups: Array, d: int) -> Iterator[slice]:
+    """Yield training sets of d features that are solved side by side; groups stay whole."""
     size = int(np.clip(TOGETHER / (8 * d), 1, MOST))
-    changes = range(0, k, size) if groups is None else [0, *np.flatnonzero(np.diff(groups)) + 1]
-    for first, end in zip(changes, [*changes[1:], k], strict=True):
-        yield slice(int(first), int(end))
+    first = end = 0
+    for group_end in [*(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(groups)]:
+        if group_end - first > size and end > first:
+            yield slice(first, end)
+            first = end
+        end = group_end
+    yield slice(first, end)
 
 
 def largest_ratio(state: State, weights: Array) -> Array:
@@ -383,21 +389,30 @@ class _Tile:
 
     def down(
         self, tau: Array, mu: Array, tolerance: float, longest: int | None, found: _Found,
-        together: bool,
+        groups: Array,
     ) -> None:  # fmt: skip
-        """Go down the rows of this tile and hand over what is found."""
-        going = np.arange(len(self.last))
+        """Go down the rows of this tile, of some groups (T,), and hand over what is found."""
+        going = np.ones(len(self.last), dtype=bool)
+        sizes = np.zeros(len(self.last), dtype=np.int64)
         for m in range(tau.shape[1]):
-            rows = self.first + going
-            level, ridge = np.zeros((2, len(self.last)))
-            level[going], ridge[going] = tau[rows, m], mu[rows, m]
-            gap, steps = self.solve(going, level, ridge, tolerance)
-            found.gap[rows, m], found.steps[rows, m] = gap[going], steps[going]
-            found.take(rows, m, self.state, going)
-            if longest is not None:
-                short = np.count_nonzero(self.state.b[going], axis=1) <= longest
-                going = going[short & (short.all() | ~np.array(together))]
-            if not len(going):
+            leading = leading_rows(going, sizes, groups, longest)
+            ended = np.zeros(len(going), dtype=bool)
+            for solved in (leading, going & ~leading):
+                places = np.flatnonzero(solved & ~ended)
+                if not len(places):
+                    continue
+                rows = self.first + places
+                level, ridge = np.zeros((2, len(self.last)))
+                level[places], ridge[places] = tau[rows, m], mu[rows, m]
+                gap, steps = self.solve(places, level, ridge, tolerance)
+                found.gap[rows, m], found.steps[rows, m] = gap[places], steps[places]
+                found.take(rows, m, self.state, places)
+                sizes[places] = np.count_nonzero(self.state.b[places], axis=1)
+                if longest is not None:
+                    too_long = places[sizes[places] > longest]
+                    ended |= np.isin(groups, groups[too_long])
+            going &= ~ended
+            if not going.any():
                 return
 
     def solve(

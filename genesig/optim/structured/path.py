@@ -14,6 +14,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import GenesigError
+from genesig.optim.leaders import leading_rows
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns, Design, Layout
 from genesig.optim.structured.newton import Problem, minimise
@@ -226,38 +227,27 @@ def walk_together(
     """
     fits: list[list[Fit]] = [[] for _ in walks]
     groups = np.arange(len(walks)) if groups is None else groups
-    active = list(range(len(walks)))
+    going = np.ones(len(walks), dtype=bool)
+    sizes = np.zeros(len(walks), dtype=np.int64)
     for m in range(tau.shape[1]):
-        leaders = _leaders(active, fits, groups)
-        followers = [p for p in active if p not in leaders]
+        leading = leading_rows(going, sizes, groups, most)
         level_fits: dict[int, Fit] = {}
-        ended: set[int] = set()
-        # Too long a list costs the most; where that of the leader is, the others need not be made.
-        for numbers in (leaders, followers):
-            needed = [p for p in numbers if groups[p] not in ended]
-            for p in needed:
+        ended = np.zeros(len(walks), dtype=bool)
+        for solved in (leading, going & ~leading):
+            numbers = np.flatnonzero(solved & ~ended).tolist()
+            for p in numbers:
                 walks[p].begin(Level(tau[p, m], mu[p, m]))
-            solve_together([walks[p] for p in needed])
-            level_fits |= {p: walks[p].fit() for p in needed}
-            ended |= {
-                groups[p] for p in needed if most is not None and len(level_fits[p].blocks) > most
-            }
-        active = [p for p in active if groups[p] not in ended]
-        for p in active:
+            solve_together([walks[p] for p in numbers])
+            for p in numbers:
+                level_fits[p] = walks[p].fit()
+                sizes[p] = len(level_fits[p].blocks)
+            if most is not None:
+                too_long = solved & ~ended & (sizes > most)
+                ended |= np.isin(groups, groups[too_long])
+        going &= ~ended
+        for p in np.flatnonzero(going).tolist():
             fits[p].append(level_fits[p])
     return fits
-
-
-def _leaders(active: list[int], fits: list[list[Fit]], groups: Array) -> list[int]:
-    """Return the walk of each group whose last fit has the most blocks, in rising order."""
-    leader: dict[int, int] = {}
-    most_blocks: dict[int, int] = {}
-    for p in active:
-        n_blocks = len(fits[p][-1].blocks) if fits[p] else 0
-        if groups[p] not in leader or n_blocks > most_blocks[groups[p]]:
-            leader[groups[p]] = p
-            most_blocks[groups[p]] = n_blocks
-    return sorted(leader.values())
 
 
 def solve_together(walks: list[Walk]) -> None:
