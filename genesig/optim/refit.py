@@ -1,8 +1,8 @@
 """Ridge refit (regularised least squares) of gene lists, for many lambda at once.
 
-Lists are solved in one compiled call (`genesig.compiled.ridge`). NumPy solves the few that have
-many genes, by one eigendecomposition for all lambda, and those at a lambda so small that it would
-be lost in a Gram matrix: by singular values.
+Lists are solved in one compiled call (`genesig.compiled.ridge`). LAPACK solves the few that have
+many genes, by a Cholesky factor, and those at a lambda so small that it would be lost in a Gram
+matrix, by singular values.
 """
 
 from __future__ import annotations
@@ -192,9 +192,15 @@ def _solve_unsolved(
 
 def _solve_ridged(K: Array, right: Array, rho: Array) -> Array:
     """Return ``(K + rho I)^-1 right`` (m, L T) for K (m, m), right (m, T) and rho (L,)."""
-    values, Q = np.linalg.eigh(K)
-    shares = (Q.T @ right)[:, None] / (values[:, None] + rho)[..., None]
-    return np.asarray(Q @ shares.reshape(len(K), -1))
+    from scipy.linalg.lapack import dposv  # here, because most jobs import this module
+
+    diagonal = np.arange(len(K))
+    solutions = np.empty((len(K), len(rho), right.shape[1]))
+    for level, ridge in enumerate(rho):
+        ridged = np.array(K, order="F")
+        ridged[diagonal, diagonal] += ridge
+        _, solutions[:, level], _ = dposv(ridged, right, overwrite_a=True)
+    return solutions.reshape(len(K), -1)
 
 
 def minimum_norm(Z: Array, y: Array, rho: Array) -> Array:
