@@ -299,3 +299,19 @@ def test_pure_noise_is_at_chance(name):
         errors.append(table.groupby(dataset.response()[dataset.rows(table["sample"])])["wrong"]
                       .apply(lambda part: part.astype(bool).mean()).mean())  # fmt: skip
     assert np.mean(errors) == pytest.approx(0.5, abs=0.1)
+
+
+def test_forest_votes_equal_those_of_scikit_learn():
+    from sklearn.ensemble import RandomForestClassifier
+
+    rng = np.random.default_rng(8)
+    X, X_test = rng.normal(size=(25, 40)), rng.normal(size=(6, 40))
+    y = np.searchsorted([-0.4, 0.4], X[:, 0]).astype(float)
+    left_out, votes = baselines.forest_votes(X, y, X_test, 7)
+    forest = RandomForestClassifier(baselines.N_TREES, random_state=7, oob_score=True).fit(X, y)
+    if hasattr(forest, "estimators_samples_"):
+        drawn = np.random.RandomState(forest.estimators_[0].random_state).randint(0, 25, 25)
+        if (drawn != forest.estimators_samples_[0]).any():
+            pytest.skip("this scikit-learn draws bootstrap samples in another way")
+    np.testing.assert_array_equal(left_out, forest.oob_decision_function_)
+    np.testing.assert_array_equal(votes, forest.predict_proba(X_test))
