@@ -36,6 +36,7 @@ from genesig.data.study.design_check import (
 )
 from genesig.data.study.gene_columns import check_groups
 from genesig.data.study.gene_sets import check_sets
+from genesig.data.study.machine_speed import slowness
 from genesig.data.study.scale_check import (
     check_counts,
     check_empty,
@@ -165,7 +166,7 @@ def examine_study(config: Config, source: str) -> Examination:
 def _examination(
     problems: list[Problem], inputs: Inputs, size: Size | None, config: Config
 ) -> Examination:
-    cost = "" if size is None else announced(study_costs(config, size))
+    cost = "" if size is None else announced(study_costs(config, size), slowness())
     return Examination(tuple(in_order(problems)), _summary(inputs, config), cost, size)
 
 

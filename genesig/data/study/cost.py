@@ -25,9 +25,9 @@ START, OWN = 1.0, 5.0
 LOOK = 5e-7
 """Seconds of the largest job that only looks at the matrix, for one number; all take 2.5 times."""
 
-FIT, PRODUCT, STEP = 0.0075, 3.8e-10, 3e-11
+FIT, PRODUCT, STEP = 0.01, 3.3e-10, 3.9e-8
 """Seconds of one outer training set: a part of its own; for each inner fold and step of a path, so
-much for one number of the training matrix, and for the cube of its samples."""
+much for one number of the training matrix, and for the square of its samples."""
 
 HALF, HALVED = 2e-4, 2.5e-9
 """Seconds of the list of one half of a training set: a part of its own, and for one number."""
@@ -138,20 +138,25 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
     splits, controls, curved = config["splits"], config["controls"], config["nonlinear"]
     structured = config["structured"]
     matrix, fit = 8e-6 * size.samples * size.genes, _fit(config, size)
+    observed_fit = fit + _fdr_model(config, size)
+    permuted_fit = observed_fit if _predicts_by_half_samples(config) else fit
     permutations, most = controls["permutations"], controls["permutations_per_job"]
     batches = min(splits["batches"], size.splits)
     share = -(-size.splits // batches)
-    jobs, fits = batches * (1 - (-permutations // most)), size.splits * (1 + permutations)
+    jobs = batches * (1 - (-permutations // most))
     repeats = max(1, min(permutations, most))
-    halves = splits["subsamples"] * _fit(config, replace(size, training=size.samples // 2))
+    all_fits = size.splits * (observed_fit + permutations * permuted_fit)
+    half_size = replace(size, training=size.samples // 2)
+    halves = splits["subsamples"] * (_fit(config, half_size) + _fdr_model(config, half_size))
     own = ALIGNED if config["studies"] and config["across"]["align"] == "auto" else 0
     held = (2 + own) * matrix + GENE * size.genes
     wide = MANY + held + SAMPLE * size.samples
     forest = size.splits * (FOREST + VALUE * size.samples * size.genes)
     costs = {
-        "fit": Cost(START + repeats * share * fit, wide, jobs * START + fits * fit, jobs, repeats),
+        "fit": Cost(START + share * max(observed_fit, repeats * permuted_fit), wide,
+                    jobs * START + all_fits, jobs, repeats),
         "chance": _alone(_chance(config, size), wide),
-        "fit_final": _alone(DRAWS * fit, ONE + held),
+        "fit_final": _alone(DRAWS * fit + observed_fit - fit, ONE + held),
         "fit_subsamples": _alone(halves, wide),
         "baselines": _alone(forest, FORESTS + GROWN * matrix),
         "others": _looked(size, matrix),
@@ -165,7 +170,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         costs["nonlinear_fit"] = Cost(START + share * each, room, many, batches)
         costs["nonlinear_final"] = _alone(each, room)
     if omics := config["data"]["omics"]:
-        seconds = _chance(config, size) + size.splits * fit
+        seconds = _chance(config, size) + size.splits * observed_fit
         costs["omics"] = _alone(seconds * (2 if isinstance(omics, str) else len(omics)), wide)
     if config["enrichment"]["sets"] or (structured["sets"] and not structured["column"]):
         costs["enrichment"] = _of_enrichment(size, ONE + held)
@@ -236,9 +241,9 @@ def requests(cost: Cost) -> dict[str, int]:
     return {"mem_mb": memory, "runtime": 10 + int(4 * cost.seconds / 60)}
 
 
-def announced(costs: Mapping[str, Cost]) -> str:
-    """Say in words what a study will take."""
-    seconds = sum(cost.together for cost in costs.values())
+def announced(costs: Mapping[str, Cost], slowness: float = 1.0) -> str:
+    """Say in words what a study will take on a processor of this `slowness`."""
+    seconds = slowness * sum(cost.together for cost in costs.values())
     most = max(cost.megabytes for cost in costs.values())
     return f"takes about {in_words(seconds)} of one processor, {10 * round(most / 10)} MB for a job"
 
@@ -276,11 +281,26 @@ def _fit(config: Mapping[str, Any], size: Size) -> float:
     if linear["penalty"] == "fused":
         return float(FIT + steps * (STRETCH + PLACED * n * size.genes))
     kind = LABELS[SEVERAL if size.classes else config["data"]["task"]]
-    own, each = kind.step * max(1, size.classes), PRODUCT * n * size.genes + STEP * n**3
-    more = _halves(config, size, TRAINING) if config["signature"]["permutations"] else 0.0
-    if more and linear["model"] == "ensemble":
-        more += (1 + folds) * (OTHERS + OTHER * n * size.genes)
-    return float(FIT + steps * (own + each * max(1, size.classes)) + more)
+    step = kind.step + PRODUCT * n * size.genes + STEP * n**2
+    return float(FIT + steps * step * max(1, size.classes))
+
+
+def _fdr_model(config: Mapping[str, Any], size: Size) -> float:
+    """Return the seconds of the FDR-selected genes of one training set, and of an ensemble."""
+    linear = config["linear"]
+    if not config["signature"]["permutations"] or linear["penalty"] == "fused":
+        return 0.0
+    seconds = _halves(config, size, TRAINING)
+    if linear["model"] == "ensemble":
+        each = OTHERS + OTHER * size.training * size.genes
+        seconds += (1 + _folds(config, size)) * each
+    return float(seconds)
+
+
+def _predicts_by_half_samples(config: Mapping[str, Any]) -> bool:
+    """Return whether permuted labels need the lists of half samples, too."""
+    linear = config["linear"]
+    return linear["list"] in ("best", "fdr") or linear["model"] == "ensemble"
 
 
 def _halves(config: Mapping[str, Any], size: Size, pairs: int) -> float:

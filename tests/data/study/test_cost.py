@@ -23,6 +23,7 @@ from genesig.data.study.cost import (
     study_costs,
 )
 from genesig.data.study.gene_sets import check_sets
+from genesig.data.study.machine_speed import slowness
 from genesig.data.validate import resolve_config
 from genesig.selection.linear.omics import RATIOS
 
@@ -75,6 +76,28 @@ def test_more_work_costs_more():
     for name in ("samples", "genes", "splits", "training"):
         assert total(replace(SIZE, **{name: 4 * getattr(SIZE, name)})) > total()
     assert total(nonlinear=off) < total()
+
+
+def test_permuted_labels_cost_no_fdr_model_unless_half_samples_predict():
+    """Half samples of observed labels count once, under `best` once for each permutation, too."""
+
+    def per_permutation(**linear):
+        few, many = (total(controls={"permutations": k}, linear=linear) for k in (50, 100))
+        return many - few
+
+    none = {"permutations": 0}
+    plain = per_permutation(list="stable")
+    assert per_permutation(list="best") > 1.2 * plain
+    with_model, without = (
+        total(controls={"permutations": 100}, signature=signature) for signature in ({}, none)
+    )
+    assert 0 < with_model - without < 50 * plain
+
+
+def test_slowness_of_the_processor_multiplies_the_seconds():
+    costs = {"fit": Cost(1.0, 401.0, 41.0)}
+    assert announced(costs, slowness=2.0) == "takes about 82 s of one processor, 400 MB for a job"
+    assert 0.05 < slowness() < 50
 
 
 def test_every_kind_has_its_own_cost():
