@@ -21,7 +21,7 @@ from genesig.optim.structured.columns import Columns, Kernels
 from genesig.optim.structured.path import block_path, block_paths, tau_max, tau_maxima
 from genesig.optim.structured.penalties import Composite, LatentOverlap
 from genesig.optim.structured.solvers import structured_path
-from genesig.optim.structured.weights import permuted_weights
+from genesig.optim.structured.weights import contest_weights
 
 N = 100
 
@@ -81,13 +81,14 @@ def study(runs):
     X, rng = expression(64, 20_000)
     lists = sets_of(rng, 15_000, 6000)
     y = np.where(np.arange(64) % 2, 1.0, -1.0)
-    turned = np.stack([rng.permutation(y) for _ in range(1000)], axis=1)
+    permuted = np.stack([rng.permutation(y) for _ in range(200)], axis=1)
     floor = products(X, runs)
     parts = Blocks.of(lists, np.ones(6000))
-    took, weights = seconds(lambda: permuted_weights(X, turned, parts.members, parts.starts), runs)
-    line("weights of 6000 sets, 64 x 20000, 1000 permutations", took, floor)
+    null = y[:, None], permuted[:, :, None]
+    took, weights = seconds(lambda: contest_weights(X, *null, parts.members, parts.starts), runs)
+    line("weights of 6000 sets, 64 x 20000, 200 permutations", took, floor)
     blocks = Blocks(parts.members, parts.starts, weights)
-    design, Y = Columns(X, blocks), turned.T[:100, :, None]
+    design, Y = Columns(X, blocks), permuted.T[:100, :, None]
     tau = tau_maxima(design, Y)[:, None] * np.geomspace(1, 0.1, 15)
     mu = 1e-3 * np.linalg.norm(X, 2) ** 2 / 64
     for tolerance in (1e-9, 1e-6):

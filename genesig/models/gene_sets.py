@@ -18,19 +18,19 @@ from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.path import block_path
 from genesig.optim.structured.penalties import LatentOverlap
-from genesig.optim.structured.weights import permuted_weights
+from genesig.optim.structured.weights import contest_weights
 from genesig.words import listing
 
 Sets = Mapping[str, Sequence[str]] | Mapping[str, Sequence[int]] | Sequence[Sequence[int]]
 
-N_WEIGHT_PERMUTATIONS = 1000
+N_WEIGHT_PERMUTATIONS = 200
 
 
 def _permutation_weights(Z: Array, Y: Array, blocks: Blocks, random_state: Any) -> Array:
     """Return the weight of each set (B,) by permuted responses (see `weights` of `_GeneSets`)."""
     rng = check_random_state(random_state)
     permutations = np.stack([rng.permutation(len(Y)) for _ in range(N_WEIGHT_PERMUTATIONS)], axis=1)
-    weights = permuted_weights(Z, Y[permutations], blocks.members, blocks.starts)
+    weights = contest_weights(Z, Y, Y[permutations], blocks.members, blocks.starts)
     return np.where(weights > 0, weights, 1.0)  # constant genes
 
 
@@ -63,9 +63,9 @@ class _GeneSets(LinearBlocks):
         Genes are feature numbers, or names where X is a table with named columns; genes that X
         lacks are left out, as are sets of which X has none. None makes each feature a set.
     weights : {"permuted", "size", "equal"}
-        w_k: the 99 % quantile of ||Z_k'y|| over 1000 permutations of y, with which sets of all
-        kinds are as likely to come in by chance; the root of the size, which prefers correlated
-        sets; or 1, which prefers large ones.
+        w_k: such that each ||Z_k'y|| / w_k is as likely as any other to be about the largest of
+        all under permuted y; the root of the size, which prefers correlated sets; or 1, which
+        prefers large ones.
     alone : bool
         Make a set of each feature that is in none; else it is left out.
     tau : float

@@ -271,8 +271,9 @@ def _how(it: SetsRecord, settings: Settings) -> str:
         else "Genes in no set take no part here."
     )
     weigh = {
-        "permuted": "Set penalties are calibrated on permuted training labels, so that large or"
-        " tightly correlated sets have no advantage.",
+        "permuted": "Set penalties are calibrated on permuted training labels for this number of"
+        " sets. By chance, small and large, loose and correlated sets are selected about equally"
+        " often: within a factor of two in simulations.",
         "size": "Each set is weighed by the square root of its size, which favours sets whose genes"
         " go together.",
         "equal": "All sets weigh the same, which favours large ones.",
@@ -323,8 +324,9 @@ def _frequencies(data: Study, it: SetsRecord) -> Picture:
 
 
 WEIGHTS = {
-    "permuted": "the 99\u00a0% quantile of the norm of its covariances with the response over 500"
-    " permutations of the training labels",
+    "permuted": "a number with which the norm of its covariances with the response is as likely as"
+    " that of any other set to come near the largest (96%) over 200 permutations of the training"
+    " labels",
     "size": "the square root of its size",
     "equal": "1",
 }

@@ -91,16 +91,20 @@ def shuffled(
     groups, batches : (n,) or None
         Of the same samples.
     """
-    blocks = [
-        np.array(block) for block in _exchangeable_blocks(y, groups, batches, np.zeros(len(y)))
-    ]
-    if all(len(np.unique(y[rows])) == 1 for rows in blocks):
-        blocks = [np.arange(len(y))[:, None]]
     permuted = np.empty((count, len(y)))
-    for rows in blocks:
+    for rows in response_strata(y, groups, batches):
         order = rng.permuted(np.tile(np.arange(len(rows)), (count, 1)), axis=1)
         permuted[:, rows] = y[rows[order]]
     return permuted.T
+
+
+def response_strata(y: Array, groups: Array | None, batches: Array | None) -> list[Array]:
+    """Return arrays (n_units, unit_size) of the rows that `shuffled` exchanges, unit by unit."""
+    one_side = np.zeros(len(y))
+    strata = [np.array(units) for units in _exchangeable_blocks(y, groups, batches, one_side)]
+    if all(len(np.unique(y[rows])) == 1 for rows in strata):
+        return [np.arange(len(y))[:, None]]
+    return strata
 
 
 def _exchangeable_blocks(

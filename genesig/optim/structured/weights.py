@@ -1,6 +1,13 @@
-"""Weights with which large and small, correlated and uncorrelated blocks compete fairly."""
+"""Weights with which blocks of every size and correlation are as likely to come in by chance.
+
+A block comes in if its norm ``||A_k'y||``, over its weight, is about the largest of all blocks.
+Its weight depends on the tail of that norm at the level that the largest reaches by chance.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,46 +16,229 @@ from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import membership
 
 CHUNK = 50  # responses at once, which bounds memory to d times as many numbers
+GATHERED = 100_000  # numbers of the blocks whose Gram matrices are made together
+PADDING = 1.25  # largest of their sizes over the smallest; zeros fill up the others
+
+NEAR = 0.96
+"""A block counts as a winner from this share of the largest norm on.
+
+With 1, all kinds of blocks come first equally often, but large uncorrelated ones are listed too
+often in noise: many of them lie just below the largest. With 0.9 it is the other way round. No
+weight makes both equal.
+"""
+NEWTON_STEPS = 2  # each with the largest norms under the weights before
+LONGEST_STEP = 0.1  # of the logarithm of a weight
+SMALLEST_VARIANCE = 1e-8  # of a squared norm with a mean of 1: below lies the rounding of 24 bits
+BINS = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 1.0)  # of the largest norms, each taken at its mean
 
 
-def permuted_weights(
-    X: Array, Y_permuted: Array, members: Array, starts: Array, quantile: float = 0.99
+def contest_weights(
+    X: Array,
+    Y: Array,
+    Y_permuted: Array,
+    members: Array,
+    starts: Array,
+    strata: Sequence[Array] | None = None,
 ) -> Array:
-    """Return the quantile of ``||A_k'y||`` over responses without effect, (B,).
+    """Return weights with which chance lets every block win equally often, (B,).
 
-    A weight of sqrt(size) prefers correlated sets, one of 1 large ones: under no effect
-    ``||A_k'y||²`` has a mean of tr G_k and a variance of 2 ||G_k||².
+    sqrt(size) prefers correlated blocks, 1 prefers large ones, and a quantile of each norm is fair
+    for one number of blocks only. With these weights each block reaches `NEAR` times the largest
+    of all norms with the same probability. A block without variance has a weight of 0.
 
     Parameters
     ----------
     X : (n, d) array, centred
-    Y_permuted : (n, P) or (n, P, T) array, centred
+    Y : (n, T) array
+    Y_permuted : (n, P, T) array, centred
         The response, permuted as the design allows; of several the norm is that of all together.
     members, starts : (memberships,), (B + 1,) int arrays
         As in `Blocks`.
-    quantile : float
-        The smallest that this share of the permutations does not exceed.
+    strata : sequence of (n_units, unit_size) int arrays, optional
+        Rows whose responses may change places, unit by unit; all rows without it.
     """
-    n, most = Y_permuted.shape[:2]
     blocks = Blocks(members, starts, np.ones(len(starts) - 1))
-    (rows, x), sums = single(X.T[blocks.used]), membership(blocks, np.float32)
-    responses, y = single(Y_permuted.reshape(n, most, -1))
-    squares = np.empty((len(blocks), most), dtype=np.float32)
-    for first in range(0, most, CHUNK):
+    rows, x_scale = single(X.T[blocks.used])
+    responses, y_scale = single(Y_permuted)
+    strata = [np.arange(len(X))[:, None]] if strata is None else strata
+    exchange = Exchange.of(rows, Y / y_scale, strata)
+    null = NullNorms.of(exchange, blocks)
+    weights = np.zeros(len(blocks))
+    varying = np.flatnonzero(null.mean > 0)
+    if len(varying):
+        norms = np.sqrt(squared_norms(rows, responses, blocks)[varying])
+        weights[varying] = equal_chances(null.select(varying), norms)
+    return weights * x_scale * y_scale
+
+
+def equal_chances(null: NullNorms, norms: Array) -> Array:
+    """Return weights (B,) from norms (B, P) over P permutations and their null distribution.
+
+    Each is solved for in log P(||A_k'y|| >= w_k h) = c, with the hurdles h of all permutations.
+    """
+    weights = null.quantiles(min(1 / len(norms), 0.5))
+    for _ in range(NEWTON_STEPS):
+        hurdles, shares = binned(NEAR * np.max(norms / weights[:, None], axis=0))
+        chance, slope = null.exceedance(weights[:, None] * hurdles, shares)
+        step = np.log(chance / chance.mean()) * chance / slope
+        weights *= np.exp(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
+    return weights
+
+
+def binned(values: Array) -> tuple[Array, Array]:
+    """Return the means of the bins of sorted values, and the share of the values in each."""
+    edges = np.unique(np.round(np.array(BINS) * len(values)).astype(int))
+    sizes = np.diff(edges)
+    return np.add.reduceat(np.sort(values), edges[:-1]) / sizes, sizes / len(values)
+
+
+class Exchange(NamedTuple):
+    """``||A'y||²`` of permuted y as ``||A_u'e + A_m||²``, with e of unit covariance."""
+
+    rows: Array  # (d, n_units) A_u of all columns: sums over units, times the response's spread
+    fixed: Array  # (d, T) A_m of all columns: X'E[Y] over the permutations
+    dimensions: int  # in which e varies
+    powers: Array  # (3,) traces of S, S² and S³, S (T, T) the responses' covariance over its trace
+
+    @classmethod
+    def of(cls, columns: Array, Y: Array, strata: Sequence[Array]) -> Exchange:
+        """Sum the rows of each unit and centre them in their stratum; columns is (d, n)."""
+        fixed = np.zeros((len(columns), Y.shape[1]))
+        covariance, parts, dimensions = np.zeros((Y.shape[1], Y.shape[1])), [], 0
+        for rows in strata:
+            units = columns[:, rows].sum(axis=2)
+            mean = Y[rows[:, 0]].mean(axis=0)
+            scatter = (Y[rows[:, 0]] - mean).T @ (Y[rows[:, 0]] - mean)
+            fixed += np.outer(units.sum(axis=1), mean)
+            if len(rows) > 1 and np.trace(scatter) > 0:
+                units -= units.mean(axis=1, keepdims=True)
+                parts.append(units * np.sqrt(np.trace(scatter) / (len(rows) - 1)))
+                covariance += scatter
+                dimensions += len(rows) - 1
+        eigenvalues = np.linalg.eigvalsh(covariance / (np.trace(covariance) or 1.0))
+        powers = np.array([np.sum(eigenvalues**power) for power in (1, 2, 3)])
+        varying = np.concatenate(parts, axis=1) if parts else np.zeros((len(columns), 1))
+        return cls(varying.astype(np.float32), fixed, max(dimensions, 1), powers)
+
+
+class NullNorms(NamedTuple):
+    """Squared norms of blocks over exchanged responses: floor + width Beta(a, b), each (B,).
+
+    The first three moments are those of a quadratic form of a uniform direction in n dimensions,
+    and a + b = n/2: exact if the form has two different eigenvalues. For large n this is the
+    shifted chi-square of Buckley and Eagleson (1988, Austral. J. Statist. 30A, 150-159).
+    """
+
+    mean: Array
+    floor: Array
+    width: Array
+    a: Array
+    b: Array
+
+    @classmethod
+    def of(cls, exchange: Exchange, blocks: Blocks) -> NullNorms:
+        """Take the moments of all blocks."""
+        n, (_, power_2, power_3) = exchange.dimensions, exchange.powers
+        traces, shifts = gram_traces(exchange, blocks)
+        mean = traces[0] + shifts[0]
+        unit = np.where(mean > 0, mean, 1.0)
+        first, second, third = traces / unit ** np.array([[1], [2], [3]])
+        # Raw moments of a Gaussian vector, over those of its length, are those of its direction.
+        raw_second = (first**2 + 2 * second) * n / (n + 2)
+        raw_third = (first**3 + 6 * first * second + 8 * third) * n**2 / ((n + 2) * (n + 4))
+        variance = power_2 * (raw_second - first**2) + shifts[1] / unit**2
+        skew = power_3 * (raw_third - 3 * first * raw_second + 2 * first**3) + shifts[2] / unit**3
+        variance = np.maximum(variance, SMALLEST_VARIANCE)
+        half = n / power_2 / 2  # a + b
+        ratio = skew / variance**1.5 * (half + 2) / (2 * np.sqrt(half + 1))
+        share = (1 - ratio / np.sqrt(4 + ratio**2)) / 2  # a / (a + b)
+        share = np.clip(share, min(0.5 / half, 0.5), max(1 - 0.5 / half, 0.5))
+        width = unit * np.sqrt(variance * (half + 1) / (share * (1 - share)))
+        return cls(mean, unit - width * share, width, half * share, half * (1 - share))
+
+    def select(self, blocks: Array) -> NullNorms:
+        """Return some blocks."""
+        return NullNorms(*(values[blocks] for values in self))
+
+    def quantiles(self, chance: float) -> Array:
+        """Return the norms that chance exceeds with this probability, (B,)."""
+        from scipy.special import betainccinv
+
+        squares = self.floor + self.width * betainccinv(self.a, self.b, chance)
+        return np.asarray(np.sqrt(squares))
+
+    def exceedance(self, norms: Array, shares: Array) -> tuple[Array, Array]:
+        """Return P(norm >= h) over hurdles h (B, H) with their shares (H,), and -dP / d log h."""
+        from scipy.special import betainc, betaln
+
+        a, b = self.a[:, None], self.b[:, None]
+        place = (norms**2 - self.floor[:, None]) / self.width[:, None]
+        place = np.clip(place, 1e-9, 1 - 1e-9)
+        log_density = (a - 1) * np.log(place) + (b - 1) * np.log1p(-place) - betaln(a, b)
+        slope = np.exp(log_density) * 2 * norms**2 / self.width[:, None]
+        chance = betainc(b, a, 1 - place) @ shares
+        return np.maximum(chance, 1e-300), np.maximum(slope @ shares, 1e-300)
+
+
+def gram_traces(exchange: Exchange, blocks: Blocks) -> tuple[Array, Array]:
+    """Return traces of G, G² and G³, G = A_u A_u', and what A_m adds to the moments, (3, B) each.
+
+    The moments are the mean, the variance and the third central moment.
+    """
+    traces, shifts = np.zeros((2, 3, len(blocks)))
+    rows = np.concatenate([exchange.rows, np.zeros_like(exchange.rows[:1])])  # the last one pads
+    fixed = np.concatenate([exchange.fixed, np.zeros_like(exchange.fixed[:1])])
+    shifted = bool(np.abs(fixed).max() > 1e-6 * np.abs(rows).max())
+    for numbers, padded in blocks_by_size(blocks, rows.shape[1]):
+        A = rows[padded]
+        B = A.transpose(0, 2, 1)
+        gram = A @ B if A.shape[1] < A.shape[2] else B @ A
+        traces[0, numbers] = np.einsum("kii->k", gram)
+        traces[1, numbers] = np.einsum("kij,kij->k", gram, gram)
+        traces[2, numbers] = np.einsum("kij,kij->k", gram @ gram, gram)
+        if shifted:
+            along = B @ fixed[padded]
+            shifts[0, numbers] = np.square(fixed[padded]).sum(axis=(1, 2))
+            shifts[1, numbers] = 4 * np.square(along).sum(axis=(1, 2)) * exchange.powers[1]
+            shifts[2, numbers] = 24 * np.square(A @ along).sum(axis=(1, 2)) * exchange.powers[2]
+    return traces, shifts
+
+
+def blocks_by_size(blocks: Blocks, n: int) -> Iterator[tuple[Array, Array]]:
+    """Yield blocks of about one size, and their columns (number, size), filled up with -1."""
+    sizes = blocks.sizes()
+    order = np.argsort(sizes, kind="stable")
+    first = 0
+    while first < len(order):
+        smallest = sizes[order[first]]
+        number = max(1, GATHERED // (n * smallest))
+        numbers = order[first : first + number]
+        numbers = numbers[sizes[numbers] <= PADDING * smallest]
+        offset = np.arange(sizes[numbers[-1]])
+        is_member = offset < sizes[numbers][:, None]
+        membership_number = np.where(is_member, blocks.starts[numbers][:, None] + offset, 0)
+        yield numbers, np.where(is_member, blocks.place[membership_number], -1)
+        first += len(numbers)
+
+
+def squared_norms(rows: Array, responses: Array, blocks: Blocks) -> Array:
+    """Return ``||A_k'y||²`` of columns (d, n) and responses (n, P, T), (B, P)."""
+    sums = membership(blocks, np.float32)
+    n, n_permutations = responses.shape[:2]
+    squares = np.empty((len(blocks), n_permutations), dtype=np.float32)
+    for first in range(0, n_permutations, CHUNK):
         part = responses[:, first : first + CHUNK]
-        G = rows @ part.reshape(n, -1)
-        G *= G
-        of_column = G.reshape(len(G), *part.shape[1:]).sum(axis=2) if part.shape[2] > 1 else G
+        products = rows @ part.reshape(n, -1)
+        products *= products
+        of_column = products.reshape(len(rows), *part.shape[1:]).sum(axis=2)
         squares[:, first : first + CHUNK] = sums @ of_column
-    place = min(int(np.ceil(quantile * most)), most) - 1
-    squares.partition(place, axis=1)
-    return np.asarray(x * y * np.sqrt(squares[:, place].astype(float)))
+    return squares
 
 
 def single(array: Array) -> tuple[Array, float]:
     """Return numbers of 24 bits, at most 1, and what they were divided by.
 
-    Enough for a quantile of few, in half the time and whatever the units.
+    Enough for a probability, in half the time and whatever the units.
     """
     scale = float(np.abs(array).max(initial=0)) or 1.0
     return np.ascontiguousarray(array / scale, dtype=np.float32), scale

@@ -16,7 +16,7 @@ from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.path import block_paths, tau_maxima
 from genesig.optim.structured.solution import BlockPath
-from genesig.optim.structured.weights import permuted_weights
+from genesig.optim.structured.weights import contest_weights
 from genesig.optim.training import training_sets
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
@@ -89,54 +89,43 @@ class SetsProtocol:
         return np.sort(np.asarray(self.mu, dtype=float))[::-1]
 
 
-PERMUTATIONS = 500
+PERMUTATIONS = 200
+"""Enough for the mean over the largest of all norms, which differs little between permutations."""
 
 
-def permuted(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
-    """Return `permuted_weights`; a gene by itself weighs at least what a Gaussian one would, (B,).
+class NullResponses(NamedTuple):
+    """The training response, and what it would be if expression told nothing of it."""
 
-    Of a gene that differs in one sample only, every shuffled sum is of the same size: its quantile
-    is no larger than the sum itself, and it would always seem to be as good as 1 in 100.
-    """
-    found = permuted_weights(Z, shuffled, members, starts)
-    alone = np.flatnonzero(np.diff(starts) == 1)
-    least = gaussian(shuffled[:, 0]) * np.linalg.norm(Z[:, members[starts[alone]]], axis=0)
-    found[alone] = np.maximum(found[alone], least)
-    return found
+    Y: Array  # (n, T), centred
+    permuted: Array  # (n, P, T), as groups and batches allow
+    strata: list[Array]  # (n_units, unit_size) rows that change places, see `response_strata`
 
 
-def gaussian(Y: Array) -> float:
-    """Return the 99 % quantile of ||Y'z|| for a Gaussian z of norm 1, Y (n, T) centred.
-
-    ||Y'z||² is a sum of squares of Gaussians whose variances are the eigenvalues of Y'Y/n. It is
-    taken as a chi-square of the same mean and variance (Satterthwaite 1946), which it is for one
-    response, and for classes over the root of their shares, whose eigenvalues are 1 and a 0.
-    """
-    from scipy.special import chdtri
-
-    size = np.linalg.eigvalsh(Y.T @ Y / len(Y))
-    total, square = float(size.sum()), float(size @ size)
-    return float(np.sqrt(square / total * chdtri(total**2 / square, 0.01)))
+def permuted(Z: Array, null_responses: NullResponses, members: Array, starts: Array) -> Array:
+    """Return `contest_weights`, (B,)."""
+    Y, Y_permuted, strata = null_responses
+    return contest_weights(Z, Y, Y_permuted, members, starts, strata)
 
 
-def of_size(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
+def of_size(Z: Array, null_responses: NullResponses, members: Array, starts: Array) -> Array:
     """Return the square root of each block's size, (B,)."""
-    found: Array = np.sqrt(np.diff(starts).astype(float))
-    return found
+    return np.asarray(np.sqrt(np.diff(starts).astype(float)))
 
 
-def equal(Z: Array, shuffled: Array, members: Array, starts: Array) -> Array:
+def equal(Z: Array, null_responses: NullResponses, members: Array, starts: Array) -> Array:
     """Return 1 for each block, (B,)."""
     return np.ones(len(starts) - 1)
 
 
-def weighted(name: str, Z: Array, shuffled: Array, members: Array, starts: Array) -> Blocks:
+def weighted(
+    name: str, Z: Array, null_responses: NullResponses, members: Array, starts: Array
+) -> Blocks:
     """Return the blocks with the weights of this name; what has no variance is never selected."""
-    found = WEIGHTS[name](Z, shuffled, members, starts)
-    return Blocks(members, starts, np.where(found > 0, found, 1.0))
+    weights = WEIGHTS[name](Z, null_responses, members, starts)
+    return Blocks(members, starts, np.where(weights > 0, weights, 1.0))
 
 
-WEIGHTS: dict[str, Callable[[Array, Array, Array, Array], Array]] = {
+WEIGHTS: dict[str, Callable[[Array, NullResponses, Array, Array], Array]] = {
     "permuted": permuted,
     "size": of_size,
     "equal": equal,

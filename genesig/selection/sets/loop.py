@@ -12,7 +12,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.splits.folds import SET_WEIGHTS, generator, spawn_key
-from genesig.data.splits.permute import shuffled
+from genesig.data.splits.permute import response_strata, shuffled
 from genesig.data.steps.normalise import learned_steps, moment_settings
 from genesig.errors import GenesigError
 from genesig.optim.classes import discriminant
@@ -35,6 +35,7 @@ from genesig.selection.sets.ground import (
     Choice,
     Ground,
     Members,
+    NullResponses,
     SetsProtocol,
     choose,
     grounds,
@@ -175,8 +176,10 @@ class Study:
     def _model(self, X: Array, task: Task, members: Members, genes: Array) -> Model:
         every = grounds(X, task, **moment_settings(self.folds))
         ground = next(every)
-        Z, turned = ground.Z[task.train], self._shuffled(task, ground.Y)
-        blocks = weighted(self.protocol.weights, Z, turned, members.members, members.starts)
+        responses = self._null_responses(task, ground.Y)
+        blocks = weighted(
+            self.protocol.weights, ground.Z[task.train], responses, members.members, members.starts
+        )
         choice = choose(task, every, blocks, self.protocol)
         tau, mu = self.protocol.tau_fractions(), self.protocol.mu_grid()
         design = ground.design(blocks)
@@ -184,16 +187,17 @@ class Study:
                            self.protocol.tolerance, self.protocol.most)  # fmt: skip
         return Model(task, genes, members, ground, design, path, choice, self.protocol)
 
-    def _shuffled(self, task: Task, Y: Array) -> Array:
-        """Return training responses that have lost their samples, (n, P, T)."""
+    def _null_responses(self, task: Task, Y: Array) -> NullResponses:
+        """Permute the training response (n, T) as groups and batches allow."""
         groups, batches = (
-            None if each is None else each[task.train]
-            for each in (self.dataset.groups(), self.dataset.batches())
+            None if labels is None else labels[task.train]
+            for labels in (self.dataset.groups(), self.dataset.batches())
         )
-        _, first, place = np.unique(Y, axis=0, return_index=True, return_inverse=True)
+        _, first, code = np.unique(Y, axis=0, return_index=True, return_inverse=True)
+        code = code.ravel()
         rng = generator(self.splits.seed, spawn_key(SET_WEIGHTS, permutation=task.permutation))
-        turned = shuffled(place.ravel(), groups, batches, PERMUTATIONS, rng).astype(int)
-        return np.asarray(Y[first[turned]])
+        codes = shuffled(code, groups, batches, PERMUTATIONS, rng).astype(int)
+        return NullResponses(Y, Y[first[codes]], response_strata(code, groups, batches))
 
 
 def _row(model: Model) -> dict[str, Any]:
