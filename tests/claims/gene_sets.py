@@ -7,6 +7,7 @@ finding in one noise study of five.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from block_studies import nonlinear_outer as nonlinear_fits
 from block_studies import sets_outer as outer
 from certificate import Array, Claim, Trial
 from gathered_study import make_dataset
+from noise_sets import FOUR_KINDS, first_shares, noise_sets
 from settings import LINEAR, MOMENTS, SPLITS
 
 from genesig.data.splits.draw import draw_splits
@@ -98,6 +100,36 @@ def sets_in_noise(seed: int) -> Mapping[str, float]:
     return {"small": float(p <= 0.05), "half": float(p <= 0.5), "error": error}
 
 
+KINDS = ("small_loose", "small_tight", "large_loose", "large_tight")  # as in `FOUR_KINDS`
+KIND_NAMES = ("10 independent genes", "10 genes, r .5", "30 independent genes", "30 genes, r .5")
+STUDY = {"tau_min": 0.1, "tau_count": 15, "tolerance": 1e-6}  # the default settings
+
+
+def kinds_in_lists(seed: int) -> Mapping[str, float]:
+    """Return the share of each kind among the selected sets of a study of twelve."""
+    X, blocks, kind = noise_sets(np.random.default_rng(seed), SAMPLES, FOUR_KINDS, 12)
+    dataset = make_dataset(X, np.where(np.arange(SAMPLES) % 2, 1.0, -1.0))
+    sets = gene_sets([blocks.columns(k) for k in range(len(blocks))])
+    fits = outer((dataset, draw_splits(dataset, seed=seed, **SPLITS), sets), **STUDY)
+    count = np.bincount(kind[fits.indices], minlength=len(KINDS))
+    return dict(zip(KINDS, (count / (count.sum() or np.nan)).tolist(), strict=True))
+
+
+def kinds_first(n_sets: int, seed: int) -> Mapping[str, float]:
+    """Return the share of permutations in which a set of each kind is the first to come in."""
+    rng = np.random.default_rng(seed)
+    share = first_shares(rng, noise_sets(rng, SAMPLES, FOUR_KINDS, n_sets), 100)
+    return dict(zip(KINDS, share.tolist(), strict=True))
+
+
+def share_claims(number: str, promise: str, low: float, high: float) -> tuple[Claim, ...]:
+    """Return a claim for each kind of set."""
+    return tuple(
+        Claim(key, f"{number}: {name}", promise, low, high)
+        for key, name in zip(KINDS, KIND_NAMES, strict=True)
+    )
+
+
 def bent_in_noise(seed: int) -> Mapping[str, float]:
     """Select by derivative penalties, and by the Feature Vector Machine."""
     X = np.random.default_rng(seed).standard_normal((SAMPLES, 60))
@@ -149,6 +181,25 @@ TRIALS: tuple[Trial, ...] = (
         ),
         draws=200,
         few=1,
+    ),
+    Trial(
+        SETS,
+        "noise: 40 samples, 12 sets, three of each of four kinds, default settings",
+        kinds_in_lists,
+        share_claims("share of the selected sets", ".18 to .32 (.25 is fair)", 0.18, 0.32),
+        draws=200,
+        few=3,
+    ),
+    *(
+        Trial(
+            SETS,
+            f"noise: 40 samples, {n_sets:,} sets, four kinds in equal number",
+            partial(kinds_first, n_sets),
+            share_claims("share of the first sets", ".16 to .32 (.25 is fair)", 0.16, 0.32),
+            draws=draws,
+            few=few,
+        )
+        for n_sets, draws, few in ((4, 200, 20), (200, 50, 2), (5000, 20, 1))
     ),
     Trial(
         BENT,
