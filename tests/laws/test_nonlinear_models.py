@@ -19,6 +19,7 @@ from genesig.selection.nonlinear.ground import (
     dependence,
     doubled_ranks,
     linear_blocks,
+    midpoint,
     prepare_training_set,
     screen,
 )
@@ -205,3 +206,10 @@ def test_numbers_are_not_cut():
     y = 5 + X[:, 0] + 0.1 * rng.standard_normal(30)
     fits = outer(*study(X, y, task="regression"))
     assert abs(fits.scores.mean() - 5) < 0.5
+
+
+def test_midpoint_is_the_mean_of_the_class_means_of_held_out_scores():
+    folds = [np.array([-1.0, -1.0]), np.array([-1.0, 1.0])]
+    held_out = [(np.zeros(len(y)), y) for y in folds]
+    assert midpoint(np.array([6.0, 10.0]), held_out) == (6 / 3 + 10 / 1) / 2
+    assert midpoint(np.array([6.0, 0.0]), held_out[:1]) == 0
