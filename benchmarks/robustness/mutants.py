@@ -67,7 +67,7 @@ OTHER_OPERATOR = {
     ast.Pow: ast.Mult,
 }
 JIT_DECORATORS = {"compiled", "inner", "part", "made_here"}  # of genesig.compiled
-LEFT_OUT = {"toy", "chaos", "golden", "notebook"}  # folders: tests of whole studies
+LEFT_OUT = {"toy", "chaos", "golden"}  # folders: tests of whole studies
 LEFT_OUT |= {"test_in_browser.py", "test_print.py"}  # a browser needs more memory than MAX_MEMORY
 MAX_FILES = 25  # test files of one mutant
 MAX_NEW_FILES = 10  # of one that is imported and collected again
