@@ -17,7 +17,7 @@ from genesig.cli import main
 from genesig.data.files.columns import covariates
 from genesig.data.files.config_text import on_top
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.first_look import _covariates, _steps
+from genesig.data.files.first_look import _covariates, _of_floor, _steps
 from genesig.data.files.readers import load_schema
 from genesig.data.study.scale_check import check_scale
 from genesig.data.validate import resolve_config
@@ -454,3 +454,8 @@ def test_a_sample_table_of_other_samples_is_named(
     (line,) = capsys.readouterr().err.splitlines()
     assert "e.tsv: no sample of" in line
     assert not (tmp_path / "mine").exists()
+
+
+def test_values_at_the_floor_are_not_counted_below_it() -> None:
+    (text,) = _of_floor(np.array([[8.0, 16.0, 32.0, 0.0]]), {"floor": 16.0})
+    assert "25 % of the values lie below" in text

@@ -165,6 +165,6 @@ def test_the_command_line_says_it_too(limits: str, word: str, tmp_path: Path) ->
 
 
 def test_sizes_and_memory() -> None:
-    sizes = [size_of(number) for number in (0, 999, 14_000_000, 3.2e9, 23e9)]
-    assert sizes == ["0 bytes", "999 bytes", "14 MB", "3.2 GB", "23 GB"]
+    sizes = [size_of(number) for number in (0, 999, 1000, 14_000_000, 3.2e9, 23e9)]
+    assert sizes == ["0 bytes", "999 bytes", "1 kB", "14 MB", "3.2 GB", "23 GB"]
     assert memory() > 1e8

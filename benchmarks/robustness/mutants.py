@@ -1,55 +1,124 @@
-"""Which wrong operators and numbers no test would notice, of some put into the package at random.
+"""Count the mutants of the package that quick tests, slow tests or no tests notice.
 
-    python benchmarks/robustness/mutants.py [--number 30] [--seed 0] [--under report] [--seconds 60]
+    python benchmarks/robustness/mutants.py FOLDER --under data optim,compiled --number 30 --seed 1
 
-Each mutant is the package with one change: ``<`` for ``<=``, ``+`` for ``-``, ``and`` for ``or``,
-n + 1 for n, True for False. The quick tests of the nearest files run first (README's test line):
-files that name the module, then those that name its importers. Where all of them pass, the slow
-tests of these files run (``.ci/run tests``). The last line counts both tiers and the survivors.
-Kernels run uncompiled, as to compile each mutant would take longer than its tests.
+A mutant is the package with one change: ``<`` for ``<=``, ``+`` for ``-``, ``and`` for ``or``,
+n + 1 for n, True for False. Of each place named by ``--under`` so many are drawn. The tests of the
+nearest files run, first the quick ones (README's test line), then the slow ones, until one fails.
+A file is near if it imports the module, by few steps, and has the words of its path in its own.
+
+The copy of the checkout in FOLDER and its compiled code are kept from run to run. Its tests are
+collected once. For each mutant a fork of this process gets the changed functions and runs the
+tests; what is no function, and what is compiled, is imported and collected again, uncompiled.
+
+Limits are in processor time, so that a busy machine changes nothing: `--seconds` for the tests of
+one tier, MAX_TEST_SECONDS for one test. A test beyond its limit kills the mutant only if it ends
+in time without the mutant. Mutants of which not all tests ran in time are counted apart.
 """
 
 from __future__ import annotations
 
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy: a process with threads must not fork
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # else each process would compile the whole package
+
 import argparse
 import ast
-import os
+import gc
+import importlib.util
+import inspect
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
-import tempfile
-from collections import Counter
+import threading
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import CodeType, FunctionType
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
-OTHER = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
-    ast.And: ast.Or, ast.Or: ast.And, ast.Pow: ast.Mult,
-}  # fmt: skip
-RUN_ALL = ("toy", "chaos", "golden", "notebook")  # whole studies
-MAX_FILES = 8  # test files that run for one mutant
-KERNELS = ("genesig/compiled", "genesig/optim")
-QUICK_KILL = "killed by a quick test"
-SLOW_KILL = "killed by a slow test only"
+OTHER_OPERATOR = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Pow: ast.Mult,
+}
+JIT_DECORATORS = {"compiled", "inner", "part", "made_here"}  # of genesig.compiled
+LEFT_OUT = {"toy", "chaos", "golden"}  # folders: tests of whole studies
+LEFT_OUT |= {"test_in_browser.py", "test_print.py"}  # a browser needs more memory than MAX_MEMORY
+MAX_FILES = 25  # test files of one mutant
+MAX_NEW_FILES = 10  # of one that is imported and collected again
+MAX_TEST_SECONDS = 40
+MAX_MEMORY = 12 * 2**30  # bytes of address space, as a mutant may ask for any array
+QUICK = "not slow"
+OUTCOMES = {"not slow": "killed by quick tests", "slow": "killed by slow tests only"}
 SURVIVED = "survived"
-OUT_OF_TIME = "out of time"
-NO_TEST = 5  # pytest's exit code where it collects no test
+UNFINISHED = "survived the tests that ran in time"
 
 
-def changed(node: ast.AST) -> ast.AST | None:
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one file."""
+
+    path: str  # relative to the copy
+    line: int
+    uncompiled: bool  # it may change compiled code
+    change: str
+    place: slice  # bytes that the new code replaces
+    code: str
+
+    def text(self, copy: Path) -> str:
+        """Return the whole changed file."""
+        original = (copy / self.path).read_bytes()
+        start, end = original[: self.place.start], original[self.place.stop :]
+        return (start + self.code.encode() + end).decode()
+
+
+@dataclass(frozen=True)
+class TestRun:
+    """Outcome of some test files: the failed test ("" if none), and whether all tests ran."""
+
+    failure: str
+    finished: bool
+    last_test: str = ""
+    too_long: bool = False  # the last test passed MAX_TEST_SECONDS
+
+
+# The mutants of a file.
+
+
+def mutated(node: ast.AST) -> ast.AST | None:
     """Return a node with its operator or its number changed, None for any other node."""
     match node:
-        case ast.Compare(left, [sign], right) if type(sign) in OTHER:
-            return ast.Compare(left, [OTHER[type(sign)]()], right)
-        case ast.BinOp(left, sign, right) if type(sign) in OTHER:
-            return ast.BinOp(left, OTHER[type(sign)](), right)
+        case ast.Compare(left, [sign], right) if type(sign) in OTHER_OPERATOR:
+            return ast.Compare(left, [OTHER_OPERATOR[type(sign)]()], right)
+        case ast.BinOp(left, sign, right) if type(sign) in OTHER_OPERATOR:
+            return ast.BinOp(left, OTHER_OPERATOR[type(sign)](), right)
         case ast.BoolOp(sign, values):
-            return ast.BoolOp(OTHER[type(sign)](), values)
+            return ast.BoolOp(OTHER_OPERATOR[type(sign)](), values)
         case ast.Constant(bool(value)):
             return ast.Constant(not value)
         case ast.Constant(int(value) | float(value)):
@@ -57,139 +126,475 @@ def changed(node: ast.AST) -> ast.AST | None:
     return None
 
 
-def read_as_code(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes below that are run: no annotation, no decorator, no text put together."""
-    yield node
-    for name, below in ast.iter_fields(node):
+def walk_code(node: ast.AST, parents: tuple[ast.AST, ...] = ()) -> Iterator[tuple[ast.AST, ...]]:
+    """Yield each node that is run, after its parents: no annotation, decorator or f-string."""
+    chain = (*parents, node)
+    yield chain
+    for name, value in ast.iter_fields(node):
         if name not in {"annotation", "returns", "decorator_list"}:
-            for child in below if isinstance(below, list) else [below]:
+            for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
-                    yield from read_as_code(child)
+                    yield from walk_code(child, chain)
 
 
-def mutants(file: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, what is changed, the whole changed text) of each mutant of a file."""
+def is_compiled(function: ast.AST) -> bool:
+    """Tell whether a function has a decorator of genesig.compiled."""
+    names = {ast.unparse(decorator) for decorator in getattr(function, "decorator_list", [])}
+    return bool(names & JIT_DECORATORS)
+
+
+def mutants_of(copy: Path, file: Path) -> Iterator[Mutant]:
+    """Yield each mutant of a file."""
     text = file.read_bytes()
-    lines = [0]
+    starts = [0]
     for line in text.splitlines(keepends=True):
-        lines.append(lines[-1] + len(line))
-    for node in read_as_code(ast.parse(text)):
-        if (other := changed(node)) is None:
+        starts.append(starts[-1] + len(line))
+    tree = ast.parse(text)
+    has_compiled = any(is_compiled(node) for node in ast.walk(tree))
+    for chain in walk_code(tree):
+        node = chain[-1]
+        if (new_node := mutated(node)) is None:
             continue
-        start = lines[node.lineno - 1] + node.col_offset
-        end = lines[node.end_lineno - 1] + node.end_col_offset
-        new = f"({ast.unparse(other)})"
-        whole = text[:start] + new.encode() + text[end:]
-        yield node.lineno, f"{ast.unparse(node)}  ->  {new}", whole.decode()
+        new = f"({ast.unparse(new_node)})"
+        start = starts[node.lineno - 1] + node.col_offset
+        end = starts[node.end_lineno - 1] + node.end_col_offset
+        functions = [n for n in chain if isinstance(n, ast.FunctionDef | ast.Lambda)]
+        yield Mutant(
+            path=file.relative_to(copy).as_posix(),
+            line=node.lineno,
+            uncompiled=any(map(is_compiled, functions)) or (has_compiled and not functions),
+            change=f"{ast.unparse(node)}  ->  {new}",
+            place=slice(start, end),
+            code=new,
+        )
 
 
-def named(text: str) -> set[str]:
+# The test files that may notice a mutant.
+
+
+def imports_of(text: str) -> set[str]:
     """Return the modules of the package that a Python file imports, by ``from`` or by name."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("genesig"):
-            found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+            modules |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
         elif isinstance(node, ast.Import):
-            found |= {each.name for each in node.names}
-    return found | set(re.findall(r"genesig(?:\.\w+)+", text))
+            modules |= {name.name for name in node.names}
+    return modules | set(re.findall(r"genesig(?:\.\w+)+", text))
 
 
-def nearest(module: str, importers: dict[str, set[str]], tests: dict[Path, set[str]]) -> list[Path]:
-    """Return the test files that name a module, then those that name its importers."""
-    chosen, near, seen, stem = [], {module}, set(), module.rpartition(".")[2]
-    while near and len(chosen) < MAX_FILES:
-        new = [file for file, names in tests.items() if names & near and file not in chosen]
-        chosen += sorted(new, key=lambda file: (stem not in file.stem, len(tests[file]), file))
-        seen |= near
-        near = {one for one, names in importers.items() if names & near} - seen
-    return chosen[:MAX_FILES]
+def module_of(path: str) -> str:
+    """Return the name of the module in a file of the package."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def run_tests(copy: Path, tests: list[str | Path], marks: str, seconds: int, jit: bool) -> str:
-    """Return the first test that fails on the copy, or SURVIVED or OUT_OF_TIME.
-
-    `marks` is the ``-m`` of pytest, `seconds` the limit of processor time, which a busy machine
-    does not shorten. A crash before any test has failed counts as a failure of the first file.
-    """
-    pytest_command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-x", "-m", marks,
-                      "-p", "no:cacheprovider"]  # fmt: skip
-    limit = ["bash", "-c", f'ulimit -t {seconds}; exec "$@"', "-"]
-    environment = os.environ | {
-        "PYTHONPATH": str(copy),
-        "XDG_CACHE_HOME": str(copy / "cache"),
-        "NUMBA_DISABLE_JIT": "0" if jit else "1",
-    }
-    done = subprocess.run(
-        [*limit, *pytest_command, *map(str, tests)],
-        cwd=copy, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if done.returncode in (0, NO_TEST):
-        return SURVIVED
-    if done.returncode < 0:
-        return OUT_OF_TIME
-    failures = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    return failures[0] if failures else f"{tests[0]} (crashed)"
+def words_of(path: str) -> set[str]:
+    """Return the words of a path, without those of every path."""
+    return set(re.findall(r"[a-z0-9]+", path.removesuffix(".py"))) - {"genesig", "tests", "test"}
 
 
-def judge(copy: Path, tests: list[Path], seconds: int, jit: bool) -> tuple[str, str]:
-    """Return what became of a mutant, and the test that failed ("" where none did)."""
-    if not tests:
-        return SURVIVED, ""
-    for kill, marks in ((QUICK_KILL, "not slow"), (SLOW_KILL, "slow")):
-        outcome = run_tests(copy, list(tests), marks, seconds, jit)
-        if outcome not in (SURVIVED, OUT_OF_TIME):
-            return kill, outcome
-    return outcome, ""
+class TestFiles:
+    """The modules of the package that each module and each test file import."""
+
+    def __init__(self, copy: Path) -> None:
+        self.modules = {
+            path.relative_to(copy).as_posix(): imports_of(path.read_text())
+            for path in sorted(copy.glob("genesig/**/*.py"))
+        }
+        self.tests = {
+            path.relative_to(copy).as_posix(): imports_of(path.read_text())
+            for path in sorted(copy.glob("tests/**/test_*.py"))
+            if not LEFT_OUT & set(path.parts[-2:])
+        }
+
+    def nearest(self, mutant: Mutant) -> list[str]:
+        """Return the test files that import a module, those with the most words of its path first.
+
+        Of equal files the fewest imports between module and test count, then the fewest imports.
+        """
+        distance: dict[str, int] = {}
+        near, step = {module_of(mutant.path)}, 0
+        seen: set[str] = set()
+        while near:
+            for file, names in self.tests.items():
+                if names & near:
+                    distance.setdefault(file, step)
+            seen |= near
+            near = {module_of(p) for p, names in self.modules.items() if names & near} - seen
+            step += 1
+        words = words_of(mutant.path)
+        stem = words_of(Path(mutant.path).stem)
+
+        def order(file: str) -> tuple[int, int, int, str]:
+            shared = len(words & words_of(file)) + len(stem & words_of(file))
+            return (distance[file] > 0) - shared, distance[file], len(self.tests[file]), file
+
+        return sorted(distance, key=order)[:MAX_FILES]
+
+
+# One run of tests in a process of its own.
+
+
+class Watch:
+    """Pytest plugin of the child: it reports each test, and ends the run in time."""
+
+    def __init__(self, pipe: int, seconds: int) -> None:
+        self.pipe = pipe
+        self.seconds = seconds
+        self.start = 0.0  # processor time of the first test
+        self.stop = False
+
+    def tell(self, kind: str, test: str = "") -> None:
+        os.write(self.pipe, f"{kind} {test}\n".encode())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.tell("start", nodeid)
+        self.start = self.start or time.process_time()
+        limit = int(time.process_time()) + MAX_TEST_SECONDS
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        if self.start and time.process_time() - self.start > self.seconds and not self.stop:
+            self.stop = True
+            self.tell("unfinished")
+            item.session.shouldstop = "out of time"
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.stop = True
+            self.tell("failed", report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.tell("failed", report.nodeid)
+
+
+PYTEST = [
+    "-n",
+    "0",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "-W",
+    "ignore::pytest.PytestAssertRewriteWarning",
+]
+
+
+def enter(copy: Path) -> None:
+    """Make the copy the working folder, its package the one that this and new processes import."""
+    os.chdir(copy)
+    sys.dont_write_bytecode = False
+    sys.path.insert(0, str(copy))
+    os.environ |= {"PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(copy.parent / "cache")}
+
+
+def write(file: Path, text: str) -> None:
+    """Write a module and delete its bytecode, which may look as young and as long."""
+    file.write_text(text)
+    Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
+
+
+def own_code(code: CodeType) -> tuple:
+    """Return what a code object does itself, without the code objects inside it."""
+    constants = [repr(value) for value in code.co_consts if not isinstance(value, CodeType)]
+    return code.co_code, constants, code.co_names, code.co_freevars
+
+
+def changed_code(code: CodeType, new: CodeType) -> list[tuple[CodeType, CodeType]]:
+    """Return pairs of code objects that differ, or hold one that does, the innermost first."""
+    inside = [
+        pair
+        for value, new_value in zip(code.co_consts, new.co_consts, strict=False)
+        if isinstance(value, CodeType) and isinstance(new_value, CodeType)
+        for pair in changed_code(value, new_value)
+    ]
+    return [*inside, (code, new)] if inside or own_code(code) != own_code(new) else []
+
+
+class LiveFunctions:
+    """The functions of the copy in this process, by file, name and line."""
+
+    def __init__(self, copy: Path) -> None:
+        self.copy = copy
+        self.functions: dict[tuple[str, str, int], list[FunctionType]] = defaultdict(list)
+        for value in gc.get_objects():
+            if isinstance(value, FunctionType):
+                code = value.__code__
+                if code.co_filename.startswith(str(copy)):
+                    self.functions[self.key(code)].append(value)
+
+    def key(self, code: CodeType) -> tuple[str, str, int]:
+        return code.co_filename, code.co_qualname, code.co_firstlineno
+
+    def changes(self, mutant: Mutant) -> list[tuple[FunctionType, CodeType]] | None:
+        """Return functions and their new code; None if a module or a class must run again."""
+        file = str(self.copy / mutant.path)
+        codes = [
+            compile(text, file, "exec", dont_inherit=True)
+            for text in ((self.copy / mutant.path).read_text(), mutant.text(self.copy))
+        ]
+        pairs = changed_code(*codes)
+        of_functions = [pair for pair in pairs if pair[0].co_flags & inspect.CO_OPTIMIZED]
+        others = [pair for pair in pairs if not pair[0].co_flags & inspect.CO_OPTIMIZED]
+        if not of_functions or any(own_code(code) != own_code(new) for code, new in others):
+            return None
+        found = [
+            (function, new)
+            for code, new in of_functions
+            for function in self.functions.get(self.key(code), [])
+        ]
+        return found or None
+
+
+def isolate() -> None:
+    """Take output, signals and memory of a child apart from its parent."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+
+
+def forget(copy: Path, modules: bool) -> None:
+    """Clear what functions of the copy have kept, or all of its modules."""
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(str(copy)):
+            if modules:
+                del sys.modules[name]
+                continue
+            for value in list(vars(module).values()):
+                if (
+                    callable(getattr(value, "cache_clear", None))
+                    and "/optim/" not in module.__file__
+                ):
+                    value.cache_clear()
+
+
+def run_collected(items: list[pytest.Item], watch: Watch) -> int:
+    """Run tests that this process has collected; return pytest's exit code."""
+    items[0].config.pluginmanager.register(watch)
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        if watch.stop:
+            break
+    return int(pytest.ExitCode.OK)
+
+
+def run_anew(
+    copy: Path, mutant: Mutant | None, uncompiled: bool, tests: list[str], marks: str, watch: Watch
+) -> int:
+    """Import the copy with the mutant, collect and run tests; return pytest's exit code."""
+    forget(copy, modules=True)
+    if uncompiled:
+        import numba
+
+        os.environ["NUMBA_DISABLE_JIT"] = "1"
+        numba.config.DISABLE_JIT = True
+    importlib.import_module("genesig.compiled")  # its cache is named by the sources without mutant
+    if mutant:
+        write(copy / mutant.path, mutant.text(copy))
+        if module := sys.modules.get(module_of(mutant.path)):
+            importlib.reload(module)
+    basetemp = ["--basetemp", str(copy.parent / "temporary")]
+    return int(pytest.main([*PYTEST, "-x", "-m", marks, *basetemp, *tests], plugins=[watch]))
+
+
+class MutantSession:
+    """Pytest plugin of the parent: it draws mutants where pytest would run the tests."""
+
+    def __init__(self, copy: Path, options: argparse.Namespace) -> None:
+        self.copy = copy
+        self.options = options
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.files = TestFiles(self.copy)
+        self.functions = LiveFunctions(self.copy)
+        self.items: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
+        for item in session.items:
+            marks = "slow" if item.get_closest_marker("slow") else QUICK
+            self.items[item.nodeid.partition("::")[0], marks].append(item)
+        gc.freeze()  # forks share these objects
+        for places in self.options.under:
+            self.draw(tuple(f"genesig/{place}" for place in places.split(",")))
+        return True
+
+    def draw(self, places: tuple[str, ...]) -> None:
+        """Print drawn mutants with what became of each, and a count."""
+        paths = [self.copy / path for path in self.files.modules if path.startswith(places)]
+        candidates = [mutant for path in paths for mutant in mutants_of(self.copy, path)]
+        random.seed(self.options.seed)
+        drawn = random.sample(candidates, min(self.options.number, len(candidates)))
+        if self.options.lines:
+            ends = tuple(self.options.lines)
+            drawn = [m for m in candidates if f"{m.path}:{m.line}".endswith(ends)]
+        counts: Counter[str] = Counter()
+        killers: dict[tuple[bool, str], set[str]] = defaultdict(set)
+        for mutant in drawn:
+            start = time.monotonic()
+            outcome, test = self.judge(mutant)
+            counts[outcome] += 1
+            if test and " (" not in test:
+                marks = next(marks for marks, name in OUTCOMES.items() if name == outcome)
+                killers[mutant.uncompiled, marks].add(test)
+            seconds = time.monotonic() - start
+            text = f"{outcome}: {mutant.path}:{mutant.line}  {mutant.change}  {test}"
+            print(f"{text}  [{seconds:.0f} s]", flush=True)
+        print(f"{' '.join(places)}: {dict(counts)}, of {len(candidates)} mutants", flush=True)
+        for (uncompiled, marks), tests in killers.items():
+            files = sorted({test.partition("::")[0] for test in tests})
+            control = self.run_tests(None, uncompiled, files, marks, 10**4, tests)
+            if control.failure:
+                print(f"fails without a mutant, too: {control.failure}", flush=True)
+
+    def judge(self, mutant: Mutant) -> tuple[str, str]:
+        """Return what became of a mutant, and the test that failed ("" if none did)."""
+        finished = True
+        tests = self.options.tests or self.files.nearest(mutant)
+        seconds = self.options.seconds
+        for marks in self.options.tiers:
+            run = self.run_tests(mutant, mutant.uncompiled, tests, marks, seconds)
+            while run.failure in tests:  # a file that cannot be collected, maybe without the mutant
+                control = self.run_tests(None, mutant.uncompiled, [run.failure], marks, seconds)
+                if control.failure != run.failure:
+                    break
+                tests = [file for file in tests if file != run.failure]
+                run = self.run_tests(mutant, mutant.uncompiled, tests, marks, seconds)
+            if run.too_long and run.last_test:
+                only = {run.last_test}
+                files = [run.last_test.partition("::")[0]]
+                control = self.run_tests(None, mutant.uncompiled, files, marks, seconds, only)
+                if not control.too_long and not control.failure:
+                    run = replace(run, failure=f"{run.last_test} (does not end)")
+            if run.failure:
+                return OUTCOMES[marks], run.failure
+            finished = finished and run.finished
+        return (SURVIVED if finished else UNFINISHED), ""
+
+    def run_tests(
+        self,
+        mutant: Mutant | None,
+        uncompiled: bool,
+        tests: list[str],
+        marks: str,
+        seconds: int,
+        only: set[str] | None = None,
+    ) -> TestRun:
+        """Run test files in a fork, or `only` some of their tests; the copy stays as it is."""
+        items = [
+            item
+            for file in tests
+            for item in self.items.get((file, marks), [])
+            if only is None or item.nodeid in only
+        ]
+        if not items:
+            return TestRun("", True)
+        changes = None if uncompiled or not mutant else self.functions.changes(mutant)
+        anew = uncompiled or (mutant is not None and changes is None)
+        file = self.copy / (mutant.path if mutant else "pyproject.toml")
+        original, stat = file.read_text(), file.stat()
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reader)
+            code = 70
+            watch = Watch(writer, seconds)
+            with suppress(BaseException):
+                isolate()
+                if anew:
+                    chosen = (
+                        sorted(only) if only else [f for f in tests if (f, marks) in self.items]
+                    )
+                    code = run_anew(self.copy, mutant, uncompiled, chosen, marks, watch)
+                else:
+                    if mutant:
+                        write(file, mutant.text(self.copy))  # for the processes of tests
+                    forget(self.copy, modules=False)
+                    for function, new in changes or []:
+                        function.__code__ = new
+                    code = run_collected(items, watch)
+            os._exit(code)
+        os.close(writer)
+        wall_seconds = 50 * MAX_TEST_SECONDS
+        watchdog = threading.Timer(wall_seconds, os.killpg, (child, signal.SIGKILL))
+        watchdog.start()
+        with os.fdopen(reader) as stream:
+            messages = [line.rstrip("\n").partition(" ") for line in stream]
+        status = os.waitpid(child, 0)[1]
+        watchdog.cancel()
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what the tests have left running
+        if mutant:
+            write(file, original)
+            os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        return outcome_of(messages, status)
+
+
+def outcome_of(messages: list[tuple[str, str, str]], status: int) -> TestRun:
+    """Return the outcome of a child by its messages and its status."""
+    failures = [test for kind, _, test in messages if kind == "failed"]
+    started = [test for kind, _, test in messages if kind == "start"]
+    last_test = started[-1] if started else ""
+    unfinished = any(kind == "unfinished" for kind, _, _ in messages)
+    if failures:
+        return TestRun(failures[0], True, last_test)
+    if os.WIFSIGNALED(status):
+        if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+            return TestRun("", False, last_test, too_long=True)
+        return TestRun(f"{last_test} (crashed)", True, last_test)
+    no_failure = {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
+    if not unfinished and os.WEXITSTATUS(status) not in no_failure:
+        return TestRun(f"{last_test or 'import'} (ended)", True, last_test)
+    return TestRun("", not unfinished, last_test)
+
+
+def copy_checkout(copy: Path) -> None:
+    """Copy the files of the checkout that are new or changed, and delete those that are gone."""
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split("\0")
+    files = {name for name in listed if name and (ROOT / name).is_file()}
+    links = {name for name in listed if name and (ROOT / name).is_symlink()}
+    for place in sorted(copy.rglob("*")):
+        name = place.relative_to(copy).as_posix()
+        if place.is_file() and "__pycache__" not in name and name not in files | links:
+            place.unlink()
+    for name in sorted(files | links):
+        source, target = ROOT / name, copy / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if name in links:
+            target.unlink(missing_ok=True)
+            target.symlink_to(source.readlink())
+        elif not target.exists() or source.read_bytes() != target.read_bytes():
+            shutil.copy2(source, target)
 
 
 def main() -> None:
-    """Draw mutants, run their tests, print what became of each and a count."""
+    """Copy the checkout, collect its tests and draw mutants."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--under", default="", help="folder or file of the package")
+    parser.add_argument("folder", type=Path, help="for the copy and its compiled code")
+    parser.add_argument("--under", nargs="+", default=[""], help="folders; commas join some")
+    parser.add_argument("--tiers", nargs="+", choices=OUTCOMES, default=list(OUTCOMES))
+    parser.add_argument("--tests", nargs="+", default=[], help="test files, not the nearest ones")
+    parser.add_argument("--lines", nargs="+", help="every mutant of some lines: cli.py:30")
     for option, default in (("--number", 30), ("--seed", 0), ("--seconds", 60)):
         parser.add_argument(option, type=int, default=default)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "genesig")
-        left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", "build")
-        shutil.copytree(ROOT, copy, ignore=left_out, symlinks=True)
-        counts: Counter[str] = Counter()
-        killers = set()
-        for result, test in sample(copy, options):
-            counts[result] += 1
-            killers |= {test.removesuffix(" (crashed)")} - {""}
-        if killers:
-            seconds = 60 + 5 * len(killers)
-            failure = run_tests(copy, sorted(killers), "slow or not slow", seconds, jit=True)
-            if failure not in (SURVIVED, OUT_OF_TIME):
-                raise SystemExit(f"fails without a mutant, too: {failure}")
-        print(dict(counts))
-
-
-def sample(copy: Path, options: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """Print one drawn mutant after the other; yield (what became of it, the failing test)."""
-    package = sorted(copy.glob("genesig/**/*.py"))
-    module_names = {
-        path: ".".join(path.relative_to(copy).with_suffix("").parts) for path in package
-    }
-    importers = {module_names[path]: named(path.read_text()) for path in package}
-    tests = {path: named(path.read_text()) for path in copy.glob("tests/*/**/test_*.py")
-             if path.parts[-2] not in RUN_ALL}  # fmt: skip
-    folder = copy / "genesig"
-    paths = [p for p in package if str(p.relative_to(folder)).startswith(options.under)]
-    candidates = [(path, *mutant) for path in paths for mutant in mutants(path)]
-    random.seed(options.seed)
-    for path, line, change, text in random.sample(candidates, min(options.number, len(candidates))):
-        original = path.read_text()
-        near = nearest(module_names[path], importers, tests)
-        name = path.relative_to(copy).as_posix()
-        path.write_text(text)
-        try:
-            result, test = judge(copy, near, options.seconds, jit=not name.startswith(KERNELS))
-        finally:
-            path.write_text(original)
-        print(f"{result}: {name}:{line}  {change}  {test}", flush=True)
-        yield result, test
+    copy = options.folder.resolve() / "copy"
+    copy_checkout(copy)
+    enter(copy)
+    marks = QUICK if options.tiers == [QUICK] else ""
+    basetemp = ["--basetemp", str(copy.parent / "temporary")]
+    raise SystemExit(
+        pytest.main(
+            [*PYTEST, "-s", "-m", marks, *basetemp, *options.tests],
+            plugins=[MutantSession(copy, options)],
+        )
+    )
 
 
 if __name__ == "__main__":

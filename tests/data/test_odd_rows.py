@@ -18,7 +18,7 @@ from fitted_models import model_of as _model
 
 from genesig.cli import main
 from genesig.data.files.gene_ids import with_single_ids
-from genesig.data.files.non_genes import annotation_rows
+from genesig.data.files.non_genes import _same, annotation_rows
 from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine, resolve_config
@@ -304,6 +304,12 @@ def test_a_file_that_is_matrix_and_sample_table_leaves_its_label_out(
     code, messages, summary = _validate(capsys, "e.csv", samples="e.csv", label="type")
     assert (code, _genes(summary)) == (0, D)
     assert "3 columns of the sample table: 'type', 'age', 'OS'" in messages[0]
+
+
+def test_columns_are_equal_up_to_rounding_only() -> None:
+    ages = np.arange(40.0, 60.0)
+    assert _same(ages * (1 + 1e-7), ages)
+    assert not _same(ages + 0.4, ages)
 
 
 def test_a_gene_that_is_called_as_a_column_of_the_sample_table_stays(

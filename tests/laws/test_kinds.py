@@ -1,26 +1,25 @@
-"""What holds for every kind of response: splits, permutations, leaks, batches, chance."""
+"""Laws of every kind of response: training sets, permutations, numbers, errors of noise.
+
+Leaks, batches and signals are in test_study_designs.py.
+"""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from settings import MOMENTS, SPLITS, of_kind
-from study_data import COLUMNS, study_of
+from study_data import CHANCE_ERROR, COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.data.splits.permute import permutation
 from genesig.response.design import Design
-from genesig.response.known import RESPONSES, ByKind
-from genesig.results import Fits
+from genesig.response.known import RESPONSES
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import double_loop
 
-CHANCE = ByKind(
-    {"classification": 0.5, "several_classes": 2 / 3, "regression": 1.0, "survival": 0.5}
-)
 KINDS = pytest.mark.parametrize("kind", RESPONSES)
 
 
@@ -42,8 +41,8 @@ def errors(dataset, splits, fits):
 def test_there_is_a_study_of_every_kind():
     missing = [kind for kind in RESPONSES if kind not in COLUMNS]
     assert not missing, f"tests/materials/study_data.py, COLUMNS: no line for {missing}"
-    missing = [kind for kind in RESPONSES if kind not in CHANCE]
-    assert not missing, f"CHANCE above: no line for {missing}"
+    missing = [kind for kind in RESPONSES if kind not in CHANCE_ERROR]
+    assert not missing, f"tests/materials/study_data.py, CHANCE_ERROR: no line for {missing}"
 
 
 @KINDS
@@ -93,25 +92,6 @@ def test_what_a_file_holds_of_a_design_is_read_again(kind):
     assert Design.from_notes(design.notes()) == design
 
 
-@KINDS
-def test_test_samples_have_no_part_in_their_model(kind):
-    dataset = study_of(kind, 4, signal=1.0)
-    splits = splits_of(dataset)
-    before = fitted(dataset, splits)
-    for fit, split in enumerate(splits.outer):
-        rows = dataset.rows(split.test)
-        X = dataset.X.copy()
-        X[rows] += np.random.default_rng(1).standard_normal(X[rows].shape)
-        obs = dataset.obs.copy()
-        obs.iloc[rows] = obs.iloc[rows[::-1]].to_numpy()
-        after = fitted(replace(dataset, X=X, obs=obs), splits)
-        for mu in range(len(before.mu)):
-            (genes, values), (others, expected) = after.coef(fit, mu), before.coef(fit, mu)
-            np.testing.assert_array_equal(genes, others)
-            np.testing.assert_allclose(values, expected, 0, 1e-9)
-        np.testing.assert_allclose(before.threshold[fit], after.threshold[fit], 0, 1e-9)
-
-
 def test_a_kind_like_another_is_fitted_and_assessed_as_that_is(monkeypatch):
     dataset, settings = study_of("regression", 4, signal=0.7), of_kind("regression")
     splits = splits_of(dataset)
@@ -122,28 +102,6 @@ def test_a_kind_like_another_is_fitted_and_assessed_as_that_is(monkeypatch):
     np.testing.assert_array_equal(errors(twin, splits, found), expected)
 
 
-@KINDS
-def test_batches_change_nothing(kind):
-    dataset = study_of(kind, 5, signal=0.7)
-    splits = splits_of(dataset)
-    names = [split.name for split in splits.outer]
-    for labels in ("observed", "permuted-1-2"):
-        whole = Fits.gather([fitted(dataset, splits, labels)], names)
-        parts = [fitted(dataset, splits, labels, batch) for batch in ("2of2", "1of2")]
-        joined = Fits.gather(parts, names)
-        for name in ("indices", "choice"):
-            np.testing.assert_array_equal(getattr(whole, name), getattr(joined, name))
-        for name in ("scores", "values", "cv_error", "threshold"):
-            np.testing.assert_allclose(getattr(whole, name), getattr(joined, name), 0, 1e-9)
-
-
-@KINDS
-def test_a_signal_is_found(kind):
-    dataset = study_of(kind, 6, n=60, signal=1.5)
-    splits = splits_of(dataset)
-    assert errors(dataset, splits, fitted(dataset, splits))[0] < 0.7 * CHANCE[kind]
-
-
 @pytest.mark.slow
 @KINDS
 def test_noise_is_at_chance(kind):
@@ -152,7 +110,7 @@ def test_noise_is_at_chance(kind):
         dataset = study_of(kind, seed, n=30, d=20)
         splits = splits_of(dataset)
         found += errors(dataset, splits, fitted(dataset, splits, "permuted-1-4")).tolist()
-    assert np.mean(found) > CHANCE[kind] - 0.08
+    assert np.mean(found) > CHANCE_ERROR[kind] - 0.08
 
 
 @KINDS

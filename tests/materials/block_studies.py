@@ -1,4 +1,4 @@
-"""Nonlinear selection and selection of gene sets without files: small settings and calls."""
+"""Nonlinear selection, gene sets and the fused lasso without files: small studies and calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from gathered_study import make_dataset
-from settings import MOMENTS, SPLITS
+from settings import LINEAR, MOMENTS, SPLITS
+from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
 from genesig.results import Dataset, Splits
@@ -111,6 +112,15 @@ def planted(
     return dataset, draw_splits(dataset, seed=0, **{**SPLITS, **splits}), gene_sets(lists)
 
 
+SET_LISTS = [range(3), range(2, 12), range(8, 20), range(20, 30), [2, 21, 13]]
+
+
+def set_study_of(kind: str, signal: float = 1.5) -> tuple[Dataset, Splits, GeneSets]:
+    """Return a study of 30 genes: set A of three carries the signal, B to E overlap it or not."""
+    dataset = study_of(kind, 1, n=45, signal=signal)
+    return dataset, draw_splits(dataset, seed=0, **SPLITS), gene_sets(SET_LISTS)
+
+
 def sets_outer(
     study: tuple[Dataset, Splits, GeneSets],
     labels: str = "observed",
@@ -119,3 +129,26 @@ def sets_outer(
     **settings: Any,
 ) -> ModelFits:
     return sets_loop(*study, labels=labels, batch=batch, folds=folds, **{**QUICK_SETS, **settings})
+
+
+# The fused lasso: genes with places on chromosomes.
+
+FUSED: dict[str, Any] = {**LINEAR, "penalty": "fused", "jump": 2.0}
+INSIDE = range(20, 32)
+"""Places of the genes of the gain, on the first of two chromosomes of forty."""
+
+
+def place_study(seed: int = 0, n: int = 30, alone: int = 0) -> tuple[Dataset, Splits]:
+    """Return a study of 80 genes in no order; a stretch of twelve is higher in the ill.
+
+    The first genes, as many as `alone` says, have no place.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.repeat([-1.0, 1.0], n // 2)
+    place = rng.permutation(80)
+    X = rng.normal(size=(n, 80)) + 0.6 * y[:, None] * np.isin(place, INSIDE)
+    dataset = make_dataset(X, y)
+    dataset.var["chromosome"] = np.where(place < 40, "7", "X").astype(object)
+    dataset.var["position"] = place.astype(float)
+    dataset.var.loc[dataset.var.index[:alone], ["chromosome", "position"]] = ["", np.nan]
+    return dataset, draw_splits(dataset, seed=0, **{**SPLITS, "subsamples": 4})

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from study import settings, splits_of
 
+from genesig.response.known import ByKind
 from genesig.results import Dataset, Design
 from genesig.selection.gather import selection_table
 from genesig.selection.linear.halves import chance_study
@@ -50,6 +51,10 @@ COLUMNS: dict[str, Callable[..., tuple[dict[str, list[str]], dict[str, Any]]]] =
     "regression": _number,
     "survival": _times,
 }
+CHANCE_ERROR = ByKind(
+    {"classification": 0.5, "several_classes": 2 / 3, "regression": 1.0, "survival": 0.5}
+)
+"""Headline error of a model that knows nothing, in a study of `study_of`."""
 
 
 def task_of(kind: str) -> str:
@@ -81,6 +86,35 @@ def study_of(kind: str, seed: int, *, n: int = 40, d: int = 30, signal: float = 
         ),
         {},
     )
+
+
+CLASSES = ("ewing", "burkitt", "neuro", "rhabdo")
+
+
+def class_study(
+    seed: int = 0,
+    *,
+    names: tuple[str, ...] = CLASSES,
+    order: tuple[int, ...] | None = None,
+    signal: float = 2.0,
+    n: int = 60,
+    d: int = 120,
+) -> Dataset:
+    """Return samples of several classes; genes 0 to T - 1 follow one class each.
+
+    `order` is the order of the classes in the design.
+    """
+    rng = np.random.default_rng(seed)
+    y, X = np.arange(n) % len(names), rng.normal(size=(n, d))
+    for c in range(len(names)):
+        X[:, c] += signal * (y == c)
+    labels = np.array(names, dtype=object)[y]
+    obs = pd.DataFrame({"label": labels}, index=[f"s{k}" for k in range(n)])
+    genes = [f"g{j}" for j in range(d)]
+    var = pd.DataFrame({"symbol": genes}, index=genes)
+    classes = tuple(names) if order is None else tuple(names[k] for k in order)
+    design = Design("label", "classification", classes, None, None)
+    return Dataset(X, obs, var, design, {"steps": []})
 
 
 # Data in which some genes differ, and what the defaults name of them.

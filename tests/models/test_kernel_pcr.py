@@ -66,6 +66,14 @@ def test_every_number_of_components_at_once_and_all_of_them_fit_exactly():
     np.testing.assert_allclose(shifted[0], alpha, atol=1e-8)  # f(x) sees centred kernels only
 
 
+def test_more_components_than_samples_are_as_many_as_there_are():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((8, 3)), rng.standard_normal(8)
+    model = KernelPCRRegressor(width=1.0, n_components=99).fit(X, y)
+    assert 0 < model.n_components_ < 8
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-6)
+
+
 def test_the_choice_is_that_of_the_folds_one_by_one():
     X, y, _ = data(3)
     folds = [held for _, held in KFold(4).split(X)]

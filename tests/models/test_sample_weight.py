@@ -260,3 +260,12 @@ def test_a_fold_that_leaves_nothing_to_train_is_refused(model):
     X, y, _ = data()
     with pytest.raises(InvalidProblem, match="all training samples of a fold"):
         clone(model).fit(X, y, sample_weight=np.where(np.arange(40) < 5, 1.0, 0.0))
+
+
+def test_fused_lasso_predictions_do_not_depend_on_the_units_of_features():
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((20, 6)), rng.standard_normal(20)
+    units = np.array([1.0, 10.0, 0.1, 5.0, 1.0, 100.0])
+    scores = [FusedLassoRegressor(tau=0.1).fit(Z, y).predict(Z) for Z in (X, X * units)]
+    np.testing.assert_allclose(scores[0], scores[1], atol=1e-6)
+    assert np.ptp(scores[0]) > 0.1

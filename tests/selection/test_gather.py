@@ -109,6 +109,13 @@ def test_a_signature_may_have_no_core():
     assert tables["lists"]["in_list"].iloc[-1] == 0
 
 
+def test_genes_that_no_outer_split_selects_stand_last():
+    dataset, splits, observed, final = make_study(0, folds=2, repeats=1)
+    signature = gathered((dataset, splits, observed, choosing(final, 2)))["signature"]
+    assert signature["cv_frequency"].eq(0).any()
+    assert signature["cv_frequency"].is_monotonic_decreasing
+
+
 def test_named_genes_stand_first_whether_or_not_they_predict():
     dataset, splits, observed, final = make_study(6)
     model = {f"g{gene}" for gene in final.coef(0, 0)[0]}
@@ -136,6 +143,8 @@ def test_named_genes_stand_first_whether_or_not_they_predict():
         .eq([0.0, 1.0, 1.0])
         .all(axis=None)
     )
+    columns = rest["gene"].str.removeprefix("g").astype(int)
+    np.testing.assert_allclose(rest["null_frequency"], permuted.mean(axis=0)[columns] / 10)
     # As many permutations as could tell nothing name nothing.
     few = gathered(study, chance=chance_of(times, permuted[:18]))["signature"]
     assert not few["fdr_selected"].any()

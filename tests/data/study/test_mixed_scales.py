@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genesig.data.study.scale_check import check_empty, check_lone, check_mixed
+from genesig.data.study.scale_check import _check_limits, check_empty, check_lone, check_mixed
 
 RNG = np.random.default_rng(2)
 RAW = np.exp2(RNG.normal(8, 2, (20, 400)))
@@ -85,3 +85,19 @@ def test_a_sample_of_one_value_is_named(value: float, level: str) -> None:
     found = list(check_empty(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
     assert [(each.level, "every value of 'c' is" in each.what) for each in found] == [(level, True)]
     assert not list(check_empty(np.ones((5, 20)), list("abcde"), {"samples": [], "folds": []}, ""))
+
+
+@pytest.mark.parametrize(("n_genes", "n_warnings"), [(9, 0), (10, 1)])
+def test_a_sample_of_one_value_counts_from_ten_genes_on(n_genes: int, n_warnings: int) -> None:
+    X = np.random.default_rng(0).normal(8, 1, (5, n_genes))
+    X[2] = 7.5
+    found = list(check_empty(X, list("abcde"), {"samples": [], "folds": []}, "x.tsv"))
+    assert len(found) == n_warnings
+
+
+@pytest.mark.parametrize(("share", "n_warnings"), [(0.3, 0), (0.6, 1)])
+def test_values_below_the_noise_may_be_two_fifths_of_all(share: float, n_warnings: int) -> None:
+    X = np.full((10, 100), 1000.0)
+    X[:, : int(100 * share)] = 15.0  # the noise level is 10
+    step = {"step": "log2", "floor": 20.0, "ceiling": 65536.0}
+    assert len(list(_check_limits(X, step, "e.tsv"))) == n_warnings

@@ -168,6 +168,7 @@ def test_zeros_of_label_free_intensities_are_missing_values(study: Study, logged
     assert study.validate_new() == ""
     problems = "".join(study.validate() if logged else study.validate("log2"))
     assert "such zeros are missing values; set data.missing: true" in problems
+    assert f"of the values are 0, and the next one is {X[X > 0].min():.4g}:" in problems
     assert ("log2 with ceiling 65536 gives" in problems) is not logged
 
 

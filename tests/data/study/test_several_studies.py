@@ -483,6 +483,15 @@ def test_events_in_other_words_are_named_with_the_line_of_their_study(tmp_path):
     assert found[0].endswith("write into this item of studies, event: dead")
 
 
+def test_events_in_other_words_become_the_words_of_the_first_study(tmp_path):
+    studies = _survival(tmp_path)
+    expected = read(studies)[1].response()["event"]
+    about = studies.files["berlin"][1]
+    about["died"] = np.where(about["died"] == 1, "dead", "alive")
+    studies.item("berlin", event="dead")
+    np.testing.assert_array_equal(read(studies)[1].response()["event"], expected)
+
+
 def test_nothing_is_said_of_studies_without_fault(tmp_path):
     assert said(Studies(tmp_path)) == []
 

@@ -9,7 +9,7 @@ import pytest
 from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect, tables_in
-from genesig.report.enrichment import TABLES, enrichment
+from genesig.report.enrichment import TABLES, collect_enrichment, enrichment
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 
@@ -95,3 +95,10 @@ def test_sizes_are_those_of_the_file_that_was_taken() -> None:
     given["config"]["enrichment"]["sets"] = None
     given["config"]["structured"] |= {"sets": "own.gmt", "smallest": 7, "largest": 70}
     assert "those of own.gmt with 7 to 70 measured genes" in words(collect(**given))
+
+
+def test_the_lists_have_no_size_if_none_was_chosen() -> None:
+    tables = arguments(Study(enriched=True))["tables"]
+    summary = collect_enrichment(tables | {"enrichment": tables["enrichment"].iloc[:0]}, 19)
+    assert summary is not None
+    assert summary["size"] == 0

@@ -11,7 +11,7 @@ from genesig.report.collect import collect
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import WRITERS, Table
 from genesig.report.patients import next_study, score_effect
-from genesig.report.prediction.section import controls
+from genesig.report.prediction.section import _auc, controls
 
 LIMITS = Limits(12, 500)
 KINDS = tuple(COLUMNS)
@@ -57,3 +57,9 @@ def test_a_symbol_with_its_name_is_the_symbol_alone():
     assert write("CST3 Cystatin C (amyloid angiopathy)") == "CST3"
     assert write("CYSTATIN A") == "CYSTATIN A"
     assert len(write("C-myb gene extracted from Human (c-myb) gene, complete primary cds")) <= 40
+
+
+@pytest.mark.parametrize("rows", [[], [["genesig", None, None]]], ids=["no row", "no value"])
+def test_an_auc_without_a_value_is_called_not_defined(rows):
+    controls_table = {"columns": ["model", "mu", "auc"], "rows": rows}
+    assert _auc({"tables": {"controls": controls_table}}) == "AUC not defined"

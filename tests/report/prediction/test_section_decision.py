@@ -61,3 +61,15 @@ def test_without_probabilities_there_is_no_section():
     section = decisions(data, LIMITS)
     assert not list(section.words)
     assert not list(section.items)
+
+
+@pytest.mark.parametrize(("n_cases", "n_figures"), [(4, 0), (5, 2)])
+def test_probabilities_need_five_samples_of_each_class(n_cases, n_figures):
+    data = changed(0.01)
+    samples, name = data["held_out"]["samples"], data["study"]["classes"][1]
+    cases = [sample for sample in samples if sample["label"] == name]
+    controls = [sample for sample in samples if sample["label"] != name]
+    data["held_out"]["samples"] = [*controls, *cases[:n_cases]]
+    section = decisions(data, LIMITS)
+    assert len(list(section.items)) == n_figures
+    assert ("A class has fewer than 5 samples" in section.words[0]) is (n_figures == 0)

@@ -11,7 +11,15 @@ from genesig.report.collect import collect
 from genesig.report.data import study
 from genesig.report.page.section import Limits
 from genesig.report.page.words import decimal, percent, rate
-from genesig.report.writeup import ITEMS, OPEN, checklist, limits_words, results, tripod
+from genesig.report.writeup import (
+    ITEMS,
+    OPEN,
+    _difference,
+    checklist,
+    limits_words,
+    results,
+    tripod,
+)
 
 
 def test_the_paragraph_has_the_numbers_of_the_page():
@@ -148,3 +156,16 @@ def test_the_checklist_says_how_much_was_imputed_and_how(step, said):
     assert "60 of 2000 values (3.00\u00a0%) were missing and" in answers["11"]
     assert said in answers["11"]
     assert "imputed" not in dict((n, t) for n, _, t in checklist(data))["11"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [
+        (-0.2, -0.1, "better"),
+        (0.1, 0.2, "worse"),
+        (0.0, 0.1, "includes 0"),
+        (-0.1, 0.0, "includes 0"),
+    ],
+)
+def test_a_difference_is_no_difference_if_its_interval_touches_zero(low, high, word):
+    assert word in _difference(low, high)

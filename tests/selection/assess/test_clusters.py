@@ -200,3 +200,11 @@ def test_survival_intervals_of_copied_samples_are_no_shorter(rng: np.random.Gene
 def test_influence_spread_of_one_group_is_unknown(rng: np.random.Generator) -> None:
     spread = influence_spread(rng.standard_normal(9), np.zeros(9))
     assert np.isnan(spread.half_width)
+
+
+def test_explained_interval_does_not_depend_on_the_unit() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=30)
+    f = y + rng.normal(size=30)
+    expected = explained_interval(y, f, TRIPLES)
+    np.testing.assert_allclose(explained_interval(y / 1000, f / 1000, TRIPLES), expected)

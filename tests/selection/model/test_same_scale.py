@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from settings import LINEAR, MOMENTS
 from study_data import Centre, both
 
@@ -21,6 +22,7 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.same_scale import (
     FEWEST,
+    agreement,
     odd_samples,
     other_scale,
     profile,
@@ -216,3 +218,12 @@ def test_training_samples_are_on_their_own_scale_where_all_genes_lie_alike():
         X, names = factors + rng.normal(size=(60, 20)) + 7.0, [f"g{k}" for k in range(20)]
         scale = training_scale(X, rng.normal(size=60), names)
         assert other_scale(X, np.ones(X.shape, bool), [f"S{i}" for i in range(60)], scale) is None
+
+
+def test_agreement_is_the_rank_correlation_of_each_sample_with_the_means() -> None:
+    rng = np.random.default_rng(7)
+    means = rng.normal(size=30)
+    X = means + rng.normal(size=(4, 30))
+    expected = [spearmanr(row, means).statistic for row in X]
+    np.testing.assert_allclose(agreement(X, means), expected)
+    assert agreement(np.ones((1, 30)), means).tolist() == [0.0]

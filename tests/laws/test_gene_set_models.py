@@ -14,11 +14,9 @@ from block_studies import sets_outer as outer
 from genesig.data.splits.permute import response_strata, shuffled
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
-from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.linear.tasks import tasks
 from genesig.selection.sets.ground import (
-    WEIGHTS,
     Ground,
     Members,
     NullResponses,
@@ -26,51 +24,6 @@ from genesig.selection.sets.ground import (
     weighted,
 )
 from genesig.selection.sets.loop import sets_final, sets_subsamples
-
-SETTINGS = [{"others": o, "weights": w} for o in ("leave_out", "singletons") for w in WEIGHTS]
-
-
-def same(one: ModelFits, other: ModelFits) -> None:
-    for name, value in vars(one).items():
-        np.testing.assert_array_equal(getattr(other, name), value, err_msg=name)
-
-
-def test_the_planted_set_is_found_and_predicts() -> None:
-    study = planted()
-    fits = outer(study)
-    assert all(0 in fits.selected(fit)[0] for fit in range(len(fits)))
-    assert balanced_error(study[0].response()[fits.test_rows], fits.scores) < 0.1
-
-
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda s: "-".join(s.values()))
-def test_what_is_not_trained_on_teaches_nothing(settings: dict[str, str]) -> None:
-    """Neither values nor labels of the test samples change weights, choice or sets."""
-    dataset, splits, sets = planted()
-    before = outer((dataset, splits, sets), **settings)
-    for fit, split in enumerate(splits.outer):
-        rows = dataset.rows(split.test)
-        X, y = dataset.X.copy(), dataset.obs.copy()
-        X[rows] = np.random.default_rng(1).normal(5, 9, X[rows].shape)
-        label = y["label"].to_numpy(dtype=object, copy=True)
-        label[rows] = np.where(label[rows] == "ill", "healthy", "ill")
-        changed = replace(dataset, X=X, obs=y.assign(label=label))
-        one = replace(splits, outer=(split,))
-        after = outer((changed, one, sets), **settings)
-        np.testing.assert_array_equal(after.indices, before.selected(fit)[0])
-        np.testing.assert_allclose(after.tau, before.tau[fit : fit + 1])
-        np.testing.assert_allclose(after.selected(0)[1], before.selected(fit)[1], rtol=1e-6)
-
-
-def test_batches_and_ranges_of_permutations_change_nothing() -> None:
-    study = planted()
-    names = [split.name for split in study[1].outer]
-    once = outer(study, "permuted-001-002")
-    parts = [outer(study, f"permuted-00{k}-00{k}", f"{b}of2") for k in (2, 1) for b in (1, 2)]
-    same(ModelFits.joined([once], names), ModelFits.joined(parts, names))
-    with pytest.raises(GenesigError, match=r"missing or there twice: split .* of permutation 1"):
-        ModelFits.joined(parts[:-1], names)
-    with pytest.raises(GenesigError, match="missing or there twice"):
-        ModelFits.joined([*parts, parts[0]], names)
 
 
 @pytest.mark.slow

@@ -2,78 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 import pytest
-from block_studies import MOMENTS, gene_sets
+from block_studies import MOMENTS, sets_outer
 from block_studies import QUICK_SETS as QUICK
-from block_studies import sets_outer as outer
-from settings import SPLITS
-from study_data import study_of
+from block_studies import set_study_of as study
 
-from genesig.data.splits.draw import draw_splits
 from genesig.optim.classes import centres, coded, margins
 from genesig.optim.structured.blocks import Blocks
-from genesig.results import Dataset, Splits
-from genesig.results.model_fits import ModelFits
-from genesig.results.splits import GeneSets
-from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.tasks import tasks
 from genesig.selection.sets.ground import TOLD, SetsProtocol, choose, gaussian, grounds
 from genesig.selection.sets.loop import sets_final
 
-KINDS = ("several_classes", "survival")
-LISTS = [range(3), range(2, 12), range(8, 20), range(20, 30), [2, 21, 13]]
-Study = tuple[Dataset, Splits, GeneSets]
 
-
-def study(kind: str, signal: float = 1.5) -> Study:
-    dataset = study_of(kind, 1, n=45, signal=signal)
-    return dataset, draw_splits(dataset, seed=0, **SPLITS), gene_sets(LISTS)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_planted_set_is_found_and_predicts(kind: str) -> None:
-    dataset, splits, sets = study(kind)
-    fits = outer((dataset, splits, sets))
-    assert all(0 in fits.selected(fit)[0] for fit in range(len(fits)))
-    y, measured = dataset.response(), ASSESSED[dataset.design.kind]
-    for fit in range(len(fits)):
-        part = slice(*fits.test_indptr[fit:][:2])
-        found = measured.of_split(y[fits.test_rows[part]], fits.scores[part])
-        assert dict(zip(measured.errors, found, strict=True)).get("balanced_error", 0) < 0.4
-        assert dict(zip(measured.errors, found, strict=True)).get("concordance", 1) > 0.7
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_not_trained_on_teaches_nothing(kind: str) -> None:
-    """Neither values nor responses of the test samples change weights, choice or sets."""
-    dataset, splits, sets = study(kind)
-    before, rng = outer((dataset, splits, sets)), np.random.default_rng(1)
-    for fit, split in enumerate(splits.outer):
-        rows, X, obs = dataset.rows(split.test), dataset.X.copy(), dataset.obs.copy()
-        X[rows] = rng.normal(5, 9, X[rows].shape)
-        obs.iloc[rows] = obs.iloc[rows[::-1]].to_numpy()
-        after = outer((replace(dataset, X=X, obs=obs), replace(splits, outer=(split,)), sets))
-        np.testing.assert_array_equal(after.indices, before.selected(fit)[0])
-        np.testing.assert_allclose(after.selected(0)[1], before.selected(fit)[1], rtol=1e-5)
-        assert after.tau[0] == before.tau[fit]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_batches_change_nothing_and_files_keep_all(kind: str, tmp_path: Any) -> None:
-    whole = study(kind, 0.5)
-    names = [split.name for split in whole[1].outer]
-    once = outer(whole, "permuted-001-001")
-    parts = [outer(whole, "permuted-001-001", f"{b}of2") for b in (1, 2)]
-    ModelFits.joined(parts, names).save(tmp_path / "fits.npz")
-    again = ModelFits.load(tmp_path / "fits.npz")
-    np.testing.assert_array_equal(again.scores, once.scores)
-    np.testing.assert_array_equal(again.indices, once.indices)
-    classes = len(whole[0].design.classes or ())
-    assert once.scores.shape == (45, classes)[: 1 + (classes > 2)]
+@pytest.mark.parametrize(("kind", "shape"), [("several_classes", (45, 3)), ("survival", (45,))])
+def test_scores_have_a_column_for_each_of_several_classes(kind: str, shape: tuple[int, ...]):
+    assert sets_outer(study(kind)).scores.shape == shape
 
 
 def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:

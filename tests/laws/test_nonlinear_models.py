@@ -1,18 +1,16 @@
 """What nonlinear selection learns, it learns from training rows; and nothing else matters."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from block_studies import QUICK_NONLINEAR as QUICK
-from block_studies import SCALED
 from block_studies import nonlinear_model as final
 from block_studies import nonlinear_outer as outer
 from block_studies import nonlinear_study as study
 from numpy.testing import assert_array_equal
 from scipy.stats import rankdata
 
-from genesig.results.model_fits import ModelFits
 from genesig.selection.nonlinear import loop
 from genesig.selection.nonlinear.ground import (
     RANK_KERNEL_WIDTH,
@@ -21,20 +19,10 @@ from genesig.selection.nonlinear.ground import (
     dependence,
     doubled_ranks,
     linear_blocks,
+    midpoint,
     prepare_training_set,
     screen,
 )
-
-LEARNED = [f.name for f in fields(ModelFits) if f.name not in ("scores", "fvm_scores")]
-VARIANTS = {
-    "lasso": {},
-    "groups of blocks": {"penalty": "group"},
-    "elastic": {"penalty": "elastic"},
-    "polynomial": {"kernel": "polynomial", "genes": None, "tolerance": 1e-2},
-    "without ridge": {"debias": False},
-    "learned steps": {"folds": ({"step": "quantile"}, {"step": "variance_filter", "keep": 0.5},
-                                *SCALED)},
-}  # fmt: skip
 
 
 def toy(seed=0, n=24, d=30):
@@ -48,26 +36,6 @@ def toy(seed=0, n=24, d=30):
 def assert_same(here, there, names):
     for name in names:
         assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
-
-
-@pytest.mark.slow_cases(
-    "without ridge",
-    "learned steps",
-    "groups of blocks",
-)
-@pytest.mark.parametrize("name", VARIANTS)
-def test_altered_test_rows_change_nothing_that_is_fitted(name):
-    dataset, splits = study(*toy())
-    before = outer(dataset, splits, **VARIANTS[name])
-    rng = np.random.default_rng(1)
-    for number, split in enumerate(splits.outer):
-        rows, X = dataset.rows(split.test), dataset.X.copy()
-        X[rows] = 100 * rng.standard_normal((len(rows), X.shape[1]))
-        obs = dataset.obs.copy()
-        obs.iloc[rows, 0] = "ill"  # nor may the labels of the test rows count
-        one = replace(splits, outer=(split,))
-        changed = outer(replace(dataset, X=X, obs=obs), one, **VARIANTS[name])
-        assert_same(changed, ModelFits.from_rows([before.rows()[number]]), LEARNED)
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "group"])
@@ -120,31 +88,6 @@ def test_groups_of_samples_never_straddle(monkeypatch):
     for split in splits.outer:
         for held in [*split.inner, split.test]:
             assert not set(groups[next(at)]) & set(groups[dataset.rows(held)])
-
-
-@pytest.mark.parametrize("count", [2, 3])
-def test_batches_do_not_change_a_byte(count):
-    dataset, splits = study(*toy())
-    names = [split.name for split in splits.outer]
-    whole = outer(dataset, splits)
-    parts = [outer(dataset, splits, batch=f"{k}of{count}") for k in range(count, 0, -1)]
-    joined = ModelFits.joined(parts, names)
-    assert_same(whole, joined, [f.name for f in fields(ModelFits)])
-    kinds = [{k: v.dtype for k, v in each.arrays().items()} for each in (whole, joined)]
-    assert kinds[0] == kinds[1]
-
-
-def test_a_missing_batch_is_named():
-    dataset, splits = study(*toy())
-    part = outer(dataset, splits, batch="1of2")
-    with pytest.raises(Exception, match="1 are missing or there twice: split r1f2 of"):
-        ModelFits.joined([part], [split.name for split in splits.outer])
-
-
-def test_fits_survive_their_file(tmp_path):
-    found = outer(*study(*toy()))
-    found.save(tmp_path / "fits.npz")
-    assert_same(found, ModelFits.load(tmp_path / "fits.npz"), [f.name for f in fields(ModelFits)])
 
 
 def test_ranks_are_those_of_scipy():
@@ -263,3 +206,10 @@ def test_numbers_are_not_cut():
     y = 5 + X[:, 0] + 0.1 * rng.standard_normal(30)
     fits = outer(*study(X, y, task="regression"))
     assert abs(fits.scores.mean() - 5) < 0.5
+
+
+def test_midpoint_is_the_mean_of_the_class_means_of_held_out_scores():
+    folds = [np.array([-1.0, -1.0]), np.array([-1.0, 1.0])]
+    held_out = [(np.zeros(len(y)), y) for y in folds]
+    assert midpoint(np.array([6.0, 10.0]), held_out) == (6 / 3 + 10 / 1) / 2
+    assert midpoint(np.array([6.0, 0.0]), held_out[:1]) == 0

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pandas as pd
 import pytest
 from settings import linear
+from study_data import CLASSES as NAMES
+from study_data import class_study as study
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
-from genesig.response.design import Design
-from genesig.results import Dataset
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
@@ -28,22 +25,6 @@ SPLITS = {
     "inner_scheme": "stratified_kfold", "inner_folds": 3, "subsamples": 0, "batches": 1,
 }  # fmt: skip
 FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
-NAMES = ("ewing", "burkitt", "neuro", "rhabdo")
-
-
-def study(seed=0, names=NAMES, signal=2.0, n=60, d=120, order=None):
-    """Return a data set of several classes; genes 0 to T - 1 follow one class each."""
-    rng = np.random.default_rng(seed)
-    y, X = np.arange(n) % len(names), rng.normal(size=(n, d))
-    for c in range(len(names)):
-        X[:, c] += signal * (y == c)
-    words = np.array(names, dtype=object)[y]
-    obs = pd.DataFrame({"label": words}, index=[f"s{k}" for k in range(n)])
-    genes = [f"g{j}" for j in range(d)]
-    var = pd.DataFrame({"symbol": genes}, index=genes)
-    classes = tuple(names) if order is None else tuple(names[k] for k in order)
-    design = Design("label", "classification", classes, None, None)
-    return Dataset(X, obs, var, design, {"steps": []})
 
 
 def fitted(dataset, labels="observed", **splits):
@@ -78,23 +59,11 @@ def test_names_and_order_of_classes_change_no_list(order):
     there = double_loop(other, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
     np.testing.assert_array_equal(here.choice, there.choice)
     np.testing.assert_array_equal(here.indices, there.indices)
-    np.testing.assert_allclose(here.values[:, list(order)], there.values, atol=1e-7)  # noqa: PD011
+    np.testing.assert_allclose(here.values[:, list(order)], there.values, atol=1e-7)
     np.testing.assert_array_equal(errors(one, drawn, here), errors(other, drawn, there))
     called = study(signal=1.0, names=("a", "b", "c", "d"))
     again = double_loop(called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
     np.testing.assert_array_equal(again.values, here.values)
-
-
-def test_test_labels_change_nothing_that_is_fitted():
-    dataset = study(signal=1.0)
-    drawn, fits = fitted(dataset)
-    first = drawn.outer[0]
-    obs = dataset.obs.copy()
-    obs.loc[list(first.test), "label"] = obs.loc[list(first.test)[::-1], "label"].to_numpy()
-    changed = replace(dataset, obs=obs)
-    again = double_loop(changed, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
-    for mu in range(2):
-        np.testing.assert_array_equal(fits.coef(0, mu)[1], again.coef(0, mu)[1])
 
 
 @pytest.mark.slow

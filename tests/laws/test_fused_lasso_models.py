@@ -1,4 +1,4 @@
-"""The fused lasso through the study: its stretches, the same splits, nothing learned from tests."""
+"""The fused lasso through the study: its stretches and their table."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from gathered_study import make_dataset
-from settings import LINEAR, MOMENTS, SPLITS
+from block_studies import FUSED, INSIDE
+from block_studies import place_study as study
+from settings import LINEAR, MOMENTS
 
-from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.splits import Chance
@@ -19,23 +19,6 @@ from genesig.selection.assess.scores import balanced_error
 from genesig.selection.gather import gather
 from genesig.selection.genes.export import runs, stretches_table
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-
-FUSED: dict[str, Any] = {**LINEAR, "penalty": "fused", "jump": 2.0}
-INSIDE = range(20, 32)
-"""Places of the genes of the gain, on the first of two chromosomes of forty."""
-
-
-def study(seed: int = 0, n: int = 30, alone: int = 0) -> tuple[Dataset, Splits]:
-    """Return a study of 80 genes in no order; a stretch of twelve is higher in the ill."""
-    rng = np.random.default_rng(seed)
-    y = np.repeat([-1.0, 1.0], n // 2)
-    place = rng.permutation(80)
-    X = rng.normal(size=(n, 80)) + 0.6 * y[:, None] * np.isin(place, INSIDE)
-    dataset = make_dataset(X, y)
-    dataset.var["chromosome"] = np.where(place < 40, "7", "X").astype(object)
-    dataset.var["position"] = place.astype(float)
-    dataset.var.loc[dataset.var.index[:alone], ["chromosome", "position"]] = ["", np.nan]
-    return dataset, draw_splits(dataset, seed=0, **{**SPLITS, "subsamples": 4})
 
 
 def outer(made: tuple[Dataset, Splits], labels: str = "observed", batch: str = "1of1",
@@ -51,32 +34,6 @@ def test_the_stretch_is_found_and_predicts_better_than_single_genes() -> None:
     assert found[0] > 0.8 > found[1]
     y = made[0].response()[fused.test_rows]
     assert balanced_error(y, fused.scores[:, 0]) < 0.1
-
-
-def test_a_shuffled_study_is_the_same_however_it_is_cut() -> None:
-    made = study()
-    names = [split.name for split in made[1].outer]
-    whole = Fits.gather([outer(made, "permuted-001-002")], names)
-    parts = [outer(made, f"permuted-00{k}-00{k}", f"{b}of2") for k in (2, 1) for b in (1, 2)]
-    cut = Fits.gather(parts, names)
-    for name, value in vars(whole).items():
-        if np.asarray(value).dtype.kind == "f":
-            np.testing.assert_allclose(getattr(cut, name), value, 1e-9, 1e-12, err_msg=name)
-        else:
-            np.testing.assert_array_equal(getattr(cut, name), value, err_msg=name)
-
-
-def test_what_is_not_trained_on_teaches_nothing() -> None:
-    made = study()
-    dataset, splits = made
-    before = outer(made)
-    split = splits.outer[1]
-    X, rows = dataset.X.copy(), dataset.rows(split.test)
-    X[rows] = np.random.default_rng(1).normal(5, 9, X[rows].shape)
-    after = outer((replace(dataset, X=X), replace(splits, outer=(split,))))
-    for mu in range(2):
-        np.testing.assert_array_equal(after.coef(0, mu)[0], before.coef(1, mu)[0])
-        np.testing.assert_allclose(after.coef(0, mu)[1], before.coef(1, mu)[1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("folds", [MOMENTS, [{"step": "variance_filter", "keep": 0.5}, *MOMENTS]])
