@@ -88,7 +88,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
                 part: str | None, batch: str | None,
                 covariate_words: Mapping[str, Mapping[Any, str]],
                 event: str | None = None, genes: Collection[str] = (),
-                sample_names: str | None = None, group: str | None = None) -> Cohort:  # fmt: skip
+                sample_names: str | None = None, group: str | None = None,
+                unlabelled: str = "refuse") -> Cohort:  # fmt: skip
     """Read a data set of another study.
 
     Parameters
@@ -118,6 +119,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         Of the study: none of them is left out, whatever its name.
     sample_names : str or None
         Column of the sample table with the names that the matrix has; None looks for it.
+    unlabelled : {"refuse", "leave_out"}
+        What is done with samples without a label where these are many or of one kind.
 
     Raises
     ------
@@ -140,7 +143,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         columns, index = list(map(str, table.columns)), str(table.index.name)
         check_column(batch, "batch", columns, index, table_file, problems)
         check_column(group, "group", columns, index, table_file, problems)
-        asked = Asked(table, table_file, design, label, classes, event, problems)
+        leave_out = unlabelled == "leave_out"
+        asked = Asked(table, table_file, design, label, classes, event, problems, leave_out)
         labels = TRANSLATED[design.kind](asked)
         table = _respelt(table, design, covariate_words)
     if matrix is not None and annotation is not None:

@@ -263,7 +263,7 @@ def read_inputs(expression: str, samples: str, label: Label,
     if pooled:
         data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
                 "annotation": annotation, "symbol": symbol, "part": part,
-                "keep": keep,
+                "keep": keep, "unlabelled": unlabelled,
                 "sample_names": sample_names}  # fmt: skip
         pool = pool_studies(
             pooled["studies"],

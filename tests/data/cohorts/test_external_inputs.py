@@ -100,7 +100,8 @@ FAULTS: dict[str, tuple[Callable[[Other, Study], object], list[str]]] = {
          "error are not defined; the samples are scored"]),
     "some without label, some of another class": (
         lambda o, s: _column(o, 1, ["", "OA", *["RA", "control"] * 3]),
-        ["warning: other_samples.tsv, column 'status': no label for 'X1'; left out (1 of 8)",
+        ["warning: other_samples.tsv, line 2, column 'status': no label for 'X1'; left out of the "
+         "study (1 of 8)",
          "warning: other_samples.tsv, column 'status': left out, as no class of the study: 'OA' "
          "(1 sample)"]),
     "a sample that the matrix lacks": (

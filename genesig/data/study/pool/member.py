@@ -20,6 +20,7 @@ from genesig.data.files.readers import parts_of_files, read_genes, read_matrix, 
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
+from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import line
 from genesig.data.study.labels.times import (
     check_blank_times,
@@ -30,6 +31,7 @@ from genesig.data.study.matrix_check import check_matrix
 from genesig.data.study.pool.record import STUDY, Member, Wanted
 from genesig.data.study.scale_check import flattened
 from genesig.data.study.sheet_check import check_column, check_ids, storable
+from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, did_you_mean
 from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, is_missing, listing, too
@@ -249,6 +251,11 @@ def _in_words_of_study(table: pd.DataFrame, file: str, item: Config, wanted: Wan
             return None
         key = f"studies, {item['name']}, event"
         problems += check_event_coding(table, file, (own[0], own[1]), word, key)
+    unlabelled_samples(
+        table, file, own[0], classes=[*map(str, item["classes"]), *(wanted.data["classes"] or ())],
+        words_are_classes=LABELS[wanted.data["task"]].named, problems=problems,
+        leave_out=wanted.data.get("unlabelled") == "leave_out",
+    )  # fmt: skip
     cells = {name: table[column].astype(str) for name, column in zip(wanted.label, own,
                                                                     strict=True)}  # fmt: skip
     first = wanted.label[0]
