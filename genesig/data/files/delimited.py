@@ -178,7 +178,7 @@ class Matrix:
         Header of the first column.
     headers : tuple of tuple of str
         Other lines of names that the columns have, such as those above a header.
-    counted : bool
+    has_counts : bool
         The file says that its values are counts.
     """
 
@@ -196,7 +196,7 @@ class Matrix:
     annotation: tuple[str, ...] = ()
     corner: str = ""
     headers: tuple[tuple[str, ...], ...] = ()
-    counted: bool = False
+    has_counts: bool = False
 
     def whole(self) -> Matrix:
         """Leave the samples out that lack a part; they are rows of this record."""

@@ -153,7 +153,7 @@ def _origin(path: str, matrix: Matrix) -> Lines:
     files = present_counts(path)
     if files is not None:
         return (f"The values are counts that NCBI made: {files.counts.name}.",)
-    return ("The values are counts, by the object in the file.",) if matrix.counted else ()
+    return ("The values are counts, by the object in the file.",) if matrix.has_counts else ()
 
 
 def _of(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
@@ -165,7 +165,9 @@ def _of(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
         raise InvalidInput(problems)
     known = set(names)
     kept = turned.chosen([row for row, name in enumerate(turned.rows) if name in known])
-    return replace(kept, line_word=matrix.line_word, doubt=matrix.doubt, counted=matrix.counted)
+    return replace(
+        kept, line_word=matrix.line_word, doubt=matrix.doubt, has_counts=matrix.has_counts
+    )
 
 
 def kind_of(path: str) -> Format | None:

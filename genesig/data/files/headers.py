@@ -33,8 +33,10 @@ def numbers_alone(matrix: Matrix) -> Matrix:
     if not matrix.texts:
         return matrix
     matrix = _without_footnotes(_without_blank_columns(matrix))
-    last = _row_below_corner(matrix)
-    return _with_distinct_names(matrix) if last is None else _without_corner(matrix, last)
+    header_row = _row_below_corner(matrix)
+    if header_row is None:
+        return _with_distinct_names(matrix)
+    return _without_corner(matrix, header_row)
 
 
 def with_names_of(matrix: Matrix, names: Collection[str]) -> Matrix:
@@ -65,10 +67,10 @@ def with_names_of(matrix: Matrix, names: Collection[str]) -> Matrix:
 
 def _below(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
     """Return what is below a row that has the names of the samples."""
-    below = matrix.subset(range(row + 1, len(matrix.rows)), range(len(matrix.columns)))
+    numbers = matrix.subset(range(row + 1, len(matrix.rows)), range(len(matrix.columns)))
     doubt = f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands "
     doubt += f"above it is left out ({listing(dict.fromkeys(matrix.columns))})"
-    return replace(below, columns=header, headers=(matrix.columns, *matrix.headers),
+    return replace(numbers, columns=header, headers=(matrix.columns, *matrix.headers),
                    doubt=_joined(matrix.doubt, doubt))  # fmt: skip
 
 
@@ -121,8 +123,8 @@ def _without_footnotes(matrix: Matrix) -> Matrix:
     if len(matrix.rows) - end == 1:
         doubt = doubt.removesuffix(" and what follows")
     doubt = doubt and f"{doubt}, {listing(notes)}, has no values and is taken for a footnote"
-    above = matrix.subset(range(end), range(len(matrix.columns)))
-    return replace(above, doubt=_joined(matrix.doubt, doubt))
+    genes = matrix.subset(range(end), range(len(matrix.columns)))
+    return replace(genes, doubt=_joined(matrix.doubt, doubt))
 
 
 def _is_footnote(matrix: Matrix, row: int) -> bool:
@@ -156,32 +158,37 @@ def _row_below_corner(matrix: Matrix) -> int | None:
     if n_left == 0 or n_left >= len(matrix.columns):
         return None
     for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
-        left = [matrix.rows[row], *(_text(matrix, row, column) for column in range(n_left))]
-        if not all(map(_is_word, left)):
+        left_cells = [matrix.rows[row], *(_text(matrix, row, column) for column in range(n_left))]
+        if not all(map(_is_word, left_cells)):
             continue
-        above = np.isfinite(matrix.cells[row, n_left:]).mean()
-        below = np.isfinite(matrix.cells[row + 1, n_left:]).mean()
-        return row if above < 1 / 2 <= below else None
+        share_here = np.isfinite(matrix.cells[row, n_left:]).mean()
+        share_below = np.isfinite(matrix.cells[row + 1, n_left:]).mean()
+        return row if share_here < 1 / 2 <= share_below else None
     return None
 
 
-def _without_corner(matrix: Matrix, last: int) -> Matrix:
+def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
     """Return the numbers under the names of the samples, with ids of genes from the left.
 
-    `last` is the row that names the columns at the left.
+    `header_row` is the row that names the columns at the left.
     """
     n_left, samples = _n_left(matrix), range(_n_left(matrix), len(matrix.columns))
-    body = range(last + 1, len(matrix.rows))
+    body = range(header_row + 1, len(matrix.rows))
     lines = [matrix.columns[n_left:]]
-    lines += [tuple(_text(matrix, row, column) for column in samples) for row in range(last + 1)]
+    lines += [
+        tuple(_text(matrix, row, column) for column in samples) for row in range(header_row + 1)
+    ]
     labels = [
         _label(matrix, None, n_left),
-        *(_label(matrix, row, n_left) for row in range(last + 1)),
+        *(_label(matrix, row, n_left) for row in range(header_row + 1)),
     ]
     usable = [k for k, line in enumerate(lines) if all(line) and len(set(line)) == len(line)]
     named = [k for k in usable if SAMPLE_LABEL.fullmatch(labels[k])]
     chosen = next(iter(named or usable), 0)
-    of_genes = [matrix.rows[last], *(_text(matrix, last, column) for column in range(n_left))]
+    of_genes = [
+        matrix.rows[header_row],
+        *(_text(matrix, header_row, column) for column in range(n_left)),
+    ]
     columns = [[matrix.rows[row] for row in body]]
     columns += [[_text(matrix, row, column) for row in body] for column in range(n_left)]
     ids = _column_of_ids(columns)

@@ -75,7 +75,7 @@ class Expression:
     X: Array
     genes: list[str]
     dropped: list[dict[str, str]]
-    counted: bool = False  # the file says that its values are counts
+    has_counts: bool = False  # the file says that its values are counts
 
 
 def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequence[str],
@@ -271,7 +271,7 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
     # Where genes tie, the first one is taken: by name, so that it is the same in every file.
     kept = sorted(np.flatnonzero(~constant).tolist(), key=matrix.columns.__getitem__)
     genes = [matrix.columns[k] for k in kept]
-    return Expression(np.ascontiguousarray(X[:, kept]), genes, dropped, matrix.counted)
+    return Expression(np.ascontiguousarray(X[:, kept]), genes, dropped, matrix.has_counts)
 
 
 def _check_offset(X: Array, spread: Array, where: str, problems: Problems) -> None:

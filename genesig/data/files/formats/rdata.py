@@ -190,7 +190,7 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
                          "by data.part")  # fmt: skip
         value = assays[name]
     found = _frame(value, where) if _is_frame(value) else _named(value, where)
-    return replace(found, counted=_is_beside_library_sizes(beside))
+    return replace(found, has_counts=_is_beside_library_sizes(beside))
 
 
 def _is_beside_library_sizes(beside: Mapping[str, Any]) -> bool:
