@@ -399,10 +399,10 @@ def test_init_and_validate_agree_on_missing_intensities(
     rng = np.random.default_rng(4)
     size = rng.lognormal(16, 1.2, (200, 1))
     values = (size * rng.lognormal(0, 0.4, (200, len(SAMPLES)))).round()
-    if lost == "low":
-        values[values < np.quantile(values, 0.2)] = 0
-    else:
-        values[rng.random(values.shape) < 0.2] = 0
+    logs = np.log2(values)
+    threshold = np.quantile(logs, 0.3)
+    chance = 1 / (1 + np.exp((logs - threshold) / 0.8)) if lost == "low" else 0.3
+    values[rng.random(values.shape) < chance] = 0  # of nearly all proteins some
     rows = [[f"P{k:05d}", *map(int, row)] for k, row in enumerate(values)]
     _write("e.tsv", [["protein", *SAMPLES], *rows])
     code, said = _validate(capsys, "e.tsv")

@@ -434,14 +434,17 @@ def step_for_missing(X: Array) -> str:
 def missing_when_low(X: Array) -> bool:
     """Tell whether values of X (n, n_genes) are missing where they would be small.
 
-    The genes that some samples miss have a mean that lies half a standard deviation of the genes'
-    means below the median gene's: such values are not missing at random. Of values that were never
-    logged the means are those of logarithms, as few large genes have most of the spread.
+    Each cell has the mean of its gene. Those of the missing cells lie half a standard deviation of
+    the genes' means below those of the measured cells: such values are not missing at random. Of
+    values that were never logged the means are those of logarithms, as few large genes have most
+    of the spread.
     """
     X = X[:, np.isfinite(X).any(axis=0)]
-    if not X.size:
+    n_missing = np.isnan(X).sum(axis=0)
+    if np.sum(n_missing > 0) < 2:
         return False
     if np.nanmin(X) > 0 and never_logged(X):
         X = np.log2(X)
-    means, some = np.nanmean(X, axis=0), np.isnan(X).any(axis=0)
-    return bool(some.sum() > 1 and means[some].mean() < np.median(means) - means.std() / 2)
+    means = np.nanmean(X, axis=0)
+    gap = np.average(means, weights=len(X) - n_missing) - np.average(means, weights=n_missing)
+    return bool(gap > means.std() / 2)
