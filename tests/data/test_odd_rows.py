@@ -303,7 +303,7 @@ def test_a_file_that_is_matrix_and_sample_table_leaves_its_label_out(
     _save(frame, "e.csv")
     code, messages, summary = _validate(capsys, "e.csv", samples="e.csv", label="type")
     assert (code, _genes(summary)) == (0, D)
-    assert "1 column of the sample table: 'type'; 2 columns about the samples: 'age'" in messages[0]
+    assert "3 columns of the sample table: 'type', 'age', 'OS'" in messages[0]
 
 
 def test_a_gene_that_is_called_as_a_column_of_the_sample_table_stays(

@@ -359,7 +359,7 @@ def _columns_of_sheet(
 ) -> dict[int, Kind]:
     """Return the columns of a matrix, but for the others, that say something of the samples.
 
-    Words are those of the sample table if it has a column of that name.
+    They are columns of the sample table if it has one of that name, or with the same values.
     """
     if SHEET.name in surroundings.keep or len(samples) < MIN_SAMPLES:
         return {}
@@ -370,9 +370,9 @@ def _columns_of_sheet(
     table = surroundings.table
     headers = set() if table is None else {as_seen(str(name)) for name in table.columns}
     kind_of = dict.fromkeys(_row_numbers(matrix, samples), ROW_NUMBERS)
-    for column in _columns_of_words(matrix, samples):
-        kind_of[column] = SHEET if as_seen(matrix.columns[column]) in headers else WORDS
+    kind_of |= dict.fromkeys(_columns_of_words(matrix, samples), WORDS)
     kind_of |= dict.fromkeys(_clinical_numbers(matrix, samples), CLINICAL)
+    kind_of |= {column: SHEET for column in kind_of if as_seen(matrix.columns[column]) in headers}
     kind_of |= dict.fromkeys(_columns_in_table(matrix, samples, surroundings), SHEET)
     kind_of = {column: kind for column, kind in kind_of.items() if column in open_columns}
     return kind_of if len(kind_of) <= LARGEST_SHARE * len(open_columns) else {}

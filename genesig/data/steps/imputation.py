@@ -427,7 +427,7 @@ class HalfMinimum:
 
 
 def step_for_missing(X: Array) -> str:
-    """Return the step that fits the missing values of X (n, n_genes), NaN, by `missing_when_low`."""
+    """Return the step for the missing values of X (n, n_genes), by `missing_when_low`."""
     return "left_censored" if missing_when_low(X) else "knn_impute"
 
 
