@@ -184,6 +184,7 @@ CLASSES_ABOVE = {
     "class": [["", *LABELS]],
     "class and centre": [["", *LABELS], ["centre", *[f"c{k % 3}" for k in range(20)]]],
     "class and age": [["", *LABELS], ["age", *range(40, 60)]],
+    "batch": [["plate", *[1 + k % 2 for k in range(20)]]],
 }
 
 

@@ -124,8 +124,8 @@ def lacks_header(opening: Opening, where: str) -> bool:
     name, *cells = opening.header
     if not cells or not opening.rows or not all(map(is_number, cells)):
         return False
-    if is_number(name) or HEADING.fullmatch(name):
-        return False
+    if is_number(name) or HEADING.fullmatch(name) or any(map(_is_of_words, opening.rows[:5])):
+        return False  # the last: names of samples below a line of ages or batches
     if len(cells) < NARROW and (len(cells) == 1 or name.startswith("N_")):
         return True
     if len(set(cells)) < len(cells) or any("." in cell for cell in cells):
@@ -133,6 +133,11 @@ def lacks_header(opening: Opening, where: str) -> bool:
         what += " of the samples belong; write a line above it, one name for each column"
         raise InvalidInput([Problem(where, what, code="no_header")])
     return False
+
+
+def _is_of_words(row: Sequence[str]) -> bool:
+    """Tell whether all cells behind the first one are words."""
+    return not any(is_number(cell) or is_missing(cell) for cell in row[1:])
 
 
 def with_header(content: bytes, opening: Opening, where: str) -> bytes:
