@@ -89,10 +89,12 @@ XLS = {
     "<?xml version='1.0'?>\n<Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'>":
     "is an XML sheet named .xls",
     "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is a workbook of before 2007",
+    "MIME-Version: 1.0\n\n<html>": "is a web page (HTML) named .xls",
+    "one word": "is text named .xls without tabs",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("content", XLS, ids=["page", "XML", "old"])
+@pytest.mark.parametrize("content", XLS, ids=["page", "XML", "old", "archive", "words"])
 def test_xls_that_is_no_text_is_refused_with_a_way_on(content: str, capsys: Text) -> None:
     Path("e.xls").write_bytes(content.encode("latin-1"))
     for code, said in (_init(capsys, "e.xls"), _validate(capsys, "e.xls")):

@@ -51,11 +51,13 @@ def _content_and_format(content: bytes, where: str, part: str | None) -> tuple[b
         raise refuse(where, f"is a workbook of before 2007, or one with a password; {SAVE}")
     content = as_utf8(content, where)
     start = opening(content).lstrip()
-    if start.startswith("<"):
+    if start.startswith(("<", "MIME-Version")):
         kind = "an XML sheet" if XML_SHEET in start else "a web page (HTML)"
         raise refuse(where, f"is {kind} named .xls; {SAVE}")
     if part is not None:
         raise refuse(where, f"is text named .xls, which has no parts; take data.part '{part}' away")
+    if not any(delimiter in start for delimiter in "\t,;"):
+        raise refuse(where, f"is text named .xls without tabs, commas or semicolons; {SAVE}")
     return content, TABLES[".tsv" if "\t" in start else ".csv"]
 
 
