@@ -238,6 +238,7 @@ def _symbols(chosen: argparse.Namespace) -> int:
 
 def _predict(chosen: argparse.Namespace) -> int:
     from genesig.data.cohorts.new_matrix import read_new
+    from genesig.data.files.headers import with_names_of
     from genesig.data.files.readers import read_json, read_samples
     from genesig.data.files.sample_names import table_of_matrix
     from genesig.errors import Problem, refuse
@@ -254,6 +255,7 @@ def _predict(chosen: argparse.Namespace) -> int:
     notes: list[Problem] = []
     if samples is not None:
         samples, notes = table_of_matrix(samples, matrix, chosen.samples)
+        matrix = with_names_of(matrix, list(map(str, samples.index)))
     table, problems = predict(
         model,
         matrix,

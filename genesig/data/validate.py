@@ -235,7 +235,8 @@ def _check_values(inputs: Inputs, config: Config, source: str) -> list[Problem]:
     if lone := list(check_lone(X[: len(names)], genes, names, where, steps)):
         return lone
     problems = list(check_probes(genes, normalise, where))
-    problems = problems or list(check_scale(X, normalise, where))
+    are_counts = inputs.expression.has_counts
+    problems = problems or list(check_scale(X, normalise, where, are_counts=are_counts))
     problems += check_mixed(X[: len(names)], names, normalise, where)
     faults = list(check_counts(X[: len(names)], genes, names, normalise, where))
     faults = faults or list(check_empty(X[: len(names)], names, normalise, where))

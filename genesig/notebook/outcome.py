@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genesig.data.files.content import read_content
+from genesig.data.files.headers import with_names_of
 from genesig.data.files.readers import read_json, read_samples
 from genesig.data.files.sample_names import table_of_matrix
 from genesig.errors import Problem, refuse
@@ -208,6 +209,7 @@ class Results:
         notes: list[Problem] = []
         if sample_table is not None:
             sample_table, notes = table_of_matrix(sample_table, matrix, str(samples))
+            matrix = with_names_of(matrix, list(map(str, sample_table.index)))
         table, problems = predict(
             self.model,
             matrix,

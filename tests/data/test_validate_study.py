@@ -452,8 +452,7 @@ WARNED: dict[str, tuple[Break, str, str]] = {
     "a sample that is left out anyway needs no values": (
         lambda s: (s.column("diagnosis", ["", *TWO, *TWO, *TWO, *TWO, *TWO, "tumor"]),
                    [row.pop(1) for row in s.matrix]),
-        "warning: samples.tsv, line 2, column 'diagnosis': no label for 'P01'; left out of the "
-        "study (1 of 12)",
+        "warning: samples.tsv: 1 of the 12 samples not in expression.tsv, so left out: 'P01'",
         "11 samples (5 normal, 6 tumor; positive: tumor), 8 genes; left out: 1 sample",
     ),
     "leave-one-out": (

@@ -213,9 +213,9 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         lambda s: s.set("data.part", "GPL96"),
         ["expression.tsv: is a table (.tsv), which has no parts; take data.part 'GPL96' away"],
     ),
-    "UTF-16": (
-        lambda s: s.files.update({"samples.tsv": as_text(s.sheet).decode().encode("utf-16")}),
-        ["samples.tsv: is UTF-16", "save it as UTF-8"],
+    "UTF-16 that is cut off": (
+        lambda s: s.files.update({"samples.tsv": as_text(s.sheet).decode().encode("utf-16")[:-1]}),
+        ["samples.tsv: is UTF-16", "cut off or damaged", "save it again, as UTF-8"],
     ),
     "Latin-1": (
         lambda s: s.files.update({"samples.tsv": as_text(s.sheet) + b"P\xe9\t\t\t\t\t\n"}),
@@ -448,7 +448,7 @@ PLACES: dict[str, Broken] = {
         "e.txt", lambda s: b"%PDF-1.4\n%\xe2\xe3", ["e.txt: is a PDF", "table"]
     ),
     "a workbook's ending": _matrix_instead(
-        "e.xls", lambda s: b"PK\3\4", ["e.xls: the ending '.xls' is not known", "save the sheet"]
+        "e.xls", lambda s: b"PK\3\4", ["e.xls: is no Excel workbook, or damaged", "its sheet"]
     ),
     "zeros, as of a disk that was full": _matrix_instead(
         "e.tsv", lambda s: as_text(s.matrix)[:200] + b"\0" * 400, ["e.tsv", "again"]

@@ -193,6 +193,7 @@ def beadstudio(n: Numbers) -> str:
 # A file that holds the whole matrix, of each format that there is.
 WRITERS: dict[str, Callable[[Numbers], str | bytes]] = {
     "table.tsv": table,
+    "table.xls": table,
     "GSE1_series_matrix.txt": series_matrix,
     "GSE1_family.soft": family,
     "GDS1.soft": data_set,

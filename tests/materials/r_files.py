@@ -75,8 +75,10 @@ def of_class(name: str, package: str, **slots: bytes) -> bytes:
     return _made(S4, b"", slots | own, OBJECT | (1 << 16))
 
 
-def data_frame(columns: Mapping[str, bytes], rows: Sequence[str]) -> bytes:
-    attributes = {"names": strings([*columns]), "row.names": strings(rows),
+def data_frame(columns: Mapping[str, bytes], rows: Sequence[str] | int) -> bytes:
+    """Write a data.frame; rows without names are counted, as R writes them."""
+    row_names = integers([NA, -rows]) if isinstance(rows, int) else strings(rows)
+    attributes = {"names": strings([*columns]), "row.names": row_names,
                   "class": strings(["data.frame"])}  # fmt: skip
     return _made(LIST, _int(len(columns)) + b"".join(columns.values()), attributes, OBJECT)
 

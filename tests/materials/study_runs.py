@@ -56,7 +56,7 @@ def write_matrix(folder, genes, samples, X):
 
 # Snakemake takes longer to be imported than to plan the toy: one process a worker imports it, with
 # what it and the workflow stand on, and each run is a fork of that process. genesig is not among
-# it, since a study has its own.
+# it, and each run forgets what this module has imported of it, since a study has its own.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     ["snakemake.cli", "snakemake.dag", "snakemake.report.html_reporter", "anndata", "jsonschema"]
@@ -125,6 +125,8 @@ def _snakemake(folder, arguments, variables, said):
     os.environ.update(variables)
     os.chdir(folder)
     sys.path.insert(0, str(folder))
+    for name in [name for name in sys.modules if name.split(".")[0] == "genesig"]:
+        del sys.modules[name]
     for stream in (1, 2):
         os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), stream)
     from snakemake.cli import main

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 import yaml
 from places import ROOT
+from rna_series import (
+    ANNOTATION,
+    COUNTED,
+    COUNTS,
+    MATRIX,
+    annotation_table,
+    counts_table,
+    empty_matrix,
+)
 from study_runs import results, run
+
+from genesig.results import Dataset
 
 pytest.importorskip("snakemake_executor_plugin_cluster_generic")
 pytest.importorskip("snakemake_storage_plugin_fs")
@@ -111,3 +122,19 @@ def test_folder_of_files_without_shared_disk_is_read_from_its_copy(tmp_path):
         study, tmp_path / "nodes", ["sources", "source-cache"], "--until", "read"
     )
     assert (storage / "results/data/raw.h5ad").exists()
+
+
+def test_rna_seq_series_without_shared_disk_is_read_with_its_counts(tmp_path):
+    study = copy_smallest_study(tmp_path)
+    geo = study / "data/geo"
+    geo.mkdir(parents=True)
+    content = {MATRIX: empty_matrix(), COUNTS: counts_table(), ANNOTATION: annotation_table()}
+    for name, packed in content.items():
+        (geo / name).write_bytes(packed)
+    config = yaml.safe_load((study / "config/config.yaml").read_text())
+    series = f"data/geo/{MATRIX}"
+    config |= {"expression": series, "samples": series, "label": "disease state"}
+    (study / "config/config.yaml").write_text(yaml.safe_dump(config))
+    usage = ["sources", "source-cache"]
+    storage, _ = run_without_shared_disk(study, tmp_path / "nodes", usage, "--until", "read")
+    assert len(Dataset.load(storage / "results/data/raw.h5ad").samples) == len(COUNTED)

@@ -7,6 +7,7 @@
 
 from re import escape
 
+from genesig.data.files.copies import is_copied_as_folder
 from genesig.data.files.names import named_files
 
 NOTHING = "(?!)"  # a pattern that no name fits
@@ -48,7 +49,11 @@ rule fetch:
 
 if not SHARED_DISK and not REMOTE_JOB:
     UPLOADED = {place_in_storage(path): path for _, path in named_files(config)}
-    FOLDERS = {place for place, path in UPLOADED.items() if Path(path).is_dir()}
+    FOLDERS = {
+        place
+        for place, path in UPLOADED.items()
+        if Path(path).is_dir() or is_copied_as_folder(path)
+    }
 
     rule upload:
         input:

@@ -11,6 +11,8 @@ from pathlib import Path
 import yaml
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
+from genesig.data.files.copies import path_in_copy
+
 # As a module of another workflow, whose configs, files and rules are its own concern.
 IMPORTED = not workflow.modifier.is_main_snakefile()
 SHARED_DISK = SharedFSUsage.INPUT_OUTPUT in workflow.storage_settings.shared_fs_usage
@@ -48,7 +50,7 @@ def file_copies(*paths):
 
     def copies(wildcards, input):
         return {
-            path: str(copy)
+            path: path_in_copy(path, str(copy))
             for path, ending in endings.items()
             for copy in input
             if str(copy).endswith(ending)

@@ -17,6 +17,7 @@ from genesig.data.study.labels.times import (
     with_joined_times,
 )
 from genesig.data.study.sheet_check import check_column
+from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.response.design import Label, label_columns, time_columns
 from genesig.response.known import RESPONSES
@@ -33,7 +34,10 @@ NO_LABELS = "to score samples without labels: genesig predict results/model.json
 
 
 class Asked(NamedTuple):
-    """Sample table of another study, with what the config says of its labels; problems join."""
+    """Sample table of another study, with what the config says of its labels; problems join.
+
+    `leave_out` tells that samples without a label are left out, however many they are.
+    """
 
     table: pd.DataFrame
     where: str
@@ -42,6 +46,7 @@ class Asked(NamedTuple):
     classes: Mapping[Any, str]
     event: str | None
     problems: Problems
+    leave_out: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,16 +83,24 @@ def _one_column(asked: Asked, translate: Translate) -> Labels | None:
         what = f"no sample has a label, so nothing can be tested; {NO_LABELS}"
         problems.append(Problem(at, what))
         return None
-    dropped = [left_out(name, f"no label in column '{column}'") for name in given if name in blank]
-    if blank:
-        what = f"no label for {listing(n for n in given if n in blank)}; left out"
-        problems.append(Problem(at, f"{what} ({len(blank)} of {len(given)})", "warning"))
+    reasons = _unlabelled(asked, asked.table, column, list(words))
+    dropped = [left_out(name, reason) for name, reason in reasons.items()]
     rest = {name: value for name, value in given.items() if name not in blank}
     chosen, others = translate(rest, asked.design, words, at, problems)
     names, faulty = tuple(chosen), any(problem.level == "error" for problem in problems)
     y = np.full(len(chosen), np.nan) if faulty else _coded(chosen, asked.design)
     return Labels(names, tuple(given[name] for name in names), tuple(chosen.values()), y,
                   dropped + others)  # fmt: skip
+
+
+def _unlabelled(
+    asked: Asked, table: pd.DataFrame, column: str, words: Sequence[str]
+) -> dict[str, str]:
+    """Return the samples without a label and the reason, by the rule for those of a study."""
+    return unlabelled_samples(
+        table, asked.where, column, classes=words, words_are_classes=False,
+        leave_out=asked.leave_out, problems=asked.problems, key="unlabelled",
+    )  # fmt: skip
 
 
 def of_classes(asked: Asked) -> Labels | None:
@@ -194,9 +207,10 @@ def of_times(asked: Asked) -> Labels | None:
     asked.problems.extend(faults)
     if faults:
         return None
-    if blank:
-        what = f"no time or event for {listing(blank)}; left out ({len(blank)} of {len(cells)})"
-        asked.problems.append(Problem(f"{asked.where}, column '{time}'", what, "warning"))
+    without_time = _unlabelled(asked, table, time, ())
+    if no_event := [name for name in blank if name not in without_time]:
+        what = f"no event for {listing(no_event)}; left out ({len(no_event)} of {len(cells)})"
+        asked.problems.append(Problem(f"{asked.where}, column '{event}'", what, "warning"))
     y = times(np.array([float(t) for t, _ in known.values()]),
               np.array([happened(e, word) for _, e in known.values()], bool))  # fmt: skip
     asked.problems.extend(_to_compare(asked, y, time, event))

@@ -11,10 +11,11 @@ from genesig.data.cohorts.labels import Asked, of_classes, of_numbers, of_times
 from genesig.data.cohorts.translation import rows_of, translated
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.geo_counts import paths_read
+from genesig.data.files.headers import with_names_of
 from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import parts_of_files, read_matrix, read_samples
-from genesig.data.files.sample_names import with_matrix_names
+from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.labels.record import BY_SIGHT
 from genesig.data.study.matrix_check import check_samples, with_genes_only
 from genesig.data.study.sheet_check import check_column, check_ids, storable
@@ -87,7 +88,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
                 part: str | None, batch: str | None,
                 covariate_words: Mapping[str, Mapping[Any, str]],
                 event: str | None = None, genes: Collection[str] = (),
-                sample_names: str | None = None, group: str | None = None) -> Cohort:  # fmt: skip
+                sample_names: str | None = None, group: str | None = None,
+                unlabelled: str = "refuse") -> Cohort:  # fmt: skip
     """Read a data set of another study.
 
     Parameters
@@ -117,6 +119,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         Of the study: none of them is left out, whatever its name.
     sample_names : str or None
         Column of the sample table with the names that the matrix has; None looks for it.
+    unlabelled : {"refuse", "leave_out"}
+        What is done with samples without a label where these are many or of one kind.
 
     Raises
     ------
@@ -127,15 +131,20 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
     table_file = expression if samples is None else samples
     of_matrix, of_samples = parts_of_files(part, expression, table_file)
     matrix = attempt(lambda: read_matrix(expression, of_matrix), problems)
+    table = _table(matrix, table_file, of_samples, sample_names, problems)
+    labels, dropped, not_measured = None, list[dict[str, str]](), list[dict[str, str]]()
+    if matrix is not None and table is not None:
+        matrix = with_names_of(matrix, list(map(str, table.index)))
+        axes = (matrix.columns, matrix.rows)
+        table, not_measured = without_absent(table, axes, table_file, expression, problems)
     if matrix is not None and matrix.doubt:
         problems.append(Problem(expression, matrix.doubt, "warning"))
-    table = _table(matrix, table_file, of_samples, sample_names, problems)
-    labels, dropped = None, list[dict[str, str]]()
     if table is not None:
         columns, index = list(map(str, table.columns)), str(table.index.name)
         check_column(batch, "batch", columns, index, table_file, problems)
         check_column(group, "group", columns, index, table_file, problems)
-        asked = Asked(table, table_file, design, label, classes, event, problems)
+        leave_out = unlabelled == "leave_out"
+        asked = Asked(table, table_file, design, label, classes, event, problems, leave_out)
         labels = TRANSLATED[design.kind](asked)
         table = _respelt(table, design, covariate_words)
     if matrix is not None and annotation is not None:
@@ -160,7 +169,8 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         labels=labels.labels, y=labels.y,
         batch=tuple(map(str, table.loc[list(labels.names), batch])) if batch
         else ("",) * len(labels.names),
-        dropped=labels.dropped + dropped, inputs={path: sha256(path) for path in files},
+        dropped=labels.dropped + not_measured + dropped,
+        inputs={path: sha256(path) for path in files},
         problems=in_order(problems), about=table.loc[list(labels.names)],
         group=members, group_column=group_column,
     )  # fmt: skip

@@ -9,6 +9,8 @@ from shutil import copyfile, copytree
 from typing import Any
 
 from genesig.data.files.content import absent
+from genesig.data.files.formats.geo_series import SERIES_FILE
+from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.names import COHORT_KEYS, KEYS
 from genesig.errors import refuse
 from genesig.results.download import check_download_digest
@@ -42,6 +44,8 @@ class FileCopies:
         if isinstance(value, str):
             for name, path in self.path_of_name.items():
                 value = name if value == path else value.replace(path, name.rstrip("/"))
+                if is_copied_as_folder(name):
+                    value = value.replace(str(Path(path).parent), str(Path(name).parent))
             return value
         if isinstance(value, Mapping):
             return {self.with_names(key): self.with_names(item) for key, item in value.items()}
@@ -50,8 +54,18 @@ class FileCopies:
         return value
 
 
+def is_copied_as_folder(name: str) -> bool:
+    """Tell whether a file is copied with others into a folder: a series of GEO, with its counts."""
+    return SERIES_FILE.fullmatch(Path(name).name) is not None
+
+
+def path_in_copy(name: str, copy: str) -> str:
+    """Return where a file is in its copy, which may be a folder."""
+    return f"{copy}/{Path(name).name}" if is_copied_as_folder(name) else copy
+
+
 def copy_input(source: Path, target: Path) -> None:
-    """Copy a file, or a folder with all files in it.
+    """Copy a file, a folder with all files in it, or a series of GEO with its counts beside it.
 
     Raises
     ------
@@ -61,6 +75,11 @@ def copy_input(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
         copytree(source, target, dirs_exist_ok=True)
+    elif source.is_file() and is_copied_as_folder(str(source)):
+        target.mkdir(exist_ok=True)
+        for file in map(Path, paths_read(source)):
+            check_download_digest(file)
+            copyfile(file, target / file.name)
     elif source.is_file():
         check_download_digest(source)
         copyfile(source, target)

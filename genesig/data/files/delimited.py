@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -55,7 +56,7 @@ MOST = 30
 def above_header(
     lines: Iterable[tuple[int, str]], delimiters: str, where: str
 ) -> tuple[list[int], Iterator[tuple[int, str]]]:
-    """Return the numbers of the lines above the header, and the lines from the header on.
+    """Return the numbers of the titles above the header, and the lines from the header on.
 
     A title is a line with one cell alone, a comment begins with # and has another width than what
     follows. R leaves the corner of a header out, so that of one sample looks like a title: it
@@ -71,7 +72,8 @@ def above_header(
         at += n_comments
     elif at and not _is_header(top[at][1], top[at + 1][1], delimiters, where):
         at = 0
-    return [number for number, _ in top[:at]], chain(top[at:], rest)
+    titles = [number for number, line in top[:at] if not line.startswith("#")]
+    return titles, chain(top[at:], rest)
 
 
 def _wide_comments(lines: Sequence[str], delimiters: str, where: str) -> int:
@@ -115,6 +117,15 @@ DELIMITERS = {
     # Of htseq-count, RSEM and Salmon.
     **dict.fromkeys((".counts", ".count", ".results", ".sf"), "\t"),
 }
+WITH_SPACES = ".txt with spaces"
+"""Stands for the ending of such a text; no file has it."""
+
+
+def delimiters_of(ending: str) -> str:
+    """Return the delimiters that an ending promises, the usual one first."""
+    return " " if ending == WITH_SPACES else DELIMITERS[ending]
+
+
 # Whole cells of a table with semicolons, the first one left aside: it is a name.
 WITH_POINT = re.compile(r';"?[-+]?\d*\.\d')
 WITH_COMMA = re.compile(r'(;"?[-+]?\d*),(\d+(?:[eE][-+]?\d+)?"?)(?=;|$)')
@@ -126,6 +137,8 @@ NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "ba
 
 MOST_GENES = 1_000_000
 """Arrays of methylation have 930,000 probes."""
+MOST_OF_LINES = 0.9
+"""Share of the lines that are of one width, so that a header of another is none."""
 SHORT = 9
 """Bytes a cell up to which rows are kept: with the text and the numbers, less than four matrices.
 
@@ -161,6 +174,12 @@ class Matrix:
         Other matrices of the same file, such as layers.
     annotation : tuple of str
         Columns of the file that say something of its genes, and were taken away.
+    corner : str
+        Header of the first column.
+    headers : tuple of tuple of str
+        Other lines of names that the columns have, such as those above a header.
+    has_counts : bool
+        The file says that its values are counts.
     """
 
     rows: tuple[str, ...]
@@ -175,6 +194,9 @@ class Matrix:
     partial: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     annotation: tuple[str, ...] = ()
+    corner: str = ""
+    headers: tuple[tuple[str, ...], ...] = ()
+    has_counts: bool = False
 
     def whole(self) -> Matrix:
         """Leave the samples out that lack a part; they are rows of this record."""
@@ -239,7 +261,7 @@ class _Lines:
     """A delimited text: names of its header, lines and quotes of the rows that are not blank.
 
     `rows` goes through them once more; `quoted` tells whether one has quotes elsewhere than around
-    its first field; `above` are the numbers of the lines above the header.
+    its first field; `above` are the numbers of the titles above the header.
     """
 
     rows: Callable[[], Iterator[str]]
@@ -282,7 +304,8 @@ def parse_matrix(text: str | bytes, suffix: str, where: str, first: int = 1) -> 
         at = f"line {first}" if first == last else f"lines {first} to {last}"
         title = f"what stands above the header is taken for a title ({at})"
         doubt = "; ".join([*filter(None, [doubt]), title])
-    return Matrix(names, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers), doubt=doubt)
+    return Matrix(names, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers), doubt=doubt,
+                  corner=lines.names[0])  # fmt: skip
 
 
 def _check_count(text: str | bytes, where: str) -> None:
@@ -324,10 +347,34 @@ def _with_points(lines: _Lines, where: str) -> tuple[Iterator[str], str]:
     return points, f"{what}decimal: it is read as {text.replace(',', '.')}"
 
 
+def ending_by_content(text: str | bytes, suffix: str, where: str) -> str:
+    """Return the ending whose delimiters a text has, which only for a .txt may be another one.
+
+    Without tabs it is .csv, as the run table of NCBI's SRA, or `WITH_SPACES`, as R writes by
+    default: names in quotes, and a header that is as wide as the rows or one field less.
+    """
+    if suffix != ".txt":
+        return suffix
+    lines = [line for _, line in islice(_filled(text, suffix), MOST + 2)]
+    if not lines or any("\t" in line for line in lines):
+        return suffix
+    if _has_spaces(lines, where):
+        return WITH_SPACES
+    return ".csv" if any(sign in lines[-1] for sign in DELIMITERS[".csv"]) else suffix
+
+
+def _has_spaces(lines: Sequence[str], where: str) -> bool:
+    """Tell whether a header and rows of one width have spaces between their fields."""
+    if any(sign in lines[0] for sign in ",;"):
+        return False
+    header, *widths = (len(split_row(line, " ", where)) for line in lines)
+    return len(set(widths)) == 1 and widths[0] > 2 and widths[0] - header in (0, 1)
+
+
 def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1, *,
            alone: bool = False) -> _Lines:  # fmt: skip
     """Find out what the lines of a text are; `alone` allows a single column."""
-    above, lines = above_header(_filled(text, suffix, begin), DELIMITERS[suffix], where)
+    above, lines = above_header(_filled(text, suffix, begin), delimiters_of(suffix), where)
     first, header = next(lines, (begin, ""))
     if not header:
         raise refuse(where, "is empty; it needs a header line and at least one row")
@@ -344,7 +391,7 @@ def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1, *,
     if set(widths) == {len(names) + 1}:  # R's write.table leaves the corner out
         names.insert(0, "")
     elif set(widths) != {len(names)}:
-        _refuse_widths(len(names), numbers, widths, where)
+        _refuse_widths(len(names), first, numbers, widths, where)
     again = partial(_again, text, numbers, begin) if kept is None else partial(_kept, kept)
     return _Lines(again, delimiter, names, numbers, quoted, above)
 
@@ -383,25 +430,34 @@ def _again(text: str | bytes, numbers: list[int], begin: int) -> Iterator[str]:
 
 def _filled(text: str | bytes, suffix: str, begin: int = 1) -> Iterator[tuple[int, str]]:
     """Go through the lines that are not blank, each with its number."""
-    blank = " " + DELIMITERS[suffix]
+    blank = " " + delimiters_of(suffix)
     return ((n, line) for n, line in enumerate(lines_of(text), begin) if line.strip(blank))
 
 
-def _refuse_widths(expected: int, numbers: list[int], widths: list[int], where: str) -> None:
+def _refuse_widths(
+    expected: int, header_line: int, numbers: list[int], widths: list[int], where: str
+) -> None:
+    """Refuse lines of another width than the header, or a header that none is as wide as."""
     wrong = [k for k, width in enumerate(widths) if width != expected]
+    usual = Counter(widths).most_common(1)[0][0]
+    n_usual = widths.count(usual)
+    if usual > max(expected, 2) and n_usual >= MOST_OF_LINES * len(widths):
+        message = f"{counted(expected, 'field')} where {n_usual} of {counted(len(widths), 'line')} "
+        message += f"below have {usual}; take lines above the names of the columns out"
+        raise refuse(where, message, line=header_line)
     further = f" ({counted(len(wrong) - 1, 'further line')})" if len(wrong) > 1 else ""
     raise refuse(
         where,
-        f"{widths[wrong[0]]} fields where the header has {expected}{further}; the line is cut "
-        "off, or a field holds the delimiter and needs quotes",
+        f"{counted(widths[wrong[0]], 'field')} where the header has {expected}{further}; the line "
+        "is cut off, or a field holds the delimiter and needs quotes",
         line=numbers[wrong[0]],
     )
 
 
 def _delimiter(header: str, suffix: str, where: str, *, alone: bool) -> str:
     """Return what the ending promises, or say what stands there instead."""
-    declared = max(DELIMITERS[suffix], key=header.count)
-    needed, found = NAMES[DELIMITERS[suffix][0]], max(NAMES, key=header.count)
+    declared = max(delimiters_of(suffix), key=header.count)
+    needed, found = NAMES[delimiters_of(suffix)[0]], max(NAMES, key=header.count)
     if declared in header or (alone and found not in header):
         return declared
     what = NAMES[found] if found in header else "one column only"

@@ -29,12 +29,13 @@ from genesig.data.files.event_columns import Pair, pairs
 from genesig.data.files.formats.geo_series import KEPT
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.geo_counts import lack_of_values, present_counts
+from genesig.data.files.headers import with_names_of
 from genesig.data.files.layouts import orient
 from genesig.data.files.names import FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.readers import format_of, parts_of_files, read_matrix, read_samples
-from genesig.data.files.sample_names import table_of_matrix
-from genesig.data.steps.imputation import missing_when_low
+from genesig.data.files.sample_names import table_of_matrix, without_absent
+from genesig.data.steps.imputation import step_for_missing
 from genesig.data.steps.scale import (
     genes_standardised,
     log2_step,
@@ -114,9 +115,12 @@ def first_look(
     if samples is not None:
         table = read_samples(samples, matrix.columns, of_samples)
         table, notes = table_of_matrix(table, matrix, samples)
+        matrix = with_names_of(matrix, list(map(str, table.index)))
+        table, _ = without_absent(table, (matrix.columns, matrix.rows), samples, path, notes)
         matrix = _of(table, samples, matrix, path)
     kind = kind_of(path)
     _check_numbers(matrix, path, MOST_WORDS_BESIDE)
+    doubt = (f"{matrix.doubt[:1].upper()}{matrix.doubt[1:]}.",) if matrix.doubt else ()
     matrix, lines = _genes_only(matrix, path, table, kind)
     _check_numbers(matrix, path, MOST_WORDS)
     expression = _seen_from(folder, path)
@@ -128,7 +132,7 @@ def first_look(
     lacking, more = _missing(matrix, counted=bool(origin))
     named_part = {} if part is None else {"data": {"part": part}}
     settings = on_top(named_part, {"normalise": normalise} if normalise else {}, lacking)
-    why = (*why, *more, *lines)
+    why = (*why, *more, *doubt, *lines)
     if table is None and kind is not None and _describes(kind):
         table = _samples(path, part, matrix)
     if table is None:
@@ -145,12 +149,11 @@ def first_look(
 
 
 def _origin(path: str, matrix: Matrix) -> Lines:
-    """Say where the values of an RNA-seq series are from, and which samples have none."""
+    """Say that the values are counts where the file says so; nothing elsewhere."""
     files = present_counts(path)
-    if files is None:
-        return ()
-    lacking = (f"{matrix.doubt}.",) if matrix.doubt else ()
-    return (f"The values are counts that NCBI made: {files.counts.name}.", *lacking)
+    if files is not None:
+        return (f"The values are counts that NCBI made: {files.counts.name}.",)
+    return ("The values are counts, by the object in the file.",) if matrix.has_counts else ()
 
 
 def _of(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
@@ -162,7 +165,9 @@ def _of(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
         raise InvalidInput(problems)
     known = set(names)
     kept = turned.chosen([row for row, name in enumerate(turned.rows) if name in known])
-    return replace(kept, line_word=matrix.line_word)
+    return replace(
+        kept, line_word=matrix.line_word, doubt=matrix.doubt, has_counts=matrix.has_counts
+    )
 
 
 def kind_of(path: str) -> Format | None:
@@ -285,9 +290,9 @@ def _missing(matrix: Matrix, counted: bool) -> tuple[dict[str, Any], Lines]:
     lost = np.isnan(X)
     if not lost.any():
         return {}, ()
-    low = missing_when_low(X)
-    step, why = ("left_censored", "they are of low genes: too small to be measured") if low else (
-        "knn_impute", "filled in from genes alike")  # fmt: skip
+    step = step_for_missing(X)
+    low = step == "left_censored"
+    why = "they are of low genes: too small to be measured" if low else "filled in from genes alike"
     other = "knn_impute" if low else "left_censored"
     written = ", written as 0, with no small value beside them" if zeros else ""
     said = f"{int(lost.sum())} of {lost.size} cells are missing{written} "

@@ -174,7 +174,7 @@ def read_counts(files: CountFiles, samples: Collection[str], load: Load) -> Matr
         message = f"has no counts of this series' samples ({listing(samples)}); "
         raise refuse(files.counts, message + "remove it and fetch the series again")
     names = tuple(whole.columns[k] for k in columns)
-    matrix = whole.chosen(range(len(whole.rows)), columns, names)
+    matrix = replace(whole.chosen(range(len(whole.rows)), columns, names), has_counts=True)
     lacking = sorted(described - set(names))
     if lacking:
         message = f"NCBI has counts of {len(names)} of {counted(len(samples), 'sample')}; "

@@ -18,12 +18,14 @@ from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.soft import SOFT
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import opening
+from genesig.data.files.formats.xls import XLS
 from genesig.plugins import Registry
 
 # In the order in which messages list their endings, and in which openings are tried.
 FORMATS: tuple[Format, ...] = (
     *TABLES.values(),
     EXCEL,
+    XLS,
     CEL,
     IDAT,
     SERIES,

@@ -14,6 +14,7 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.gmt import NamedSet
+from genesig.data.files.headers import with_names_of
 from genesig.data.files.spreadsheets import eaten
 from genesig.errors import Problem, did_you_mean, refuse
 from genesig.words import is_missing, listing
@@ -133,6 +134,8 @@ def blocks_of(table: pd.DataFrame, column: str, where: str) -> list[NamedSet]:
     return [NamedSet(name, "", tuple(of), f"column '{column}'") for name, of in genes.items()]
 
 
+MIN_LETTERS = 3
+"""Letters of a name that another one holds by no accident."""
 TRIED = 20
 """Names that hold another one are many where that is one letter."""
 
@@ -140,7 +143,7 @@ TRIED = 20
 def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
            problems: list[Problem]) -> Matrix | None:  # fmt: skip
     """Return the matrix with samples in rows, found by the names of the sample table."""
-    known = set(names)
+    known, matrix = set(names), with_names_of(matrix, names)
     if blocks := _named_blocks(matrix, names) or _repeated_names(matrix, known):
         problems.append(Problem(where, blocks, code="several_blocks"))
         return None
@@ -204,6 +207,17 @@ def _repeated_names(matrix: Matrix, names: Collection[str]) -> str:
 
 
 def nearest(names: Sequence[str], others: Collection[str]) -> str:
+    """Recognise names that a program has changed, or guess which name is meant."""
+    name = next(filter(_letters, names), "")
+    if changed := changed_names(names, others):
+        return changed
+    longer = [other for other in others if name in other] if len(name) >= MIN_LETTERS else []
+    if longer:
+        return f"; is '{longer[0]}' the sample '{name}'? Write the names alike in both"
+    return did_you_mean(name, filter(_letters, others))
+
+
+def changed_names(names: Sequence[str], others: Collection[str]) -> str:
     """Recognise names that a program has changed: leading zeros, R's make.names, case, an end."""
     if dates := eaten(list(names)) or eaten(list(others)):
         what = f"; turned into dates or numbers by a spreadsheet: {listing(dates)}"
@@ -222,8 +236,7 @@ def nearest(names: Sequence[str], others: Collection[str]) -> str:
         for candidate in candidates:
             if plain(name) == plain(candidate):
                 return f"; is '{candidate}' the sample '{name}'? ({reason})"
-    longer = _longer(names, candidates, "here") or _longer(candidates, names, "in that table")
-    return longer or did_you_mean(name, candidates)
+    return _longer(names, candidates, "here") or _longer(candidates, names, "in that table")
 
 
 def _longer(names: Collection[str], candidates: Collection[str], place: str) -> str:

@@ -144,7 +144,25 @@ SHEET = Kind(
     "sheet",
     "column of the sample table",
     "columns of the sample table",
-    "`OS`, `age`: the values of a column of the sample table, words, a count of the rows",
+    "`OS`, `age`: the name or the values of a column of the sample table",
+)
+CLINICAL = Kind(
+    SHEET.name,
+    "row about the samples",
+    "rows about the samples",
+    "`age`, `OS`: whole numbers among decimals, which no column of the sample table has",
+)
+WORDS = Kind(
+    "",
+    "row of words",
+    "rows of words",
+    "`Group`, `tissue`: words in place of numbers, which no column of the sample table has",
+)
+ROW_NUMBERS = Kind(
+    "",
+    "count of the rows",
+    "counts of the rows",
+    "a column 0, 1, 2, ... that a program has written",
 )
 ANNOTATION = Kind(
     "",
@@ -153,7 +171,8 @@ ANNOTATION = Kind(
     "`Entrez_Gene_Id`, `Description`, `gene_type`, `chr`, `start`, `length`",
 )
 BY_NAME = (SUMMARIES, TOTALS, CONTROLS, SPIKES, CONTAMINANTS)
-KINDS = (*BY_NAME, NAMELESS, SHEET, ANNOTATION)
+BY_VALUES = (SHEET, CLINICAL, WORDS, ROW_NUMBERS)
+KINDS = (*BY_NAME, NAMELESS, *BY_VALUES, ANNOTATION)
 
 # Names of columns beside the ids of the genes, letters and digits alone, in lower case.
 OF_GENES = _pattern(
@@ -265,16 +284,21 @@ def leave_out_non_genes(
         names[ANNOTATION] = columns_beside
     if kind_of or annotation:
         matrix = matrix.subset(samples, genes)
-    return matrix, dropped, [_message(names, where)]
+    return matrix, dropped, [_message(names, where, genes_in_rows=matrix.turned)]
 
 
-def _message(names: dict[Kind, list[str]], where: str) -> Problem:
+def _message(names: dict[Kind, list[str]], where: str, *, genes_in_rows: bool) -> Problem:
     """Count and name what is left out."""
-    parts = [f"{_counted(kind, len(rows))}: {listing(rows)}" for kind, rows in names.items()]
+    counts = [_counted(kind, len(rows)) for kind, rows in names.items()]
+    if not genes_in_rows:
+        about_samples = (CLINICAL, WORDS)
+        counts = [text.replace("row", "column") if kind in about_samples else text
+                  for kind, text in zip(names, counts, strict=True)]  # fmt: skip
+    parts = [f"{text}: {listing(rows)}" for text, rows in zip(counts, names.values(), strict=True)]
     what = f"left out, neither genes nor samples: {'; '.join(parts)}"
-    if settings := [kind.name for kind in names if kind.name]:
+    if settings := dict.fromkeys(kind.name for kind in names if kind.name):
         what += f"; to keep them: data.keep: [{', '.join(settings)}]"
-    level = "warning" if SHEET in names else "note"
+    level = "note" if names.keys().isdisjoint(BY_VALUES) else "warning"
     return Problem(where, what, level, code="non_genes", key="data.keep")  # type: ignore[arg-type]
 
 
@@ -333,20 +357,25 @@ def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, Kind
 def _columns_of_sheet(
     matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, others: Collection[int]
 ) -> dict[int, Kind]:
-    """Return the columns of a matrix, but for the others, that say something of the samples."""
+    """Return the columns of a matrix, but for the others, that say something of the samples.
+
+    They are columns of the sample table if it has one of that name, or with the same values.
+    """
     if SHEET.name in surroundings.keep or len(samples) < MIN_SAMPLES:
         return {}
     genes = set(surroundings.genes)
     open_columns = {
         k for k, name in enumerate(matrix.columns) if k not in others and name not in genes
     }
-    places = {*_columns_of_words(matrix, samples), *_row_numbers(matrix, samples)}
-    places |= set(_columns_in_table(matrix, samples, surroundings))
-    places |= set(_clinical_numbers(matrix, samples))
-    places &= open_columns
-    if len(places) > LARGEST_SHARE * len(open_columns):
-        return {}
-    return dict.fromkeys(sorted(places), SHEET)
+    table = surroundings.table
+    headers = set() if table is None else {as_seen(str(name)) for name in table.columns}
+    kind_of = dict.fromkeys(_row_numbers(matrix, samples), ROW_NUMBERS)
+    kind_of |= dict.fromkeys(_columns_of_words(matrix, samples), WORDS)
+    kind_of |= dict.fromkeys(_clinical_numbers(matrix, samples), CLINICAL)
+    kind_of |= {column: SHEET for column in kind_of if as_seen(matrix.columns[column]) in headers}
+    kind_of |= dict.fromkeys(_columns_in_table(matrix, samples, surroundings), SHEET)
+    kind_of = {column: kind for column, kind in kind_of.items() if column in open_columns}
+    return kind_of if len(kind_of) <= LARGEST_SHARE * len(open_columns) else {}
 
 
 def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:

@@ -21,7 +21,7 @@ from genesig.data.files.formats import arrays, cls, geo_series
 from genesig.data.files.formats.arrays import suffix_of
 from genesig.data.files.formats.interface import PARTIAL, Files, Format, Load
 from genesig.data.files.formats.table import TABLES
-from genesig.data.files.formats.text import as_text
+from genesig.data.files.formats.text import as_text, as_utf8
 from genesig.data.files.geo_counts import present_counts, read_counts, with_counts_only
 from genesig.data.files.gmt import LAYOUTS, NamedSet, parse_sets
 from genesig.data.files.known import FORMATS, READERS, told_by_opening
@@ -142,7 +142,13 @@ FOREIGN = {
         (".bam", ".sam", ".fastq", ".fq", ".vcf", ".bed", ".gtf", ".gff"),
         "; count the reads of each gene, and name that table",
     ),
-    **dict.fromkeys((".xls", ".ods"), "; save the sheet as tab-separated text (.tsv)"),
+    ".ods": "; save the sheet as tab-separated text (.tsv)",
+    **dict.fromkeys((".pcl", ".cdt"), "; it is a text with tabs: rename it to .txt"),
+    ".adat": TO_TABLE,
+    ".rcc": "; export the counts of all lanes as one table, by nSolver (.csv)",
+    **dict.fromkeys(
+        (".raw", ".mzml", ".wiff"), "; name the table of a program that quantifies the spectra"
+    ),
     **dict.fromkeys((".tar", ".tgz", ".zip"), "; unpack it, and name a file or the folder"),
     **dict.fromkeys((".bz2", ".xz", ".zst"), "; unpack it, or pack it by gzip"),
 }
@@ -311,6 +317,7 @@ def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
         raise _unknown_suffix(path, [*READERS, *further])
     content, kind = content_of(path), READERS[suffix]
     if suffix in TABLES:
+        content = as_utf8(content, str(path))
         kind = told_by_opening(content) or kind
     return kind, content if kind.binary else as_text(content, str(path), old=True)
 

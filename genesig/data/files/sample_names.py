@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from genesig.data.files.layouts import changed_names
 from genesig.data.files.table_shape import name_of_sample
 from genesig.errors import InvalidInput, Problem, did_you_mean
 from genesig.words import counted, listing
@@ -34,6 +35,8 @@ FILE_ENDING = re.compile(
 )
 # After the name of a patient in that of a sample, such as TCGA-AB-1234-01.
 SEPARATORS = "-._: "
+MOST_ABSENT = 1 / 3
+"""Share of a sample table that the matrix may lack."""
 MAX_SAMPLES = 20_000
 """Names of an axis that is searched for parts of names; more are genes."""
 
@@ -128,6 +131,60 @@ def table_of_matrix(
     if any(problem.level == "error" for problem in problems):
         raise InvalidInput(problems)
     return table, problems
+
+
+def without_absent(
+    table: pd.DataFrame, axes: Axes, file: str, where: str, problems: list[Problem]
+) -> tuple[pd.DataFrame, list[dict[str, str]]]:
+    """Return the sample table without the samples that the matrix lacks, and notes on these.
+
+    Clinical tables list patients who were not measured. Nothing is left out if these are more than
+    a third, or if their names are in the matrix with another letter or as a program changes names.
+
+    Parameters
+    ----------
+    table : DataFrame of strings
+        Index = names that the matrix has for its samples; ``attrs`` are kept.
+    axes : (column names, row names) of the matrix
+    file, where : str
+        Files of the sample table and of the matrix.
+    problems : list of Problem
+        A warning names the samples that are left out.
+
+    Returns
+    -------
+    table : DataFrame
+    notes : list of dict
+        {kind, name, reason} of each sample that is left out.
+    """
+    names = list(map(str, table.index))
+    axis = max(axes, key=lambda side: len(set(names).intersection(side)))
+    measured = set(axis)
+    absent = list(dict.fromkeys(name for name in names if name not in measured))
+    others = [name for name in axis if name not in set(names)]
+    on_both = any(set(names).intersection(side) for side in axes if side is not axis)
+    if on_both or not 0 < len(absent) <= MOST_ABSENT * len(names) or "" in absent:
+        return table, []
+    misspelt = any(_differs_in_a_letter(name, other) for name in absent for other in others)
+    if misspelt or (others and changed_names(absent, others)):
+        return table, []
+    message = f"{len(absent)} of the {counted(len(names), 'sample')} not in {where}, so left out: "
+    message += f"{listing(absent)}{did_you_mean(absent[0], others)}"
+    problems.append(Problem(file, message, "warning", code="samples_not_measured"))
+    present = table[[name in measured for name in names]]
+    lines = table.attrs.get("lines")
+    present.attrs = dict(table.attrs)
+    if lines:
+        pairs = zip(lines, names, strict=True)
+        present.attrs["lines"] = [line for line, name in pairs if name in measured]
+    return present, [{"kind": "sample", "name": name, "reason": f"not in {where}"}
+                     for name in sorted(absent)]  # fmt: skip
+
+
+def _differs_in_a_letter(one: str, other: str) -> bool:
+    """Tell whether two names differ in one letter, by a slip; other digits are other samples."""
+    apart = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    return len(one) == len(other) and len(apart) == 1 and all(map(str.isalpha, apart[0]))
 
 
 def _no_such_column(column: str, headers: Sequence[str], file: str) -> str:

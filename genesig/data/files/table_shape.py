@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from genesig.data.files.cells import split_row
-from genesig.data.files.delimited import DELIMITERS, Matrix, above_header, lines_of
+from genesig.data.files.delimited import Matrix, above_header, delimiters_of, lines_of
 from genesig.data.files.formats.arrays import sample_name
 from genesig.errors import InvalidInput, Problem
 from genesig.words import is_missing, is_number
@@ -95,12 +95,13 @@ class Opening:
 
 def opening_of(content: bytes, suffix: str, where: str) -> Opening:
     """Return the header and the first rows of a table."""
-    blank = " " + DELIMITERS[suffix]
+    delimiters = delimiters_of(suffix)
+    blank = " " + delimiters
     numbered = enumerate(islice(lines_of(content), MOST_LINES), 1)
     filled = ((number, line) for number, line in numbered if line.strip(blank))
-    _, lines = above_header(filled, DELIMITERS[suffix], where)
+    _, lines = above_header(filled, delimiters, where)
     _, first = next(lines, (1, ""))
-    delimiter = max(DELIMITERS[suffix], key=first.count)
+    delimiter = max(delimiters, key=first.count)
     header = [cell.strip() for cell in split_row(first, delimiter, where)]
     cells = ([cell.strip() for cell in split_row(line, delimiter, where)] for _, line in lines)
     of_width = (row for row in cells if len(row) == len(header))
@@ -123,8 +124,8 @@ def lacks_header(opening: Opening, where: str) -> bool:
     name, *cells = opening.header
     if not cells or not opening.rows or not all(map(is_number, cells)):
         return False
-    if is_number(name) or HEADING.fullmatch(name):
-        return False
+    if is_number(name) or HEADING.fullmatch(name) or any(map(_is_of_words, opening.rows[:5])):
+        return False  # the last: names of samples below a line of ages or batches
     if len(cells) < NARROW and (len(cells) == 1 or name.startswith("N_")):
         return True
     if len(set(cells)) < len(cells) or any("." in cell for cell in cells):
@@ -132,6 +133,11 @@ def lacks_header(opening: Opening, where: str) -> bool:
         what += " of the samples belong; write a line above it, one name for each column"
         raise InvalidInput([Problem(where, what, code="no_header")])
     return False
+
+
+def _is_of_words(row: Sequence[str]) -> bool:
+    """Tell whether all cells behind the first one are words."""
+    return not any(is_number(cell) or is_missing(cell) for cell in row[1:])
 
 
 def with_header(content: bytes, opening: Opening, where: str) -> bytes:

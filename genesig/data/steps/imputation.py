@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
+from genesig.data.steps.scale import never_logged
 from genesig.errors import GenesigError
 
 MAX_MISSING_OF_NEIGHBOUR = 0.5
@@ -425,16 +426,25 @@ class HalfMinimum:
         return np.where(np.isnan(X), np.asarray(self.low, dtype=np.float64), X)
 
 
+def step_for_missing(X: Array) -> str:
+    """Return the step for the missing values of X (n, n_genes), by `missing_when_low`."""
+    return "left_censored" if missing_when_low(X) else "knn_impute"
+
+
 def missing_when_low(X: Array) -> bool:
     """Tell whether values of X (n, n_genes) are missing where they would be small.
 
-    The genes that some samples miss have a mean that lies half a standard deviation of the genes'
-    means below the median gene's: such values are not missing at random.
+    Each cell has the mean of its gene. Those of the missing cells lie half a standard deviation of
+    the genes' means below those of the measured cells: such values are not missing at random. Of
+    values that were never logged the means are those of logarithms, as few large genes have most
+    of the spread.
     """
-    is_missing = np.isnan(X)
-    means = np.where(is_missing, 0.0, X).sum(axis=0) / np.maximum(1, (~is_missing).sum(axis=0))
-    partly_missing = is_missing.any(axis=0) & ~is_missing.all(axis=0)
-    return bool(
-        partly_missing.sum() > 1
-        and means[partly_missing].mean() < np.median(means) - means.std() / 2
-    )
+    X = X[:, np.isfinite(X).any(axis=0)]
+    n_missing = np.isnan(X).sum(axis=0)
+    if np.sum(n_missing > 0) < 2:
+        return False
+    if np.nanmin(X) > 0 and never_logged(X):
+        X = np.log2(X)
+    means = np.nanmean(X, axis=0)
+    gap = np.average(means, weights=len(X) - n_missing) - np.average(means, weights=n_missing)
+    return bool(gap > means.std() / 2)

@@ -78,9 +78,12 @@ def never_logged(X: Array) -> bool:
 
     Large values were not logged, unless they lie as close together as logarithms do (mass
     spectrometry, cycles of PCR) or are percentages. Small values were not if the spread of genes
-    grows with their size, as for concentrations and rates.
+    grows with their size, as for concentrations and rates. A few large values among
+    ratios, of which some are negative, say nothing.
     """
     _, p99, largest = sizes(X)
+    if p99 <= LOGGED_P99 and np.mean(X[np.isfinite(X)] < 0) > MIN_NEGATIVE:
+        return False
     median = float(np.nanmedian(X))
     if not looks_raw(p99, largest):
         return spread_grows_with_size(X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import suffix_of
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
+from genesig.data.files.headers import with_names_of
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import (
     files_of,
@@ -21,7 +22,7 @@ from genesig.data.files.readers import (
     read_matrix,
     read_samples,
 )
-from genesig.data.files.sample_names import with_matrix_names
+from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.confounding import check_confounding
 from genesig.data.study.covariates_check import with_fixed
 from genesig.data.study.gene_columns import omics_of, places_of, weights_of, with_factors
@@ -262,7 +263,7 @@ def read_inputs(expression: str, samples: str, label: Label,
     if pooled:
         data = {"task": task, "classes": classes, "event": event, "group": group, "pair": pair,
                 "annotation": annotation, "symbol": symbol, "part": part,
-                "keep": keep,
+                "keep": keep, "unlabelled": unlabelled,
                 "sample_names": sample_names}  # fmt: skip
         pool = pool_studies(
             pooled["studies"],
@@ -270,9 +271,9 @@ def read_inputs(expression: str, samples: str, label: Label,
             problems,
         )
         matrix, table = (pool.matrix, pool.table) if pool is not None else (None, None)
-        annotation = None
+        annotation, not_measured = None, list[dict[str, str]]()
     else:
-        matrix, table = _read_both(
+        matrix, table, not_measured = _read_both(
             expression, samples, part, files, missing, sample_names, problems
         )
     sheet, values = None, None
@@ -290,6 +291,8 @@ def read_inputs(expression: str, samples: str, label: Label,
         sheet = check_sheet(table, samples, label=columns, task=task,
                             settings=settings, group=group, pair=pair, batch=batch,
                             studies=pool is not None, problems=problems)  # fmt: skip
+    if sheet is not None:
+        sheet = replace(sheet, dropped=[*sheet.dropped, *not_measured])
     if sheet is not None and not any(problem.level == "error" for problem in problems):
         sheet = with_fixed(sheet, samples, problems, covariates=covariates,
                            words=covariate_words, missing=missing_covariates,
@@ -358,8 +361,10 @@ def _of_genes(annotation: str, part: str | None, genes: list[str] | None,
 def _read_both(
     expression: str, samples: str, part: str | None, files: str | None, partial: bool,
     sample_names: str | None, problems: list[Problem],
-) -> tuple[Matrix | None, pd.DataFrame | None]:  # fmt: skip
-    """Read matrix and sample table; the second first, where it names the files of the arrays.
+) -> tuple[Matrix | None, pd.DataFrame | None, list[dict[str, str]]]:  # fmt: skip
+    """Read matrix and sample table, and list the samples that the matrix lacks.
+
+    The table comes first where it names the files of the arrays.
 
     `partial`: samples that lack a modality are kept. `sample_names` is the column of the table with
     the names that the matrix has.
@@ -368,27 +373,30 @@ def _read_both(
     if files is not None:
         table = attempt(lambda: read_samples(samples, None, of_samples), problems)
         if table is None:
-            return None, None
+            return None, None, []
         if sample_names is not None:
             table = with_matrix_names(table, ((), ()), samples, sample_names, problems)
         known = list(table.columns)
         check_column(files, "data.files", known, str(table.index.name), samples, problems)
         if files not in known:
-            return None, table
+            return None, table, []
         file_names = table[files]
         listed = attempt(lambda: files_of(file_names, expression, samples), problems)
         if listed is None:
-            return None, table
-        return attempt(lambda: read_matrix(expression, of_matrix, listed), problems), table
+            return None, table, []
+        return attempt(lambda: read_matrix(expression, of_matrix, listed), problems), table, []
     matrix = attempt(lambda: read_matrix(expression, of_matrix, partial=partial), problems)
     if matrix is None and suffix_of(samples) == ".cls":
-        return None, None  # it names no samples: without its matrix there is nothing to say of it
+        return None, None, []  # it names no samples: without a matrix there is nothing to say of it
     names = None if matrix is None else matrix.columns
     table = attempt(lambda: read_samples(samples, names, of_samples, partial=partial), problems)
-    if matrix is not None and table is not None:
-        axes = (matrix.columns, matrix.rows)
-        table = with_matrix_names(table, axes, samples, sample_names, problems)
-    return matrix, table
+    if matrix is None or table is None:
+        return matrix, table, []
+    table = with_matrix_names(table, (matrix.columns, matrix.rows), samples, sample_names, problems)
+    matrix = with_names_of(matrix, list(map(str, table.index)))
+    axes = (matrix.columns, matrix.rows)
+    table, not_measured = without_absent(table, axes, samples, expression, problems)
+    return matrix, table, not_measured
 
 
 def _look_swapped(matrix: Matrix, table: pd.DataFrame, label: str) -> bool:

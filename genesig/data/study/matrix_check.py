@@ -75,6 +75,7 @@ class Expression:
     X: Array
     genes: list[str]
     dropped: list[dict[str, str]]
+    has_counts: bool = False  # the file says that its values are counts
 
 
 def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequence[str],
@@ -108,8 +109,8 @@ def check_matrix(matrix: Matrix, where: str, *, names: Sequence[str], used: Sequ
     if oriented is None:
         return None
     start = len(problems)
-    if matrix.doubt:
-        problems.append(Problem(where, matrix.doubt, "warning"))
+    if oriented.doubt:
+        problems.append(Problem(where, oriented.doubt, "warning"))
     oriented, extra = with_genes_only(oriented, where, surroundings, problems)
     problems.extend(_check_standardised(oriented, where))
     extra = check_samples(oriented, where, names, used, sheet, problems) + extra
@@ -270,7 +271,7 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
     # Where genes tie, the first one is taken: by name, so that it is the same in every file.
     kept = sorted(np.flatnonzero(~constant).tolist(), key=matrix.columns.__getitem__)
     genes = [matrix.columns[k] for k in kept]
-    return Expression(np.ascontiguousarray(X[:, kept]), genes, dropped)
+    return Expression(np.ascontiguousarray(X[:, kept]), genes, dropped, matrix.has_counts)
 
 
 def _check_offset(X: Array, spread: Array, where: str, problems: Problems) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.collapse import with_sets
+from genesig.data.steps.imputation import step_for_missing
 from genesig.data.steps.normalise import NORMALISERS, fit_steps, with_batch
 from genesig.data.steps.scale import (
     COUNT_STEPS,
@@ -60,13 +61,15 @@ PROBE = re.compile(r".+#[0-9]+")
 RMA = ("rma_background", "median_polish")
 
 
-def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Problem]:
+def check_scale(
+    X: Array, normalise: dict[str, Any], where: str, *, are_counts: bool = False
+) -> Iterator[Problem]:
     """Yield what the shape of the values says about the steps: see `never_logged`.
 
-    X is (n_samples, n_genes).
+    X is (n_samples, n_genes); `are_counts` tells that their file says so.
     """
     names = [step["step"] for step in normalise["samples"] + normalise["folds"]]
-    if ZEROS not in names and zeros_stand_apart(X):
+    if ZEROS not in names and not are_counts and zeros_stand_apart(X):
         yield _zeros(X, where)
     if ZEROS in names:
         X = np.where(X == 0, np.nan, X)
@@ -76,7 +79,7 @@ def check_scale(X: Array, normalise: dict[str, Any], where: str) -> Iterator[Pro
     raw = never_logged(X)
     size = f"99th percentile {p99:.4g}, maximum {largest:.4g}"
     if raw and not LOG_STEPS & set(names):
-        yield Problem(where, _of_raw_values(X, size), "warning", code="never_logged",
+        yield Problem(where, _of_raw_values(X, size, are_counts), "warning", code="never_logged",
                       key="normalise.samples")  # fmt: skip
     rma = [step for step in names if step in RMA]
     if rma and not raw:
@@ -106,16 +109,18 @@ def _zeros(X: Array, where: str) -> Problem:
     zeros = float(np.mean(X[np.isfinite(X)] == 0))
     least = float(np.min(X[X > 0]))
     text = f"{100 * zeros:.3g} % of the values are 0, and the next one is {least:.4g}: such zeros "
+    step = step_for_missing(np.where(X == 0, np.nan, X))
     text += "are missing values; set data.missing: true, put {step: zeros_as_missing} first into "
-    text += "normalise.samples, and {step: left_censored} first into normalise.folds"
+    text += f"normalise.samples, and {{step: {step}}} first into normalise.folds"
     return Problem(where, text, "warning", code="zeros_missing", key="normalise.samples")
 
 
-def _of_raw_values(X: Array, size: str) -> str:
+def _of_raw_values(X: Array, size: str, are_counts: bool) -> str:
     """Say what values look like that were never logged, and which steps take logarithms of them."""
     values = X[np.isfinite(X)]
-    if looks_counted(X) and (np.round(values) == values).all():
-        return (f"the values look like counts ({size}); steps for counts are vst, size_factors and "
+    if are_counts or (looks_counted(X) and (np.round(values) == values).all()):
+        verb = "are" if are_counts else "look like"
+        return (f"the values {verb} counts ({size}); steps for counts are vst, size_factors and "
                 "log_cpm (docs/how_to/rnaseq.md)")  # fmt: skip
     return (f"the values look as if they were never logged ({size}); to take logarithms set "
             f"normalise.samples: [{flow(log2_step(X))}]")  # fmt: skip

@@ -16,6 +16,7 @@ from genesig.words import flow, is_missing, listing
 if TYPE_CHECKING:
     import pandas as pd
 
+KEY = "data.unlabelled"
 MOST_BLANK = 1 / 3
 """Share of the samples that may lack a label."""
 MIN_SAMPLES = 3
@@ -29,12 +30,13 @@ MIN_WAYS = 1000
 
 
 def unlabelled_samples(table: pd.DataFrame, where: str, label: str, *, classes: Sequence[str],
-                       words_are_classes: bool, leave_out: bool,
-                       problems: list[Problem]) -> dict[str, str]:  # fmt: skip
+                       words_are_classes: bool, leave_out: bool, problems: list[Problem],
+                       key: str = KEY) -> dict[str, str]:  # fmt: skip
     """Return the samples without a label and the reason; say so.
 
     An error if they are more than a third, or if blanks go together with another column, unless
-    `leave_out` is asked for. A class that is called NA or null must be in `classes`.
+    `leave_out` is asked for by the setting `key`. A class that is called NA or null must be in
+    `classes`.
     """
     cells = list(map(str, table[label]))
     blank = np.array([is_missing(cell) and cell not in classes for cell in cells], dtype=bool)
@@ -52,12 +54,11 @@ def unlabelled_samples(table: pd.DataFrame, where: str, label: str, *, classes: 
         if words_are_classes and len(words) == 1 and word.strip():
             message += _as_class(word.strip(), len(rows) / len(cells), cells, blank)
         if stops:
-            message += "; fill the labels in, or to leave these samples out set data.unlabelled: "
-            message += "leave_out"
+            message += f"; fill the labels in, or to leave these samples out set {key}: leave_out"
         at = f"{where}, line {line(table, rows[0])}, column '{label}'"
         code = "many_labels_missing" if stops else "labels_missing"
         level: Literal["error", "warning"] = "error" if stops else "warning"
-        problems.append(Problem(at, message, level, code=code, key="data.unlabelled"))
+        problems.append(Problem(at, message, level, code=code, key=key))
     return dict.fromkeys(names, f"no label in column '{label}'")
 
 

@@ -238,7 +238,8 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
                  part: str | None, batch: str | None,
                  covariate_words: Mapping[str, Mapping[Any, str]], renamed: str | None,
                  combat: bool, missing: float, group: str | None,
-                 sample_names: str | None = None) -> Scored:  # fmt: skip
+                 sample_names: str | None = None,
+                 unlabelled: str = "refuse") -> Scored:  # fmt: skip
     """Score a labelled data set of another study with the final model, as it is.
 
     One that cannot be scored, for want of genes or covariates, is no reason to lose the study: its
@@ -298,6 +299,7 @@ def score_cohort(dataset: Dataset, model: Model, said: Mapping[str, Sequence[str
             genes=dataset.genes,
             sample_names=sample_names,
             group=group,
+            unlabelled=unlabelled,
         )
         matrix, told = under_names(cohort.matrix, dataset.genes, renamed, cohort.where)
         cohort = replace(cohort, matrix=matrix)

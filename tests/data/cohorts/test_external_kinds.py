@@ -74,7 +74,7 @@ SURVIVAL: dict[str, tuple[Change, str, str]] = {
         _cells(1, ["0.1", *(str(12 * float(cell)) for cell in TIMES[1:])]), "warning",
         "and the horizon of the study is ",
     ),
-    "a missing time": (_cells(1, ["NA", *TIMES[1:]]), "warning", "no time or event for 'X1'; left"),
+    "a missing time": (_cells(1, ["NA", *TIMES[1:]]), "warning", "no label ('NA') for 'X1'; left"),
 }  # fmt: skip
 CLASSES: dict[str, tuple[Change, str, str]] = {
     "no class of the study": (

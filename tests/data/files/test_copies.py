@@ -1,8 +1,19 @@
 """Settings that name copies of the user's files, and texts that name the files again."""
 
 import pytest
+from rna_series import (
+    ANNOTATION,
+    COUNTED,
+    COUNTS,
+    MATRIX,
+    annotation_table,
+    counts_table,
+    empty_matrix,
+)
 
-from genesig.data.files.copies import FileCopies, copy_input
+from genesig.data.files.copies import FileCopies, copy_input, path_in_copy
+from genesig.data.files.geo_counts import paths_read
+from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
 
 COPIES = FileCopies({"../x.tsv": ".storage/a/x.tsv", "arrays/": ".storage/b/arrays"})
@@ -49,6 +60,18 @@ def test_copy_of_a_folder_has_all_its_files(tmp_path):
     (tmp_path / "arrays/1.CEL").write_bytes(b"1")
     copy_input(tmp_path / "arrays", tmp_path / "storage/arrays")
     assert (tmp_path / "storage/arrays/1.CEL").read_bytes() == b"1"
+
+
+def test_copy_of_an_rna_seq_series_has_its_counts_and_genes(tmp_path):
+    content = {MATRIX: empty_matrix(), COUNTS: counts_table(), ANNOTATION: annotation_table()}
+    for name, packed in content.items():
+        (tmp_path / name).write_bytes(packed)
+    copy = tmp_path / "storage" / MATRIX
+    copy_input(tmp_path / MATRIX, copy)
+    copies = FileCopies({f"data/geo/{MATRIX}": path_in_copy(MATRIX, str(copy))})
+    path = copies.with_paths({"expression": f"data/geo/{MATRIX}"})["expression"]
+    assert set(read_matrix(path).columns) == set(COUNTED)
+    assert copies.with_names(paths_read(path)) == [f"data/geo/{name}" for name in content]
 
 
 def test_copy_of_an_absent_file_is_refused(tmp_path):

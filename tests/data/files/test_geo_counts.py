@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import subprocess
@@ -12,9 +11,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from format_files import tabbed
 from geo_server import Archive, geo_archive  # noqa: F401
 from places import ROOT
+from rna_series import (
+    ANNOTATION,
+    COUNTED,
+    COUNTS,
+    GENES,
+    MATRIX,
+    SAMPLES,
+    annotation_table,
+    counts_table,
+    empty_matrix,
+    packed,
+    reads,
+)
 
 from genesig.cli import main
 from genesig.data.files.geo_counts import paths_read
@@ -22,66 +33,10 @@ from genesig.data.files.names import VARIABLE, fetch
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.errors import InvalidInput
 
-SAMPLES = [f"GSM{k}" for k in range(100, 124)]
-UNPROCESSED = ["GSM103", "GSM110"]
-COUNTED = [name for name in SAMPLES if name not in UNPROCESSED]
-GENES = [str(1000 + 7 * k) for k in range(60)]
-MATRIX, COUNTS = "GSE52_series_matrix.txt.gz", "GSE52_raw_counts_GRCh38.p13_NCBI.tsv.gz"
-ANNOTATION = "Human.GRCh38.p13.annot.tsv.gz"
 DOWNLOAD = "/download/?type=rnaseq_counts"
 COUNTS_ADDRESS = f"{DOWNLOAD}&acc=GSE52&format=file&file={COUNTS}"
 ANNOTATION_ADDRESS = f"{DOWNLOAD}&format=file&file={ANNOTATION}"
 FOLDER = "series/GSEnnn/GSE52/matrix/"
-
-
-def packed(text: str) -> bytes:
-    return gzip.compress(text.encode(), mtime=0)
-
-
-def empty_matrix(organism: str = "Homo sapiens") -> bytes:
-    """Write the series matrix of an RNA-seq series: samples, and a table without a row."""
-    states = [f'"disease state: {"tumour" if k % 2 else "normal"}"' for k in range(len(SAMPLES))]
-    names = [f'"{name}"' for name in SAMPLES]
-    return packed(
-        tabbed(
-            [
-                ["!Series_geo_accession", '"GSE52"'],
-                ["!Series_supplementary_file", '"ftp://host/GSE52_fpkm.txt.gz"'],
-                ["!Sample_title", *names],
-                ["!Sample_geo_accession", *names],
-                ["!Sample_organism_ch1", *[f'"{organism}"'] * len(SAMPLES)],
-                ["!Sample_characteristics_ch1", *states],
-                ["!Sample_platform_id", *['"GPL1"'] * len(SAMPLES)],
-                ["!series_matrix_table_begin"],
-                ['"ID_REF"', *names],
-                ["!series_matrix_table_end"],
-            ]
-        )
-    )
-
-
-def reads() -> np.ndarray:
-    """Draw counts, genes × counted samples, a third of them 0; ten genes differ by class."""
-    rng = np.random.default_rng(1)
-    counts = rng.negative_binomial(2, 0.01, (len(GENES), len(COUNTED)))
-    tumour = np.array([SAMPLES.index(name) % 2 == 1 for name in COUNTED])
-    counts[:10, tumour] *= 20
-    return counts * (rng.random(counts.shape) > 0.3)
-
-
-def counts_table(samples: list[str] = COUNTED) -> bytes:
-    rows = [[gene, *row] for gene, row in zip(GENES, reads().tolist(), strict=True)]
-    return packed(tabbed([["GeneID", *samples], *rows]))
-
-
-def annotation_table() -> bytes:
-    """Write NCBI's table of genes: a quotation mark is a letter, a symbol may be blank."""
-    names = ["GeneID", "Symbol", "Description", "Synonyms", "GeneType", "EnsemblGeneID"]
-    rows = [
-        [gene, f"SYM{k}" if k else "", 'the 5" end of it', "A///B", "protein-coding", ""]
-        for k, gene in enumerate(GENES)
-    ]
-    return packed(tabbed([names, *rows, ["999999", "OTHER", "", "", "", ""]]))
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ HASH_HEADER = "#gene\ts1\ts2\ng1\t7\t0\ng2\t12\t3\n"
 ONE_SAMPLE_OF_R = "s1\ng1\t7\ng2\t12\n"
 READ = {
     # text, file, symbols, whether a title is said
-    "featureCounts": (FEATURE_COUNTS, "c.txt", {}, True),
+    "featureCounts": (FEATURE_COUNTS, "c.txt", {}, False),
     "salmon, by nf-core": (SALMON, "salmon.merged.gene_counts.tsv", {"g1": "TP53", "g2": "EGFR"},
                            False),
     "DESeq2": (DESEQ, "normalised.csv", {"g1": "TP53"}, False),
@@ -57,8 +57,7 @@ def test_it_is_read(kind: str, tmp_path: Path) -> None:
     assert found.texts == {}
     assert dict(found.symbols) == symbols
     assert ("title" in found.doubt) is titled
-    at = {"titles": "(lines 1 to 3)"}
-    assert not titled or at.get(kind, "(line 1)") in found.doubt
+    assert not titled or "(line 1)" in found.doubt
 
 
 def test_a_row_of_numbers_is_no_header(tmp_path: Path) -> None:

@@ -134,3 +134,46 @@ def test_key_of_geo_spelt_in_two_ways_is_one_column(
     printed = capsys.readouterr()
     assert "24 samples (12 control, 12 case" in printed.out
     assert f"'disease state' and '{other}' are one column" in printed.err
+
+
+def write_cohort(diagnosis: Sequence[str]) -> None:
+    """Write a cohort of 36 other samples; each of two centres has 18."""
+    names = [f"X{k:02}" for k in range(36)]
+    values = np.random.default_rng(7).normal(8, 1, (20, 36))
+    rows = [[f"G{k}", *(f"{value:.3f}" for value in line)] for k, line in enumerate(values)]
+    Path("x.tsv").write_text("\n".join(map("\t".join, [["gene", *names], *rows])) + "\n")
+    lines = zip(names, diagnosis, ["west"] * 18 + ["east"] * 18, strict=True)
+    text = "\n".join(map("\t".join, [("sample", "diagnosis", "centre"), *lines])) + "\n"
+    Path("xs.tsv").write_text(text)
+
+
+@pytest.mark.parametrize("answer", ["refuse", "leave_out"])
+@pytest.mark.parametrize("of", ["external", "studies"])
+def test_many_blank_labels_of_another_data_set_stop_the_study(
+    of: str, answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    validate(capsys, {"diagnosis": CLASSES})
+    write_cohort(blank_at(range(18, 33)))  # fifteen, of one centre
+    config = yaml.safe_load(Path("c.yaml").read_text())
+    cohort = {"name": "berlin", "expression": "x.tsv", "samples": "xs.tsv"}
+    if of == "external":
+        config["external"] = [cohort | {"unlabelled": answer}]
+        setting = "unlabelled"
+    else:
+        first = {"name": "boston", "expression": "e.tsv", "samples": "s.tsv"}
+        config = {"studies": [first, cohort], "label": "diagnosis", "data": {"unlabelled": answer}}
+        setting = "data.unlabelled"
+    Path("c.yaml").write_text(yaml.safe_dump(config))
+    code = main(["validate", "c.yaml"])
+    problems = capsys.readouterr().err
+    message = "xs.tsv, line 20, column 'diagnosis': no label for 'X18', 'X19', 'X20' and 12 more"
+    if answer == "leave_out":
+        assert code == 0, problems
+        assert f"warning: {message}; left out of the study (15 of 36)" in problems
+        return
+    assert code == 1
+    assert (
+        f"error: {message} (15 of 36); they go together with 'east' in column 'centre'; fill"
+        in (problems)
+    )
+    assert f"to leave these samples out set {setting}: leave_out" in problems

@@ -11,7 +11,8 @@ their numbers, from 1, as R does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +28,8 @@ from genesig.data.files.formats.summarized import (
     is_summarized,
     samples_of,
 )
-from genesig.data.files.formats.text import number_matrix, text_table
+from genesig.data.files.formats.text import number_matrix, text_of, text_table
+from genesig.data.files.layouts import without_annotation
 from genesig.errors import InvalidInput, did_you_mean, refuse
 from genesig.machine import limited_memory, memory
 from genesig.words import listing, size_of
@@ -152,6 +154,8 @@ def _end(cell: Any) -> Any:
 
 # What limma and edgeR put beside the values.
 OF_LIMMA = ("design", "weights", "offset", "genes", "samples", "targets")
+LIBRARY_SIZE = "lib.size"
+"""Column of the table of samples of a DGEList."""
 OTHER_KIND = {
     "samples": re.compile(
         r"genes?|features?|.*(fData|rowData|probes?|annot(ation)?)", re.IGNORECASE
@@ -176,7 +180,7 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
     the only matrix among them is meant, the exprs of an ExpressionSet, the counts of a
     DESeqDataSet.
     """
-    value, _, part = _object(content, where, part)
+    value, beside, part = _object(content, where, part)
     if is_summarized(value):
         return assay(value, where, part)
     if _class(value) == "ExpressionSet":
@@ -185,7 +189,14 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
             raise refuse(where, f"the ExpressionSet has no {name}, but {listing(assays)}; choose "
                          "by data.part")  # fmt: skip
         value = assays[name]
-    return _frame(value, where) if _is_frame(value) else _named(value, where)
+    found = _frame(value, where) if _is_frame(value) else _named(value, where)
+    return replace(found, has_counts=_is_beside_library_sizes(beside))
+
+
+def _is_beside_library_sizes(beside: Mapping[str, Any]) -> bool:
+    """Tell whether edgeR's table of samples lies beside a matrix: a DGEList, which has counts."""
+    table = beside.get("samples")
+    return _is_frame(table) and LIBRARY_SIZE in map(str, getattr(table, "columns", ()))
 
 
 def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
@@ -345,17 +356,42 @@ def _words(frame: pd.DataFrame) -> list[Any]:
 
 
 def _frame(frame: pd.DataFrame, where: str) -> Matrix:
-    """Convert a data.frame; a first column of words, each another one, names the rows."""
+    """Convert a data.frame; without names of rows a column of different words names them.
+
+    Other columns of words stay as text, unless the frame is one of samples with their classes.
+    """
     words = _words(frame)
-    named = words == [frame.columns[0]] and frame.iloc[:, 0].is_unique
-    if not named and (not words or _is_matrix(frame)):
+    ids = _column_of_ids(frame, words)
+    if not words or (ids is None and _is_matrix(frame)):
         cells = frame.drop(columns=words)
         return number_matrix(frame.index, cells.columns, _numbers(cells))
-    if not named:
+    if 2 * len(words) >= len(frame.columns) or (ids is None and _has_row_numbers(frame)):
         raise refuse(where, f"column {listing(map(str, words))} of the data.frame is not numeric; "
-                     "keep the gene names first and numbers beside them")  # fmt: skip
-    rows = frame.iloc[:, 0].tolist()
-    return number_matrix(rows, frame.columns[1:], _numbers(frame.iloc[:, 1:]))
+                     "name the rows by the genes, and keep numbers beside them")  # fmt: skip
+    rows = frame.index if ids is None else frame[ids]
+    rest = frame if ids is None else frame.drop(columns=[ids])
+    others = {name for name in words if name != ids}
+    numbers = rest.assign(**{name: np.nan for name in others}) if others else rest
+    named = number_matrix(rows, rest.columns, _numbers(numbers))
+    texts = {
+        (row, column): text_of(cell)
+        for column, name in enumerate(rest.columns)
+        if name in others
+        for row, cell in enumerate(rest[name].tolist())
+    }
+    return without_annotation(replace(named, texts=texts), where)
+
+
+def _column_of_ids(frame: pd.DataFrame, words: Sequence[Any]) -> Any:
+    """Return the first column of different words that names the rows; None if they have names."""
+    if not _has_row_numbers(frame):
+        return None
+    unique = (name for name in words if frame[name].is_unique and frame[name].notna().all())
+    return next(unique, None)
+
+
+def _has_row_numbers(frame: pd.DataFrame) -> bool:
+    return all(str(name).isdigit() for name in frame.index)
 
 
 def _numbers(frame: pd.DataFrame) -> Any:

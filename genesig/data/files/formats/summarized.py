@@ -10,6 +10,7 @@ Source: Huber et al., Orchestrating high-throughput genomic analysis with Biocon
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def assay(value: Any, where: str, part: str | None) -> Matrix:
         what = f"assay '{name}' is {numbers.shape[0]} × {numbers.shape[1]}, for "
         what += f"{counted(len(genes), 'gene')} and {counted(len(samples), 'sample')}"
         raise refuse(where, f"{what}; the object is damaged, save it again by saveRDS(x)")
-    return number_matrix(genes, samples, numbers)
+    return replace(number_matrix(genes, samples, numbers), has_counts=name == COUNTS)
 
 
 def samples_of(value: Any, where: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""From bytes to text (UTF-8, Unix line ends), and from typed tables to tables of text."""
+"""From bytes to text (UTF-8 or UTF-16), and from typed tables to tables of text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ FOREIGN = {
     b"PK\x03\x04": "an Excel workbook or zip file; name it .xlsx, or save the sheet as "
     "tab-separated text",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as tab-separated text",
-    b"\xff\xfe": "UTF-16 text (Excel's 'Unicode text'); save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
     b"<!DOCTYPE html": "a web page (HTML); download the file itself",
     b"<html": "a web page (HTML); download the file itself",
     b"version https://git-lfs": "a pointer of Git LFS; get the file itself by git lfs pull",
@@ -30,6 +28,37 @@ FOREIGN = {
     b"\xfd7zXZ": "packed by xz; unpack it, or pack it by gzip",
     b"\x89HDF": "an HDF5 file; if it is an AnnData file, rename it to .h5ad",
 }
+UTF_16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+SAMPLED_BYTES = 200
+"""Bytes of a text without a mark that tell whether each letter takes two of them."""
+
+
+def as_utf8(content: bytes, where: str) -> bytes:
+    """Return the bytes of a text in UTF-8; UTF-16, Excel's "Unicode text", is converted.
+
+    Raises
+    ------
+    InvalidInput
+        UTF-16 that breaks off within a letter.
+    """
+    encoding = UTF_16_MARKS.get(content[:2]) or _unmarked_utf_16(content[:SAMPLED_BYTES])
+    if not encoding:
+        return content
+    try:
+        return content.decode(encoding).removeprefix("\N{BYTE ORDER MARK}").encode()
+    except UnicodeError:
+        message = "is UTF-16 text that is cut off or damaged; save it again, as UTF-8"
+        raise refuse(where, message) from None
+
+
+def _unmarked_utf_16(start: bytes) -> str:
+    """Return the encoding of a text whose every second byte is zero; '' for any other."""
+    even, odd = start[::2], start[1::2]
+    if len(odd) < 2 or any(even) == any(odd):
+        return ""
+    letters = odd if any(odd) else even
+    encoding = "utf-16-be" if letters is odd else "utf-16-le"
+    return encoding if all(letters) else ""
 
 
 def as_text(content: bytes, where: str, *, old: bool = False) -> str:
@@ -38,6 +67,7 @@ def as_text(content: bytes, where: str, *, old: bool = False) -> str:
     With `old`, for what scanners and GEO wrote before UTF-8, other bytes are those of Windows 1252
     (µ, é, dashes and quotes), or of Latin-1.
     """
+    content = as_utf8(content, where)
     if not old:
         return unix(checked(content, where).decode("utf-8-sig"))
     _check_kind(content, where)

@@ -13,12 +13,14 @@ from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
+from genesig.data.files.headers import with_names_of
 from genesig.data.files.names import POOLED
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import parts_of_files, read_genes, read_matrix, read_samples
-from genesig.data.files.sample_names import with_matrix_names
+from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
+from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import line
 from genesig.data.study.labels.times import (
     check_blank_times,
@@ -29,6 +31,7 @@ from genesig.data.study.matrix_check import check_matrix
 from genesig.data.study.pool.record import STUDY, Member, Wanted
 from genesig.data.study.scale_check import flattened
 from genesig.data.study.sheet_check import check_column, check_ids, storable
+from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, did_you_mean
 from genesig.response.design import label_columns, time_columns
 from genesig.words import counted, is_missing, listing, too
@@ -169,6 +172,11 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     table = _table(matrix, file, of_samples, item["sample_names"], problems)
     if table is None:
         return None
+    not_measured = list[dict[str, str]]()
+    if matrix is not None:
+        matrix = with_names_of(matrix, list(map(str, table.index)))
+        axes = (matrix.columns, matrix.rows)
+        table, not_measured = without_absent(table, axes, file, where, problems)
     table = _in_words_of_study(table, file, item, wanted, problems)
     if table is None or matrix is None:
         return None
@@ -189,7 +197,7 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     if genes is None:
         return None
     files = dict.fromkeys([*paths_read(where), *filter(None, (file, item["annotation"]))])
-    dropped = [note for note in values.dropped if note["kind"] != "gene"]
+    dropped = not_measured + [note for note in values.dropped if note["kind"] != "gene"]
     dropped += [{"kind": "sample", "name": str(name), "reason": f"no label in '{item['name']}'"}
                 for name in table.index if name not in set(used)]  # fmt: skip
     row_of = {str(name): row for row, name in enumerate(table.index)}
@@ -243,6 +251,11 @@ def _in_words_of_study(table: pd.DataFrame, file: str, item: Config, wanted: Wan
             return None
         key = f"studies, {item['name']}, event"
         problems += check_event_coding(table, file, (own[0], own[1]), word, key)
+    unlabelled_samples(
+        table, file, own[0], classes=[*map(str, item["classes"]), *(wanted.data["classes"] or ())],
+        words_are_classes=LABELS[wanted.data["task"]].named, problems=problems,
+        leave_out=wanted.data.get("unlabelled") == "leave_out",
+    )  # fmt: skip
     cells = {name: table[column].astype(str) for name, column in zip(wanted.label, own,
                                                                     strict=True)}  # fmt: skip
     first = wanted.label[0]

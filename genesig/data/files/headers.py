@@ -1,0 +1,224 @@
+"""What stands around the numbers of a table: further lines of names, corners, footnotes.
+
+Laboratories write sample data above the numbers and gene data at their left, so that a corner stays
+blank. People write the class above the name of a sample, and a legend below the numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from genesig.data.files.delimited import Matrix
+from genesig.words import is_missing, is_number, listing
+
+MAX_HEADER_ROWS = 40
+"""Rows below the first line of a table that may be above its numbers."""
+MAX_ROWS_OF_CLASSES = 5
+"""Rows of classes, centres and their like above the names of the samples."""
+MIN_WORDS_OF_NOTE = 3
+"""Words of a line that is no gene id."""
+SAMPLE_LABEL = re.compile(
+    r".*(sample|client|subject|patient|specimen)[ _.-]*(name|id(entifier)?|number|no)?",
+    re.IGNORECASE,
+)
+"""What is written beside the names of samples."""
+
+
+def numbers_alone(matrix: Matrix) -> Matrix:
+    """Return a table without what stands around its numbers; ``doubt`` says what was left out."""
+    if not matrix.texts:
+        return matrix
+    matrix = _without_footnotes(_without_blank_columns(matrix))
+    header_row = _row_below_corner(matrix)
+    if header_row is None:
+        return _with_distinct_names(matrix)
+    return _without_corner(matrix, header_row)
+
+
+def with_names_of(matrix: Matrix, names: Collection[str]) -> Matrix:
+    """Return a matrix whose columns are called by the line of names that the sample table has.
+
+    Nothing is changed where its rows or columns have any of the names already.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        As it lies in its file.
+    names : collection of str
+        Samples of the sample table.
+    """
+    known = set(names)
+    if not known.isdisjoint(matrix.columns) or not known.isdisjoint(matrix.rows) or matrix.turned:
+        return matrix
+    needed = min(len(known), len(matrix.columns)) / 2
+    for header in matrix.headers:
+        if header and len(known.intersection(header)) >= needed:
+            return replace(matrix, columns=header)
+    for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
+        header = tuple(_text(matrix, row, column) for column in range(len(matrix.columns)))
+        if len(known.intersection(header)) >= needed:
+            return _below(matrix, row, header)
+    return matrix
+
+
+def _below(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
+    """Return what is below a row that has the names of the samples."""
+    numbers = matrix.subset(range(row + 1, len(matrix.rows)), range(len(matrix.columns)))
+    doubt = f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands "
+    doubt += f"above it is left out ({listing(dict.fromkeys(matrix.columns))})"
+    return replace(numbers, columns=header, headers=(matrix.columns, *matrix.headers),
+                   doubt=_joined(matrix.doubt, doubt))  # fmt: skip
+
+
+def _with_distinct_names(matrix: Matrix) -> Matrix:
+    """Return a matrix under a line of different words, if the line above repeats few words."""
+    if 2 * len(set(matrix.columns)) > len(matrix.columns):
+        return matrix
+    for row in range(min(MAX_ROWS_OF_CLASSES, len(matrix.rows) - 1)):
+        header = tuple(_text(matrix, row, column) for column in range(len(matrix.columns)))
+        if all(map(_is_word, header)) and len(set(header)) == len(header):
+            return _below(matrix, row, header)
+    return matrix
+
+
+def _text(matrix: Matrix, row: int, column: int) -> str:
+    """Return a cell of a table that lies as in its file; a number as it is usually written."""
+    return matrix.text(row, column).strip()
+
+
+def _joined(*sentences: str) -> str:
+    return "; ".join(filter(None, sentences))
+
+
+def _is_word(text: str) -> bool:
+    return not is_missing(text) and not is_number(text)
+
+
+def _without_blank_columns(matrix: Matrix) -> Matrix:
+    """Leave out blank columns at the right, as spreadsheets leave them."""
+    end = len(matrix.columns)
+    while end > 1 and not matrix.columns[end - 1] and not _has_text(matrix, end - 1):
+        end -= 1
+    n_rows = len(matrix.rows)
+    return matrix if end == len(matrix.columns) else matrix.subset(range(n_rows), range(end))
+
+
+def _has_text(matrix: Matrix, column: int) -> bool:
+    return any(_text(matrix, row, column) for row in range(len(matrix.rows)))
+
+
+def _without_footnotes(matrix: Matrix) -> Matrix:
+    """Leave out the last rows that have no values, and a sentence or nothing in place of an id."""
+    end = len(matrix.rows)
+    while end > 1 and _is_footnote(matrix, end - 1):
+        end -= 1
+    if end == len(matrix.rows):
+        return matrix
+    notes = [name for name in matrix.rows[end:] if name]
+    doubt = f"{matrix.line_word} {matrix.lines[end]} and what follows" if notes else ""
+    if len(matrix.rows) - end == 1:
+        doubt = doubt.removesuffix(" and what follows")
+    doubt = doubt and f"{doubt}, {listing(notes)}, has no values and is taken for a footnote"
+    genes = matrix.subset(range(end), range(len(matrix.columns)))
+    return replace(genes, doubt=_joined(matrix.doubt, doubt))
+
+
+def _is_footnote(matrix: Matrix, row: int) -> bool:
+    name = matrix.rows[row]
+    if name and len(name.split()) < MIN_WORDS_OF_NOTE and not name.startswith(("*", "#")):
+        return False
+    if np.isfinite(matrix.cells[row]).any():
+        return False
+    return not any(_text(matrix, row, column) for column in range(len(matrix.columns)))
+
+
+def _n_left(matrix: Matrix) -> int:
+    """Return how many columns, behind the first one, are to the left of the numbers; 0 for none.
+
+    Their headers are blank, as the corner is; the last of them may have the label of the names.
+    """
+    n_blank = 0
+    while n_blank < len(matrix.columns) and not matrix.columns[n_blank]:
+        n_blank += 1
+    if not n_blank or n_blank == len(matrix.columns):
+        return 0
+    return n_blank if matrix.corner else n_blank + 1
+
+
+def _row_below_corner(matrix: Matrix) -> int | None:
+    """Return the row that names the columns at the left; None where there is no blank corner.
+
+    It is the first with words in all of them, and without numbers to the right.
+    """
+    n_left = _n_left(matrix)
+    if n_left == 0 or n_left >= len(matrix.columns):
+        return None
+    for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
+        left_cells = [matrix.rows[row], *(_text(matrix, row, column) for column in range(n_left))]
+        if not all(map(_is_word, left_cells)):
+            continue
+        share_here = np.isfinite(matrix.cells[row, n_left:]).mean()
+        share_below = np.isfinite(matrix.cells[row + 1, n_left:]).mean()
+        return row if share_here < 1 / 2 <= share_below else None
+    return None
+
+
+def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
+    """Return the numbers under the names of the samples, with ids of genes from the left.
+
+    `header_row` is the row that names the columns at the left.
+    """
+    n_left, samples = _n_left(matrix), range(_n_left(matrix), len(matrix.columns))
+    body = range(header_row + 1, len(matrix.rows))
+    lines = [matrix.columns[n_left:]]
+    lines += [
+        tuple(_text(matrix, row, column) for column in samples) for row in range(header_row + 1)
+    ]
+    labels = [
+        _label(matrix, None, n_left),
+        *(_label(matrix, row, n_left) for row in range(header_row + 1)),
+    ]
+    usable = [k for k, line in enumerate(lines) if all(line) and len(set(line)) == len(line)]
+    named = [k for k in usable if SAMPLE_LABEL.fullmatch(labels[k])]
+    chosen = next(iter(named or usable), 0)
+    of_genes = [
+        matrix.rows[header_row],
+        *(_text(matrix, header_row, column) for column in range(n_left)),
+    ]
+    columns = [[matrix.rows[row] for row in body]]
+    columns += [[_text(matrix, row, column) for row in body] for column in range(n_left)]
+    ids = _column_of_ids(columns)
+    numbers = matrix.subset(body, samples)
+    line = f"{matrix.line_word} {numbers.lines[0]}"
+    doubt = f"the numbers begin at {line}, column {n_left + 2}: samples are called by the line "
+    doubt += f"'{labels[chosen]}', genes by the column '{of_genes[ids]}'"
+    return replace(
+        numbers,
+        rows=tuple(columns[ids]),
+        columns=lines[chosen],
+        headers=tuple(header for k, header in enumerate(lines) if k != chosen),
+        annotation=tuple(name for k, name in enumerate(of_genes) if k != ids),
+        corner=of_genes[ids],
+        doubt=_joined(matrix.doubt, doubt),
+    )
+
+
+def _label(matrix: Matrix, row: int | None, n_left: int) -> str:
+    """Return what stands at the left of a line above the numbers; None is the first line."""
+    if row is None:
+        return matrix.corner or matrix.columns[n_left - 1]
+    cells = [matrix.rows[row], *(_text(matrix, row, column) for column in range(n_left))]
+    filled = [cell for cell in cells if cell]
+    return filled[-1] if filled and not matrix.corner else cells[0]
+
+
+def _column_of_ids(columns: Sequence[Sequence[str]]) -> int:
+    """Return the first column of different words, else of different cells, else the first one."""
+    distinct = [k for k, cells in enumerate(columns)
+                if all(cells) and len(set(cells)) == len(cells)]  # fmt: skip
+    of_words = [k for k in distinct if not all(map(is_number, columns[k]))]
+    return next(iter(of_words or distinct), 0)

@@ -1,0 +1,418 @@
+"""Tables as spreadsheets, portals, laboratories and R write them, through init and validate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import r_files
+import yaml
+
+from genesig.cli import main
+
+SAMPLES = [f"P{k:02d}" for k in range(20)]
+LABELS = ["control", "case"] * 10
+GENES = [f"G{k:03d}" for k in range(40)]
+WHOLE = "20 samples (10 control, 10 case; positive: case), 40 genes"
+Text = pytest.CaptureFixture[str]
+Rows = list[list[object]]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write("s.tsv", [["sample", "group"], *map(list, zip(SAMPLES, LABELS, strict=True))])
+
+
+def _logged(n_samples: int = len(SAMPLES)) -> Any:
+    return np.random.default_rng(0).normal(8, 1.3, (len(GENES), n_samples)).round(3)
+
+
+def _counts() -> Any:
+    rng = np.random.default_rng(1)
+    return rng.poisson(rng.lognormal(6, 1.5, (len(GENES), 1)), (len(GENES), len(SAMPLES)))
+
+
+def _lines(rows: Sequence[Sequence[object]], delimiter: str = "\t") -> str:
+    return "".join(delimiter.join(map(str, row)) + "\n" for row in rows)
+
+
+def _write(
+    name: str, rows: Sequence[Sequence[object]], delimiter: str = "\t", encoding: str = "utf-8"
+) -> None:
+    Path(name).write_bytes(_lines(rows, delimiter).encode(encoding))
+
+
+def _table(values: Any, header: Sequence[object] = ("gene", *SAMPLES)) -> Rows:
+    return [list(header), *([gene, *row] for gene, row in zip(GENES, values, strict=True))]
+
+
+def _said(capsys: Text, arguments: list[str]) -> tuple[int, str]:
+    capsys.readouterr()
+    code = main(arguments)
+    printed = capsys.readouterr()
+    return code, printed.out + printed.err
+
+
+def _validate(
+    capsys: Text, expression: str, samples: str = "s.tsv", label: str = "group", **config: Any
+) -> tuple[int, str]:
+    named = {"expression": expression, "samples": samples, "label": label}
+    Path("c.yaml").write_text(yaml.safe_dump(named | config))
+    return _said(capsys, ["validate", "c.yaml"])
+
+
+def _init(capsys: Text, expression: str, samples: str | None = "s.tsv") -> tuple[int, str]:
+    options = [] if samples is None else ["-s", samples]
+    return _said(capsys, ["init", "new", "-e", expression, *options])
+
+
+def _proposed() -> dict[str, Any]:
+    config: dict[str, Any] = yaml.safe_load(Path("new/config.yaml").read_text())
+    return config
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ","])
+def test_xls_that_is_text_is_read_as_text(delimiter: str, capsys: Text) -> None:
+    _write("e.xls", _table(_logged()), delimiter)
+    _write("s.xls", [["sample", "group"], *zip(SAMPLES, LABELS, strict=True)], delimiter)
+    assert _init(capsys, "e.xls", "s.xls")[0] == 0
+    code, said = _validate(capsys, "e.xls", "s.xls")
+    assert (code, WHOLE in said, "warning:" in said) == (0, True, False), said
+
+
+XLS = {
+    "<html><table><tr><td>gene</td></tr></table></html>": "is a web page (HTML) named .xls",
+    "<?xml version='1.0'?>\n<Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'>":
+    "is an XML sheet named .xls",
+    "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is a workbook of before 2007",
+    "MIME-Version: 1.0\n\n<html>": "is a web page (HTML) named .xls",
+    "one word": "is text named .xls without tabs",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", XLS, ids=["page", "XML", "old", "archive", "words"])
+def test_xls_that_is_no_text_is_refused_with_a_way_on(content: str, capsys: Text) -> None:
+    Path("e.xls").write_bytes(content.encode("latin-1"))
+    for code, said in (_init(capsys, "e.xls"), _validate(capsys, "e.xls")):
+        assert code == 1
+        assert said.count(f"error: e.xls: {XLS[content]}") == 1
+        assert "save the sheet as .xlsx or as tab-separated text (.tsv)" in said
+
+
+def test_part_of_an_xls_that_is_text_is_refused(capsys: Text) -> None:
+    _write("e.xls", _table(_logged()))
+    code, said = _validate(capsys, "e.xls", data={"part": "Sheet1"})
+    assert code == 1
+    assert "e.xls: is text named .xls, which has no parts; take data.part 'Sheet1' away" in said
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
+def test_utf_16_text_is_read(encoding: str, capsys: Text) -> None:
+    mark = "" if encoding == "utf-16-le" else "\N{BYTE ORDER MARK}" * (encoding == "utf-16-be")
+    sheet = [[f"{mark}sample", "Größe"], *zip(SAMPLES, ["groß", "klein"] * 10, strict=True)]
+    _write("e.txt", _table(_logged(), [f"{mark}gene", *SAMPLES]), encoding=encoding)
+    _write("s.txt", sheet, encoding=encoding)
+    assert _init(capsys, "e.txt", "s.txt")[0] == 0
+    code, said = _validate(capsys, "e.txt", "s.txt", "Größe")
+    assert (code, "20 samples (10 groß, 10 klein; positive: klein), 40 genes" in said) == (0, True)
+
+
+def test_utf_16_text_that_is_cut_off_is_refused(capsys: Text) -> None:
+    content = _lines(_table(_logged())).encode("utf-16")
+    Path("e.txt").write_bytes(content[:1001])
+    code, said = _validate(capsys, "e.txt")
+    assert code == 1
+    assert "e.txt: is UTF-16 text that is cut off or damaged; save it again, as UTF-8" in said
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_txt_without_tabs_may_have_commas_or_semicolons(delimiter: str, capsys: Text) -> None:
+    sheet = [["Run", "Age", "state"], *(
+        [name, f'"{40 + k} years{delimiter} at visit"', label]
+        for k, (name, label) in enumerate(zip(SAMPLES, LABELS, strict=True))
+    )]  # fmt: skip
+    _write("SraRunTable.txt", sheet, delimiter)
+    _write("e.txt", _table(_logged()), delimiter)
+    code, said = _validate(capsys, "e.txt", "SraRunTable.txt", "state")
+    assert (code, WHOLE in said) == (0, True), said
+    assert _init(capsys, "e.txt", "SraRunTable.txt")[0] == 0
+
+
+def test_txt_as_r_writes_by_default_has_spaces(capsys: Text) -> None:
+    header = ['"about"', *[f'"{name}"' for name in SAMPLES]]
+    rows = [[f'"{gene}"', f'"see, of {gene}"', *row]
+            for gene, row in zip(GENES, _logged(), strict=True)]  # fmt: skip
+    _write("e.txt", [header, *rows], " ")
+    _write("s.txt", [['"group"'], *([f'"{name}"', f'"{label}"'] for name, label in
+                                    zip(SAMPLES, LABELS, strict=True))], " ")  # fmt: skip
+    code, said = _validate(capsys, "e.txt")
+    assert (code, WHOLE in said) == (0, True), said
+    assert "1 column beside the genes: 'about'" in said
+
+
+def test_title_with_commas_above_the_header_is_blamed(capsys: Text) -> None:
+    Path("e.csv").write_text("Table S3, expression\n" + _lines(_table(_logged()), ","))
+    code, said = _validate(capsys, "e.csv")
+    assert code == 1
+    assert "e.csv, line 1: 2 fields where 41 of 41 lines below have 21; take lines above" in said
+
+
+def test_blank_columns_at_the_right_are_passed_over(capsys: Text) -> None:
+    Path("e.csv").write_text(_lines(_table(_logged()), ",").replace("\n", ",,\n"))
+    code, said = _validate(capsys, "e.csv")
+    assert (code, WHOLE in said, "warning:" in said) == (0, True, False), said
+
+
+def test_txt_with_tabs_keeps_its_commas(capsys: Text) -> None:
+    names = [f"{name}, left, upper" for name in SAMPLES]
+    _write("e.txt", _table(_logged(), ["gene", *names]))
+    _write("s.txt", [["sample, as sent", "group"], *zip(names, LABELS, strict=True)])
+    code, said = _validate(capsys, "e.txt", "s.txt")
+    assert (code, WHOLE in said) == (0, True), said
+
+
+def test_comment_above_the_header_is_not_warned_of(capsys: Text) -> None:
+    text = '# Program:featureCounts v2.0.1; Command:"featureCounts" "-a" "x.gtf"\n'
+    Path("e.tsv").write_text(text + _lines(_table(_logged())))
+    code, said = _validate(capsys, "e.tsv")
+    assert (code, "warning:" in said) == (0, False), said
+
+
+CLASSES_ABOVE = {
+    "class": [["", *LABELS]],
+    "class and centre": [["", *LABELS], ["centre", *[f"c{k % 3}" for k in range(20)]]],
+    "class and age": [["", *LABELS], ["age", *range(40, 60)]],
+    "batch": [["plate", *[1 + k % 2 for k in range(20)]]],
+}
+
+
+@pytest.mark.parametrize("above", CLASSES_ABOVE)
+def test_names_below_a_row_of_classes_are_found_by_the_sample_table(
+    above: str, capsys: Text
+) -> None:
+    rows = CLASSES_ABOVE[above]
+    _write("e.csv", [*rows, *_table(_logged())], ",")
+    code, said = _validate(capsys, "e.csv")
+    assert (code, WHOLE in said) == (0, True), said
+    line = f"warning: e.csv: line {len(rows) + 1} has the names of the samples; what stands above"
+    assert said.count(line) == 1
+    assert _init(capsys, "e.csv")[0] == 0
+
+
+def test_names_below_a_row_of_classes_are_found_without_a_sample_table(capsys: Text) -> None:
+    _write("e.csv", [["", *LABELS], *_table(_logged())], ",")
+    assert _init(capsys, "e.csv", None)[0] == 0
+    assert Path("new/samples.tsv").read_text().split("\n")[1].startswith("P00\t")
+
+
+def test_row_of_classes_below_the_names_is_left_out_as_words(capsys: Text) -> None:
+    _write("e.csv", [["gene", *SAMPLES], ["Label", *LABELS], *_table(_logged())[1:]], ",")
+    code, said = _validate(capsys, "e.csv")
+    assert (code, WHOLE in said) == (0, True), said
+    assert "neither genes nor samples: 1 row of words: 'Label'\n" in said
+
+
+@pytest.mark.parametrize("padded", ["", "," * len(SAMPLES)])
+def test_legend_below_the_numbers_is_a_footnote(padded: str, capsys: Text) -> None:
+    legend = [[f"Values are log2 CPM{padded}"]]
+    blank = [[padded]] if padded else []
+    _write("e.csv", [*_table(_logged()), *blank, *legend], ",")
+    code, said = _validate(capsys, "e.csv")
+    if not padded:  # as a line that is cut off
+        assert (code, "e.csv, line 42: 1 field where the header has 21" in said) == (1, True)
+        return
+    assert (code, WHOLE in said) == (0, True), said
+    assert "line 43, 'Values are log2 CPM', has no values and is taken for a footnote" in said
+    assert _init(capsys, "e.csv")[0] == 0
+    assert "missing" not in _proposed().get("data", {})
+
+
+def test_gene_without_a_value_in_the_last_row_is_no_footnote(capsys: Text) -> None:
+    _write("e.csv", [*_table(_logged()), ["ZZZ3", *[""] * len(SAMPLES)]], ",")
+    code, said = _validate(capsys, "e.csv", data={"missing": True},
+                           normalise={"folds": [{"step": "knn_impute"}]})  # fmt: skip
+    assert (code, "blank in all samples, so left out: 1 gene, 'ZZZ3'" in said) == (0, True), said
+
+
+def _lanes() -> Rows:
+    """Return a NanoString export: attributes of the lanes above, code classes at the left."""
+    head: Rows = [
+        ["File Name", "", "", *[f"20201127_{name}.RCC" for name in SAMPLES]],
+        ["Sample Name", "", "", *SAMPLES],
+        ["Lane ID", "", "", *[1 + k % 12 for k in range(20)]],
+        ["Binding Density", "", "", *[round(0.8 + k / 100, 2) for k in range(20)]],
+        ["Code Class", "Gene Name", "Accession #", *[f"20201127_{name}.RCC" for name in SAMPLES]],
+    ]
+    controls: Rows = [["Positive", f"POS_{x}({v})", "ERCC_1.1", *[v * 100] * 20] for x, v in
+                      (("A", 128), ("B", 32))]  # fmt: skip
+    genes: Rows = [["Endogenous", gene, f"NM_{k}.2", *row]
+                   for k, (gene, row) in enumerate(zip(GENES, _counts(), strict=True))]  # fmt: skip
+    return [*head, *controls, *genes]
+
+
+LOG_CPM = {"normalise": {"samples": [{"step": "log_cpm"}]}}
+
+
+@pytest.mark.parametrize("name", ["{}", "20201127_{}.RCC"])
+def test_lanes_of_nanostring_are_read_under_either_line_of_names(name: str, capsys: Text) -> None:
+    _write("e.csv", _lanes(), ",")
+    names = [name.format(sample) for sample in SAMPLES]
+    _write("s.tsv", [["sample", "group"], *zip(names, LABELS, strict=True)])
+    code, said = _validate(capsys, "e.csv", **LOG_CPM)
+    assert (code, WHOLE in said) == (0, True), said
+    assert "the numbers begin at line 6, column 4" in said
+    assert "genes by the column 'Gene Name'" in said
+    assert "2 control probes: 'POS_A(128)', 'POS_B(32)'" in said
+    assert _init(capsys, "e.csv")[0] == 0
+
+
+def test_lanes_of_nanostring_without_a_sample_table_are_called_by_sample(capsys: Text) -> None:
+    _write("e.csv", _lanes(), ",")
+    assert _init(capsys, "e.csv", None)[0] == 0
+    assert Path("new/samples.tsv").read_text().split("\n")[1].startswith("P00\t")
+
+
+def _metabolites() -> Rows:
+    """Return Metabolon's sheet: sample data above, metabolite data left, a blank corner between."""
+    head: Rows = [
+        ["", "", "", "SAMPLE_NAME", *SAMPLES],
+        ["", "", "", "GROUP", *LABELS],
+        ["", "", "", "BOX", *[1 + k // 10 for k in range(20)]],
+        ["PATHWAY_SORTORDER", "BIOCHEMICAL", "SUPER_PATHWAY", "COMP_ID / CLIENT_ID",
+         *[f"C-{k}" for k in range(20)]],
+    ]  # fmt: skip
+    rows = zip(GENES, _logged(), strict=True)
+    return head + [[k + 1, f"acid {gene}", "Lipid", 1000 + k, *row]
+                   for k, (gene, row) in enumerate(rows)]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["P{:02d}", "C-{}"])
+def test_numbers_beside_a_blank_corner_are_read(name: str, capsys: Text) -> None:
+    _write("e.tsv", _metabolites())
+    names = [name.format(k) for k in range(20)]
+    _write("s.tsv", [["sample", "group"], *zip(names, LABELS, strict=True)])
+    code, said = _validate(capsys, "e.tsv")
+    assert (code, WHOLE in said) == (0, True), said
+    assert "the numbers begin at line 5, column 5" in said
+    assert "genes by the column 'BIOCHEMICAL'" in said
+    assert _init(capsys, "e.tsv")[0] == 0
+
+
+def test_numbers_beside_a_blank_corner_are_read_without_a_sample_table(capsys: Text) -> None:
+    _write("e.tsv", _metabolites())
+    assert _init(capsys, "e.tsv", None)[0] == 0
+    assert "data" not in _proposed()
+    assert Path("new/samples.tsv").read_text().split("\n")[1].startswith("P00\t")
+
+
+def test_clinical_table_with_a_sample_more_leaves_it_out(capsys: Text) -> None:
+    names = [f"TCGA-BB-{2000 + k // 2}-{'01' if k % 2 else '11'}" for k in range(20)]
+    _write("e.tsv", _table(_logged(21), ["gene", *names, "TCGA-BB-4000-01"]))
+    rows = [*zip(names, LABELS, strict=True), ("TCGA-BB-3000-01", "case")]
+    _write("s.tsv", [["sample", "group"], *rows])
+    code, said = _validate(capsys, "e.tsv")
+    assert (code, WHOLE in said) == (0, True), said
+    assert (
+        "warning: s.tsv: 1 of the 21 samples not in e.tsv, so left out: 'TCGA-BB-3000-01'" in said
+    )
+    assert "warning: e.tsv: not in s.tsv, so left out: 1 column, 'TCGA-BB-4000-01'" in said
+    assert _init(capsys, "e.tsv")[0] == 0
+
+
+@pytest.mark.parametrize("changed", ["many", "spelt otherwise"])
+def test_clinical_table_whose_names_differ_is_refused(changed: str, capsys: Text) -> None:
+    _write("e.tsv", _table(_logged()))
+    names = list(SAMPLES)
+    names[:3] = [name.lower() for name in names[:3]]
+    if changed == "many":
+        names[:8] = [f"X{k}" for k in range(8)]
+    _write("s.tsv", [["sample", "group"], *zip(names, LABELS, strict=True)])
+    code, said = _validate(capsys, "e.tsv")
+    assert code == 1
+    assert "of the 20 samples in s.tsv not found here" in said
+
+
+@pytest.mark.parametrize("named", ["column", "rows"])
+def test_r_frame_with_columns_of_words_beside_the_genes_is_read(named: str, capsys: Text) -> None:
+    about = {"description": r_files.strings([f"about {gene}" for gene in GENES]),
+             "biotype": r_files.strings(["protein_coding"] * len(GENES))}  # fmt: skip
+    numbers = {name: r_files.reals(column) for name, column in
+               zip(SAMPLES, _logged().T.tolist(), strict=True)}  # fmt: skip
+    ids = {"gene": r_files.strings(GENES)} if named == "column" else {}
+    frame = r_files.data_frame({**ids, **about, **numbers}, GENES if named == "rows" else 40)
+    Path("e.rds").write_bytes(r_files.saved(frame))
+    code, said = _validate(capsys, "e.rds")
+    assert (code, WHOLE in said) == (0, True), said
+    assert "2 columns beside the genes: 'description', 'biotype'" in said
+    assert _init(capsys, "e.rds")[0] == 0
+
+
+def test_text_of_an_r_frame_with_columns_of_words_is_read(capsys: Text) -> None:
+    header = ['"remark"', *[f'"{name}"' for name in SAMPLES]]
+    body = [[f'"{gene}"', f'"see {gene}"', *row]
+            for gene, row in zip(GENES, _logged(), strict=True)]  # fmt: skip
+    _write("e.tsv", [header, *body])
+    code, said = _validate(capsys, "e.tsv")
+    assert (code, WHOLE in said) == (0, True), said
+    assert "1 column beside the genes: 'remark'" in said
+
+
+def test_row_of_words_of_the_sample_table_is_called_a_column_of_it(capsys: Text) -> None:
+    _write("e.csv", [["gene", *SAMPLES], ["group", *LABELS], *_table(_logged())[1:]], ",")
+    code, said = _validate(capsys, "e.csv")
+    assert (code, WHOLE in said) == (0, True), said
+    assert "1 column of the sample table: 'group'; to keep them: data.keep: [sheet]" in said
+
+
+def _edger(counts: Any) -> bytes:
+    """Return a DGEList: counts, and a table of samples with their library sizes."""
+    sizes = r_files.reals(counts.sum(axis=0).tolist())
+    ones = r_files.reals([1.0] * len(SAMPLES))
+    table = r_files.data_frame(
+        {
+            "group": r_files.factor(LABELS, ["control", "case"]),
+            "lib.size": sizes,
+            "norm.factors": ones,
+        },
+        SAMPLES,
+    )
+    matrix = r_files.matrix(counts.tolist(), (GENES, SAMPLES))
+    return r_files.saved(r_files.listed([matrix, table], ["counts", "samples"]))
+
+
+@pytest.mark.parametrize("depth", [1, 1000], ids=["usual", "large"])
+def test_counts_of_a_dgelist_get_the_advice_of_counts(depth: int, capsys: Text) -> None:
+    counts = (_counts() + 1) * depth  # the large ones have no zero, and none near it
+    Path("e.rds").write_bytes(_edger(counts))
+    code, said = _validate(capsys, "e.rds", "e.rds")
+    assert code == 0
+    assert "steps for counts are vst, size_factors and log_cpm" in said
+    assert _init(capsys, "e.rds", None)[0] == 0
+    assert _proposed()["normalise"] == {"samples": [{"step": "log_cpm"}]}
+
+
+@pytest.mark.parametrize("lost", ["low", "anywhere"])
+def test_init_and_validate_agree_on_missing_intensities(
+    lost: str, capsys: Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    size = rng.lognormal(16, 1.2, (200, 1))
+    values = (size * rng.lognormal(0, 0.4, (200, len(SAMPLES)))).round()
+    logs = np.log2(values)
+    threshold = np.quantile(logs, 0.3)
+    chance = 1 / (1 + np.exp((logs - threshold) / 0.8)) if lost == "low" else 0.3
+    values[rng.random(values.shape) < chance] = 0  # of nearly all proteins some
+    rows = [[f"P{k:05d}", *map(int, row)] for k, row in enumerate(values)]
+    _write("e.tsv", [["protein", *SAMPLES], *rows])
+    code, said = _validate(capsys, "e.tsv")
+    step = "left_censored" if lost == "low" else "knn_impute"
+    assert (code, f"and {{step: {step}}} first into normalise.folds" in said) == (0, True), said
+    assert _init(capsys, "e.tsv")[0] == 0
+    assert _proposed()["normalise"]["folds"][0] == {"step": step}
+    monkeypatch.chdir("new")
+    code, said = _said(capsys, ["validate", "config.yaml"])
+    assert (code, "missing where genes are low" in said) == (0, False), said
