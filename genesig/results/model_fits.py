@@ -13,7 +13,7 @@ from genesig.arrays import Array
 from genesig.results.files import load_arrays, save_arrays
 from genesig.results.fits import refuse_gaps
 
-Row = dict[str, Any]
+FitRow = dict[str, Any]
 
 # Type of the arrays with one value for each fit; type of the arrays with several values for each
 # fit, and the array of pointers to the first of these.
@@ -121,7 +121,7 @@ class ModelFits:
         return cls(**load_arrays(path))
 
     @classmethod
-    def from_rows(cls, rows: Sequence[Row]) -> ModelFits:
+    def from_rows(cls, rows: Sequence[FitRow]) -> ModelFits:
         """Return the record of fits, each a dict of its values in every array but the pointers."""
         arrays: dict[str, Array] = {}
         for name in rows[0] if rows else [f.name for f in fields(cls)]:
@@ -136,12 +136,14 @@ class ModelFits:
                 arrays[pointers] = np.cumsum([0, *map(len, values_of_fits)])
         return cls(**arrays)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FitRow]:
         """Return the fits as dicts, the argument of `from_rows`."""
         arrays = self.arrays()
-        rows = list[Row]()
+        rows = list[FitRow]()
         for fit in range(len(self)):
-            row: Row = {name: arrays[name][fit] for name in FIELDS_OF_ONE_VALUE if name in arrays}
+            row: FitRow = {
+                name: arrays[name][fit] for name in FIELDS_OF_ONE_VALUE if name in arrays
+            }
             for name, (_, pointers) in FIELDS_OF_MANY_VALUES.items():
                 if name in arrays:
                     row[name] = arrays[name][slice(*arrays[pointers][fit:][:2])]

@@ -152,7 +152,7 @@ def _rows_by_study(column: str, n: int, obs: pd.DataFrame | None) -> dict[str, A
     return {str(name): np.flatnonzero(names == name) for name in np.unique(names)}
 
 
-ALIGNED: dict[str, tuple[dict[str, Any], ...]] = {
+STUDYWISE_ALIGNMENTS: dict[str, tuple[dict[str, Any], ...]] = {
     "none": (),
     "centre": ({"step": "align_studies", "spread": False},),
     "standardise": ({"step": "align_studies", "spread": True},),
@@ -160,7 +160,7 @@ ALIGNED: dict[str, tuple[dict[str, Any], ...]] = {
 }
 """Values of ``across.align`` that act on each study by itself, as steps after the row-wise ones."""
 
-LEARNED = {"fixed": "fix_studies", "combat": "combat_studies"}
+LEARNED_ALIGNMENTS = {"fixed": "fix_studies", "combat": "combat_studies"}
 """Values of ``across.align`` that learn from training studies, as the first learned step."""
 
 AUTO = "auto"
@@ -174,7 +174,7 @@ ALIGNERS: dict[str, Any] = {
 
 
 ALIGNMENT_CANDIDATES = ("standardise", "centre", "none", "rank")
-"""Names in `ALIGNED`. The first one wins ties, and is taken if there is one training study."""
+"""Names in `STUDYWISE_ALIGNMENTS`. The first wins ties, and is taken with one training study."""
 RIDGE_PENALTIES = (0.1, 1.0, 10.0)
 """Ridge penalties, in units of the mean eigenvalue of the training set."""
 MIN_TRAINING_STUDIES = 2

@@ -76,7 +76,7 @@ class Ridge:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SolverSettings:
     """Settings that are not chosen by validation; see `derivative_path` for others than these.
 
     Attributes
@@ -123,7 +123,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Fit:
+class PathFit:
     """A path on training rows, in standardised units."""
 
     X: Array
@@ -146,7 +146,7 @@ class Fit:
     """The path of solutions."""
     kernel: Kernel
     """The kernel of the path."""
-    settings: Settings
+    settings: SolverSettings
     """The settings of the fit."""
     counts: Array | None
     """(n,) float or None: how often each of these rows counts."""
@@ -187,13 +187,13 @@ class Fit:
 def fit_path(
     X: Array,
     y: Array,
-    settings: Settings,
+    settings: SolverSettings,
     *,
     nu: float,
     width: float,
     tau: Sequence[float],
     counts: Array | None = None,
-) -> Fit:
+) -> PathFit:
     """Return the path on standardised rows, without features that are constant on these rows.
 
     Parameters
@@ -241,7 +241,7 @@ def fit_path(
         inner=inner_products,
         counts=counts,
     )
-    return Fit(
+    return PathFit(
         Z,
         response,
         features,
@@ -267,7 +267,7 @@ def _moments(values: Array, counts: Array | None) -> tuple[Array, Array]:
 
 
 def _groups_of_features(
-    settings: Settings, features: Array, d: int
+    settings: SolverSettings, features: Array, d: int
 ) -> tuple[Sequence[Sequence[int]] | None, Array | None]:
     """Return the nonempty groups, numbered among the given features, and their weights."""
     if settings.groups is None or len(features) == d:
@@ -289,7 +289,7 @@ def _groups_of_features(
 def validation_errors(
     X: Array,
     y: Array,
-    settings: Settings,
+    settings: SolverSettings,
     folds: Sequence[tuple[Array, Array]],
     *,
     nu: float,
