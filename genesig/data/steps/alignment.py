@@ -102,17 +102,13 @@ class CombatStudies:
 
     Any other study is corrected by itself (`ReferenceBatch`) if it has at least `MIN_BATCH_SAMPLES`
     samples; otherwise it stays as it is. Labels have no influence.
-
-    Attributes
-    ----------
-    column : str
-        Column of the sample table that names the studies.
-    batches, mean, scale, gamma, delta
-        Of the `Combat` that was fitted.
     """
 
     column: str
+    """Column of the sample table that names the studies."""
     batches: Sequence[str]
+    """Field of the fitted `Combat`, as all that follow; mean and scale are those of the reference
+    of other studies."""
     mean: Array
     scale: Array
     gamma: Array

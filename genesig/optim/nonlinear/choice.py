@@ -77,29 +77,23 @@ class Ridge:
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """Settings that are not chosen by validation; see `derivative_path` for others than these.
-
-    Attributes
-    ----------
-    kernel : {"gaussian", "polynomial", "linear"}
-    degree, offset : int, float
-        Of the polynomial kernel.
-    lam : (L,)
-        Ridge weights relative to mean diag K of the selected variables, falling; empty for the
-        penalised function itself, without debiasing.
-    standardise : bool
-        Unit variance of the features on the training rows.
-    """
+    """Settings that are not chosen by validation; see `derivative_path` for others than these."""
 
     kernel: str
+    """Name of the kernel: gaussian, polynomial or linear."""
     degree: int
+    """Degree of the polynomial kernel."""
     offset: float
+    """Offset of the polynomial kernel."""
     penalty: str
     mu: float
     groups: Sequence[Sequence[int]] | None
     weights: Array | None
     lam: Array
+    """(L,) float: ridge weights relative to mean diag K of the selected variables, descending;
+    empty for the penalised function itself, without debiasing."""
     standardise: bool
+    """Whether features have unit variance on the training rows."""
     solver: str
     tolerance: float
     max_iterations: int
