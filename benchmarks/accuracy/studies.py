@@ -33,7 +33,7 @@ from studies_peers import PEERS
 
 from genesig.data.files.readers import load_schema, read_matrix, read_samples
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.alignment import ALIGNED, AUTO, LEARNED
+from genesig.data.steps.alignment import AUTO, LEARNED_ALIGNMENTS, STUDYWISE_ALIGNMENTS
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.validate import study_config
 from genesig.results import Dataset, Design, Fits, Splits
@@ -206,7 +206,7 @@ def measured(data: Data, scores: Array) -> tuple[float, float, float]:
 def rows(data: str, peers: list[str], draws: int) -> Iterator[str]:
     """Yield a line for each method."""
     drawn = [DATA[data](seed) for seed in range(draws if data in DRAWN else 1)]
-    ways = [f"genesig, {align}" for align in (AUTO, *ALIGNED, *LEARNED)]
+    ways = [f"genesig, {align}" for align in (AUTO, *STUDYWISE_ALIGNMENTS, *LEARNED_ALIGNMENTS)]
     for name in [each for each in (*ways, *PEERS) if not peers or each in peers]:
         found = []
         for one in drawn:

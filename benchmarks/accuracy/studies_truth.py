@@ -25,7 +25,7 @@ from studies import Data, linear, observed_fits, pooled, settings, splits_of
 
 from genesig.data.files.readers import load_schema
 from genesig.data.splits.draw import draw_splits
-from genesig.data.steps.alignment import ALIGNED, AUTO
+from genesig.data.steps.alignment import AUTO, STUDYWISE_ALIGNMENTS
 from genesig.data.validate import study_config
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.assess.controls import null_errors, p_value
@@ -86,7 +86,7 @@ def of_recovery(seed: int, offset: float) -> dict[str, float]:
     """Count true genes among the first eight of all studies, however aligned, and of each study."""
     rng = np.random.default_rng((1, seed))
     data, found = drawn(rng, holding("others"), offset), {}
-    for align in (AUTO, *ALIGNED):
+    for align in (AUTO, *STUDYWISE_ALIGNMENTS):
         dataset = pooled(data, align)
         found[align] = held_true(first_genes(dataset, splits_of(dataset)))
     each = [held_true(first_genes(*alone(data, f"study{k}"))) for k in range(STUDIES)]

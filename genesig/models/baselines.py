@@ -32,7 +32,7 @@ from genesig.response.known import ByKind
 
 Folds = Sequence[Array]
 Baseline = Callable[..., Array]
-Score = Callable[[float, Array, Array, Array], Array]
+FitFunction = Callable[[float, Array, Array, Array], Array]
 
 N_TREES = 201
 """Odd, so that the votes of fully grown trees do not tie."""
@@ -333,7 +333,7 @@ def _mean_squared_length(X: Array) -> float:
 
 
 def best_setting(
-    fit: Score,
+    fit: FitFunction,
     settings: Array,
     X: Array,
     y: Array,

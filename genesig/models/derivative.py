@@ -25,7 +25,7 @@ from genesig.models.estimator import (
     passed_on,
 )
 from genesig.optim.feature_vectors import pointwise_information, select_feature_vectors
-from genesig.optim.nonlinear.choice import Settings, fit_path, validation_errors
+from genesig.optim.nonlinear.choice import SolverSettings, fit_path, validation_errors
 from genesig.optim.nonlinear.problem import InvalidProblem, check_tau
 
 RIDGE_GRID = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
@@ -162,13 +162,13 @@ class DerivativeModel(Selects, BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
         return checked(self, X, y, sample_weight, "their derivative means nothing")
 
-    def _settings(self, lam: Sequence[float]) -> Settings:
+    def _settings(self, lam: Sequence[float]) -> SolverSettings:
         """Return solver settings with the ridge weights `lam`; raise if these are not positive."""
         check_numbers(self, positive=("tolerance", "tau_min"))
         ridge_weights = np.asarray(lam, dtype=float) if self.debias else np.zeros(0)
         if self.debias and not (len(ridge_weights) and (ridge_weights > 0).all()):
             raise InvalidProblem(f"lam must be positive numbers, found {list(ridge_weights)}")
-        return Settings(
+        return SolverSettings(
             kernel=self.kernel,
             degree=self.degree,
             offset=self.offset,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from genesig.arrays import Array
 from genesig.errors import pick
 from genesig.models.estimator import described, roots, shares
-from genesig.models.structured import ClassColumns, LinearBlocks, Scale
+from genesig.models.structured import ClassColumns, FeatureScale, LinearBlocks
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.path import block_path
@@ -21,7 +21,7 @@ from genesig.optim.structured.penalties import LatentOverlap
 from genesig.optim.structured.weights import contest_weights
 from genesig.words import listing
 
-Sets = Mapping[str, Sequence[str]] | Mapping[str, Sequence[int]] | Sequence[Sequence[int]]
+GeneSetLists = Mapping[str, Sequence[str]] | Mapping[str, Sequence[int]] | Sequence[Sequence[int]]
 
 N_WEIGHT_PERMUTATIONS = 200
 
@@ -107,7 +107,7 @@ class _GeneSets(LinearBlocks):
 
     def __init__(
         self,
-        sets: Sets | None = None,
+        sets: GeneSetLists | None = None,
         *,
         weights: str = "permuted",
         alone: bool = False,
@@ -137,7 +137,7 @@ class _GeneSets(LinearBlocks):
             )
         names = getattr(self, "feature_names_in_", None)
         self.sets_, columns = resolve_sets(self.sets, names, X.shape[1], alone=self.alone)
-        scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
+        scale = FeatureScale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
         centre = np.average(Y, axis=0, weights=sample_weights)
         root_weights = roots(sample_weights, len(X))
         Z = root_weights * scale.apply(X)
@@ -167,7 +167,7 @@ class _GeneSets(LinearBlocks):
 
 
 def resolve_sets(
-    sets: Sets | None, names: Array | None, n_features: int, *, alone: bool
+    sets: GeneSetLists | None, names: Array | None, n_features: int, *, alone: bool
 ) -> tuple[list[Any], list[list[int]]]:
     """Return the names of the sets and their columns, without genes and sets that X lacks.
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from genesig.arrays import Array
 from genesig.errors import pick
 from genesig.models.estimator import check_numbers, described, roots, shares
-from genesig.models.structured import ClassColumns, Scale, levels, warn_of
+from genesig.models.structured import ClassColumns, FeatureScale, levels, warn_of
 from genesig.optim.nonlinear.problem import InvalidProblem
 from genesig.optim.structured.columns import Kernels
 from genesig.optim.structured.path import block_paths
@@ -30,7 +30,7 @@ def gaussian(A: Array, Z: Array, width: float) -> Array:
     return np.asarray(np.exp(-np.maximum(squares, 0) / (2 * width**2 * Z.shape[1])))
 
 
-KERNELS: dict[str, Callable[[Array, Array, float], Array]] = {
+KERNEL_FUNCTIONS: dict[str, Callable[[Array, Array, float], Array]] = {
     "linear": linear,
     "gaussian": gaussian,
 }
@@ -102,7 +102,7 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         check_numbers(self, positive=("width",))
         self._parts = self._columns_of(X.shape[1])
         root_weights = roots(weights, len(X))
-        self._scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=weights)
+        self._scale = FeatureScale.from_rows(X, unit_variance=self.unit_variance, weights=weights)
         self.intercept_ = np.average(Y, axis=0, weights=weights)
         self._v = weights
         self._rows = self._scale.apply(X)
@@ -147,7 +147,7 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
     def _raw(self, A: Array, block: int, kind: str) -> Array:
         """Return the kernel of rows A with the training rows, neither centred nor scaled."""
         columns = self._parts[block]
-        kernel = pick("kernels", KERNELS, kind)
+        kernel = pick("kernels", KERNEL_FUNCTIONS, kind)
         return kernel(A[:, columns], self._rows[:, columns], self.width)
 
     def _centred(self, raw_kernels: Array, training_means: Array) -> Array:

@@ -37,14 +37,16 @@ from genesig.optim.structured.solvers import structured_path
 
 
 @dataclass(frozen=True)
-class Scale:
+class FeatureScale:
     """Means and scales of the features over training rows, (d,); 1 for a constant feature."""
 
     mean: Array
     scale: Array
 
     @classmethod
-    def from_rows(cls, X: Array, *, unit_variance: bool, weights: Array | None = None) -> Scale:
+    def from_rows(
+        cls, X: Array, *, unit_variance: bool, weights: Array | None = None
+    ) -> FeatureScale:
         """Return means and scales of X (n, d), whose rows may have weights (n,)."""
         mean = X.mean(axis=0) if weights is None else weights @ X / len(X)
         variance = None if weights is None else weights @ (X - mean) ** 2 / len(X)
@@ -86,7 +88,7 @@ class LinearBlocks(Selects, BaseEstimator):  # type: ignore[misc]
         norm = float(np.linalg.norm(gram, 2)) / n
         return levels(self, 2 / n * penalty.dual(Z.T @ Y), norm)
 
-    def _keep(self, fits: Minimisers, scale: Scale, centre: Array) -> None:
+    def _keep(self, fits: Minimisers, scale: FeatureScale, centre: Array) -> None:
         """Set the fitted attributes from the fit at a single tau; coefficients in units of X."""
         warn_of(fits)
         self.tau_ = float(fits.tau[0])
@@ -170,7 +172,7 @@ class ClassColumns(CrossFitted):
         return np.asarray(self.classes_[class_index])
 
 
-PENALTIES: dict[str, Callable[[Blocks], Penalty]] = {
+PENALTY_CLASSES: dict[str, Callable[[Blocks], Penalty]] = {
     "group": Groups,
     "latent": LatentOverlap,
     "composite": Composite,
@@ -253,7 +255,7 @@ class _GroupLasso(LinearBlocks):
 
     def _fit(self, X: Array, Y: Array, sample_weights: Array | None = None) -> None:
         """Fit to rows with weights (n,), whose roots multiply the rows in the sum of squares."""
-        scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
+        scale = FeatureScale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
         centre = np.average(Y, axis=0, weights=sample_weights)
         penalty = self._penalty(X.shape[1])
         root_weights = roots(sample_weights, len(X))
@@ -272,7 +274,7 @@ class _GroupLasso(LinearBlocks):
         weights = np.sqrt(sizes) if self.weights is None else self.weights
         blocks = Blocks.of(groups, weights)
         blocks.check(d)
-        return pick("penalty", PENALTIES, self.penalty)(blocks)
+        return pick("penalty", PENALTY_CLASSES, self.penalty)(blocks)
 
 
 class GroupLassoRegressor(RegressorMixin, _GroupLasso):  # type: ignore[misc]
@@ -397,7 +399,7 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
             values = f"{self.tau}, {self.mu} and {self.first}"
             raise InvalidProblem(f"tau must be above 0, mu and first at least 0; found {values}")
         genome = Genome.from_columns(X.shape[1], self.chromosomes, self.positions)
-        scale = Scale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
+        scale = FeatureScale.from_rows(X, unit_variance=self.unit_variance, weights=sample_weights)
         fits = fused_path(
             scale.apply(X),
             y,

@@ -23,7 +23,7 @@ from genesig.arrays import Array
 
 
 @dataclass(frozen=True)
-class Tables:
+class KernelTables:
     """Kernel values and the two factors of its derivatives, for m points against n points.
 
     With differences z = x_i - x_j where `stationary`, and z = x_i otherwise:
@@ -41,10 +41,10 @@ class Tables:
     second: Array
     stationary: bool
 
-    def weighed(self, root_weights: Array) -> Tables:
+    def weighed(self, root_weights: Array) -> KernelTables:
         """Return the tables of n points against themselves, each functional by its root weight."""
         root_products = np.outer(root_weights, root_weights)
-        return Tables(
+        return KernelTables(
             root_products * self.value,
             root_products * self.first,
             root_products * self.second,
@@ -55,7 +55,7 @@ class Tables:
 class Kernel(Protocol):
     """A kernel that is twice differentiable and depends on inner products only."""
 
-    def tables(self, inner: Array, left: Array, right: Array) -> Tables:
+    def tables(self, inner: Array, left: Array, right: Array) -> KernelTables:
         """Return the tables from inner products (m, n) and squared norms (m,), (n,)."""
 
 
@@ -69,12 +69,12 @@ class Polynomial:
     degree: int = 3
     offset: float = 1.0
 
-    def tables(self, inner: Array, left: Array, right: Array) -> Tables:
+    def tables(self, inner: Array, left: Array, right: Array) -> KernelTables:
         """Return the tables; the norms are not used."""
         p = self.degree
         t = inner + self.offset
         second = p * (p - 1) * t ** (p - 2) if p > 1 else np.zeros_like(t)
-        return Tables(t**p, p * t ** (p - 1), second, stationary=False)
+        return KernelTables(t**p, p * t ** (p - 1), second, stationary=False)
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ class Gaussian:
 
     width: float
 
-    def tables(self, inner: Array, left: Array, right: Array) -> Tables:
+    def tables(self, inner: Array, left: Array, right: Array) -> KernelTables:
         """Return the tables."""
         scale = self.width**-2
         squared = np.maximum(left[:, None] + right - 2 * inner, 0)
         value = np.exp(-0.5 * scale * squared)
-        return Tables(value, scale * value, scale**2 * value, stationary=True)
+        return KernelTables(value, scale * value, scale**2 * value, stationary=True)
 
 
 def linear() -> Polynomial:
@@ -118,7 +118,7 @@ def inner_product(*, width: float, degree: int, offset: float) -> Kernel:
 KERNELS = {"gaussian": gaussian, "polynomial": polynomial, "linear": inner_product}
 
 
-def tables(kernel: Kernel, X: Array, Z: Array) -> Tables:
+def tables(kernel: Kernel, X: Array, Z: Array) -> KernelTables:
     """Return the tables of points X (m, d) against points Z (n, d)."""
     return kernel.tables(X @ Z.T, np.einsum("ia,ia->i", X, X), np.einsum("ia,ia->i", Z, Z))
 
@@ -145,18 +145,18 @@ def median_distance(inner: Array, counts: Array | None = None) -> float:
     return float(np.sqrt(squared[order][middle_pairs].mean()))
 
 
-def directional(table: Tables, inner: Array, anchors: Array) -> Array:
-    """S_ij = Σ_b z_b B_bj with z of `Tables`, from X B (m, n) and its diagonal at the anchors."""
+def directional(table: KernelTables, inner: Array, anchors: Array) -> Array:
+    """Return S_ij = Σ_b z_b B_bj, z of `KernelTables`, from X B (m, n) and its diagonal."""
     return inner - anchors if table.stationary else inner
 
 
-def values(table: Tables, S: Array, alpha: Array) -> Array:
+def values(table: KernelTables, S: Array, alpha: Array) -> Array:
     """f(x_i) = Σ_j value_ij α_j + first_ij S_ij, (m,)."""
     function_values: Array = table.value @ alpha + np.einsum("ij,ij->i", table.first, S)
     return function_values
 
 
-def pull(table: Tables, S: Array, alpha: Array) -> Array:
+def pull(table: KernelTables, S: Array, alpha: Array) -> Array:
     """E_ij = first_ij α_j ± second_ij S_ij, (m, n): weight of x_j in the gradient at x_i.
 
     The sign of the second derivative's factor is plus in both families, because for a stationary
@@ -191,7 +191,7 @@ def evaluate(
     return values(table, S, alpha), gradient
 
 
-def dense_blocks(table: Tables, X: Array) -> tuple[Array, Array]:
+def dense_blocks(table: KernelTables, X: Array) -> tuple[Array, Array]:
     """Return D (d, n, n) and L (d, d, n, n), for small problems and as a referee.
 
     Notes

@@ -155,7 +155,7 @@ def _nearest_directions(Z: Array, B: Array, A: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutReconstruction:
     """Reconstruction of held-out rows by the components of the training rows.
 
     Attributes
@@ -183,7 +183,7 @@ def held_out(
     mu: float,
     unit_variance: bool,
     weights: Array | None = None,
-) -> HeldOut:
+) -> HeldOutReconstruction:
     """Return the held-out reconstruction for each tau; all else is learned on training rows."""
     unexplained = np.empty((len(folds), len(tau)))
     for fold_number, fold in enumerate(folds):
@@ -207,7 +207,7 @@ def held_out(
     mean_unexplained = unexplained.mean(axis=0)
     error = unexplained.std(axis=0, ddof=1) / len(folds) ** 0.5
     best_index = int(np.argmin(mean_unexplained))
-    return HeldOut(
+    return HeldOutReconstruction(
         tau,
         mean_unexplained,
         error,

@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.response.design import Design
-from genesig.response.record import Classes, Response, label_words
+from genesig.response.record import ClassNames, Response, label_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,13 +21,13 @@ def _read(obs: pd.DataFrame, design: Design) -> Array:
     return np.where(obs[design.label].astype(str) == positive, 1.0, -1.0)
 
 
-def _required_samples(y: Array, classes: Classes) -> dict[str, Array]:
+def _required_samples(y: Array, classes: ClassNames) -> dict[str, Array]:
     return {
         f"class '{name}'": y == side for name, side in zip(classes or (), CLASS_CODES, strict=False)
     }
 
 
-def _training_fault(y: Array, classes: Classes) -> str | None:
+def _training_fault(y: Array, classes: ClassNames) -> str | None:
     if len(np.unique(y)) > 1:
         return None
     if not len(y) or classes is None:
@@ -35,7 +35,7 @@ def _training_fault(y: Array, classes: Classes) -> str | None:
     return f"are all '{classes[int(y[0] > 0)]}', and both classes are needed"
 
 
-def _describe_counts(y: Array, classes: Classes) -> str:
+def _describe_counts(y: Array, classes: ClassNames) -> str:
     named_sides = zip(CLASS_CODES, classes or (), strict=False)
     sizes = ", ".join(f"{int((y == side).sum())} {name}" for side, name in named_sides)
     return f"{sizes}; positive: {(classes or ('', ''))[1]}"

@@ -14,49 +14,37 @@ SEVERAL = "several_classes"
 
 @dataclass(frozen=True)
 class Design:
-    """The columns of the sample table that a study uses, and their meaning.
-
-    Attributes
-    ----------
-    label : str
-        Column of the sample table that is to be predicted.
-    task : str
-        A name in `genesig.response.known.RESPONSES`.
-    classes : tuple of str or None
-        (negative, positive) class, coded -1 and +1, or the names of more classes, coded 0, 1, ..;
-        None where the response has no classes.
-    group, pair : str or None
-        Column of samples that must stay on one side of every split; column of matched pairs.
-        With pairs, `group` is the same column.
-    batch : str or None
-        Column of samples that were processed together.
-    studies : bool
-        Whether the batches are studies: folds and halves are drawn within them.
-    event, occurred, horizon, ties : str, str, float, str or None
-        Of survival, for which `label` is the column of times: the column of events, the word for an
-        event, the time at which risks are reported, and the treatment of ties.
-    covariates : tuple of Covariate
-        Covariates for which models are adjusted.
-    filled : bool
-        Whether a missing covariate counts as the mean of the training samples.
-    weights : str or None
-        ``balanced``, or the column of the samples' weights.
-    """
+    """The columns of the sample table that a study uses, and their meaning."""
 
     label: str
+    """Column of the sample table that is to be predicted."""
     task: str
+    """A name in `genesig.response.known.RESPONSES`."""
     classes: tuple[str, ...] | None
+    """(negative, positive) class, coded -1 and +1, or the names of more classes, coded 0, 1, ..;
+    None if the response has no classes."""
     group: str | None
+    """Column of samples that must stay on one side of every split."""
     pair: str | None
+    """Column of matched pairs, which is then also `group`."""
     batch: str | None = None
+    """Column of samples that were processed together."""
     event: str | None = None
+    """Of survival, for which `label` is the column of times: the column of events."""
     occurred: str | None = None
+    """Of survival: the word for an event."""
     horizon: float | None = None
+    """Of survival: the time at which risks are reported."""
     ties: str | None = None
+    """Of survival: the treatment of ties."""
     covariates: tuple[Covariate, ...] = ()
+    """Covariates for which models are adjusted."""
     filled: bool = False
+    """Whether a missing covariate counts as the mean of the training samples."""
     weights: str | None = None
+    """``balanced``, or the column of the samples' weights."""
     studies: bool = False
+    """Whether the batches are studies: folds and halves are drawn within them."""
 
     @property
     def kind(self) -> str:

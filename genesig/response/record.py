@@ -12,7 +12,7 @@ from genesig.response.design import Design
 if TYPE_CHECKING:
     import pandas as pd
 
-Classes = tuple[str, ...] | None
+ClassNames = tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Response:
     """
     strata: Callable[[Array, int], Array]
     """Return the stratum of each sample, (n,) int, which splits into so many parts balance."""
-    required_samples: Callable[[Array, Classes], dict[str, Array]]
+    required_samples: Callable[[Array, ClassNames], dict[str, Array]]
     """Return the samples of which each training set needs some: their description and mask (n,)."""
-    training_fault: Callable[[Array, Classes], str | None]
+    training_fault: Callable[[Array, ClassNames], str | None]
     """Return why a training set with this y cannot be learned from, or None."""
-    describe_counts: Callable[[Array, Classes], str]
+    describe_counts: Callable[[Array, ClassNames], str]
     """Return the numbers of samples in words, for the user."""
     has_infinite_weight: Callable[[Array], bool] = lambda y: False
     """Tell whether a covariate level has an infinite weight without a penalty.

@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.response.design import Design
-from genesig.response.record import Classes, Response, label_words
+from genesig.response.record import ClassNames, Response, label_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ def _strata(y: Array, parts: int) -> Array:
     return bins
 
 
-def _training_fault(y: Array, classes: Classes) -> str | None:
+def _training_fault(y: Array, classes: ClassNames) -> str | None:
     return None if len(np.unique(y)) > 1 else "do not have two different responses"
 
 

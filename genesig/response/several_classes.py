@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.response.design import Design
-from genesig.response.record import Classes, Response, label_words
+from genesig.response.record import ClassNames, Response, label_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,11 +19,11 @@ def _read(obs: pd.DataFrame, design: Design) -> Array:
     return np.array([float(class_code[name]) for name in obs[design.label].astype(str)])
 
 
-def _required_samples(y: Array, classes: Classes) -> dict[str, Array]:
+def _required_samples(y: Array, classes: ClassNames) -> dict[str, Array]:
     return {f"class '{name}'": y == number for number, name in enumerate(classes or ())}
 
 
-def _training_fault(y: Array, classes: Classes) -> str | None:
+def _training_fault(y: Array, classes: ClassNames) -> str | None:
     missing_classes = [name for number, name in enumerate(classes or ()) if not (y == number).any()]
     if not missing_classes:
         return None

@@ -8,18 +8,18 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.response.design import Design
-from genesig.response.record import Classes, Response
+from genesig.response.record import ClassNames, Response
 from genesig.words import counted, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TIMES = np.dtype([("time", float), ("event", bool)])
+SURVIVAL_DTYPE = np.dtype([("time", float), ("event", bool)])
 
 
 def times(time: Array, event: Array) -> Array:
     """Return y, a structured array (n,) of times and events."""
-    response = np.empty(len(time), TIMES)
+    response = np.empty(len(time), SURVIVAL_DTYPE)
     response["time"] = time
     response["event"] = event
     return response
@@ -57,7 +57,7 @@ def _label_cells(obs: pd.DataFrame, design: Design) -> Array:
     return np.array([cell + sign for cell, sign in zip(cells, signs, strict=True)], dtype=object)
 
 
-def _training_fault(y: Array, classes: Classes) -> str | None:
+def _training_fault(y: Array, classes: ClassNames) -> str | None:
     if not y["event"].any():
         return "have no event"
     if y["time"][y["event"]].min() >= y["time"].max():

@@ -13,7 +13,7 @@ from genesig.arrays import Array
 from genesig.results.files import load_arrays, save_arrays
 from genesig.results.fits import refuse_gaps
 
-Row = dict[str, Any]
+FitRow = dict[str, Any]
 
 # Type of the arrays with one value for each fit; type of the arrays with several values for each
 # fit, and the array of pointers to the first of these.
@@ -44,58 +44,56 @@ FIELDS_OF_MANY_VALUES = {
 
 @dataclass(frozen=True)
 class ModelFits:
-    """The model of each of m (permutation, split) fits, and its scores of the split's test samples.
-
-    Attributes
-    ----------
-    split, message : (m,) str
-        Name of the split; sentences about a path cut short or fits that did not converge.
-    permutation : (m,) int
-        0 for the observed labels.
-    tau, gap : (m,) float
-        Chosen by the inner folds, as a fraction of tau_max; relative duality gap of the model.
-    indptr, indices, sizes : (m + 1,), (nnz,), (nnz,)
-        What each model selects, ascending, and the size of it. Genes, and that of f's derivative
-        by each; or blocks and ||A_k v_k||, what each adds to the training scores: below the
-        number of sets a block is that set, from there on a gene by itself.
-    test_indptr, test_rows, scores : (m + 1,), (t,), (t,)
-        Row numbers of the test samples and their scores, less the threshold of their fit; of sets
-        with several classes (t, T), the largest of which decides.
-    mu : (m,) float, or None
-        Of sets, in units of ||Z'Z||/n. The others are None there, and this one without sets.
-    screened, cut, paths : (m,) int
-        Genes that the model was given; inner paths that ended because more genes than samples were
-        selected, of so many.
-    nu, width, lam : (m,) float
-        Chosen by the inner folds; tau is that of the last fit there, 1 where nothing could be
-        selected, and lam NaN without a ridge.
-    explained_by_none : (m,) float
-        Share of the training variance of y that f fits with no gene at all; NaN without a fit.
-    fvm_genes, fvm_scores : (m,) int, (t,) float
-        The same samples scored by the Feature Vector Machine's genes; NaN where it was not run.
-    """
+    """The models of m (permutation, split) fits, and their scores of the split's test samples."""
 
     split: Array
+    """(m,) str: name of the split."""
     message: Array
+    """(m,) str: sentences about a path cut short and fits that did not converge."""
     permutation: Array
+    """(m,) int: 0 for the observed labels."""
     tau: Array
+    """(m,) float: chosen by the inner folds, as a fraction of tau_max; of the last fit of the path
+    in nonlinear selection, 1 if nothing could be selected."""
     gap: Array
+    """(m,) float: relative duality gap of the model."""
     indptr: Array
+    """(m + 1,) int: index in `indices` at which each fit begins."""
     indices: Array
+    """(nnz,) int: selected genes, ascending; or selected blocks. Below the number of sets a block
+    is that set, from there on a single gene."""
     sizes: Array
+    """(nnz,) float: size of f's derivative by each gene; or ||A_k v_k||, the part of each block in
+    the training scores."""
     test_indptr: Array
+    """(m + 1,) int: index in `test_rows` at which each fit begins."""
     test_rows: Array
+    """(t,) int: row numbers of the test samples."""
     scores: Array
+    """(t,) float: their scores less the threshold of the fit; for sets with several classes (t, T),
+    of which the largest decides."""
     mu: Array | None = None
+    """(m,) float, of sets, in units of ||Z'Z||/n; None in nonlinear selection. The fields that
+    follow are None for sets."""
     screened: Array | None = None
+    """(m,) int: number of genes in the training set of the model."""
     nu: Array | None = None
+    """(m,) float: chosen by the inner folds."""
     width: Array | None = None
+    """(m,) float: chosen by the inner folds."""
     lam: Array | None = None
+    """(m,) float: chosen by the inner folds; NaN without a ridge."""
     explained_by_none: Array | None = None
+    """(m,) float: share of the training variance of y that f fits without any gene; NaN without a
+    fit."""
     cut: Array | None = None
+    """(m,) int: number of inner paths that ended because more genes than samples were selected."""
     paths: Array | None = None
+    """(m,) int: number of all inner paths."""
     fvm_genes: Array | None = None
+    """(m,) int: number of genes of the Feature Vector Machine."""
     fvm_scores: Array | None = None
+    """(t,) float: scores of the same samples by these genes; NaN if it was not run."""
 
     def __len__(self) -> int:
         """Return the number of fits."""
@@ -121,7 +119,7 @@ class ModelFits:
         return cls(**load_arrays(path))
 
     @classmethod
-    def from_rows(cls, rows: Sequence[Row]) -> ModelFits:
+    def from_rows(cls, rows: Sequence[FitRow]) -> ModelFits:
         """Return the record of fits, each a dict of its values in every array but the pointers."""
         arrays: dict[str, Array] = {}
         for name in rows[0] if rows else [f.name for f in fields(cls)]:
@@ -136,12 +134,14 @@ class ModelFits:
                 arrays[pointers] = np.cumsum([0, *map(len, values_of_fits)])
         return cls(**arrays)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[FitRow]:
         """Return the fits as dicts, the argument of `from_rows`."""
         arrays = self.arrays()
-        rows = list[Row]()
+        rows = list[FitRow]()
         for fit in range(len(self)):
-            row: Row = {name: arrays[name][fit] for name in FIELDS_OF_ONE_VALUE if name in arrays}
+            row: FitRow = {
+                name: arrays[name][fit] for name in FIELDS_OF_ONE_VALUE if name in arrays
+            }
             for name, (_, pointers) in FIELDS_OF_MANY_VALUES.items():
                 if name in arrays:
                     row[name] = arrays[name][slice(*arrays[pointers][fit:][:2])]

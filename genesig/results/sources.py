@@ -16,7 +16,7 @@ PAGE_SUFFIXES = {".css", ".j2", ".js"}
 IMPORT = re.compile(
     r"^ *(?:from (genesig[\w.]*) import (\([^)]*\)|[^\n]*)|import (genesig[\w.]*))", re.M
 )
-NAME = re.compile(r"(?:^|,)[\s(]*(\w+)")
+IMPORTED_NAME = re.compile(r"(?:^|,)[\s(]*(\w+)")
 
 
 @cache
@@ -92,5 +92,5 @@ def _imported_names(file: Path) -> Iterator[str]:
         yield from (
             [imported_module]
             if imported_module
-            else (f"{source}.{name}" for name in NAME.findall(names))
+            else (f"{source}.{name}" for name in IMPORTED_NAME.findall(names))
         )

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from genesig.errors import GenesigError
 from genesig.models.gene_sets import GeneSetClassifier, GeneSetRegressor
 from genesig.models.multiple_kernel import MultipleKernelClassifier, MultipleKernelRegressor
-from genesig.models.structured import GroupLassoClassifier, GroupLassoRegressor, Scale
+from genesig.models.structured import FeatureScale, GroupLassoClassifier, GroupLassoRegressor
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 ALL = [
@@ -185,4 +185,7 @@ def test_what_is_constant_where_weights_are_has_the_scale_one(value):
     rng = np.random.default_rng(0)
     X, weights = np.full((12, 1), value), np.r_[rng.random(9), np.zeros(3)]
     X[9:] = rng.normal(size=(3, 1))
-    assert Scale.from_rows(X, unit_variance=True, weights=12 * weights / weights.sum()).scale == 1
+    assert (
+        FeatureScale.from_rows(X, unit_variance=True, weights=12 * weights / weights.sum()).scale
+        == 1
+    )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.optim.kernels import Gaussian, Polynomial, median_distance, tables
-from genesig.optim.nonlinear.choice import Settings, fit_path
+from genesig.optim.nonlinear.choice import SolverSettings, fit_path
 from genesig.optim.nonlinear.instance import make_instance
 from genesig.optim.nonlinear.metric import EIGENVALUE_MARGIN, largest_eigenvalue, row_space
 from genesig.optim.nonlinear.multipliers import Multipliers
@@ -88,7 +88,7 @@ def settings(kernel, penalty="lasso", **change):
     and τ of 1e-3 tau_max, variables vanish that the minimum keeps: a better selection than the
     minimum's in E2 (.21 against .34 at n = 30), but not the published method's.
     """
-    return Settings(**{
+    return SolverSettings(**{
         "kernel": kernel, "degree": 3, "offset": 1.0, "penalty": penalty, "mu": 0.5,
         "groups": GROUPS if penalty == "group" else None, "weights": None,
         "lam": np.geomspace(1, 1e-14, 15), "standardise": False, "solver": "admm",

@@ -66,10 +66,10 @@ from genesig.data.steps.scale import COUNT_STEPS, LOG_STEPS, never_logged, sizes
 from genesig.data.study.confounding import Association, association, means_numbers
 from genesig.results import Dataset
 
-VERSION = 1
+QUALITY_VERSION = 1
 MAX_COMPONENTS = 10
 # Smallest number of samples among which outliers are searched.
-MIN_SAMPLES = 6
+MIN_OUTLIER_SAMPLES = 6
 MAX_LISTED_GENES = 20
 # A matrix of whole numbers holds counts if at least this share is 0: intensities are never 0.
 MIN_ZERO_SHARE_OF_COUNTS = 0.01
@@ -107,7 +107,7 @@ def quality(
     missing = np.isnan(raw.X)
     components = principal_components(products, MAX_COMPONENTS)
     return {
-        "version": VERSION,
+        "version": QUALITY_VERSION,
         "samples": raw.samples,
         "genes": len(raw.genes),
         "batch": dataset.design.batch,
@@ -259,7 +259,7 @@ def _outliers(
     for name, reported, values, min_difference, two_sided in rules:
         deviation = (
             deviations(values, min_difference)
-            if len(samples) >= MIN_SAMPLES
+            if len(samples) >= MIN_OUTLIER_SAMPLES
             else np.zeros(len(samples))
         )
         rule_rows.append(

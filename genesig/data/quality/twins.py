@@ -30,9 +30,9 @@ MIN_PARTIAL_CORRELATION = 1 / 3
 variance is common."""
 MIN_MADS = 6.0
 """Smallest distance of their partial correlation from the median, in standard deviations by MAD."""
-MIN_SAMPLES = 6
+MIN_TWIN_SAMPLES = 6
 """Smallest number of samples in which twins are searched."""
-MIN_GENES = 100
+MIN_TWIN_GENES = 100
 """Smallest number of genes by which twins are searched."""
 
 
@@ -57,7 +57,7 @@ def twins(X: Array) -> list[tuple[int, int, float]]:
     -------
     list of (row, row, r)
     """
-    if len(X) < MIN_SAMPLES or X.shape[1] < MIN_GENES:
+    if len(X) < MIN_TWIN_SAMPLES or X.shape[1] < MIN_TWIN_GENES:
         return []
     products = standardised_products(X, unit_variance=True)
     lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(float).tiny))

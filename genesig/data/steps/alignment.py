@@ -102,17 +102,13 @@ class CombatStudies:
 
     Any other study is corrected by itself (`ReferenceBatch`) if it has at least `MIN_BATCH_SAMPLES`
     samples; otherwise it stays as it is. Labels have no influence.
-
-    Attributes
-    ----------
-    column : str
-        Column of the sample table that names the studies.
-    batches, mean, scale, gamma, delta
-        Of the `Combat` that was fitted.
     """
 
     column: str
+    """Column of the sample table that names the studies."""
     batches: Sequence[str]
+    """Field of the fitted `Combat`, as all that follow; mean and scale are those of the reference
+    of other studies."""
     mean: Array
     scale: Array
     gamma: Array
@@ -152,7 +148,7 @@ def _rows_by_study(column: str, n: int, obs: pd.DataFrame | None) -> dict[str, A
     return {str(name): np.flatnonzero(names == name) for name in np.unique(names)}
 
 
-ALIGNED: dict[str, tuple[dict[str, Any], ...]] = {
+STUDYWISE_ALIGNMENTS: dict[str, tuple[dict[str, Any], ...]] = {
     "none": (),
     "centre": ({"step": "align_studies", "spread": False},),
     "standardise": ({"step": "align_studies", "spread": True},),
@@ -160,7 +156,7 @@ ALIGNED: dict[str, tuple[dict[str, Any], ...]] = {
 }
 """Values of ``across.align`` that act on each study by itself, as steps after the row-wise ones."""
 
-LEARNED = {"fixed": "fix_studies", "combat": "combat_studies"}
+LEARNED_ALIGNMENTS = {"fixed": "fix_studies", "combat": "combat_studies"}
 """Values of ``across.align`` that learn from training studies, as the first learned step."""
 
 AUTO = "auto"
@@ -174,7 +170,7 @@ ALIGNERS: dict[str, Any] = {
 
 
 ALIGNMENT_CANDIDATES = ("standardise", "centre", "none", "rank")
-"""Names in `ALIGNED`. The first one wins ties, and is taken if there is one training study."""
+"""Names in `STUDYWISE_ALIGNMENTS`. The first wins ties, and is taken with one training study."""
 RIDGE_PENALTIES = (0.1, 1.0, 10.0)
 """Ridge penalties, in units of the mean eigenvalue of the training set."""
 MIN_TRAINING_STUDIES = 2

@@ -114,7 +114,7 @@ def _interquartile_range(X: Array) -> Array:
 
 
 # The column with the largest value of this measure on the training samples represents its set.
-RULES: dict[str, Callable[[Array], Array] | None] = {
+COLLAPSE_RULES: dict[str, Callable[[Array], Array] | None] = {
     "max_mean": _mean,
     "max_iqr": _interquartile_range,
     "median": None,
@@ -140,7 +140,7 @@ class Collapse:
     def fit(cls, X: Array, *, by: Sequence[str] | None, rule: str) -> Collapse:
         """Choose by the rows; `by` names each column's set, None: each its own."""
         sets = number_sets("collapse", by, X.shape[1])
-        measure = pick("normalise.folds: collapse, rule", RULES, rule)
+        measure = pick("normalise.folds: collapse, rule", COLLAPSE_RULES, rule)
         if measure is None:
             return cls(np.unique(sets, return_index=True)[1], sets)
         best_first = np.lexsort((np.arange(len(sets)), -measure(X), sets))

@@ -318,20 +318,15 @@ class BatchCorrection:
 
     A sample stays as it is if its batch had fewer than two training samples, or if its batch or a
     covariate is not known.
-
-    Attributes
-    ----------
-    columns : sequence of str
-        The batch's column, then those of the covariates.
-    levels : sequence of (column, word)
-        Levels of the covariates that are not numbers; the first level of a column is the reference.
-    batches, mean, scale, coefficients, gamma, delta
-        Of the `Combat` that was fitted.
     """
 
     columns: Sequence[str]
+    """The column of the batches, then those of the covariates."""
     levels: Sequence[Sequence[str]]
+    """(column, level) of the covariates that are not numbers; the first level of a column is the
+    reference."""
     batches: Sequence[str]
+    """Field of the fitted `Combat`, as all that follow."""
     mean: Array
     scale: Array
     coefficients: Array

@@ -237,12 +237,6 @@ class Vst:
     this. For large q it approaches log2 q. The trend a0 + a1/m is fitted to the training samples;
     if no trend with a0, a1 > 0 fits, all genes have one dispersion (a1 = 0).
 
-    Attributes
-    ----------
-    method, reference, typical, means
-        Of the size factors s, see `SizeFactors`.
-    a0, a1 : float
-
     Notes
     -----
     S. Anders & W. Huber (2010), Genome Biol. 11:R106; numbers as ``vst`` of DESeq2 (M. I. Love et
@@ -250,11 +244,14 @@ class Vst:
     """
 
     method: str
+    """Field of the size factors s (see `SizeFactors`), as the next three."""
     reference: Array
     typical: float
     means: Array
     a0: float
+    """Asymptotic dispersion of the trend a0 + a1/m."""
     a1: float
+    """Extra-Poisson term of the trend; 0 if no trend fits."""
     kind: ClassVar[Literal["fold"]] = "fold"
     genes: ClassVar[None] = None
 

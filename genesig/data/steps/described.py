@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.steps.alignment import LEARNED
+from genesig.data.steps.alignment import LEARNED_ALIGNMENTS
 from genesig.data.steps.imputation import gene_means
 from genesig.data.steps.normalise import NORMALISERS, SHARED_STEPS, Steps, reference_of_all
 from genesig.results import Dataset
@@ -30,7 +30,7 @@ def described(dataset: Dataset) -> Dataset:
         After the row-wise steps (`normalise_samples` notes which of the learned ones count).
     """
     steps = dataset.provenance.get("summaries", [])
-    if not steps and dataset.provenance.get("align") not in LEARNED:
+    if not steps and dataset.provenance.get("align") not in LEARNED_ALIGNMENTS:
         return dataset
     fitted = reference_of_all(dataset, steps)
     X = np.where(np.isnan(dataset.X), gene_means(dataset.X), dataset.X)

@@ -23,10 +23,10 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.alignment import (
-    ALIGNED,
     ALIGNERS,
     AUTO,
-    LEARNED,
+    LEARNED_ALIGNMENTS,
+    STUDYWISE_ALIGNMENTS,
     Alignments,
     best_alignment,
 )
@@ -180,7 +180,7 @@ def learned_steps(folds: Steps, dataset: Dataset) -> list[dict[str, Any]]:
 
     With the settings that `bind_steps` adds.
     """
-    aligner = LEARNED.get(dataset.provenance.get("align", ""))
+    aligner = LEARNED_ALIGNMENTS.get(dataset.provenance.get("align", ""))
     return bind_steps([*([{"step": aligner}] if aligner else []), *folds], dataset)
 
 
@@ -338,9 +338,10 @@ def normalise_samples(
     ----------
     dataset : Dataset
     align : str
-        For several studies, a name in `alignment.ALIGNED`. One in `LEARNED` is only recorded, as a
-        step that training sets learn. `AUTO` applies the best alignment by all samples, and keeps
-        the matrix before it, so that each training set can choose for itself.
+        For several studies, a name in `alignment.STUDYWISE_ALIGNMENTS`. One in `LEARNED_ALIGNMENTS`
+        is only recorded, as a step that training sets learn. `AUTO` applies the best alignment by
+        all samples, and keeps the matrix before it, so that each training set can choose for
+        itself.
     samples : list of steps
         Applied, and added to the provenance.
     folds : list of steps
@@ -359,14 +360,14 @@ def normalise_samples(
     notes = {**dataset.provenance, "steps": [*earlier_steps, *map(dict, samples)]}
     before_alignment = replace(dataset, X=X)
     unaligned = None
-    if dataset.design.studies and align in (AUTO, *LEARNED):
+    if dataset.design.studies and align in (AUTO, *LEARNED_ALIGNMENTS):
         notes["align"] = align
     if dataset.design.studies and align == AUTO:
         unaligned = X
         errors = _errors_of_alignments(before_alignment)
         notes["errors_of_alignments"] = errors
         align = best_alignment(errors)
-    steps = ALIGNED.get(align, ()) if dataset.design.studies else ()
+    steps = STUDYWISE_ALIGNMENTS.get(align, ()) if dataset.design.studies else ()
     if any(step["step"] in ALIGNERS for step in steps):
         notes["before_alignment"] = list(middle_and_top(X))
     X = _apply_to_all(steps, before_alignment)
@@ -403,7 +404,9 @@ def alignments_of(dataset: Dataset) -> Alignments | None:
     if dataset.unaligned is None or studies is None:
         return None
     before_alignment = replace(dataset, X=dataset.unaligned)
-    return Alignments(lambda name: _apply_to_all(ALIGNED[name], before_alignment), studies)
+    return Alignments(
+        lambda name: _apply_to_all(STUDYWISE_ALIGNMENTS[name], before_alignment), studies
+    )
 
 
 NORMALISERS: Registry[Any] = Registry(

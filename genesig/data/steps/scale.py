@@ -26,13 +26,13 @@ MAX_LOGGED_SLOPE = 0.4
 SIZE_RANGE = 16.0
 MIN_SD_OF_SIZES = 0.5
 MIN_GENES = 10
-MIN_SAMPLES = 10
+MIN_STANDARDISED_SAMPLES = 10
 # Groups of genes by their size, and the spread of logarithms that is noise beside the larger half.
 GROUPS_BY_SIZE = 20
 NOISE_RATIO = 2.0
 # Intensities with at least this share of negative values had a background subtracted.
 MIN_NEGATIVE = 0.01
-ROUNDING = 1e-9
+POWER_ROUNDING = 1e-9
 # Limits of the step log2 unless the config sets others, and the largest shares of values below the
 # floor and above the ceiling at which these limits stay.
 DEFAULT_FLOOR = 16.0
@@ -173,8 +173,8 @@ def log2_step(X: Array) -> dict[str, Any]:
 
 def _round_down(value: float) -> float:
     """Return the largest of 1, 2 or 5 times a power of ten that is not above a positive value."""
-    power = 10.0 ** np.floor(np.log10(value) + ROUNDING)
-    leading = value / power * (1 + ROUNDING)
+    power = 10.0 ** np.floor(np.log10(value) + POWER_ROUNDING)
+    leading = value / power * (1 + POWER_ROUNDING)
     return float(f"{power * (5 if leading >= 5 else 2 if leading >= 2 else 1):.1g}")
 
 
@@ -241,7 +241,7 @@ def zeros_stand_apart(X: Array) -> bool:
 def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
     """Tell whether genes of X (n_samples, n_genes) have mean 0 over all samples, and spread 1."""
     measured = np.isfinite(X).any(axis=0)
-    if len(X) < MIN_SAMPLES or measured.sum() < MIN_GENES:
+    if len(X) < MIN_STANDARDISED_SAMPLES or measured.sum() < MIN_GENES:
         return ""
     mean = np.nanmean(X[:, measured], axis=0)
     spread = np.nanstd(X[:, measured], axis=0)

@@ -76,30 +76,24 @@ class Ridge:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Settings that are not chosen by validation; see `derivative_path` for others than these.
-
-    Attributes
-    ----------
-    kernel : {"gaussian", "polynomial", "linear"}
-    degree, offset : int, float
-        Of the polynomial kernel.
-    lam : (L,)
-        Ridge weights relative to mean diag K of the selected variables, falling; empty for the
-        penalised function itself, without debiasing.
-    standardise : bool
-        Unit variance of the features on the training rows.
-    """
+class SolverSettings:
+    """Settings that are not chosen by validation; see `derivative_path` for others than these."""
 
     kernel: str
+    """Name of the kernel: gaussian, polynomial or linear."""
     degree: int
+    """Degree of the polynomial kernel."""
     offset: float
+    """Offset of the polynomial kernel."""
     penalty: str
     mu: float
     groups: Sequence[Sequence[int]] | None
     weights: Array | None
     lam: Array
+    """(L,) float: ridge weights relative to mean diag K of the selected variables, descending;
+    empty for the penalised function itself, without debiasing."""
     standardise: bool
+    """Whether features have unit variance on the training rows."""
     solver: str
     tolerance: float
     max_iterations: int
@@ -123,7 +117,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Fit:
+class PathFit:
     """A path on training rows, in standardised units."""
 
     X: Array
@@ -146,7 +140,7 @@ class Fit:
     """The path of solutions."""
     kernel: Kernel
     """The kernel of the path."""
-    settings: Settings
+    settings: SolverSettings
     """The settings of the fit."""
     counts: Array | None
     """(n,) float or None: how often each of these rows counts."""
@@ -187,13 +181,13 @@ class Fit:
 def fit_path(
     X: Array,
     y: Array,
-    settings: Settings,
+    settings: SolverSettings,
     *,
     nu: float,
     width: float,
     tau: Sequence[float],
     counts: Array | None = None,
-) -> Fit:
+) -> PathFit:
     """Return the path on standardised rows, without features that are constant on these rows.
 
     Parameters
@@ -241,7 +235,7 @@ def fit_path(
         inner=inner_products,
         counts=counts,
     )
-    return Fit(
+    return PathFit(
         Z,
         response,
         features,
@@ -267,7 +261,7 @@ def _moments(values: Array, counts: Array | None) -> tuple[Array, Array]:
 
 
 def _groups_of_features(
-    settings: Settings, features: Array, d: int
+    settings: SolverSettings, features: Array, d: int
 ) -> tuple[Sequence[Sequence[int]] | None, Array | None]:
     """Return the nonempty groups, numbered among the given features, and their weights."""
     if settings.groups is None or len(features) == d:
@@ -289,7 +283,7 @@ def _groups_of_features(
 def validation_errors(
     X: Array,
     y: Array,
-    settings: Settings,
+    settings: SolverSettings,
     folds: Sequence[tuple[Array, Array]],
     *,
     nu: float,

@@ -30,7 +30,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled.descent import Sums, pull_in_place
 from genesig.errors import GenesigError
-from genesig.optim.kernels import Tables, directional, pull, values
+from genesig.optim.kernels import KernelTables, directional, pull, values
 
 FEATURES_PER_BLOCK = 2048
 """Features in one block of a loop over all features, so that arrays stay in the cache."""
@@ -58,7 +58,7 @@ class Expansion:
 class Problem:
     """Data of the problem that every choice of features shares."""
 
-    table: Tables
+    table: KernelTables
     """Kernel tables of the training points against themselves."""
     y: Array
     """(n,) float: centred response."""
@@ -70,7 +70,7 @@ class Problem:
     """(n, n) float: its eigenvectors."""
 
     @classmethod
-    def from_tables(cls, table: Tables, y: Array, nu: float) -> Problem:
+    def from_tables(cls, table: KernelTables, y: Array, nu: float) -> Problem:
         """Decompose the kernel matrix; `nu` is relative to mean(diag K)/n."""
         eigenvalues, eigenvectors = np.linalg.eigh(table.value)
         absolute = nu * float(np.mean(np.diag(table.value))) / len(y)

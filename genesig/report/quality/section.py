@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from genesig.data.quality.overview import MIN_SAMPLES as FEWEST
+from genesig.data.quality.overview import MIN_OUTLIER_SAMPLES as FEWEST
 from genesig.data.quality.overview import N_TOP_GENES as TOP
 from genesig.data.quality.samples import OUTLIER_MADS as FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.nonlinear.choice import Fit, Settings, fit_path
+from genesig.optim.nonlinear.choice import PathFit, SolverSettings, fit_path
 from genesig.selection.genes.blocks import assign
 
 
@@ -141,14 +141,14 @@ def _eigenfunctions(n: int) -> Array:
     return np.asarray(eigenvectors[:, is_kept] * np.sqrt(eigenvalues[is_kept]))
 
 
-Groups = list[list[int]]
+GroupLists = list[list[int]]
 
 
 MINIMAL_MU = 1e-6
 """mu of the lasso, in units of ||X'X||/n, the same as for the minimal list."""
 
 
-def groups_of_file(names: list[str], group_of_gene: dict[str, str]) -> Groups:
+def groups_of_file(names: list[str], group_of_gene: dict[str, str]) -> GroupLists:
     """Return the groups of columns by the group of each gene; other genes are single groups."""
     groups: dict[tuple[bool, str], list[int]] = {}
     for column, gene in enumerate(names):
@@ -156,7 +156,7 @@ def groups_of_file(names: list[str], group_of_gene: dict[str, str]) -> Groups:
     return list(groups.values())
 
 
-def linear_blocks(X: Array, y: Array, *, tau: float, unit_variance: bool) -> Groups:
+def linear_blocks(X: Array, y: Array, *, tau: float, unit_variance: bool) -> GroupLists:
     """Return groups around the genes of a lasso: each other gene joins the most correlated one.
 
     Parameters
@@ -188,7 +188,7 @@ def linear_blocks(X: Array, y: Array, *, tau: float, unit_variance: bool) -> Gro
     return [np.flatnonzero(block == leader).tolist() for leader in range(len(leaders))]
 
 
-MIN_SAMPLES = 3
+MIN_FITTED_SAMPLES = 3
 """Smallest number of samples to which a model is fitted."""
 
 
@@ -215,15 +215,17 @@ class KernelData:
     """(n,) float: response."""
     genes: Array
     """(d',) int: columns of the matrix that were kept."""
-    settings: Settings
+    settings: SolverSettings
     """Solver settings, with the groups of these genes and all weights of the ridge."""
 
     @property
     def can_be_fitted(self) -> bool:
         """Whether a model can be fitted: enough samples, different responses, and a gene."""
-        return len(self.y) >= MIN_SAMPLES and len(self.genes) > 0 and bool(np.ptp(self.y) > 0)
+        return (
+            len(self.y) >= MIN_FITTED_SAMPLES and len(self.genes) > 0 and bool(np.ptp(self.y) > 0)
+        )
 
-    def path(self, nu: float, width: float, tau: Array, lam: Array) -> Fit:
+    def path(self, nu: float, width: float, tau: Array, lam: Array) -> PathFit:
         """Return the fit along tau with these weights of the ridge."""
         settings = replace(self.settings, lam=lam)
         return fit_path(self.X, self.y, settings, nu=nu, width=width, tau=tau.tolist())
@@ -249,10 +251,10 @@ def prepare_training_set(X: Array, y: Array, rows: Array, shared: SharedSettings
     return KernelData(training_X, response, genes, _settings(shared, groups))
 
 
-def _settings(shared: SharedSettings, groups: list[list[int]] | None) -> Settings:
+def _settings(shared: SharedSettings, groups: list[list[int]] | None) -> SolverSettings:
     """Return solver settings; groups are weighted by the root of their size, as in group lasso."""
     protocol = shared.protocol
-    return Settings(
+    return SolverSettings(
         kernel=protocol.kernel,
         degree=protocol.degree,
         offset=protocol.offset,
@@ -269,7 +271,7 @@ def _settings(shared: SharedSettings, groups: list[list[int]] | None) -> Setting
 
 
 @dataclass(frozen=True)
-class Choice:
+class InnerChoice:
     """The settings that the inner folds chose."""
 
     nu: float
@@ -291,7 +293,7 @@ def choose(
     held_out_rows: Sequence[tuple[Array, Array]],
     protocol: NonlinearProtocol,
     classes: bool,
-) -> Choice:
+) -> InnerChoice:
     """Return the settings with the smallest squared error over all held-out rows.
 
     Ties go to the larger tau, then to the larger lam, then to the earlier setting in the config.
@@ -320,7 +322,7 @@ def choose(
     setting, tau_index, lam_index = best = _smallest_error(error_tables)
     lam = protocol.ridge_grid()[lam_index] if protocol.debias else np.nan
     threshold = midpoint(class_sums[:, *best], held_out_rows) if classes else 0.0
-    return Choice(*grid[setting], tau_index, float(lam), n_cut, threshold)
+    return InnerChoice(*grid[setting], tau_index, float(lam), n_cut, threshold)
 
 
 def by_class(scores: Array, y: Array) -> Array:
@@ -355,7 +357,9 @@ def scores_along(
     return scores, len(fit.path.solutions) < len(tau)
 
 
-def final_fit(training_set: KernelData, choice: Choice, protocol: NonlinearProtocol) -> Fit | None:
+def final_fit(
+    training_set: KernelData, choice: InnerChoice, protocol: NonlinearProtocol
+) -> PathFit | None:
     """Return the fit along tau down to the chosen one; None if no model can be fitted.
 
     The last solution of the path is the model; a path that was cut at once has none.

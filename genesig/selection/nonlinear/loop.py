@@ -25,13 +25,13 @@ from genesig.data.study.gene_columns import read_groups
 from genesig.errors import GenesigError
 from genesig.optim.feature_vectors import select_feature_vectors
 from genesig.optim.kernels import median_distance
-from genesig.optim.nonlinear.choice import Fit, Ridge
+from genesig.optim.nonlinear.choice import PathFit, Ridge
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import Task, batch_of, shared_matrices, tasks
 from genesig.selection.nonlinear.ground import (
-    Choice,
+    InnerChoice,
     KernelData,
     NonlinearProtocol,
     SharedSettings,
@@ -120,7 +120,7 @@ def _ridge(Z: Array, training_set: KernelData, lam: Array, protocol: NonlinearPr
     return Ridge.fit(kernel, Z, training_set.y, lam)
 
 
-Score = Callable[[Array], Array]
+ScoreFunction = Callable[[Array], Array]
 
 
 N_CURVE_POINTS = 41
@@ -130,7 +130,7 @@ CURVE_COLUMNS = ["gene", "symbol", "norm", "straight", "value", "effect", "sampl
 
 
 def curves(
-    dataset: Dataset, reference: Reference, training_set: KernelData, fit: Fit | None
+    dataset: Dataset, reference: Reference, training_set: KernelData, fit: PathFit | None
 ) -> pd.DataFrame:
     """Return nonlinear_curves.tsv: (1/n) Σ_i f(x_i with gene a at v) along v, for each gene a.
 
@@ -175,7 +175,7 @@ def curves(
     )
 
 
-def dependence_on(score: Score, Z: Array, column: int) -> tuple[Array, Array]:
+def dependence_on(score: ScoreFunction, Z: Array, column: int) -> tuple[Array, Array]:
     """Return values of a column, and the mean score of all rows at each, (N_CURVE_POINTS,)."""
     values = np.linspace(Z[:, column].min(), Z[:, column].max(), N_CURVE_POINTS)
     mean_scores = np.empty(N_CURVE_POINTS)
@@ -186,7 +186,7 @@ def dependence_on(score: Score, Z: Array, column: int) -> tuple[Array, Array]:
     return values, mean_scores
 
 
-def _score(fit: Fit, step: int) -> Score:
+def _score(fit: PathFit, step: int) -> ScoreFunction:
     """Return the function from standardised rows to scores; the ridge is fitted once."""
     if len(fit.settings.lam):
         ridge = fit.ridge(step)
@@ -309,8 +309,8 @@ def _training_sets(
 
 
 def _fit_final(
-    training_set: KernelData, choice: Choice, task: Task, protocol: NonlinearProtocol
-) -> Fit | None:
+    training_set: KernelData, choice: InnerChoice, task: Task, protocol: NonlinearProtocol
+) -> PathFit | None:
     """Return the fit with the chosen settings; an error names the split."""
     try:
         return final_fit(training_set, choice, protocol)
@@ -318,7 +318,7 @@ def _fit_final(
         raise GenesigError(f"nonlinear selection, split {task.split}: {error}") from error
 
 
-def _test_scores(training_set: KernelData, fit: Fit | None, X: Array) -> Array:
+def _test_scores(training_set: KernelData, fit: PathFit | None, X: Array) -> Array:
     if fit is None or not fit.path.solutions:
         return np.full(len(X), training_set.y.mean())
     last_step = len(fit.path.solutions) - 1
@@ -329,8 +329,8 @@ def _row(
     reference: Reference,
     task: Task,
     training_set: KernelData,
-    choice: Choice,
-    fit: Fit | None,
+    choice: InnerChoice,
+    fit: PathFit | None,
     protocol: NonlinearProtocol,
 ) -> dict[str, Any]:
     """Return the row of a fit for `ModelFits.from_rows`, without the scores."""

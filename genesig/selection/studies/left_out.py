@@ -237,9 +237,9 @@ def _from_logit(logit: float) -> float:
     return float(1 / (1 + np.exp(-logit)))
 
 
-Scale = Callable[[StudyMeasure], tuple[float, float]]
+ScaleFunction = Callable[[StudyMeasure], tuple[float, float]]
 MeasureFunction = Callable[[Array, Array, Array | None], StudyMeasure]
-MeasureOfKind = tuple[str, MeasureFunction, Scale, Callable[[float], float]]
+MeasureOfKind = tuple[str, MeasureFunction, ScaleFunction, Callable[[float], float]]
 
 STUDY_MEASURES: dict[str, MeasureOfKind] = ByKind(
     {

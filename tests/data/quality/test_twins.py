@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.quality.twins import MIN_GENES, MIN_PARTIAL_CORRELATION, check_twins, twins
+from genesig.data.quality.twins import MIN_PARTIAL_CORRELATION, MIN_TWIN_GENES, check_twins, twins
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Design
@@ -56,7 +56,7 @@ def _again(times: int, share: float) -> Callable[[np.random.Generator, int], Arr
     return drawn
 
 
-@pytest.mark.parametrize("d", [MIN_GENES, 300, 2000])
+@pytest.mark.parametrize("d", [MIN_TWIN_GENES, 300, 2000])
 @pytest.mark.parametrize("world", [_noise, _one_factor, _factors, _classes, _tails, _subtypes])
 def test_samples_of_different_patients_are_no_twins(
     world: Callable[[np.random.Generator, int], Array], d: int
@@ -138,7 +138,7 @@ def test_raw_intensities_are_looked_at_as_logarithms() -> None:
 
 
 def test_few_genes_or_samples_tell_nothing() -> None:
-    assert _said(_again(2, 0.95)(np.random.default_rng(3), MIN_GENES - 1)) == []
+    assert _said(_again(2, 0.95)(np.random.default_rng(3), MIN_TWIN_GENES - 1)) == []
     assert _said(_again(2, 0.95)(np.random.default_rng(3), 300)[:4]) == []
 
 

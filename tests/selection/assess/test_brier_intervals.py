@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genesig.response.survival import TIMES
+from genesig.response.survival import SURVIVAL_DTYPE
 from genesig.selection import survival
 from genesig.selection.assess.survival import censoring
 
@@ -15,7 +15,7 @@ MEASURES = ["brier", "explained"]
 
 def study(rng, n, *, shift=0.0, each=1):
     """Return y, test sets of four repeats of 5 folds, the group of each sample; n patients."""
-    y = np.zeros(n, dtype=TIMES)
+    y = np.zeros(n, dtype=SURVIVAL_DTYPE)
     y["time"], y["event"] = rng.exponential(1.0, n), rng.random(n) < 0.7
     own = 0.2 + 0.1 * rng.random(n)
     group = np.repeat(np.arange(n), each)

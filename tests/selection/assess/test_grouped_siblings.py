@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.response.survival import TIMES
+from genesig.response.survival import SURVIVAL_DTYPE
 from genesig.results import Dataset, Design
 from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.kinds.known import ASSESSED
@@ -49,7 +49,7 @@ def test_difference_interval_of_copied_samples_is_that_of_one_each() -> None:
 def _survival(copies: int, *, grouped: bool) -> HeldOut:
     """Return held-out scores of 40 patients with times, each sample `copies` times."""
     rng = np.random.default_rng(4)
-    y = np.zeros(40, dtype=TIMES)
+    y = np.zeros(40, dtype=SURVIVAL_DTYPE)
     y["event"], score = rng.random(40) < 0.8, rng.standard_normal(40)
     y["time"] = rng.exponential(np.exp(-2 * score))
     sample = np.repeat(np.arange(40), copies)

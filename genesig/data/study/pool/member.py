@@ -61,7 +61,7 @@ def by_symbol(X: Array, probes: Sequence[str], annotation: str | None, symbol: s
     annotation, symbol : str or None
         Gene table and its column of symbols; without it each probe is a gene.
     rule : str
-        A name in `collapse.RULES`.
+        A name in `collapse.COLLAPSE_RULES`.
     """
     if annotation is None:
         return X, tuple(probes)

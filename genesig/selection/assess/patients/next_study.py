@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genesig.response.survival import TIMES
+from genesig.response.survival import SURVIVAL_DTYPE
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.intervals import Z
 from genesig.selection.assess.kinds.by_class import held_out_area
@@ -46,7 +46,7 @@ def next_study_table(
 
     if classes is not None:
         rows = [row for one in _areas(found, classes) for row in one]
-    elif found.y.dtype == TIMES:
+    elif found.y.dtype == SURVIVAL_DTYPE:
         rows = list(_of_times(found, headline))
     else:
         own = assess(found, headline)[0]

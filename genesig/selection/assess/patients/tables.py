@@ -12,7 +12,7 @@ from genesig.arrays import Array
 from genesig.response.covariates import Covariate, splined
 from genesig.response.design import Design
 from genesig.response.known import ByKind
-from genesig.response.survival import TIMES
+from genesig.response.survival import SURVIVAL_DTYPE
 from genesig.results import Dataset, Splits
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held import Held
@@ -268,7 +268,13 @@ def _measured(found: HeldOut, headline: Headline) -> tuple[Any, ...]:
     if not len(y):
         return 0, None, np.nan, np.nan, np.nan
     own = assess(found, headline)[0]
-    return len(y), int(y["event"].sum()) if y.dtype == TIMES else None, own.error, own.low, own.high
+    return (
+        len(y),
+        int(y["event"].sum()) if y.dtype == SURVIVAL_DTYPE else None,
+        own.error,
+        own.low,
+        own.high,
+    )
 
 
 MEASURES: dict[str, tuple[str, Callable[[Array], Array]]] = ByKind({
