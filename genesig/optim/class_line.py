@@ -236,32 +236,38 @@ STEEPEST = 10.0
 """Logarithm of the largest slope, in standard deviations of the scores."""
 
 
-def slope(scores: Array, place: Array, weights: Any) -> float:
-    """Return b that minimises the cross-entropy of ``p_k ~ exp(b s_k)``.
+def slope(scores: Array, class_number: Array, weights: Any) -> float:
+    """Return the slope b of ``p_k ~ exp(b s_k)`` that is right among new samples, on average.
 
-    Of n rows, with targets smoothed by Laplace's rule, 1/(n + K), so that it is finite.
+    The slope of smallest cross-entropy, with targets smoothed by Laplace's rule, 1/(n + K), so that
+    it is finite; shrunken as in `shrunken_line`. It stays above 0, so that probabilities have the
+    order of the scores.
 
     Parameters
     ----------
     scores : (n, K) float
         Of rows that were left out.
-    place : (n,) int
-        Number of each row's class.
+    class_number : (n,) int
     weights : (n,) float or None
 
     Source: Platt 1999 for the targets; Guo et al. 2017 for one slope of all classes.
     """
     from scipy.optimize import minimize_scalar
-    from scipy.special import log_softmax
+    from scipy.special import log_softmax, softmax
 
     n, K = scores.shape
-    target = (1 + n * np.eye(K)[place]) / (n + K)
+    target = (1 + n * np.eye(K)[class_number]) / (n + K)
     spread = float(scores.std()) or 1.0
-    each = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
+    row_weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
 
     def loss(logarithm: float) -> float:
-        said = log_softmax(np.exp(logarithm) / spread * scores, axis=1)
-        return -float(each @ (target * said).sum(axis=1))
+        log_p = log_softmax(np.exp(logarithm) / spread * scores, axis=1)
+        return -float(row_weights @ (target * log_p).sum(axis=1))
 
-    found = minimize_scalar(loss, bounds=(-STEEPEST, STEEPEST), method="bounded")
-    return float(np.exp(found.x) / spread)
+    optimum = minimize_scalar(loss, bounds=(-STEEPEST, STEEPEST), method="bounded")
+    fitted = float(np.exp(optimum.x) / spread)
+    p = softmax(fitted * scores, axis=1)
+    information = row_weights @ ((p * scores**2).sum(axis=1) - (p * scores).sum(axis=1) ** 2)
+    squared_ratio = fitted**2 * float(information)
+    shrinkage = max(0.0, 1 - PENALTY / squared_ratio) if squared_ratio > 0 else 0.0
+    return max(shrinkage * fitted, float(np.exp(-STEEPEST) / spread))
