@@ -147,9 +147,10 @@ class CrossFitted(ClassifierMixin):  # type: ignore[misc]
     ----------
     calibration : int, splitter or None
         Folds for `predict_proba`: ``p_k ~ exp(slope s_k)`` of the scores s of the classes (for two
-        classes 0 and f), with the slope that best fits the scores of held-out rows. It takes one
-        more fit for each fold. As the slope moves no threshold, the most probable class is the
-        predicted one. If the threshold is for equally frequent classes, so are the probabilities.
+        classes 0 and f), with the slope that best fits the scores of held-out rows, shrunken by
+        its variance. It takes one more fit for each fold. As the slope moves no threshold, the
+        most probable class is the predicted one. If the threshold is for equally frequent classes,
+        so are the probabilities.
         None: no probabilities.
 
     Attributes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from genesig.report.page.measure import two
+from genesig.report.page.measure import shrinkage_words, two
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import FROM, TO, Column, filled_table
@@ -50,12 +50,15 @@ def _certain(data: Study) -> list[str]:
     )
     if asked != "study":
         shares = "equal" if asked == "equal" else ", ".join(map(percent, asked))
-        return [f"{made}. They hold for classes of other shares than these samples': {shares}."]
+        return [
+            f"{made}. {shrinkage_words(data)}They hold for classes of other shares than these"
+            f" samples': {shares}."
+        ]
     right = float(np.trace(counts) / counts.sum())
     return [
         f"The class that is called has a probability of {percent(mean)} on average, and is right in"
-        f" {percent(right)}. {made}. They know how frequent the classes are; what a sample is"
-        " called does not, so that another class may be more probable."
+        f" {percent(right)}. {made}. {shrinkage_words(data)}They know how frequent the classes"
+        " are; what a sample is called does not, so that another class may be more probable."
     ]
 
 

@@ -35,6 +35,7 @@ from genesig.report.prediction.collect import (
     null_errors,
     solver_warnings,
     surface,
+    with_shrinkage,
 )
 from genesig.report.quality import collect as quality
 from genesig.report.record import VERSION, Report
@@ -117,7 +118,8 @@ def collect(
     """
     config = run["config"] if config is None else config
     mu, facts, division = observed.mu.tolist(), collect_study(dataset), design(splits)
-    tested, chance = held_out(dataset, tables["predictions"]), null_errors(null, tables["controls"])
+    tested = with_shrinkage(held_out(dataset, tables["predictions"]), final)
+    chance = null_errors(null, tables["controls"])
     packed = {name: _packed(name, enrichment.in_brief(tables[name])) for name in _shown(tables)}
     elsewhere, fdr = cohorts.assessed(external), config["signature"]["fdr"]
     held = collect_covariates(dataset, observed, final, tables["controls"])

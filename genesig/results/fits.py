@@ -67,6 +67,8 @@ class Fits:
     line, answer_line : (m, T + 1), (m, 2, T + 1), or None
         Of classes, the line of the probabilities (see `class_line`) of the chosen list and of the
         answers, from scores less the threshold; NaN where nothing tells it.
+    shrinkage, answer_shrinkage : (m,), (m, 2), or None
+        Slope of each line over the slope that the left-out samples gave, 0 to 1.
     controlled : (m,) bool
         Whether the list of the predictive model is that of the selection frequencies.
     rival_indptr, rival_indices : (m + 1,), (nnz,) int, or None
@@ -109,6 +111,8 @@ class Fits:
     controlled: Array | None = None
     line: Array | None = None
     answer_line: Array | None = None
+    shrinkage: Array | None = None
+    answer_shrinkage: Array | None = None
     rival_indptr: Array | None = None
     rival_indices: Array | None = None
     factors: Array | None = None
@@ -195,6 +199,7 @@ class Fits:
         column = np.array([answer_number])
         gamma = answer_arrays["gamma"]
         line = answer_arrays["line"]
+        shrinkage = answer_arrays["shrinkage"]
         return replace(
             self,
             mu=np.array([np.nan]),
@@ -207,6 +212,7 @@ class Fits:
             gamma=None if gamma is None else gamma[:, column],
             gap=np.zeros((m, 1)),
             line=None if line is None else line[:, answer_number],
+            shrinkage=None if shrinkage is None else shrinkage[:, answer_number],
             choice=self.choice * [1, 1, 0],
             **_WITHOUT_ANSWERS,
         )
@@ -244,6 +250,7 @@ class Fits:
             gap=np.concatenate([self.gap, answer.gap], axis=1),
             threshold=answer.threshold,
             line=answer.line,
+            shrinkage=answer.shrinkage,
             choice=np.column_stack([self.choice[:, :2], np.full(m, n_mu)]),
             **_WITHOUT_ANSWERS,
         )
@@ -354,7 +361,9 @@ def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
 
 ANSWERS = ("predictive", "fdr_selected")
 """The two final models of a fit: the predictive model, and the model of the FDR-selected genes."""
-_ANSWER_FIELDS = ("indptr", "indices", "values", "intercept", "scores", "gamma", "line")
+_ANSWER_FIELDS = (
+    "indptr", "indices", "values", "intercept", "scores", "gamma", "line", "shrinkage",
+)  # fmt: skip
 _WITHOUT_ANSWERS: dict[str, Any] = dict.fromkeys(f"answer_{key}" for key in _ANSWER_FIELDS)
 
 SHARED_FIELDS = ("tau", "lam", "mu", "searched")

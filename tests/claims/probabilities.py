@@ -1,7 +1,8 @@
 """Probabilities of classes: worth nothing in noise, and as frequent as they say where there is any.
 
 Genes are independent, of variance 1; a class has three genes of its own, whose mean it raises. The
-protocol is small, five folds in five folds.
+protocol is small, five folds in five folds. In small studies 5 of 150 genes are raised, and tau and
+lam are searched as finely as by default.
 """
 
 from __future__ import annotations
@@ -26,31 +27,50 @@ from genesig.selection.model.new_samples import predict
 CLASSES = ("a", "b", "c")
 PROTOCOL = linear(mu=[1e-2], lam=[1e-2, 1e-1], tau_count=4, tau_min=0.2)
 GENES, NEW, TOGETHER = 40, 200, 4
+SMALL_PROTOCOL = linear(mu=[1e-6, 1e-2], lam=[1e-3, 1e-2, 1e-1], tau_count=6, tau_min=0.05)
+SMALL_GENES, SMALL_RAISED, SMALL_TOGETHER = 150, 5, 20
+"""Genes, raised genes of each class, and studies of which one slope is measured."""
 
 
-def study(seed: int, n: int, shares: tuple[float, ...], raised: float) -> tuple[Dataset, Splits]:
+def study(
+    seed: int,
+    n: int,
+    shares: tuple[float, ...],
+    raised: float,
+    genes_of_study: int = GENES,
+    raised_genes: int = 3,
+) -> tuple[Dataset, Splits]:
     """Draw a study of exactly these shares."""
     rng = np.random.default_rng(seed)
     size = np.round(n * np.array(shares)).astype(int)
     y = rng.permutation(np.repeat(np.arange(len(shares)), size))
-    names, genes = [f"S{i}" for i in range(n)], [f"g{j}" for j in range(GENES)]
+    names, genes = [f"S{i}" for i in range(n)], [f"g{j}" for j in range(genes_of_study)]
     classes = CLASSES[: len(shares)]
     design = Design(label="state", task="classification", classes=classes, group=None, pair=None)
     dataset = Dataset(
-        expression(rng, y, raised), pd.DataFrame({"state": [classes[c] for c in y]}, index=names),
-        pd.DataFrame({"symbol": genes}, index=genes), design, {},
-    )  # fmt: skip
+        expression(rng, y, raised, genes_of_study, raised_genes),
+        pd.DataFrame({"state": [classes[c] for c in y]}, index=names),
+        pd.DataFrame({"symbol": genes}, index=genes),
+        design,
+        {},
+    )
     return dataset, draw_splits(
         dataset, seed=seed, scheme="stratified_kfold", folds=5, repeats=1, column=None, file=None,
         inner_scheme="stratified_kfold", inner_folds=5, subsamples=0, batches=1,
     )  # fmt: skip
 
 
-def expression(rng: np.random.Generator, y: np.ndarray, raised: float) -> np.ndarray:
-    """Raise three genes in each class but the first."""
-    X = rng.standard_normal((len(y), GENES))
+def expression(
+    rng: np.random.Generator,
+    y: np.ndarray,
+    raised: float,
+    n_genes: int = GENES,
+    raised_genes: int = 3,
+) -> np.ndarray:
+    """Raise some genes in each class but the first."""
+    X = rng.standard_normal((len(y), n_genes))
     for c in range(1, y.max() + 1):
-        X[y == c, 3 * c - 3 : 3 * c] += raised
+        X[y == c, raised_genes * (c - 1) : raised_genes * c] += raised
     return X
 
 
@@ -107,6 +127,81 @@ def one(
     return (columns(table, classes), y), (columns(told, classes), new)
 
 
+def probabilities_of_new(
+    seed: int, n: int, shares: tuple[float, ...], raised: float
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return probabilities and classes of new samples by a study's model.json; whether in doubt."""
+    design = SMALL_GENES, SMALL_RAISED
+    dataset, splits = study(seed, n, shares, raised, *design)
+    final = fit_final(dataset, splits, folds=MOMENTS, **SMALL_PROTOCOL)
+    model = final_model(dataset, final, folds=MOMENTS)
+    rng = np.random.default_rng([seed, 1])
+    new = rng.choice(len(shares), p=shares, size=NEW)
+    names, lines = tuple(f"N{i}" for i in range(NEW)), tuple(range(2, NEW + 2))
+    values = expression(rng, new, raised, *design)
+    matrix = Matrix(names, tuple(dataset.genes), values, {}, lines)
+    scored, _ = predict(model, matrix, "new.tsv", missing=0, mu=None)
+    doubtful = scored["doubt"].str.contains("that the score predicts the class").all()
+    return columns(scored, dataset.design.classes), new, bool(doubtful)
+
+
+def of_small_studies(
+    seed: int, n: int, shares: tuple[float, ...], raised: float
+) -> dict[str, float]:
+    """Return the slope in new samples of some studies together, and what they claim."""
+    studies = [
+        probabilities_of_new(SMALL_TOGETHER * seed + k, n, shares, raised)
+        for k in range(SMALL_TOGETHER)
+    ]
+    p, y = (np.concatenate([each[part] for each in studies]) for part in (0, 1))
+    doubtful = np.repeat([each[2] for each in studies], NEW)
+    distance = p[:, -1] - shares[-1]
+    varied = bool((np.abs(distance) > 1e-3).any())
+    return {
+        "slope": float(fitted_line(np.log(p), y)[-1]) if varied else np.nan,
+        "distance": float(np.sqrt(np.mean(np.square(distance)))),
+        "distance in doubt": float(np.sqrt(np.mean(np.square(distance[doubtful]))))
+        if doubtful.any()
+        else np.nan,
+        "doubtful": float(np.mean([each[2] for each in studies])),
+    }
+
+
+SLOPE_OF_SMALL = Claim(
+    "slope", "probability of new samples: slope", "within 0.8 and 1.25", 0.8, 1.25
+)
+CLOSE = Claim(
+    "distance",
+    "probability of the last class, less its share: root mean square",
+    "at most .1",
+    0.0,
+    0.1,
+)
+CLOSE_IN_DOUBT = Claim(
+    "distance in doubt",
+    "probability of the last class, less its share, of studies in doubt: root mean square",
+    "at most .12",
+    0.0,
+    0.12,
+)
+IN_DOUBT = Claim("doubtful", "probabilities are in doubt", "in at least 90 % of studies", 0.9, 1.0)
+SMALL_WORLDS = (
+    (40, "50:50", (0.5, 0.5), 0.9, (SLOPE_OF_SMALL, CLOSE_IN_DOUBT)),
+    (60, "50:50", (0.5, 0.5), 0.9, (SLOPE_OF_SMALL, CLOSE_IN_DOUBT)),
+    (100, "50:50", (0.5, 0.5), 0.9, (SLOPE_OF_SMALL,)),
+    (100, "50:50", (0.5, 0.5), 0.5, (SLOPE_OF_SMALL, CLOSE_IN_DOUBT)),
+    (60, "80:20", (0.8, 0.2), 0.9, (SLOPE_OF_SMALL, CLOSE_IN_DOUBT)),
+    (90, "in three equal parts", (1 / 3, 1 / 3, 1 / 3), 0.9, (SLOPE_OF_SMALL,)),
+    (40, "50:50", (0.5, 0.5), 0.5, (CLOSE, CLOSE_IN_DOUBT)),
+    (60, "50:50", (0.5, 0.5), 0.5, (CLOSE, CLOSE_IN_DOUBT)),
+    (40, "80:20", (0.8, 0.2), 0.5, (CLOSE, CLOSE_IN_DOUBT)),
+    (45, "in three equal parts", (1 / 3, 1 / 3, 1 / 3), 0.5, (CLOSE, CLOSE_IN_DOUBT)),
+    (40, "50:50", (0.5, 0.5), 0.0, (CLOSE, CLOSE_IN_DOUBT, IN_DOUBT)),
+    (40, "80:20", (0.8, 0.2), 0.0, (CLOSE, CLOSE_IN_DOUBT, IN_DOUBT)),
+    (45, "in three equal parts", (1 / 3, 1 / 3, 1 / 3), 0.0, (CLOSE, CLOSE_IN_DOUBT, IN_DOUBT)),
+)
+"""Samples, classes, their shares, by how many SD genes are raised, and what is claimed there."""
+
 BENEFIT = Claim("benefit", "net benefit in the decision curve", "at most .005 at the prevalence",
                 -1.0, 0.005)  # fmt: skip
 CALIBRATED = tuple(
@@ -134,5 +229,17 @@ TRIALS: tuple[Trial, ...] = (
             (100, "50:50", (0.5, 0.5)), (150, "80:20", (0.8, 0.2)),
             (200, "65:25:10", (0.65, 0.25, 0.1)),
         )
+    ),
+    *(
+        Trial(
+            "Probabilities of small studies",
+            f"{SMALL_TOGETHER} studies of {n} samples, classes {mix}, "
+            + (f"genes raised by {raised:g} SD" if raised else "no gene differs"),
+            partial(of_small_studies, n=n, shares=shares, raised=raised),
+            claims,
+            draws=6,
+            few=3,
+        )
+        for n, mix, shares, raised, claims in SMALL_WORLDS
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from block_studies import set_study_of as study
 from genesig.optim.classes import centres, coded, margins
 from genesig.optim.structured.blocks import Blocks
 from genesig.selection.linear.tasks import tasks
-from genesig.selection.sets.ground import TOLD, SetsProtocol, choose, gaussian, grounds
+from genesig.selection.sets.ground import TOLD, SetsProtocol, choose, grounds
 from genesig.selection.sets.loop import sets_final
 
 
@@ -53,21 +53,6 @@ def test_survival_is_told_by_its_gradient_at_nothing() -> None:
         slope = (risk.value(eta[risk.order]) - risk.value(-eta[risk.order])) / (2 * step)
         assert told.Y[at, 0] == pytest.approx(-len(y) / 2 * slope, abs=1e-6)
     assert told.Y.sum() == pytest.approx(0, abs=1e-10)
-
-
-def test_a_gene_alone_weighs_what_a_gaussian_one_would() -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 90).astype(float)
-    share = np.bincount(y.astype(int)) / 90
-    Y = coded(y[:, None], share[None])[:, 0]
-    Y -= Y.mean(axis=0)
-    z = rng.standard_normal((90, 100_000))
-    z /= np.sqrt(90)
-    reached = np.sqrt(((Y.T @ z) ** 2).sum(axis=0))
-    assert gaussian(Y) == pytest.approx(np.quantile(reached, 0.99), rel=0.01)
-    one = rng.standard_normal((90, 1))
-    one -= one.mean()
-    assert gaussian(one) == pytest.approx(2.5758 * np.sqrt(np.mean(one**2)), rel=1e-4)
 
 
 def test_the_genes_of_the_final_model_weigh_in_every_class() -> None:

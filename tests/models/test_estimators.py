@@ -31,6 +31,7 @@ from genesig import (
     SparsePCA,
     TotalVariation,
 )
+from genesig.optim.class_line import PENALTY, STEEPEST, slope
 from genesig.optim.nonlinear.problem import InvalidProblem
 
 ESTIMATORS = {
@@ -199,16 +200,22 @@ def test_without_the_setting_there_are_no_probabilities(model):
 
 
 def slope_by_hand(score, positive):
-    """Minimise the cross-entropy of p = 1/(1 + exp(-a f)), targets smoothed, over a grid of a."""
+    """Minimise the cross-entropy of p = 1/(1 + exp(-a f)), targets smoothed, over a grid of a.
+
+    The slope a is then shrunken by its variance.
+    """
     target = np.where(positive, len(score) + 1, 1) / (len(score) + 2)
     grid = np.geomspace(1e-3, 1e3, 20001)
     z = np.multiply.outer(grid, score)
-    return grid[np.argmin(np.sum(np.logaddexp(0, z) - target * z, axis=1))]
+    a = grid[np.argmin(np.sum(np.logaddexp(0, z) - target * z, axis=1))]
+    p = 1 / (1 + np.exp(-a * score))
+    shrinkage = 1 - PENALTY / (a**2 * np.sum(p * (1 - p) * score**2))
+    return max(a * shrinkage, np.exp(-STEEPEST) / score.std())
 
 
 @named(CLASSIFIERS)
 def test_probabilities_are_a_curve_of_scores_of_rows_left_out(model):
-    X, y = data()
+    X, y = data(120)
     found = calibrated(model, StratifiedKFold(3)).fit(X, y)
     p = found.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1)
@@ -232,6 +239,11 @@ def test_probabilities_are_as_frequent_as_they_say():
     for k in range(5):
         mine = part == k
         assert abs(np.mean(y[2000:][mine] == "b") - p[mine].mean()) < 0.07
+
+
+def test_slope_of_unrelated_scores_is_next_to_nothing():
+    scores = np.tile([0.0, -1.0, 0.0, 1.0], 20).reshape(-1, 2)
+    assert 0 < slope(scores, np.repeat([0, 1], 20), None) < 1e-3
 
 
 @named([GroupLassoClassifier(tau=0.05), MultipleKernelClassifier(tau=0.05)])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from genesig.optim.class_line import doubt_of_line
 from genesig.report.page.record import Study, StudyFacts
 from genesig.report.page.words import clean, decimal, enumerated, percent, rate, shorten
 from genesig.response.design import SEVERAL
@@ -27,6 +28,17 @@ def two(study: StudyFacts) -> list[str] | None:
     """Return the negative and the positive class, where there are just these."""
     classes = study["classes"]
     return classes if classes is not None and len(classes) == 2 else None
+
+
+def shrinkage_words(data: Study) -> str:
+    """Say how much of its slope the final model's line keeps, and whether it is in doubt."""
+    shrinkage = data["held_out"].get("shrinkage")
+    if shrinkage is None:
+        return ""
+    why = doubt_of_line(shrinkage)
+    if why:
+        return f"Probabilities of new samples are in doubt: {why}. "
+    return f"The line of model.json keeps {percent(shrinkage)} of its fitted slope. "
 
 
 @dataclass(frozen=True)

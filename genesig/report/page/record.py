@@ -425,7 +425,8 @@ class HeldOut(TypedDict):
     """The samples while they were held out; what does not fit the task is null.
 
     ``roc`` has one curve a repeat, ``confusion`` (2 × 2, rows = true class) the mean count a
-    repeat. ``probability`` is the mean one of the class that is called, of several.
+    repeat. ``probability`` is the mean one of the class that is called, of several. ``shrinkage``
+    is that of the final model's line of the probabilities.
     """
 
     samples: list[HeldOutSample]
@@ -434,6 +435,7 @@ class HeldOut(TypedDict):
     rejection: list[Rejection] | None
     fit: Fit | None
     probability: NotRequired[float | None]
+    shrinkage: NotRequired[float | None]
 
 
 class Null(TypedDict):

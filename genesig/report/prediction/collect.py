@@ -113,6 +113,14 @@ def held_out(dataset: Dataset, predictions: pd.DataFrame) -> HeldOut:
     }  # fmt: skip
 
 
+def with_shrinkage(tested: HeldOut, final: Fits) -> HeldOut:
+    """Add the shrinkage of the final model's line of the probabilities, where it has one."""
+    shrinkage = final.with_chosen().shrinkage
+    if shrinkage is None:
+        return tested
+    return {**tested, "shrinkage": rounded(shrinkage[0], 4)}
+
+
 def _of_several(dataset: Dataset, table: pd.DataFrame, classes: Sequence[str]) -> HeldOut:
     """Score samples by the margin of their own class: what is wrong is not above 0."""
     table = table.assign(score=own_margins(table, classes))

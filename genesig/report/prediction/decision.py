@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.arrays import Array
-from genesig.report.page.measure import two
+from genesig.report.page.measure import shrinkage_words, two
 from genesig.report.page.record import HeldOutSample, rounded
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import (
@@ -225,8 +225,8 @@ def _words(data: Prediction, it: Told, name: str) -> str:
     return (
         "A logistic line makes a probability of a score. Each split's line was fitted to samples of"
         " its training set, scored by models that had not seen them; that of model.json is fitted"
-        f" in the same way to all samples. Probabilities hold where {percent(it.share)} are"
-        f" {clean(name)}, as {'in this study' if ours else 'asked for'}."
+        f" in the same way to all samples. {shrinkage_words(data)}Probabilities hold where"
+        f" {percent(it.share)} are {clean(name)}, as {'in this study' if ours else 'asked for'}."
     )
 
 

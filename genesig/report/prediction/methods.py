@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from genesig.optim.class_line import PENALTY
 from genesig.report.page.measure import held, measure, shuffled, two
 from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import clean, counted, percent, power, significant
@@ -77,7 +78,9 @@ def _probabilities(data: Prediction) -> str:
     return (
         "Probabilities came from the scores by logistic regression with one slope, not negative,"
         " fitted in each training set to the scores of left-out samples, by settings in whose"
-        f" choice their own fold had no say. The shares of the classes were taken to be {shares}."
+        " choice their own fold had no say. The slope b, of standard error s, was multiplied by"
+        f" max(0, 1 − {significant(PENALTY)} s²/b²) against overfitting (Copas 1983)."
+        f" The shares of the classes were taken to be {shares}."
     )
 
 

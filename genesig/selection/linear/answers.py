@@ -18,7 +18,7 @@ from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.solution import Path
 from genesig.results import Fits
-from genesig.results.fits import covariate_part
+from genesig.results.fits import ANSWERS, covariate_part
 from genesig.results.splits import Chance
 from genesig.selection.genes.frequency import LOOSE, expected, q_values, ranked
 from genesig.selection.linear.ensemble import by_halves, by_strength, mean
@@ -149,8 +149,10 @@ def _arrays(
             found += covariate_part(C, fits.covariate_mean[fit], gamma)
         scores.append(found)
     held = None if fits.gamma is None else np.stack([_weights(models) for models in both])
-    lines = (class_lines(todo, [m.unseen for m in models]) for models in zip(*both, strict=True))
-    told = [each for each in lines if each is not None]
+    of_answers = [class_lines(todo, [m.unseen for m in models])
+                  for models in zip(*both, strict=True)]  # fmt: skip
+    lines = [each.line for each in of_answers if each.line is not None]
+    shrinkages = [each.shrinkage for each in of_answers if each.shrinkage is not None]
     return {
         "answer_indptr": np.cumsum([0, *(len(model.genes) for model in every)]),
         "answer_indices": np.concatenate([genes[model.genes] for model in every]),
@@ -158,7 +160,10 @@ def _arrays(
         "answer_intercept": np.stack([[m.intercept for m in models] for models in both]),
         "answer_scores": np.concatenate(scores),
         "answer_gamma": held,
-        "answer_line": np.stack(told, axis=1) if len(told) == 2 else None,
+        "answer_line": np.stack(lines, axis=1) if len(lines) == len(ANSWERS) else None,
+        "answer_shrinkage": (
+            np.stack(shrinkages, axis=1) if len(shrinkages) == len(ANSWERS) else None
+        ),
     }
 
 
@@ -292,9 +297,12 @@ def _found(task: Task, scores: Array, protocol: Protocol) -> Found:
         lam = int(np.flatnonzero(error[number].round(12) == least[number])[-1])
         return number, lam, float(error[number, lam])
 
+    turned = kind.cut_turns and protocol.threshold == "midpoint"
+
     def by_others(rest: Task, folds: Array) -> tuple[Array, Any]:
         number, lam, _ = best(rest, folds)
-        return scores[:, number, lam], cut[number, lam]
+        cut_by_others = kind.cut(rest, scores[folds]) if turned else cut
+        return scores[:, number, lam], cut_by_others[number, lam]
 
     number, lam, error = best(task, np.arange(len(scores)))
     return Found(number, lam, error, cut[number, lam], unseen(task, by_others))

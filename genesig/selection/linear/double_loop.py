@@ -198,6 +198,7 @@ def _fit_together(
     lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)
     choice = _listed(todo, lists, choice, protocol)
     kind = FITTED[todo[0].kind]
+    probability_lines = class_lines(todo, [each.unseen for each in surfaces])
     lists, threshold = kind.decide(lists, [each.threshold for each in surfaces])
     scores = [_test_scores(outer.X, task, lists, fit) for fit, task in enumerate(todo)]
     return Fits(
@@ -225,7 +226,8 @@ def _fit_together(
         scores=np.concatenate(scores),
         gamma=lists.gamma,
         covariate_mean=lists.covariate_mean,
-        line=class_lines(todo, [each.unseen for each in surfaces]),
+        line=probability_lines.line,
+        shrinkage=probability_lines.shrinkage,
         knots=_knots(todo) if lists.gamma is not None else None,
     )
 

@@ -18,14 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.optim.class_line import fitted_line
+from genesig.optim.class_line import ShrunkenLine, fitted_line, probabilities, shrunken_line
 from genesig.optim.solution import Path
+from genesig.selection.assess.clusters import design_effect, influence_spread
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.kinds.known import FITTED, inner_sets
 from genesig.selection.linear.kinds.record import Sets
@@ -72,32 +73,78 @@ def _without(task: Task, others: Array) -> tuple[Task, Array]:
     return replace(task, train=np.sort(rows), inner=inner), others
 
 
-def class_lines(todo: Sequence[Task], unseen: Sequence[Array | None]) -> Array | None:
-    """Return the line (k, T + 1) of each task, see `fitted_line`; None without any scores.
+class ClassLines(NamedTuple):
+    """The lines of the probabilities of k tasks, NaN where a task has no line.
 
-    NaN where a task has none.
+    Attributes
+    ----------
+    line : (k, T + 1) float, or None
+    shrinkage : (k,) float, or None
+        See `genesig.optim.class_line.ShrunkenLine`.
+    """
+
+    line: Array | None
+    shrinkage: Array | None
+
+
+NO_LINES = ClassLines(None, None)
+"""Of tasks without classes, or with permuted labels."""
+
+
+def class_lines(training_sets: Sequence[Task], unseen: Sequence[Array | None]) -> ClassLines:
+    """Return the line of each task, see `shrunken_line`; `NO_LINES` without any scores.
 
     Parameters
     ----------
-    todo : list of Task
+    training_sets : list of Task
     unseen : list of (n, ...) float or None
         Scores of each, see `unseen`.
     """
-    kind = FITTED[todo[0].kind]
-    if kind.by_class is None:
-        return None
-    pairs = zip(todo, unseen, strict=True)
-    found = [None if f is None else _line(task, kind.by_class(f)) for task, f in pairs]
-    known = next((len(each) for each in found if each is not None), None)
-    if known is None:
-        return None
-    return np.stack([np.full(known, np.nan) if each is None else each for each in found])
+    by_class = FITTED[training_sets[0].kind].by_class
+    if by_class is None:
+        return NO_LINES
+    lines = [
+        None if scores is None else class_line(training_set, by_class(scores))
+        for training_set, scores in zip(training_sets, unseen, strict=True)
+    ]
+    columns = next((len(each.line) for each in lines if each is not None), None)
+    if columns is None:
+        return NO_LINES
+    missing = ShrunkenLine(np.full(columns, np.nan), np.nan)
+    complete = [missing if each is None else each for each in lines]
+    return ClassLines(
+        np.stack([each.line for each in complete]), np.array([each.shrinkage for each in complete])
+    )
 
 
-def _line(task: Task, f: Array) -> Array:
-    known = ~np.isnan(f).any(axis=1)
-    y = task.y[known]
-    return fitted_line(f[known], (y > 0 if FITTED[task.kind].signs else y).astype(np.int64))
+def class_line(training_set: Task, scores: Array) -> ShrunkenLine:
+    """Return the line from scores (n, T) of the training samples, NaN for other samples."""
+    rows = ~np.isnan(scores).any(axis=1)
+    y = training_set.y[rows]
+    class_number = (y > 0 if FITTED[training_set.kind].signs else y).astype(np.int64)
+    if training_set.group is None:
+        return shrunken_line(scores[rows], class_number)
+    effect = slope_design_effect(scores[rows], class_number, training_set.group[rows])
+    return shrunken_line(scores[rows], class_number, effect)
+
+
+def slope_design_effect(scores: Array, class_number: Array, group: Array) -> float:
+    """Return the variance of the slope over groups, over that of independent samples; at least 1.
+
+    The influence of a sample on the slope is the residual of each class times its centred score.
+
+    Parameters
+    ----------
+    scores : (n, T) float
+    class_number, group : (n,) int
+    """
+    p = probabilities(scores, fitted_line(scores, class_number))
+    residual = np.eye(scores.shape[1])[class_number] - p
+    influence = (residual * (scores - scores.mean(axis=0))).sum(axis=1)
+    if not np.isfinite(influence).all():
+        return 1.0
+    alone = influence_spread(influence, np.arange(len(group)))
+    return max(1.0, design_effect(influence_spread(influence, group), alone, group))
 
 
 @dataclass(frozen=True)
@@ -440,13 +487,19 @@ def _surface(
 def _by_others(
     searched: list[Searched], rule: Rule, protocol: Protocol, d: int, task: Task, folds: Array
 ) -> tuple[Array, Any]:  # fmt: skip
-    """Choose by some of the folds; return what all of them score there, and their cut."""
+    """Choose by some of the folds; return what all of them score there, and their cut.
+
+    A cut that turns scores is that of these folds alone: its labels would reach the scores.
+    """
+    kind = FITTED[task.kind]
     some = []
     for each in searched:
         own = each.scores[folds]
-        error, spread = FITTED[task.kind].error(task, own, each.cut, protocol.criterion)
+        error, spread = kind.error(task, own, each.cut, protocol.criterion)
         error[np.isnan(each.error)] = spread[np.isnan(each.error)] = np.nan
         columns = [each.columns[fold] for fold in folds]
-        some.append(Searched(error, spread, each.cut, each.lists, columns, own))
+        turned = kind.cut_turns and protocol.threshold == "midpoint"
+        cut = kind.cut(task, own) if turned else each.cut
+        some.append(Searched(error, spread, cut, each.lists, columns, own))
     (tau, lam, mu), _ = rule.choose(some, protocol, d)
-    return searched[mu].scores[:, tau, lam], searched[mu].cut[tau, lam]
+    return searched[mu].scores[:, tau, lam], some[mu].cut[tau, lam]

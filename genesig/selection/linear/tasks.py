@@ -26,6 +26,7 @@ from genesig.data.steps.normalise import (
 from genesig.errors import GenesigError
 from genesig.response.covariates import splined
 from genesig.results import Dataset, Split, Splits
+from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held import Held, exchanged
 from genesig.words import counted
 
@@ -60,6 +61,8 @@ class Task:
         Complementary halves of the training rows, see `halves.draw_halves`; P may be 0.
     inner_halves : (n_folds, n_samples, 2 p) bool
         Those of the rows that train each inner fold.
+    group : (n_samples,) int or None
+        Number of the group of the sample at each row of X; None without groups.
     moved : (n_samples,) int or None
         With covariates, the permutation under which the matrix is `exchanged`; rows then stay in
         their place. None where it is as it was measured.
@@ -77,6 +80,7 @@ class Task:
     held: Held | None = None
     halves: Array | None = None
     inner_halves: Array | None = None
+    group: Array | None = None
     moved: Array | None = None
 
     def training_rows(self) -> Array:
@@ -168,6 +172,7 @@ def tasks(
     the matrix of the permutation is that of `exchanged`.
     """
     y, held, samples = dataset.response(), Held.of(dataset), Samples.from_dataset(dataset)
+    group = group_numbers(dataset.groups())
     out = []
     drawn = [(split, _halves(samples, splits.seed, split, pairs)) for split in chosen]
     for number in numbers:
@@ -177,7 +182,9 @@ def tasks(
         y_of_row = np.empty_like(y)
         y_of_row[pi] = y
         of_row = None if held is None else held.permuted(pi)
+        group_of_row = None if group is None else group[np.argsort(pi)]
         each = [_task(dataset, split, number, pi, y_of_row, of_row, half) for split, half in drawn]
+        each = [replace(task, group=group_of_row) for task in each]
         out += each if moved is None else [replace(task, moved=moved) for task in each]
     return out
 

@@ -80,7 +80,7 @@ def final_model(
         ``normalise.folds`` of the config.
     probabilities : str or sequence of float
         Of the config, see `asked_shares`: of classes, the answers have the line of these, fitted to
-        scores of left-out samples (`class_line`), under ``probability``.
+        scores of left-out samples (`shrunken_line`), under ``probability``.
     selection : DataFrame or None
         selection.tsv, which says which genes are FDR-selected.
     """
@@ -195,8 +195,9 @@ def _told(dataset: Dataset, one: _Listed, shares: Array | None) -> dict[str, Any
     if shares is None or line is None or not one.answer or np.isnan(line).any():
         return {}
     *each, slope = moved(line[0], class_shares(dataset.response()), shares).tolist()
+    shrinkage = {} if one.fits.shrinkage is None else {"shrinkage": float(one.fits.shrinkage[0])}
     return {"probability": {"intercept": each if len(each) > 2 else each[1] - each[0],
-                            "slope": slope}}  # fmt: skip
+                            "slope": slope, **shrinkage}}  # fmt: skip
 
 
 def _model(dataset: Dataset, one: _Listed, named: set[str]) -> dict[str, Any]:

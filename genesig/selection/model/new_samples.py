@@ -29,6 +29,7 @@ from genesig.data.steps.missing_indicators import genes_by_indicator
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS, LOG2_STEPS
 from genesig.data.study.matrix_check import check_gene_names, with_genes_only
 from genesig.errors import Problem, refuse
+from genesig.optim.class_line import doubt_of_line
 from genesig.selection.model.before_alignment import NOT_TOLD, other_logarithms
 from genesig.selection.model.kinds.known import MODELLED
 from genesig.selection.model.same_scale import (
@@ -194,7 +195,7 @@ def predict(
         *_not_claimed(model, chosen, source), *_odd(odd_samples(*on_scale), where),
         *_not_corrected(model, found.samples, about, where), *_doubtful(doubt, where),
     ]  # fmt: skip
-    doubt = _with_evidence(model, doubt)
+    doubt = _with_evidence(model, chosen, doubt)
     table = pd.DataFrame(columns | {"list": chosen["list"], "doubt": doubt})
     table.attrs["scale"] = _compared(model, panel if enough(panel[1]) else on_scale)
     return table, [*others, *other, *left, *found.problems, *known, *said]
@@ -290,10 +291,16 @@ def score_values(values: Array, chosen: Model) -> Array:
     return np.stack([start + (values * w).sum(axis=1) for start, w in each], axis=1)
 
 
-def _with_evidence(model: Model, doubt: Sequence[str]) -> list[str]:
-    """Add to the doubt of each sample that the study found no gene with evidence, if it did not."""
-    more = UNPROVEN if without_evidence(model) else ""
-    return [_joined(why, more) for why in doubt]
+def _with_evidence(model: Model, chosen: Model, doubt: Sequence[str]) -> list[str]:
+    """Add to the doubt of each sample how weak the evidence for the whole model is, if it is.
+
+    Of a model with probabilities the slope of these decides, otherwise the genes of the study.
+    """
+    if "shrinkage" in chosen.get("probability", {}):
+        evidence = doubt_of_line(chosen["probability"]["shrinkage"])
+    else:
+        evidence = UNPROVEN if without_evidence(model) else ""
+    return [_joined(reason, evidence) for reason in doubt]
 
 
 def _joined(*reasons: str) -> str:
@@ -301,11 +308,14 @@ def _joined(*reasons: str) -> str:
 
 
 def _not_claimed(model: Model, chosen: Model, source: str) -> Iterator[Problem]:
-    """Warn where no gene of the study, or not each of the named ones, has evidence of its own."""
-    if chosen["list"] != FDR_SELECTED and without_evidence(model):
+    """Warn where the evidence for the model is weak, or not each of the named genes has any."""
+    shrinkage = chosen.get("probability", {}).get("shrinkage")
+    if shrinkage is not None and (why := doubt_of_line(shrinkage)):
+        yield Problem(source, why, "warning")
+    if chosen["list"] != FDR_SELECTED and shrinkage is None and without_evidence(model):
         what = f"{UNPROVEN}: use a score only if the report of the study finds evidence"
         yield Problem(source, f"{what} for its predictive model", "warning")
-    elif not chosen.get("has_fdr_selected", True):
+    if not chosen.get("has_fdr_selected", True):
         number = counted(len(chosen["genes"]), "most frequent gene")
         what = f"no gene has evidence of its own; the model is that of the {number}, of which"
         what += " nothing is claimed"

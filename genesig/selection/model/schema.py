@@ -26,6 +26,7 @@ OPTIONAL = {
     "has_fdr_selected",
     "fdr_selected_genes",
     "probability",
+    "shrinkage",
     "shares",
     "before_alignment",
 }
@@ -170,6 +171,12 @@ MODEL = _object(
         " score))); of several each is proportional to exp(its intercept + slope * its score)",
         intercept={"anyOf": [NUMBER, _list(NUMBER)]},
         slope=SIZE,
+        shrinkage={
+            **SIZE,
+            "maximum": 1,
+            "description": "slope over the slope that left-out samples gave: 0 where these do not"
+            " show that the score predicts the class, so that probabilities are the shares",
+        },
     ),
     fdr_selected_genes=_list(
         NAME,

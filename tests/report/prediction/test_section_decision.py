@@ -54,6 +54,25 @@ def test_it_is_of_the_shares_that_are_asked_for(asked, share):
     np.testing.assert_allclose(it.net_benefit(t), np.mean(each, axis=0), atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("shrinkage", "words"),
+    [
+        (0.9, "The line of model.json keeps 90\u00a0% of its fitted slope."),
+        (0.3, "Probabilities of new samples are in doubt: left-out samples hardly show that"),
+        (0.0, "the probability is the share of the class. Probabilities hold where"),
+        (None, None),
+    ],
+)
+def test_decisions_say_how_much_of_the_slope_is_kept(shrinkage, words):
+    data = changed(0.01)
+    data["held_out"]["shrinkage"] = shrinkage
+    section = decisions(data, LIMITS)
+    assert (words or "Probabilities hold where") in section.words[0]
+    assert (words is None) == (
+        "slope" not in section.words[0] and "in doubt" not in section.words[0]
+    )
+
+
 def test_without_probabilities_there_is_no_section():
     data = changed(0.01)
     for one in data["held_out"]["samples"]:

@@ -12,10 +12,19 @@ from sklearn.linear_model import LogisticRegression
 from study_data import study_of
 
 from genesig.data.splits.draw import draw_splits
-from genesig.optim.class_line import fitted_line, moved, probabilities, two_columns
+from genesig.optim.class_line import (
+    DOUBTFUL,
+    PENALTY,
+    doubt_of_line,
+    fitted_line,
+    moved,
+    probabilities,
+    shrunken_line,
+    two_columns,
+)
 from genesig.selection.assess.held_out import asked_shares, class_shares, predictions_table
 from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.grid import unseen
+from genesig.selection.linear.grid import class_lines, slope_design_effect, unseen
 from genesig.selection.linear.halves import chance_study
 from genesig.selection.linear.tasks import tasks
 
@@ -99,6 +108,113 @@ def test_without_a_sample_of_a_class_or_a_score_there_is_none():
     assert np.isnan(fitted_line(f, np.minimum(y, 1))[0]) or y.max() < 2
     f[3, 1] = np.nan
     assert np.isnan(fitted_line(f, y)).all()
+
+
+@pytest.mark.parametrize("T", [2, 3])
+def test_shrunken_slope_is_the_fitted_slope_less_its_variance(T):
+    scores, class_number, _ = drawn(6, n=80, shares=(0.5, 0.3, 0.2)[:T], b=0.8)
+    fitted, shrunken = fitted_line(scores, class_number), shrunken_line(scores, class_number)
+
+    def mean_log_likelihood(theta):  # of samples that are of each class as often as the line says
+        logarithms = log_softmax(np.append(0, theta[:-1]) + theta[-1] * scores, axis=1)
+        return np.sum(probabilities(scores, fitted) * logarithms)
+
+    theta, step = np.append(fitted[1:-1] - fitted[0], fitted[-1]), 1e-4 * np.eye(T)
+    information = [
+        [
+            -sum(
+                sign * other * mean_log_likelihood(theta + sign * a + other * b)
+                for sign in (-1, 1)
+                for other in (-1, 1)
+            )
+            / 4e-8
+            for a in step
+        ]
+        for b in step
+    ]
+    variance = np.linalg.inv(information)[-1, -1]
+    expected = 1 - PENALTY * variance / fitted[-1] ** 2
+    assert 0.3 < expected < 0.95
+    assert shrunken.shrinkage == pytest.approx(expected, rel=1e-4)
+    assert shrunken.line[-1] == pytest.approx(expected * fitted[-1], rel=1e-4)
+    p = probabilities(scores, shrunken.line)
+    np.testing.assert_allclose(p.mean(axis=0), class_shares(class_number), atol=1e-9)
+
+
+def test_shrunken_line_of_scores_without_relation_says_the_shares():
+    scores = np.tile([-1.0, 1.0], 30)
+    class_number = np.repeat([0, 1], [40, 20])
+    line, shrinkage = shrunken_line(two_columns(scores), class_number)
+    assert shrinkage == 0
+    np.testing.assert_allclose(probabilities(two_columns(scores), line), [[2 / 3, 1 / 3]] * 60)
+
+
+def test_shrunken_line_of_many_samples_is_the_fitted_line():
+    scores, class_number, _ = drawn(3, n=20000)
+    assert shrunken_line(scores, class_number).shrinkage > 0.99
+
+
+def predictive_slope(rule, n, b, draws=150):
+    """Return the calibration slope among new samples over many studies, and the size of claims."""
+    products, squares = [], []
+    for seed in range(draws):
+        scores, class_number, _ = drawn(seed, n=n, shares=(0.5, 0.5), b=b / 2**0.5)
+        if len(set(class_number)) == 2:
+            slope = rule(scores, class_number)[-1]
+            products.append(slope * b / 2**0.5)
+            squares.append(slope**2)
+    return np.sum(products) / np.sum(squares), np.sqrt(np.mean(squares))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("b", [0.8, 1.2, 2.0])
+def test_probabilities_of_new_samples_are_right_on_average_over_studies(b):
+    """The scores are given, so that only the line errs; the fitted one errs more."""
+    slope, _ = predictive_slope(lambda f, y: shrunken_line(f, y).line, 40, b)
+    fitted, _ = predictive_slope(fitted_line, 40, b)
+    assert 0.8 < slope < 1.25
+    assert fitted < slope
+
+
+@pytest.mark.slow
+def test_probabilities_in_noise_claim_half_as_much():
+    _, shrunken = predictive_slope(lambda f, y: shrunken_line(f, y).line, 40, 0.0)
+    _, fitted = predictive_slope(fitted_line, 40, 0.0)
+    assert shrunken < 0.7 * fitted
+
+
+def test_repeated_samples_of_a_patient_are_no_more_evidence():
+    scores, class_number, _ = drawn(7, n=60, b=1.0)
+    three_times = np.repeat(scores, 3, axis=0), np.repeat(class_number, 3)
+    effect = slope_design_effect(*three_times, np.repeat(np.arange(60), 3))
+    assert effect == pytest.approx(3, rel=0.02)
+    assert slope_design_effect(scores, class_number, np.arange(60)) == 1
+    once, again = shrunken_line(scores, class_number), shrunken_line(*three_times, effect)
+    assert again.shrinkage == pytest.approx(once.shrinkage, abs=0.02)
+
+
+def test_class_lines_count_groups_of_samples():
+    dataset = study_of("classification", 3, n=60, d=12, signal=1.0)
+    splits = draw_splits(dataset, seed=2, **SPLITS)
+    training_set = tasks(dataset, splits, [splits.final], [0])[0]
+    scores = np.random.default_rng(0).normal(size=len(training_set.y)) + 0.3 * training_set.y
+    grouped = replace(training_set, group=np.argsort(np.argsort(scores)) // 4)
+    alone, together = (class_lines([each], [scores]) for each in (training_set, grouped))
+    assert 0 <= together.shrinkage[0] < alone.shrinkage[0] < 1
+
+
+@pytest.mark.parametrize(
+    ("shrinkage", "words"),
+    [
+        (0.0, "do not show that the score predicts the class: the probability is the share of the"),
+        (0.25, "hardly show that the score predicts the class: the probability keeps 25% of its"),
+        (DOUBTFUL, None),
+        (1.0, None),
+    ],
+)
+def test_doubt_of_a_line_goes_by_its_shrinkage(shrinkage, words):
+    assert (words is None) == (doubt_of_line(shrinkage) == "")
+    assert (words or "") in doubt_of_line(shrinkage)
 
 
 def test_other_shares_move_odds_by_their_ratio():

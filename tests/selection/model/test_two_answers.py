@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -175,16 +176,36 @@ def test_predict_says_which_of_the_named_genes_are_claimed(
 
 
 @pytest.mark.parametrize("evidence", [SOME, NONE])
-def test_a_study_without_evidence_says_so_of_every_score(evidence: pd.DataFrame) -> None:
-    dataset, final, _ = fitted("classification")
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+def test_a_study_without_evidence_says_so_of_scores_without_probability(
+    kind: str, evidence: pd.DataFrame
+) -> None:
+    dataset, final, _ = fitted(kind)
     model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
     for named in (False, True):
         scored, problems = predicted(dataset, model, fdr_selected=named)
-        none = [each for each in problems if each.what.startswith("no gene")]
-        assert len(none) == (evidence is NONE)
-        said = scored["doubt"].str.contains("no gene of the study has evidence of its own")
-        assert said.all() == (evidence is NONE)
+        warnings = [each for each in problems if each.what.startswith("no gene")]
+        without_probability = kind == "regression"
+        assert len(warnings) == (evidence is NONE and (named or without_probability))
+        doubts = scored["doubt"].str.contains("no gene of the study has evidence of its own")
+        assert doubts.all() == (evidence is NONE and without_probability)
         assert not any("is in doubt" in each.what for each in problems)
+
+
+@pytest.mark.parametrize(("shrinkage", "words"), [(0.9, ""), (0.3, "keeps 30% of its slope")])
+@pytest.mark.parametrize("evidence", [SOME, NONE])
+def test_the_slope_of_the_probabilities_decides_whether_they_are_in_doubt(
+    evidence: pd.DataFrame, shrinkage: float, words: str
+) -> None:
+    dataset, final, _ = fitted("classification")
+    final = replace(final, answer_shrinkage=np.full((1, 2), shrinkage))
+    model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
+    check_model(model, "model.json")
+    assert model["models"][-1]["probability"]["shrinkage"] == shrinkage
+    scored, problems = predicted(dataset, model)
+    assert (scored["doubt"] == "").all() == (not words)
+    assert scored["doubt"].str.endswith(words).all()
+    assert sum("left-out samples" in each.what for each in problems) == bool(words)
 
 
 def test_without_permutations_the_chosen_list_is_the_answer() -> None:

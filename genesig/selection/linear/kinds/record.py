@@ -144,6 +144,8 @@ class Fitting:
     told : callable
         Out-of-fold scores (n, ...) of one list, and where they are cut, to scores as those of the
         lists that `decide` gives.
+    cut_turns : bool
+        Whether the cut of left-out scores turns them, rather than shifts all of them alike.
     by_class : callable or None
         Such scores to those of each class, (n, T); None where there are no classes.
     columns : callable
@@ -160,5 +162,6 @@ class Fitting:
         np.array(cuts),
     )
     told: Callable[[Array, Any], Array] = lambda scores, cut: scores - cut
+    cut_turns: bool = False
     by_class: Callable[[Array], Array] | None = None
     columns: Callable[[Design], tuple[int, ...]] = lambda design: ()

@@ -193,5 +193,5 @@ def _columns(design: Design) -> tuple[int, ...]:
 
 SEVERAL_CLASSES = Fitting(
     sets=ClassColumns.of, cut=_centres, error=_error, signs=False, decide=_decide, columns=_columns,
-    told=_told, by_class=lambda f: f,
+    told=_told, cut_turns=True, by_class=lambda f: f,
 )  # fmt: skip
