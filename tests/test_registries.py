@@ -44,7 +44,7 @@ def test_step_with_a_line_in_the_registry_is_fitted_and_restored(monkeypatch):
     normalise.check_steps(samples=steps[:1], folds=steps)
     X = np.arange(6.0).reshape(2, 3)
     fitted = normalise.fit_steps(X, steps)
-    restored = normalise.Reference.of(fitted.state())
+    restored = normalise.Reference.from_state(fitted.state())
     np.testing.assert_array_equal(restored.transform(X), [[-0.75] * 3, [0.75] * 3])
 
 

@@ -23,7 +23,7 @@ def fits_of(kind):
     settings = of_kind(kind) | {"list": "stable", "most": MOST, "mu": MU, "tau_count": 8}
     return Fits.concatenate([
         replace(double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS,
-                            **settings), line=None)
+                            **settings), line=None, shrinkage=None)
         for labels in ("observed", "permuted-1-6")  # of which the second have no probabilities
     ])  # fmt: skip
 

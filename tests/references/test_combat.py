@@ -141,7 +141,7 @@ def test_words_are_numbers_in_the_design(sva):
     about = pd.DataFrame({"scan": batch, "age": covariates[:, 0], "sex": sex}).astype(str)
     step = {"step": "combat", "batch": "scan", "covariates": ["age", "sex"]}
     fitted = fit_steps(results["given"], [step], about)
-    again = type(fitted).of(json.loads(json.dumps(fitted.state())))
+    again = type(fitted).from_state(json.loads(json.dumps(fitted.state())))
     about["sex"] = about["sex"].str.upper()
     done = again.transform(results["given"], about)
     np.testing.assert_allclose(done, results["covariates"], rtol=0, atol=1e-12)

@@ -25,7 +25,9 @@ def study(loads, first_mu, weights, seed=0):
     X = correlated(seed, loads)
     dataset = make_dataset(X, np.where(np.arange(len(X)) % 2, 1.0, -1.0))
     _, splits, _, _ = make_study(0)
-    final = make_fits(dataset, [splits.final.__class__.of({**vars(splits.final), "inner": ()})])
+    final = make_fits(
+        dataset, [splits.final.__class__.from_json({**vars(splits.final), "inner": ()})]
+    )
     entries = [
         (at, j, weights.get(j, 0.1) if at == 0 else 0.1) for at in range(len(MU))
         for j, layer in enumerate(first_mu) if layer is not None and layer <= at

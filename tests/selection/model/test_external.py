@@ -216,9 +216,11 @@ def test_a_model_that_corrects_batches_knows_none_of_another_study() -> None:
 
 def test_the_keys_of_the_section_are_the_keywords() -> None:
     schema = load_schema()["properties"]["external"]["items"]["properties"]
-    found = signature(score_cohort).parameters.values()
-    assert {p.name for p in found if p.kind is Parameter.KEYWORD_ONLY} == set(schema)
-    assert {p.name for p in found if p.default not in (Parameter.empty, None)} == set()
+    parameters = signature(score_cohort).parameters.values()
+    keywords = {p.name: p.default for p in parameters if p.kind is Parameter.KEYWORD_ONLY}
+    assert set(keywords) == set(schema)
+    for name, default in keywords.items():
+        assert default in (Parameter.empty, schema[name].get("default"))
 
 
 def test_measures_are_those_of_scikit_learn() -> None:
