@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from genesig.selection.assess.stability import Pairs, compared, of_lists
+from genesig.selection.assess.stability import Pairs, compared, of_lists, shared_genes
 
 
 def of(Z):
@@ -170,3 +170,24 @@ def test_what_is_clearly_more_is_so_by_two_errors_of_the_mean():
         assert compared(pairs_of(Z), rival) == ("more" if clear else "alike")
     assert compared(pairs_of(other), pairs_of(np.repeat(Z[::2], 2, axis=0))) == "less"
     assert compared(pairs_of(Z), pairs_of(Z)) == "alike"
+
+
+def test_shared_genes_of_two_pairs_are_counted_within_each_pair():
+    lists = csr_array(np.array([[1, 1, 0, 0, 0], [1, 1, 1, 0, 0],
+                                [0, 0, 0, 1, 0], [1, 0, 0, 0, 0]]))  # fmt: skip
+    counts = shared_genes(lists)
+    assert counts["shared"] == (2 + 0) / 2
+    assert counts["shared_by_chance"] == pytest.approx((2 * 3 / 5 + 1 * 1 / 5) / 2)
+
+
+def test_shared_genes_of_random_lists_are_those_by_chance():
+    rng = np.random.default_rng(0)
+    lists = np.zeros((4000, 30), dtype=int)
+    for row in lists:
+        row[rng.permutation(30)[: rng.integers(3, 12)]] = 1
+    counts = shared_genes(csr_array(lists))
+    assert counts["shared"] == pytest.approx(counts["shared_by_chance"], rel=0.05)
+
+
+def test_shared_genes_without_pairs_are_not_known():
+    assert np.isnan(list(shared_genes(csr_array((0, 5))).values())).all()

@@ -115,17 +115,23 @@ def make_tables(
     }  # fmt: skip
 
 
+SHARED = (1.6, 0.2)
+"""Genes that the lists of two halves share, and those by chance."""
+
+
 def _stability(study: Any, mu: Any) -> pd.DataFrame:
     """Give the chosen lists what the minimal ones have."""
     places = [*range(len(MU)), 0]
     none: tuple[Any, ...] = ("", np.nan, "")
-    rows = [(one, "outer_splits", 0.6 + 0.05 * j, *none, 10, SIZES[j])
+    not_counted = (np.nan, np.nan)
+    rows = [(one, "outer_splits", 0.6 + 0.05 * j, *none, 10, SIZES[j], *not_counted)
             for one, j in zip(mu, places, strict=True)]  # fmt: skip
     if study.subsamples:
-        rows += [(one, "half_subsamples", 0.3 + 0.07 * j, *none, 6, SIZES[j])
+        rows += [(one, "half_subsamples", 0.3 + 0.07 * j, *none, 6, SIZES[j], *not_counted)
                  for one, j in zip(mu[:-1], places, strict=False)]  # fmt: skip
-        rows += [(np.nan, "half_subsamples", 0.3, "more", 0.25, "alike", 6, SIZES[0]),
-                 (np.nan, "half_blocks", 0.45, "more", 0.35, "alike", 6, SIZES[0])]  # fmt: skip
+        rows += [(np.nan, "half_subsamples", 0.3, "more", 0.25, "alike", 6, SIZES[0], *SHARED),
+                 (np.nan, "half_blocks", 0.45, "more", 0.35, "alike", 6, SIZES[0],
+                  *not_counted)]  # fmt: skip
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -24,7 +24,8 @@ HEADERS = {
     "scores": "split repeat mu n_train n_test n_genes tau lam misclassification balanced_error "
     "squared_error auc",
     "predictions": "sample label repeat split mu score predicted wrong",
-    "stability": "mu source stability than_chance lasso than_lasso n_sets mean_size",
+    "stability": "mu source stability than_chance lasso than_lasso n_sets mean_size shared "
+    "shared_by_chance",
     "univariate": "gene symbol statistic p_value q_value",
 }
 

@@ -22,9 +22,18 @@ and alone. Stability itself has .2 to .6 where there is a signal, so that no int
 other patients."""
 LEAST, CLEAR = 3, 2.0
 """Pairs, and standard errors, from which lists agree clearly more or less than others do."""
-COLUMNS = (
-    ["mu", "source", "stability", "than_chance", "lasso", "than_lasso", "n_sets", "mean_size"]
-)  # fmt: skip
+COLUMNS = [
+    "mu",
+    "source",
+    "stability",
+    "than_chance",
+    "lasso",
+    "than_lasso",
+    "n_sets",
+    "mean_size",
+    "shared",
+    "shared_by_chance",
+]
 
 
 class Pairs(NamedTuple):
@@ -82,6 +91,21 @@ def _hits(lists: csr_array, part: Array) -> csr_array:
     return sparse((lists @ into > 0).astype(float))
 
 
+def shared_genes(lists: csr_array) -> dict[str, float]:
+    """Return the mean number of genes that both lists of a pair contain, and that by chance.
+
+    Lists (2M, d) are 0 and 1; 2i and 2i + 1 are a pair. Two random lists of k and k' of d genes
+    share k k' / d on average. NaN without pairs.
+    """
+    n_pairs, n_genes = lists.shape[0] // 2, lists.shape[1]
+    if n_pairs == 0:
+        return {"shared": np.nan, "shared_by_chance": np.nan}
+    shared = lists[0::2].multiply(lists[1::2]).sum(axis=1)
+    sizes = np.asarray(lists.sum(axis=1), dtype=float)
+    by_chance = sizes[0::2] * sizes[1::2] / n_genes
+    return {"shared": float(np.mean(shared)), "shared_by_chance": float(np.mean(by_chance))}
+
+
 def compared(own: Pairs, other: Pairs | None = None) -> str:
     """Say whether lists agree clearly ``more`` than others do, or ``less``, or are ``alike``.
 
@@ -116,6 +140,9 @@ def stability_table(
     random (see `compared`); ``lasso``, the stability of lists of the lasso, as long, of the same
     halves, and ``than_lasso``, whether they agree more than these; and all of it once more for
     ``half_blocks``, the blocks of correlated genes that the lists hit (see `whole_blocks`).
+
+    ``shared`` is the mean number of genes that both lists of a pair contain, ``shared_by_chance``
+    the number expected of lists as long drawn at random (see `shared_genes`).
     """
     import pandas as pd
 
@@ -132,7 +159,8 @@ def stability_table(
             if fits is observed:
                 rows.append({**about, "stability": of_lists(lists)})
             elif np.isnan(mu):
-                rows += [{**about, **each} for each in _of_chosen(dataset, lists, fits)]
+                genes, groups = _of_chosen(dataset, lists, fits)
+                rows += [{**about, **genes, **shared_genes(lists)}, {**about, **groups}]
             else:
                 rows.append({**about, "stability": Pairs.of(lists).stability()})
     return pd.DataFrame(rows, columns=COLUMNS)
