@@ -343,10 +343,19 @@ def _named_units(sheet: Sheet, where: str) -> Iterator[Problem]:
             if LABELS[design.kind].one_of_a_group and not _alike(sheet, named, name):
                 what += "their responses differ, so that they are no group: keep one sample of each"
             else:
-                what += f"set data.group: {name}"
+                what += f"set {_setting(named, name, design)}: {name}"
                 what += "" if design.studies else " and splits.scheme: stratified_group_kfold"
             at = f"{where}, column '{name}'"
             yield Problem(at, what, "warning", "samples_of_one_unit", "data.group")
+
+
+def _setting(named: pd.DataFrame, name: str, design: Design) -> str:
+    """Return ``"data.pair"`` if each unit has one sample of each class, else ``"data.group"``."""
+    if design.classes is None or len(design.classes) != 2 or design.studies:
+        return "data.group"
+    of_unit = named.groupby(name)[design.label]
+    matched = (of_unit.size() == 2).all() and (of_unit.nunique() == 2).all()
+    return "data.pair" if matched else "data.group"
 
 
 MIN_UNITS = 6

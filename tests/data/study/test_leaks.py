@@ -218,6 +218,16 @@ def test_patients_with_several_samples_need_a_group(
     assert _warnings(study, monkeypatch, capsys) == (found if warned else [])
 
 
+def test_one_sample_of_each_class_per_patient_is_advised_as_matched_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = Study(tmp_path)
+    for row, cell in zip(study.sheet, ["patient", *(f"P{k // 2}" for k in range(12))], strict=True):
+        row.append(cell)
+    (found,) = _warnings(study, monkeypatch, capsys)
+    assert found.endswith("set data.pair: patient and splits.scheme: stratified_group_kfold")
+
+
 @pytest.mark.parametrize("alike", [False, True])
 def test_no_group_is_advised_that_survival_refuses(
     alike: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
