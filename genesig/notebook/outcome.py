@@ -115,7 +115,7 @@ class Results:
 
     @cached_property
     def verdict(self) -> str:
-        """The grade of the study, from "no evidence" to "supported in other patients"."""
+        """The conclusion, from "No evidence" to "Better than chance in external cohorts"."""
         return str(load_json(self.folder / "report_data.json")["verdict"]["grade"])
 
     @cached_property

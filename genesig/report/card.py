@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from genesig.report.methods import methods
+from genesig.report.answer.sentences import sentences
+from genesig.report.page.verdict import conclusion, headline
 from genesig.report.page.words import clean
 from genesig.report.record import Report
-from genesig.report.writeup import limits_words, results
 
 USE = (
-    "Research. It scores samples measured in the same way as the training samples: `genesig predict"
-    " results/model.json new.tsv` refuses values on another scale and says of each sample why its"
-    " score may be wrong.",
-    "It is no medical device: no decision about a patient may rest on it before it was tested in"
-    " samples like those it is to be used on. Its genes need no evidence of their own; those that"
-    " have it are the FDR-selected genes, which `--fdr-selected` scores by.",
+    "Research only: no decision about a patient may rest on this model before it was tested in an"
+    " independent cohort.",
+    "`genesig predict results/model.json new.tsv` scores samples measured in the same way as the"
+    " training samples, and refuses values on another scale. Not every gene of the model passes the"
+    " FDR; `--fdr-selected` scores with those that do.",
 )
+INTERNAL = "The accuracy is that of models built this way, not of the final model itself."
+MAX_WORDS = 250
+"""Words of the card; warnings that do not fit are in the report alone."""
 MARKS = re.compile(r"([\\`*_\[\]<>&#|])")
 
 
 def card(data: Report, title: str) -> str:
-    """Return model_card.md, whose words are those of the report.
+    """Return model_card.md: at most 250 words, taken from the first screen of the report.
 
     Parameters
     ----------
@@ -36,15 +38,28 @@ def card(data: Report, title: str) -> str:
     Mitchell et al. 2019, Model Cards for Model Reporting: its headings.
     """
     run = data["run"]
-    made = f"genesig {run['versions']['genesig']}, seed {run['seed']}."
+    made = f"genesig {run['versions']['genesig']}, seed {run['seed']}. Methods: report.html."
+    prediction, genes, *_ = sentences(data)
     parts = {
         "Intended use": USE,
-        "How well it predicts": _plain(results(data)),
-        "Limits": _plain([limits_words(data)]),
-        "How it was made": _plain([made, *methods(data)]),
+        "Conclusion": _plain([f"{conclusion(data)}. {headline(data)}"]),
+        "Accuracy": _plain([prediction.text]),
+        "Genes": _plain([genes.text]),
+        "Limits": _plain([INTERNAL]),
+        "How it was made": _plain([made]),
     }
+    head = f"# Model card: {_plain([clean(title)])[0]}"
+    for warning in _plain(data["warnings"]):
+        more = {**parts, "Limits": [*parts["Limits"], warning]}
+        if len(_joined(head, more).split()) <= MAX_WORDS:
+            parts = more
+    return _joined(head, parts) + "\n"
+
+
+def _joined(head: str, parts: Mapping[str, Sequence[str]]) -> str:
+    """Return the text of the card."""
     sections = [f"## {name}\n\n" + "\n\n".join(text) for name, text in parts.items()]
-    return "\n\n".join([f"# Model card: {_plain([clean(title)])[0]}", *sections]) + "\n"
+    return "\n\n".join([head, *sections])
 
 
 def _plain(words: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ def classes(data: Study, limits: Limits) -> Section:
     """Show the sensitivity of each class; nothing for two classes or a number."""
     names, counts = data["study"]["classes"], data["held_out"]["confusion"]
     if names is None or two(data["study"]) or counts is None:
-        return Section("classes", TITLE, part="evidence")
+        return Section("classes", TITLE, part="prediction")
     sizes = data["study"]["counts"] or []
     units = data["study"]["units"] or sizes
     rows = [_row(k, names, counts[k], sizes[k], units[k]) for k in range(len(names))]
@@ -35,7 +35,7 @@ def classes(data: Study, limits: Limits) -> Section:
         COLUMNS, rows, len(rows), shown=True,
     )  # fmt: skip
     words = [_words(names, counts), *_certain(data)]
-    return Section("classes", TITLE, words, [table], part="evidence")
+    return Section("classes", TITLE, words, [table], part="prediction")
 
 
 def _certain(data: Study) -> list[str]:

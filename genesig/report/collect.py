@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from genesig.data.quality.twins import TWINS_ADVICE
 from genesig.report import (
     enrichment,
     genome,
@@ -161,6 +162,9 @@ def collect(
 def _warnings(report: Report, dataset: Dataset, observed: Fits, said: Sequence[str]) -> list[str]:
     """Say what a careful reader should know before using the signature."""
     # Validation repeats what reading said; the row-wise steps may have more.
+    said = [
+        one for one in said if TWINS_ADVICE not in one
+    ]  # similar samples: quality says it shortly
     found = list(dict.fromkeys([*said, *map(str, dataset.provenance.get("warnings", []))]))
     for check in CHECKS:
         found += check(report)

@@ -12,10 +12,10 @@ from genesig.arrays import Array
 from genesig.data.study.pool.record import WEIGHT
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study, rounded
-from genesig.report.page.section import Limits, Section
-from genesig.report.page.tables import Column, Difference, filled_table
+from genesig.report.page.section import Limits, Paragraph, Section
+from genesig.report.page.tables import Column, Difference, difference, filled_table
 from genesig.report.page.verdict import Grade, here
-from genesig.report.page.words import clean, counted, decimal, enumerated, significant
+from genesig.report.page.words import clean, counted, enumerated, p_value, significant
 from genesig.selection.assess.held import NAME as ALONE
 from genesig.selection.assess.held import WITH_ALL
 
@@ -178,77 +178,72 @@ COLUMNS = (
 )
 
 
-def added_value(data: Covariates) -> list[str]:
-    """Say for the first screen what expression adds; nothing without covariates.
-
-    Whether expression adds is for the grade to say: this sentence has the numbers.
-    """
+def added_value(data: Covariates) -> list[Paragraph]:
+    """Say for the first screen what expression adds; nothing without covariates."""
     if "covariates" not in data:
         return []
-    d, names = data["covariates"]["alone"], enumerated(data["covariates"]["columns"])
-    if d["error"] is None or d["linear"] is None or d["low"] is None or d["high"] is None:
-        return [f"What expression adds to {names} could not be measured."]
-    found = [_added(data, names)]
-    if d["error"] > data["answer"]["error"]["chance"]:
-        found.append(f"By {names} alone the predictions were worse than guessing: so much of the"
-                     " difference is no merit of expression.")  # fmt: skip
-    return found
+    alone, names = data["covariates"]["alone"], enumerated(data["covariates"]["columns"])
+    lead = f"Beyond {names}."
+    if None in (alone["error"], alone["linear"], alone["low"], alone["high"]):
+        return [Paragraph(lead, "The added value of expression could not be measured.")]
+    said = _added(data, names)
+    if (alone["error"] or 0.0) > data["answer"]["error"]["chance"]:
+        said += f" With {names} alone, predictions were worse than chance, which inflates the gain."
+    return [Paragraph(lead, said)]
 
 
 def _added(data: Covariates, names: str) -> str:
-    """Write what was reached with expression and without, as the grade goes."""
-    it = data["covariates"]
-    d, whole = it["alone"], it["whole"]
-    listed = f"{_both(data, d, names)} ({_apart(data, d)}{_p(it['p'])})"
-    ridge = f"ridge on all genes beside {names} reached {_reached(data, whole, it['p_whole'])}"
-    alone = here(data)
-    if alone is Grade.HERE and data["verdict"]["by"] == "all genes":
-        return (f"All genes together add to {names}, while the selected ones alone do not show it:"
-                f" {ridge}; {listed}.")  # fmt: skip
-    if alone is Grade.HERE:
-        return f"Expression adds to {names}: {listed}."
-    if data["verdict"]["excludes"]:
-        known = data["verdict"]["small"] is not None
-        why = "permutations did as well too often" if known else "chance is not ruled out"
-        return f"Better with expression than with {names} alone, but {why}: {listed}."
-    if alone is Grade.WEAK:
-        return (f"Expression goes with what {names} leave open, but no better prediction was"
-                f" shown: {listed}; {ridge}.")  # fmt: skip
-    if (d["high"] or 0) < 0:
-        return (f"{names[0].upper()}{names[1:]} alone predicted better than with the selected"
-                f" genes: {listed}; {ridge}.")  # fmt: skip
-    return f"No benefit of the selected genes over {names} was shown: {listed}; {ridge}."
+    """Say what was reached without and with expression, and whether it adds to the covariates."""
+    alone, whole = data["covariates"]["alone"], data["covariates"]["whole"]
+    reached = f"{_both(data, alone, names)}. {_gain_words(data, alone)}{_association(data, names)}"
+    ridge = _ridge(data, whole, names)
+    in_study = here(data)
+    if in_study is Grade.HERE and data["verdict"]["by"] == "all genes":
+        return f"{reached} All genes together add to {names}: {ridge}"
+    if in_study is Grade.HERE or data["verdict"]["excludes"]:
+        return reached
+    return f"{reached} {ridge}"
 
 
-def _p(p: float | None) -> str:
-    return "" if p is None else f", p\u00a0=\u00a0{significant(p, 2)}"
-
-
-def _reached(data: Study, d: Difference, p: float | None) -> str:
-    """Write the error of ridge, and what it gained over the covariates alone."""
-    if d["linear"] is None:
-        return "no measurable error"
-    write = measure(data).write
-    gained = "" if d["low"] is None else f" ({_apart(data, d)}{_p(p)})"
-    return f"{write(measure(data).value(d['linear']))}{gained}"
-
-
-def _both(data: Study, d: Difference, names: str) -> str:
+def _both(data: Study, alone: Difference, names: str) -> str:
+    """Return ``"C was 0.58 with age alone and 0.62 with gene expression"``."""
     shown = measure(data)
-    write = measure(data).write
-    name = "balanced error" if data["study"]["classes"] else shown.name
-    ours, theirs = write(shown.value(d["linear"])), write(shown.value(d["error"]))
-    return f"{name} {ours} with it, {theirs} with {names} alone"
+    without, with_genes = (shown.write(shown.value(alone[key])) for key in ("error", "linear"))
+    return f"{shown.title} was {without} with {names} alone and {with_genes} with gene expression"
 
 
-def _apart(data: Study, d: Difference) -> str:
-    """Write how much smaller the error is, or how much larger R², with its interval."""
-    two = data["study"]["classes"] is not None
-    values = [d["difference"], d["low"], d["high"]]
-    value, low, high = (
-        decimal(None if v is None else 100 * v, 1) if two else decimal(v) for v in values
-    )
-    return f"difference {value}{' points' if two else ''}, 95\u00a0% CI {low} to {high}"
+def _gain_words(data: Study, gain: Difference) -> str:
+    """Return the difference with its interval, and whether that includes 0."""
+    values = [gain[key] for key in ("difference", "low", "high")]
+    value, low, high = ("" if v is None else difference(data, v) for v in values)
+    points = " points" if measure(data).share else ""
+    may_be = ", may be zero" if (gain["low"] or 0) <= 0 <= (gain["high"] or 0) else ""
+    if may_be:
+        return f"The difference, {value}{points} (95% CI {low} to {high}){may_be}."
+    worse = " in favour of the covariates alone" if (gain["high"] or 0) < 0 else ""
+    return f"The difference is {value}{points} (95% CI {low} to {high}){worse}."
+
+
+def _association(data: Covariates, names: str) -> str:
+    """Say what the permutation test of the added value shows."""
+    p = data["covariates"]["p"]
+    if p is None or data["verdict"]["small"] is None:  # too few permutations tell nothing
+        return ""
+    test = f"(permutation test of the added value, {p_value(p)})"
+    if data["verdict"]["small"]:
+        settled = here(data) is Grade.HERE and data["verdict"]["by"] == "genes"
+        more = "" if settled else " How much it improves prediction is not established."
+        return f" Expression is associated with the outcome beyond {names} {test}.{more}"
+    return f" No association of expression beyond {names} was shown {test}."
+
+
+def _ridge(data: Study, whole: Difference, names: str) -> str:
+    """Return what ridge on all genes beside the covariates reached."""
+    if whole["linear"] is None:
+        return f"Ridge on all genes beside {names} could not be measured."
+    shown = measure(data)
+    reached = shown.write(shown.value(whole["linear"]))
+    return f"Ridge on all genes beside {names} reached {reached}. {_gain_words(data, whole)}"
 
 
 def covariates(data: Covariates, limits: Limits) -> Section:
@@ -263,16 +258,17 @@ def covariates(data: Covariates, limits: Limits) -> Section:
         if it["missing"]
         else ""
     )
-    verb = "is" if len(it["columns"]) == 1 else "are"
+    subject = "it is" if len(it["columns"]) == 1 else "they are"
     tested = "" if it["p_whole"] is None else "; its p is that of the global test of all genes"
-    first = added_value(data)
+    first = [paragraph.text for paragraph in added_value(data)]
     ridge = f" Ridge uses all genes, so that what it adds is no matter of one list{tested}."
     words = [
         *first,
-        f"Held fixed: {names}, which {verb} in every model without a penalty. Genes are selected"
+        f"Models are adjusted for {names}: {subject} in every model without a penalty. Genes are"
+        f" selected"
         f" for what they add; a gene that only follows {names} adds nothing.{_curved(it)}{filled}"
         " The comparison uses the same splits, and its interval the differences of samples and of"
-        f" repeats.{ridge if any('ridge' in one for one in first) else ''}",
+        f" repeats.{ridge if any('Ridge' in words for words in first) else ''}",
     ]
     rows = [
         [one["name"], one["reference"], one["weight"], one["per_sd"], one["mean"], one["low"],
@@ -287,7 +283,7 @@ def covariates(data: Covariates, limits: Limits) -> Section:
     )
     return Section(
         "covariates", TITLE, words,
-        [filled_table("covariates", caption, COLUMNS, rows, limits.table_rows)], part="evidence",
+        [filled_table("covariates", caption, COLUMNS, rows, limits.table_rows)], part="prediction",
     )  # fmt: skip
 
 
@@ -322,7 +318,7 @@ def held_sentences(data: Covariates) -> list[str]:
             " Braak 1992), so that the null hypothesis is that expression adds nothing to"
             f" {names}. All genes together were tested by the global test (Goeman et al. 2004)"
             " under the same permutations. Expression is said to add something where the interval"
-            " excludes 0 and p ≤ .05."
+            " excludes 0 and p ≤ 0.05."
         )
     weights = data["config"]["data"]["weights"]
     if weights == "balanced":

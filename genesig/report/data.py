@@ -218,8 +218,8 @@ def batch_words(data: Study) -> list[str]:
     if not data["study"]["classes"] or it["association"] is None:
         scale = ""
     words = (
-        "The more a batch goes with the label, the more of what predicts the label may be the batch"
-        f" itself; here, {_measured(it)}{scale}."
+        "The more a batch is associated with the label, the more of the prediction may rest on the"
+        f" batch itself; here, {_measured(it)}{scale}."
     )
     if it["combat"] and it["too_few"]:
         words += (
@@ -375,7 +375,7 @@ def study(data: Study, limits: Limits) -> Section:
     items: list[Item] = [Facts("study", "Study", _facts(data)), *batch_table(data, limits)]
     if dropped:
         items.append(_dropped(dropped, limits))
-    return Section("data", "Data and design", words, items)
+    return Section("data", "Data and design", words, items, part="patients", folded=True)
 
 
 def _facts(data: Study) -> list[tuple[str, str]]:

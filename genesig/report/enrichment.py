@@ -175,7 +175,7 @@ def enrichment(data: Enrichment, limits: Limits) -> Section:
     items.append(packed_table(data, "enrichment_ranking", caption, limits.table_rows, search=True,
                               without=("about",)))  # fmt: skip
     words = [_chosen(it), _ranked(data, it), _caution(data)]
-    return Section("enrichment", TITLE, [text for text in words if text], items, part="signature",
+    return Section("enrichment", TITLE, [text for text in words if text], items, part="genes",
                    folded=True, files=["enrichment.tsv"])  # fmt: skip
 
 
@@ -243,7 +243,7 @@ def _caution(data: Enrichment) -> str:
         f"Sets are those of {clean(PurePath(file).name)} with {settings['smallest']} to"
         f" {settings['largest']} measured genes, several probes of a gene counted once. p over all"
         " sets is the share of permuted labels under which any set is as far from chance: where"
-        " nothing is to be found, either test names a set in at most 5\u00a0% of studies. A set so"
+        " nothing is to be found, either test names a set in at most 5% of studies. A set so"
         " named need not predict, nor be the cause."
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from genesig.report.answer.sentences import sentences
-from genesig.report.page.verdict import grade, headline
+from genesig.report.page.verdict import conclusion, headline
 from genesig.report.record import VERSION
 from genesig.results import load_json
 
@@ -18,5 +18,5 @@ def finished(folder: str | Path) -> str:
     value = load_json(data)
     if value["version"] != VERSION or page.stat().st_mtime < data.stat().st_mtime:
         return ""
-    graded = f"{grade(value).value.capitalize()}. {headline(value)}"
-    return "\n".join([f"Report: {page}", graded, *sentences(value)[:-1]])
+    concluded = f"{conclusion(value)}. {headline(value)}"
+    return "\n".join([f"Report: {page}", concluded, *map(str, sentences(value)[:2])])

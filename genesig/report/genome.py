@@ -264,7 +264,7 @@ def genome(data: Genome, limits: Limits) -> Section:
             "Stretches of the final model: neighbours among the measured genes of a chromosome."
         )
         items.append(packed_table(data, "stretches", caption, limits.table_rows, search=True))
-    return Section("genome", TITLE, [_found(it), *_how(data)], items, part="signature")
+    return Section("genome", TITLE, [_found(it), *_how(data)], items, part="genes")
 
 
 def _found(it: GenomeRecord) -> str:

@@ -30,7 +30,7 @@ def omics(data: Study, limits: Limits) -> Section:
         Column("over splits from", "count"), Column(TO, "count"),
         Column(f"{shown.title} without it", "number", "In the first row with all omics"),
         Column(FROM, "number"), Column(TO, "number"),
-        Column("Adds", "signed", "Error without it less the error with all, on the same samples"),
+        Column("Adds", "signed", "By all omics above those without it, on the same samples"),
         Column(FROM, "signed"), Column(TO, "signed"),
     )  # fmt: skip
     keys = ("genes", "listed", "factor", "factor_low", "factor_high")
@@ -39,7 +39,7 @@ def omics(data: Study, limits: Limits) -> Section:
              for row in rows]  # fmt: skip
     caption = "All omics, and the whole procedure again without each on the same splits."
     table = filled_table(NAME, caption, columns, cells, limits.table_rows, file=f"{NAME}.tsv")
-    return Section(NAME, TITLE, [_sentence(data, rows[1:])], [table], part="evidence")
+    return Section(NAME, TITLE, [_sentence(data, rows[1:])], [table], part="prediction")
 
 
 def _added(row: Row) -> list[float | None]:
@@ -50,7 +50,7 @@ def _sentence(data: Study, rows: Sequence[Row]) -> str:
     """Say which omics add something to the others, which take away, and which neither."""
     known = [row for row in rows if None not in _added(row)]
     if not known:
-        return "What each omic adds to the others could not be measured."
+        return "The contribution of each omic could not be measured."
     found = grade(data) is not Grade.NONE  # else all of them together are not told from chance
     adds = [row for row in known if found and row["added_low"] > 0]
     harms = [row for row in known if found and row["added_high"] < 0]
@@ -70,12 +70,12 @@ def _sentence(data: Study, rows: Sequence[Row]) -> str:
 
 def _told(data: Study, row: Row) -> str:
     """Write an omic with what it adds: points of an error, or a difference of R² or C."""
-    points = measure(data).better == "smaller"
+    points = measure(data).share
     value, low, high = (
         decimal(None if v is None else 100 * v, 1) if points else decimal(v) for v in _added(row)
     )
     unit = " points" if points else ""
-    return f"{clean(row['name'])} ({value}{unit}, 95\u00a0% CI {low} to {high})"
+    return f"{clean(row['name'])} ({value}{unit}, 95% CI {low} to {high})"
 
 
 def sentences(data: Study) -> Iterator[str]:

@@ -102,7 +102,7 @@ def draw_subgroups(rows: Sequence[Row], shown: Measure) -> Figure:
                     (row["low"], row["high"]), INK if y else OWN, "s" if y else "D", bold=not y)
         for y, row in enumerate(rows)
     ]  # fmt: skip
-    label = f"{shown.name} on held-out samples ({shown.better} is better)"
+    label = f"{shown.name} on held-out samples"
     figure, ax = charts.forest(lines, label, at=rows[0]["value"])
     ax.axvline(shown.chance, color=MUTED, lw=0.9, dashes=(1, 2), zorder=0.5)
     low, high = ax.get_xlim()
@@ -121,20 +121,18 @@ MOST_ROWS = 40
 FLOW = (Column("Step", "text"), Column("Samples", "integer"), Column("Genes", "integer"))
 NEEDS = (Column("Measure", "text"), Column("If it is", "text"), Column("Its value", "number"),
          Column("Patients", "integer"), Column("Events, or rarer class", "integer"))  # fmt: skip
-OF_CLASSES = (
-    "Whether probabilities are right: at least 100 samples of each class are usually advised."
-)
+OF_CLASSES = "To check calibration, plan at least 100 patients of each class."
 CALIBRATION = ByKind({
     "classification": OF_CLASSES,
     SEVERAL: OF_CLASSES,
-    "survival": "Whether risks are right: at least 100 events are usually advised.",
+    "survival": "To check calibration, plan at least 100 events.",
     "regression": "With fewer than 234 patients the standard deviation of the response is not known"
-    " to within 10\u00a0%.",
+    " to within 10%.",
 })  # fmt: skip
 
 NOT_YET = (
-    "No number is given: as long as chance is not ruled out here, more samples of this kind come"
-    " before a validation."
+    "No number is given: as long as chance is not ruled out, more patients in this study come"
+    " before a validation study."
 )
 
 
@@ -148,7 +146,7 @@ def studied(data: Patients, limits: Limits) -> Section:
     items = [one for one, told in ((_table_one(rows), True), (flow, len(steps) > 2))
              if told and one.rows]  # fmt: skip
     words = " ".join(_who(data, rows))
-    return Section("patients", "Who was studied", [words], items, part="evidence")
+    return Section("patients", "Who was studied", [words], items, part="patients")
 
 
 def _who(data: Patients, rows: Sequence[Row]) -> Iterator[str]:
@@ -215,10 +213,10 @@ def _cell(row: Row) -> str:
 
 def next_study(data: Patients, limits: Limits) -> Section:
     """Say how many patients a validation needs, or that it is not what comes next."""
-    title = "Patients needed for a validation"  # an AUC of 1 has no error, and tells nothing of n
+    title = "Size of a validation study"  # an AUC of 1 has no error, and tells nothing of n
     rows = [row for row in records(data["tables"]["next_study"]) if row["samples"]]
     if not rows or grade(data) is Grade.NONE:
-        return Section("next-study", title, [NOT_YET], part="evidence", folded=True)
+        return Section("next-study", title, [NOT_YET], part="prediction", folded=True)
     heads = NEEDS if rows[0]["events"] is not None else NEEDS[:-1]
     cells = [[row["measure"], "as measured" if row["basis"] == "value" else "the lower limit",
               row["value"], row["samples"], row["events"]] for row in rows]  # fmt: skip
@@ -226,15 +224,15 @@ def next_study(data: Patients, limits: Limits) -> Section:
     own = [f"{_need(data, row)} if it is {decimal(row['value'])} as here, and " for row in rows
            if row["measure"] == safe["measure"] and row["basis"] == "value"]  # fmt: skip
     words = (
-        f"To know {clean(safe['measure'])} to within ±0.05 (95\u00a0% CI), a study of other"
-        f" patients needs {''.join(own)}{_need(data, safe)} if it is {decimal(safe['value'])}, the"
-        " lower limit here."
+        f"To estimate the {clean(safe['measure'])} to ±0.05 (95% CI), a validation study needs"
+        f" {''.join(own)}{_need(data, safe)}, assuming a true value of"
+        f" {decimal(safe['value'])} (lower limit here)."
         f" {CALIBRATION[data['study']['task']]}"
     )
     table = filled_table("next-study", "Patients needed for an interval of ±0.05.", heads,
                          [row[: len(heads)] for row in cells], limits.table_rows)  # fmt: skip
-    return Section("next-study", title, [words], [table] if len(rows) > 1 else [], part="evidence",
-                   folded=True, files=["next_study.tsv"])  # fmt: skip
+    return Section("next-study", title, [words], [table] if len(rows) > 1 else [],
+                   part="prediction", folded=True, files=["next_study.tsv"])  # fmt: skip
 
 
 def _need(data: Patients, row: Row) -> str:
@@ -250,12 +248,18 @@ RATIOS = (Column("Adjusted for", "text"), Column("Value", "number"),
 PARTS = (Column("Subgroup", "text"), Column("Samples", "integer"), Column("Events", "integer"))
 
 
+EFFECTS = ByKind({
+    "classification": "Odds ratio of the score", SEVERAL: "Odds ratio of the score",
+    "survival": "Hazard ratio of the score", "regression": "Slope of the score",
+})  # fmt: skip
+
+
 def score_effect(data: Patients, limits: Limits) -> Section:
     """Show the odds ratio, hazard ratio or slope of the held-out score, alone and adjusted."""
-    title = "Effect of the score"
+    title = EFFECTS[data["study"]["task"]]
     rows = [row for row in records(data["tables"]["score_effect"]) if row["value"] is not None]
     if not rows:
-        return Section("score-effect", title, part="evidence")
+        return Section("score-effect", title, part="prediction")
     several = len({row["class"] for row in rows}) > 1
     held = enumerated(data["config"]["data"]["covariates"] or ["nothing"])
     cells = [[clean(row["class"]), held if row["adjusted"] == "yes" else "nothing", row["value"],
@@ -271,7 +275,7 @@ def score_effect(data: Patients, limits: Limits) -> Section:
     words += [] if several else _not_both(data, rows[0])
     words.append(_of_what(data))
     return Section("score-effect", title, [" ".join(words)], [table] if len(rows) > 1 else [],
-                   part="evidence", folded=True, files=["score_effect.tsv"])  # fmt: skip
+                   part="prediction", folded=True, files=["score_effect.tsv"])  # fmt: skip
 
 
 def _not_both(data: Patients, row: Row) -> list[str]:
@@ -282,11 +286,13 @@ def _not_both(data: Patients, row: Row) -> list[str]:
     apart, better = not row["low"] <= none <= row["high"], error["high"] < error["chance"]
     if apart == better:
         return []
-    ours, theirs = ("excludes", "includes") if apart else ("includes", "excludes")
+    name, includes = measure(data).name, f"its CI includes {none:g}"
+    uncertain = f"This effect is uncertain ({includes}) although the {name} exceeds chance"
+    if apart:
+        uncertain = f"This effect excludes {none:g} although the CI of the {name} includes chance"
     return [
-        f"This interval {ours} {none:g}, that of the {measure(data).name} {theirs} guessing: one"
-        " asks how far the scores lie apart, the other how well they predict, and so few samples"
-        " settle only one of the two. The grade goes by the error."
+        f"{uncertain}: with so few patients the two can disagree. The conclusion is based on the"
+        f" {name}."
     ]
 
 
@@ -297,7 +303,7 @@ def _of_what(data: Patients) -> str:
         "Each test set has one sample, so that scores of different models are compared, and the"
         " interval is somewhat short."
         if alone
-        else "Only samples of one test set are compared, which one model scored."
+        else "Only samples scored by the same model are compared."
     )
     return (
         f"{compared} The interval is for scores of models built in this way, over samples and"
@@ -322,7 +328,7 @@ def subgroups(data: Patients, limits: Limits) -> Section:
     title, shown = "Error in subgroups", measure(data)
     rows = [_measured(row, shown) for row in records(data["tables"]["subgroups"])]
     if len(rows) < 2 or rows[0]["value"] is None or grade(data) is Grade.NONE:
-        return Section("subgroups", title, part="evidence")
+        return Section("subgroups", title, part="prediction")
     write = measure(data).write
     columns = enumerated(list(dict.fromkeys(row["column"] for row in rows[1:])))
     words = (
@@ -340,7 +346,7 @@ def subgroups(data: Patients, limits: Limits) -> Section:
         "subgroups", "The same in numbers.", heads, [[row[key] for key in keys] for row in rows],
         limits.table_rows, file="subgroups.tsv",
     )  # fmt: skip
-    return Section("subgroups", title, [words], [_forest(rows, shown), table], part="evidence",
+    return Section("subgroups", title, [words], [_forest(rows, shown), table], part="prediction",
                    folded=True)  # fmt: skip
 
 
@@ -359,7 +365,7 @@ def _forest(rows: list[Row], shown: Measure) -> Picture:
         data=columns_of(rows, "name", "samples", "value", "low", "high"),
         title=f"{shown.title} in subgroups",
         description="; ".join(f"{row['name']} {decimal(row['value'])}" for row in rows),
-        caption="Held-out samples of each subgroup, with 95 % CI. Dashed line: all samples; dotted"
+        caption="Held-out samples of each subgroup, with 95% CI. Dashed line: all samples; dotted"
         f" line: {decimal(shown.chance)}, no information.",
     )
 
@@ -399,7 +405,7 @@ def sentences(data: Patients) -> list[str]:
             " number."
         )
     if tables["next_study"]["total"]:
-        found.append(f"The size of a validation gives a 95\u00a0% CI of ±0.05 ({NEXT[task]}).")
+        found.append(f"The size of a validation gives a 95% CI of ±0.05 ({NEXT[task]}).")
     return found
 
 

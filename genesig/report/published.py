@@ -13,7 +13,7 @@ from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import INK, OTHER, OWN, WIDE, rule, sheet
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import FROM, TO, Column, Row, filled_table, records
+from genesig.report.page.tables import FROM, TO, Column, Row, filled_table, records, turned
 from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ NAME = "published"
 TABLES = SHOWN = (NAME,)
 TEXT = ("name",)
 MIDDLE = (2.5, 97.5)
-"""Percentiles between which 95 % of the random lists lie."""
+"""Percentiles between which 95% of the random lists lie."""
 
 
 def published(data: Study, limits: Limits) -> Section:
@@ -36,22 +36,21 @@ def published(data: Study, limits: Limits) -> Section:
     named = [row for row in rows if row["row"] != "random" and row["error"] is not None]
     if not named or named[0]["row"] == NAME or not drawn:
         return Section(
-            NAME, TITLE, ["The error of this signature is not defined."], part="evidence"
+            NAME, TITLE, ["The error of this signature is not defined."], part="prediction"
         )
     columns = (
         Column("Signature", "name"), Column("Genes", "count", "In the study"),
         Column(shown.title, "number"), Column(FROM, "number"), Column(TO, "number"),
-        Column("Difference", "number", "Of the error to genesig, on the same samples"),
+        Column("Difference", "number", "Less that of genesig, on the same samples"),
         Column(FROM, "number"), Column(TO, "number"),
         Column("Random lists", "share", "That are at least as good"),
     )  # fmt: skip
-    ends = ("difference", "difference_low", "difference_high", "as_good")
     cells = [[row["name"], row["genes"], shown.value(row["error"]), *shown.interval(row),
-              *(row[key] for key in ends)] for row in named]  # fmt: skip
+              *turned(row), row["as_good"]] for row in named]  # fmt: skip
     caption = "Each signature refitted on the training samples of each split, lam by inner folds."
     table = filled_table(NAME, caption, columns, cells, limits.table_rows, file=f"{NAME}.tsv")
     words = [_place(named[0], drawn, shown)]
-    return Section(NAME, TITLE, words, [_picture(named, drawn, shown), table], part="evidence")
+    return Section(NAME, TITLE, words, [_picture(named, drawn, shown), table], part="prediction")
 
 
 def _place(own: Row, drawn: Sequence[float], shown: Measure) -> str:
@@ -59,7 +58,7 @@ def _place(own: Row, drawn: Sequence[float], shown: Measure) -> str:
     return (
         f"Of {counted(len(drawn), 'random list')} of as many genes as the lists of the splits"
         f" ({significant(own['genes'], 2)} on average), {percent(own['as_good'], 1)} reach"
-        f" {shown.as_good} than this signature ({decimal(shown.value(own['error']))}); 95\u00a0% of"
+        f" {shown.as_good} than this signature ({decimal(shown.value(own['error']))}); 95% of"
         f" them lie between {decimal(low)} and {decimal(high)}."
     )
 
@@ -80,7 +79,7 @@ def _picture(named: Sequence[Row], drawn: Sequence[float], shown: Measure) -> Pi
         description=f"{shown.name} of {counted(len(drawn), 'random list')}; {told}.",
         caption=f"Grey: how many random lists reach a {shown.name}; each has in every split as many"
         " genes as the list chosen there. Below: this and published ones, dots with"
-        " 95\u00a0% CI. Dashed: guessing.",
+        " 95% CI. Dashed: chance.",
     )  # fmt: skip
 
 
@@ -101,7 +100,7 @@ def _among(named: Sequence[Row], drawn: Sequence[float], shown: Measure) -> Figu
     below.set_ylim(len(named) - 0.4, -0.6)
     for ax in (above, below):
         rule(ax, x=shown.chance)
-    below.set_xlabel(f"{shown.name} ({shown.better} is better; dashed: chance)")
+    below.set_xlabel(f"{shown.name} (dashed: chance)")
     below.tick_params(axis="y", length=0)
     return figure
 

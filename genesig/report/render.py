@@ -28,6 +28,7 @@ from genesig.report.page.section import (
     labels,
     outline,
     rows,
+    without_pictures,
 )
 from genesig.report.page.shared import shared
 from genesig.report.page.style import STYLE, in_panel
@@ -40,16 +41,17 @@ from genesig.results import save_text
 from genesig.results.files import whole_file
 
 CHOICE = (
-    ("forest",),
-    ("roc", "survival_curves", "observed_predicted", "confusion"),
-    ("null",),
-    ("volcano",),
-    ("heat_map",),
+    ("held_out_scores", "survival_curves", "observed_predicted", "confusion", "studies_forest"),
+    ("gene_frequencies", "studies_genes"),
+    ("controls",),
+    ("roc", "beyond_covariates"),
     ("brevity",),
-    ("waterfall",),
+    ("null",),
+    ("heat_map",),
+    ("volcano",),
     ("subgroups",),
 )
-"""Names of pictures, one of each row: error, prediction, chance, genes, values, length."""
+"""Names of pictures, one of each row: patients, genes, other methods, accuracy by length."""
 MOST, COLUMNS = 6, 2
 WIDTH, ROW = 178 / 25.4, 2.35
 """Inches: a page of a journal, and one row of panels."""
@@ -72,7 +74,8 @@ def composite(data: Report, limits: Limits) -> Composite | None:
     """Draw what the page has pictures for as panels; None where it has none."""
     shown: dict[str, Picture] = {}
     with undrawn() as draws:
-        found = [summary(data).items, *(each(write(data, limits).items) for write in writers(data))]
+        sections = [write(data, limits) for write in writers(data)]
+        found = [summary(data, limits).items, *(each(section.items) for section in sections)]
         shown |= {item.name: item for items in found for item in items if isinstance(item, Picture)}
     names = [there[0] for row in CHOICE if (there := [name for name in row if name in shown])]
     if not (names := names[:MOST]):
@@ -160,8 +163,10 @@ def render(
         )
     limits = Limits(top_genes, table_rows)
     found, one = _drawn(data, limits, processes)
-    parts = outline([section for section in found if not section.empty])
-    first = summary(data)
+    first = summary(data, limits)
+    shown = {image.name for image in first.items}
+    sections = [without_pictures(section, shown) for section in found]
+    parts = outline([section for section in sections if not section.empty])
     items = [*first.items, *(i for part in parts for s in part.sections for i in each(s.items))]
     numbers = labels(first.items, parts)
     css = Asset.of("".join(map(_text, STYLES)))
@@ -179,12 +184,13 @@ def render(
         js=js,
     )
     folder = Path(figures_dir)
-    for item in items:
-        if isinstance(item, Picture):
-            save_text(folder / f"{item.name}.svg", item.svg + "\n")
-            save_text(folder / "85mm" / f"{item.name}.svg", item.column + "\n")
-            words = _CAPTION.format(numbers[anchor(item)], item.title, item.caption)
-            save_text(folder / "captions" / f"{item.name}.html", words)
+    beside = [image for section in sections for image in section.pictures]
+    for image in [*(item for item in items if isinstance(item, Picture)), *beside]:
+        save_text(folder / f"{image.name}.svg", image.svg + "\n")
+        save_text(folder / "85mm" / f"{image.name}.svg", image.column + "\n")
+        number = numbers.get(anchor(image), "Figure beside the page")
+        words = _CAPTION.format(number, image.title, image.caption)
+        save_text(folder / "captions" / f"{image.name}.html", words)
     if one is not None:
         _save_composite(one, folder)
     save_text(folder / "references.bib", bibtex(references(data)) + "\n")
@@ -235,11 +241,18 @@ def _environment() -> Environment:
     environment.filters["anchor"] = anchor
     environment.filters["rows"] = rows
     environment.filters["rowcount"] = lambda count: f"({counted(count, 'row')})"
+    environment.filters["number"] = lambda number: f"{number:,}"
+    environment.filters["morefiles"] = more_files
     environment.filters["broken"] = broken
     # Pictures come from matplotlib, whose text is escaped where it is written.
     environment.filters["drawn"] = lambda image: Markup(image.svg)
     environment.filters["column"] = lambda image: Markup(image.column)
     return environment
+
+
+def more_files(section: Section) -> list[str]:
+    """Return the tables and the figures beside the page that belong to a section."""
+    return [*section.files, *(f"figures/{image.name}.svg" for image in section.pictures)]
 
 
 LONG = 16

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from genesig.report.answer.checks import Check, checks
+from genesig.report.answer.figures import Strip
 from genesig.report.answer.other_methods import other_method
 from genesig.report.answer.section import (
-    MOST_NAMED,
-    GeneChip,
     Tile,
-    chips_title,
-    gene_chips,
+    beyond_covariates,
+    gene_frequencies,
+    held_out_scores,
     note,
-    overview,
+    permuted_accuracies,
     tiles,
 )
-from genesig.report.answer.sentences import Light, finding, lights, nothing_found, rules, sentences
+from genesig.report.answer.sentences import rules, sentences
 from genesig.report.classes import classes
 from genesig.report.covariates import added_value, covariates
 from genesig.report.data import reproducibility, study
@@ -34,9 +35,12 @@ from genesig.report.genome import genome
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear
 from genesig.report.omics import omics
-from genesig.report.page.section import Limits, Section
+from genesig.report.page.measure import held, subject_noun, two
+from genesig.report.page.section import Limits, Paragraph, Section
+from genesig.report.page.style import MUTED
 from genesig.report.page.svg import Picture
-from genesig.report.page.verdict import Grade, grade
+from genesig.report.page.verdict import Grade, conclusion, external_status, grade, headline
+from genesig.report.page.words import clean, counted
 from genesig.report.patients import next_study, score_effect, studied, subgroups
 from genesig.report.prediction.decision import decisions
 from genesig.report.prediction.section import (
@@ -50,92 +54,160 @@ from genesig.report.published import published
 from genesig.report.quality.section import quality
 from genesig.report.record import Report
 from genesig.report.sets import in_sets, sets
-from genesig.report.studies import studies, unseen
+from genesig.report.studies import left_out_badge, studies, unseen
 from genesig.report.survival import survival
 from genesig.report.writeup import limitations, results_paragraph, tripod
+from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
 
-FIRST_SCREEN: tuple[Callable[[Report], list[str]], ...] = (
-    finding,
-    elsewhere,
+FIRST_SCREEN: tuple[Callable[[Report], list[Paragraph]], ...] = (
     sentences,
-    other_method,
     unseen,
+    elsewhere,
     added_value,
+    other_method,
     in_sets,
-    nothing_found,
 )
 NOTE: tuple[Callable[[Report], list[str]], ...] = (note, caution)
+MAX_WARNINGS = 2
+"""Warnings of the first screen; all of them are under Limits."""
+DRAWN_FIRST: ByKind[tuple[Callable[[Report, Limits], Section], str]] = ByKind({
+    "classification": (performance, "confusion"),
+    SEVERAL: (performance, "confusion"),
+    "regression": (performance, "observed_predicted"),
+    "survival": (survival, "survival_curves"),
+})  # fmt: skip
+"""The section and the picture of the first screen by kind of outcome, other than two classes."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The first screen: the finding and its grade, its numbers, lights, genes and one picture."""
+    """The first screen: the conclusion, numbers, two figures, checks, what to heed."""
 
     grade: Grade
-    sentences: Sequence[str]
+    about: str
+    badges: Sequence[str]
+    headline: str
+    paragraphs: Sequence[Paragraph]
     tiles: Sequence[Tile]
-    lights: Sequence[Light]
-    rules: str
-    chips: Sequence[GeneChip]
-    chips_title: str
-    more_genes: int
     items: Sequence[Picture]
+    genes: str
+    checks: Sequence[Check]
+    rules: str
+    warnings: Sequence[str]
+    more_warnings: int
     note: str
 
 
-def summary(data: Report) -> Summary:
+def summary(data: Report, limits: Limits) -> Summary:
     """Return what stands on the first screen."""
+    graded = grade(data)
+    badges = [conclusion(data), *([left_out_badge(data)] if graded is not Grade.NONE else ())]
+    badges += [external_status(data)] if len(badges) == 1 or not badges[1] else []
+    several_genes = graded is not Grade.NONE and data["answer"]["size"] > 1
+    warnings = data["warnings"]
     return Summary(
-        grade(data),
-        [said for say in FIRST_SCREEN for said in say(data)],
+        graded,
+        _about(data),
+        [badge for badge in badges if badge],
+        headline(data),
+        [paragraph for say in FIRST_SCREEN for paragraph in say(data)],
         tiles(data),
-        lights(data),
+        first_figures(data, limits),
+        f"All {data['answer']['size']} genes" if several_genes else "",
+        checks(data),
         rules(data),
-        gene_chips(data),
-        chips_title(data),
-        max(0, data["answer"]["size"] - MOST_NAMED) * (grade(data) is not Grade.NONE),
-        overview(data),
-        " ".join(said for say in NOTE for said in say(data)),
+        warnings[:MAX_WARNINGS],
+        len(warnings[MAX_WARNINGS:]),
+        " ".join(words for say in NOTE for words in say(data)),
     )
+
+
+def _about(data: Report) -> str:
+    """Return ``"38 patients (27 ALL, 11 AML)"``."""
+    facts = data["study"]
+    sizes = ""
+    if facts["classes"] and facts["counts"]:
+        pairs = zip(facts["counts"], facts["classes"], strict=True)
+        sizes = f" ({', '.join(f'{count} {clean(name)}' for count, name in pairs)})"
+    return f"{counted(facts['samples'], subject_noun(data))}{sizes}"
+
+
+def first_figures(data: Report, limits: Limits) -> list[Picture]:
+    """Return the figures of the first screen: patients, then genes; chance without evidence."""
+    if grade(data) is Grade.NONE:
+        return [image for image in (permuted_accuracies(data),) if image is not None]
+    if data["studies"] is not None:
+        return _pictures(studies(data, limits))
+    return [image for image in (_of_patients(data, limits), gene_frequencies(data))
+            if image is not None]  # fmt: skip
+
+
+def _of_patients(data: Report, limits: Limits) -> Picture | None:
+    """Return Figure 1 of a study that has evidence."""
+    if held(data):
+        return beyond_covariates(data)
+    if two(data["study"]):
+        return held_out_scores(data, _cohort_strip(data))
+    section, name = DRAWN_FIRST[data["study"]["task"]]
+    found = _pictures(section(data, limits))
+    return next((image for image in found if image.name == name), None)
+
+
+def _pictures(section: Section) -> list[Picture]:
+    return [item for item in section.items if isinstance(item, Picture)]
+
+
+def _cohort_strip(data: Report) -> Strip | None:
+    """Return the row of the first external cohort without training samples."""
+    for cohort in data["external"]:
+        if not cohort["seen_before"] and cohort["points"]:
+            points = cohort["points"]
+            return Strip(
+                clean(cohort["name"]), counted(cohort["samples"], "sample"), MUTED,
+                [point["score"] for point in points], [clean(point["sample"]) for point in points],
+                [bool(point["wrong"]) for point in points],
+            )  # fmt: skip
+    return None
 
 
 # In the order of the page; each names the part that it belongs to.
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "external": external,
-    "signature": signature,
-    "cards": cards,
-    "genome": genome,
-    "expression": expression,
-    "single-genes": single_genes,
-    "enrichment": enrichment,
-    "patients": studied,
-    "performance": performance,
     "studies": studies,
-    "classes": classes,
-    "covariates": covariates,
-    "omics": omics,
-    "decisions": decisions,
-    "survival": survival,
-    "score-effect": score_effect,
-    "subgroups": subgroups,
-    "samples": samples,
-    "chance": chance,
-    "controls": controls,
-    "published": published,
+    "expression": expression,
+    "signature": signature,
     "brevity": brevity,
     "blocks": blocks,
+    "cards": cards,
+    "single-genes": single_genes,
+    "enrichment": enrichment,
+    "genome": genome,
     "sets": sets,
-    "nonlinear": nonlinear,
+    "performance": performance,
+    "survival": survival,
+    "classes": classes,
+    "samples": samples,
+    "covariates": covariates,
+    "omics": omics,
+    "controls": controls,
+    "published": published,
+    "decisions": decisions,
+    "score-effect": score_effect,
+    "subgroups": subgroups,
+    "chance": chance,
     "next-study": next_study,
+    "patients": studied,
+    "data": study,
+    "quality": quality,
     "results": results_paragraph,
     "methods": methods_section,
     "limits": limitations,
     "references": references_section,
     "tripod": tripod,
-    "reproducibility": reproducibility,
-    "data": study,
-    "quality": quality,
+    "nonlinear": nonlinear,
     "selection": model_selection,
+    "reproducibility": reproducibility,
 }
 
 

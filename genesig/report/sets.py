@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
 from genesig.report.page.record import P, Study, rounded, rounded_row
-from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import OWN, PAPER, RULE
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import (
@@ -189,16 +189,16 @@ def sets(data: Sets, limits: Limits) -> Section:
             "Genes of the sets of the final model, and their weight in the set's part of the score."
         )
         items.append(packed_table(data, "sets_genes", caption, limits.table_rows, search=True))
-    return Section("sets", TITLE, words, items, part="stability", folded=True,
+    return Section("sets", TITLE, words, items, part="genes", folded=True,
                    files=["sets_scores.tsv"])  # fmt: skip
 
 
-def in_sets(data: Sets) -> list[str]:
-    """Return one sentence for the first screen, or nothing."""
+def in_sets(data: Sets) -> list[Paragraph]:
+    """Return a paragraph for the first screen; nothing without gene sets."""
     it = data["sets"]
     if it is None:
         return []
-    return [f"{compared(data, it['difference'])}. {_often(data, it)}"]
+    return [Paragraph("Gene sets.", f"{compared(data, it['difference'])}. {_often(data, it)}")]
 
 
 def compared(data: Study, d: Difference) -> str:

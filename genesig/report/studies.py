@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
 from genesig.report.page.record import Study, plain, rounded
-from genesig.report.page.section import Item, Limits, Section
+from genesig.report.page.section import Item, Limits, Paragraph, Section
 from genesig.report.page.style import INK, OWN, POSITIVE
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Column, Table, columns_of, filled_table
 from genesig.report.page.words import (
+    between,
     clean,
+    confidence,
     counted,
     decimal,
     enumerated,
     in_words,
     percent,
     shorten,
-    signed,
+    span,
 )
 from genesig.response.known import ByKind
 from genesig.selection.studies.meta_analysis import EFFECTS
@@ -145,8 +147,8 @@ def draw_forest(it: StudiesRecord, chance: float) -> Figure:
     lines += [charts.Line("mean", None, (None, None))] * (value is not None and low is not None)
     ahead = len(lines)
     known = None not in it["next"]
-    lines += [charts.Line("the next study", None, (None, None))] * known
-    label = f"{it['measure']} (larger is better; dashed: chance)"
+    lines += [charts.Line("a further study", None, (None, None))] * known
+    label = f"{it['measure']} (dashed: chance)"
     figure, ax = charts.forest(lines, label, at=chance)
     for y, one in enumerate(each):
         if one["value"] is not None:
@@ -206,26 +208,56 @@ OF_GENE = {
 }  # fmt: skip
 
 
-def unseen(data: Studies) -> list[str]:
-    """Return the sentence of the first screen; nothing where there is one study."""
-    it = data["studies"]
-    if it is None:
+def unseen(data: Studies) -> list[Paragraph]:
+    """Return what was reached in left-out studies; nothing if there is one study."""
+    record = data["studies"]
+    if record is None:
         return []
-    value, low, high = it["mean"]
+    value, low, high = record["mean"]
     if value is None:
-        return ["In none of the studies could the signature be tested."]
-    where = "In a study it had not seen" if it["whole"] else "In held-out samples of each study"
-    reached = f"{it['measure']} {decimal(value)}{_ends(low, high)}"
-    few = "; a range for the next study takes three of them"
-    ahead = few if it["next"][0] is None else f"; the next study may lie between {_range(it)}"
-    odd = [one["name"] for one in it["studies"] if one["apart"]]
-    differ = "differs" if len(odd) == 1 else "differ"
-    apart = f" {enumerated(odd)} {differ} from the others." if odd else ""
-    if turned := [one["name"] for one in it["studies"] if _turned(one, it)]:
-        there, whose = enumerated(turned), "its" if len(turned) == 1 else "their"
-        apart += f" In {there} the score points the other way: are {whose} labels turned round?"
-    mean = f"the mean of {in_words(len(it['studies']))} studies"
-    return [f"{where}: {reached}, {mean}{ahead}.{apart}"]
+        said = "The signature could not be tested in any of the studies."
+        return [Paragraph("Left-out studies.", said)]
+    how = "Each study was predicted by models trained on the others"
+    how = how if record["whole"] else "Held-out samples of each study were predicted"
+    limits = confidence(low, high, decimal)
+    reached = f"mean {record['measure']} {decimal(value)}{f' ({limits})' if limits else ''}"
+    return [Paragraph("Left-out studies.", f"{how}: {reached}.{_ahead(record)}{_differ(record)}")]
+
+
+def _ahead(record: StudiesRecord) -> str:
+    """Say what to expect in a further study."""
+    if record["next"][0] is None:
+        many = in_words(len(record["studies"])).capitalize()
+        return f" {many} studies are too few to predict how the signature would do in another one."
+    low, high = record["next"]
+    expected = f"{record['measure']} of {span(low, high, decimal)}"
+    return f" In a further, comparable study expect an {expected} (95% prediction interval)."
+
+
+def _differ(record: StudiesRecord) -> str:
+    """Name studies that differ from the others, and those whose labels may be swapped."""
+    said = ""
+    turned = [study for study in record["studies"] if _turned(study, record)]
+    differing = [study for study in record["studies"] if study["apart"] and study not in turned]
+    if differing:
+        verb = "differs" if len(differing) == 1 else "differ"
+        said += f" {enumerated([study['name'] for study in differing])} {verb} from the others."
+    for study in turned:
+        said += (
+            f" The result of {clean(study['name'])} is worse than chance ({record['measure']}"
+            f" {decimal(study['value'])}): check whether its labels are swapped."
+        )
+    return said
+
+
+def left_out_badge(data: Studies) -> str:
+    """Return in how many left-out studies the models are better than chance; empty if none."""
+    record = data["studies"]
+    if record is None or not record["whole"]:
+        return ""
+    chance, studies = CHANCE[record["measure"]], record["studies"]
+    better = sum(study["low"] is not None and study["low"] > chance for study in studies)
+    return f"Better than chance in {better} of {len(studies)} left-out studies"
 
 
 def _turned(one: HeldOutStudy, it: StudiesRecord) -> bool:
@@ -233,31 +265,23 @@ def _turned(one: HeldOutStudy, it: StudiesRecord) -> bool:
     return one["apart"] and one["high"] is not None and one["high"] < CHANCE[it["measure"]]
 
 
-def _ends(low: float | None, high: float | None) -> str:
-    return "" if low is None else f" (95\u00a0% CI {decimal(low)} to {decimal(high)})"
-
-
-def _range(it: StudiesRecord) -> str:
-    return " and ".join(signed(f"{end:.2f}") for end in it["next"] if end is not None)
-
-
 def studies(data: Studies, limits: Limits) -> Section:
     """Show each study while it was held out, and the genes of the signature in all of them."""
     it = data["studies"]
     if it is None:
-        return Section("studies", TITLE, [], part="evidence")
+        return Section("studies", TITLE, [], part="studies")
     items: list[Item] = [_forest(it), _table(it, limits)]
     if it["genes"]:
         items += [_genes(data, it, limits), _of_genes(it, limits)]
-    return Section("studies", TITLE, _words(data, it), items, part="evidence")
+    return Section("studies", TITLE, _words(data, it), items, part="studies")
 
 
 def _words(data: Studies, it: StudiesRecord) -> list[str]:
-    found = unseen(data)
+    found = [paragraph.text for paragraph in unseen(data)]
     if it["next"][0] is not None:
         found.append(
             "The interval of the mean says how well these studies do together. That of the next"
-            " study is never narrower: a new one lies in it with a probability of 95\u00a0%."
+            " study is never narrower: a new one lies in it with a probability of 95%."
         )
     if it["i2"] is not None and it["i2"] >= HETEROGENEOUS:
         found.append(f"Studies differ by more than sampling explains (I² {percent(it['i2'])}).")
@@ -265,9 +289,9 @@ def _words(data: Studies, it: StudiesRecord) -> list[str]:
         if _turned(one, it):
             found.append(
                 f"In {clean(one['name'])} the models of the other studies have {it['measure']}"
-                f" {decimal(one['value'])}{_ends(one['low'], one['high'])}, where chance gives"
-                f" {CHANCE[it['measure']]:g}: what is high there is low in the others. Look whether"
-                " its labels are turned round."
+                f" {decimal(one['value'])}{between(one['low'], one['high'], decimal)}, where chance"
+                f" gives {CHANCE[it['measure']]:g}: what is high there is low in the others. Check"
+                " whether its labels are swapped."
             )
         elif one["apart"]:
             same = "" if one["same_sign"] is None else (
@@ -299,8 +323,8 @@ def _forest(it: StudiesRecord) -> Picture:
         title="The signature in each study",
         description=f"{it['measure']} of each study {unseen_}: {told}; mean"
         f" {decimal(it['mean'][0])}.",
-        caption=f"Each study {unseen_}, with 95 % CI; the square grows with its samples. Diamond:"
-        " random-effects mean. Grey bar: where the next study lies, with a probability of 95 %.",
+        caption=f"Each study {unseen_}, with 95% CI; the square grows with its samples. Diamond:"
+        " random-effects mean. Grey bar: where the next study lies, with a probability of 95%.",
     )
 
 
@@ -308,7 +332,7 @@ def _table(it: StudiesRecord, limits: Limits) -> Table:
     keys = ("name", "samples", "value", "low", "high", "error", "measured", "genes", "lost",
             "same_sign")  # fmt: skip
     rows = [[one[key] for key in keys] for one in it["studies"]]  # type: ignore[literal-required]
-    caption = f"Each study while it was held out: {it['measure']} with 95\u00a0% CI, error, genes."
+    caption = f"Each study while it was held out: {it['measure']} with 95% CI, error, genes."
     return filled_table("studies", caption, COLUMNS, rows, limits.table_rows,
                         total=len(rows), file="studies.tsv")  # fmt: skip
 
@@ -332,7 +356,7 @@ def _genes(data: Studies, it: StudiesRecord, limits: Limits) -> Picture:
         title="Genes of the signature in each study",
         description=f"{effect} of {counted(len(names), 'gene')} in each study and on average.",
         caption=f"{effect} of the genes of the signature, alone, in each study (dots), and its mean"
-        " with a 95 % CI. How far studies differ is learned from all genes.",
+        " with a 95% CI. How far studies differ is learned from all genes.",
     )
 
 
@@ -351,8 +375,8 @@ ALIGNED = {
     "standardise": "Each gene was brought to mean 0 and variance 1 in each study by itself, without"
     " its labels.",
     "rank": "The values of each sample were replaced by the ranks of its genes.",
-    "fixed": "Study was held fixed: each training study had a location of its own for each gene,"
-    " found beside the response; the study left out stayed as it was.",
+    "fixed": "Models were adjusted for study: each training study had a location of its own for"
+    " each gene, found beside the response; the study left out stayed as it was.",
     "combat": "Training studies were brought together by ComBat (Johnson et al. 2007) without their"
     " labels, and the study left out to these as a reference (Zhang et al. 2018).",
     "auto": "How studies were aligned was chosen in each training set by the error of ridge in"

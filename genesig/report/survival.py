@@ -129,19 +129,19 @@ HALF = 0.5
 
 def survival(data: Survival, limits: Limits) -> Section:
     """Show curves of the groups of risk, calibration and all measures."""
-    title = "Survival of unseen samples"
+    title = "Survival of held-out samples"
     it = data["survival"]
     if it is None:
-        return Section("survival", title, [], part="evidence")
+        return Section("survival", title, [], part="prediction")
     items: list[Item] = [_curves(data, it), _calibration(data, it)]
     rows = [[NAMES[name], one["value"], one["low"], one["high"]]
             for name, one in it["measures"].items() if name in NAMES]  # fmt: skip
     items.append(shown_table(
-        "survival", "Measures of held-out samples, with 95\u00a0% CI.",
+        "survival", "Measures of held-out samples, with 95% CI.",
         ["measure", "value", "low", "high"], rows, limits.table_rows, total=len(rows),
         file="survival.tsv",
     ))  # fmt: skip
-    return Section("survival", title, _words(data, it), items, part="evidence",
+    return Section("survival", title, _words(data, it), items, part="prediction",
                    files=["scores.tsv"])  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def _words(data: Survival, it: SurvivalRecord) -> list[str]:
     words = (
         f"{counted(it['samples'], 'sample')}, {counted(it['events'], 'event')}. Of two samples in"
         f" one test set, the one with the higher score had the event first in"
-        f" {percent(order['value'])} of the pairs{_interval(order)}; guessing gives 50\u00a0%"
+        f" {percent(order['value'])} of the pairs{_interval(order)}; chance gives 50%"
         f"{_chance(data)}."
     )
     verb = "reduced" if (gained["value"] or 0) > 0 else "did not reduce"
@@ -172,8 +172,8 @@ def _apart(it: SurvivalRecord) -> list[str]:
     if low is None or other is None or (low > HALF) == (other > HALF):
         return []
     return [
-        "The intervals of Harrell's and of Uno's C do not agree about guessing (0.5); the grade of"
-        " this study goes by Harrell's, which was fixed beforehand."
+        "The intervals of Harrell's and of Uno's C do not agree about chance (0.5); the conclusion"
+        " goes by Harrell's, which was fixed beforehand."
     ]
 
 
@@ -185,7 +185,7 @@ def _chance(data: Survival) -> str:
 def _interval(one: Limited) -> str:
     if one["low"] is None or one["high"] is None:
         return ""
-    return f" (95\u00a0% CI {percent(one['low'])} to {percent(one['high'])})"
+    return f" (95% CI {percent(one['low'])} to {percent(one['high'])})"
 
 
 def _curves(data: Survival, it: SurvivalRecord) -> Picture:
@@ -196,7 +196,7 @@ def _curves(data: Survival, it: SurvivalRecord) -> Picture:
         data=charts.kaplan_meier_data(it["curves"]),
         title="Survival of the groups of high and of low risk",
         description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.",
-        caption="Kaplan-Meier curves, with 95 % CI, of samples while they were held out, in"
+        caption="Kaplan-Meier curves, with 95% CI, of samples while they were held out, in"
         " two groups. The cut is the median score of the training samples: it was not learned on"
         " the samples shown. Dashed line: the horizon.",
     )
@@ -208,7 +208,7 @@ def _calibration(data: Survival, it: SurvivalRecord) -> Picture:
                      for one in it["risk"])  # fmt: skip
     bent = "" if slope["value"] is None else (
         f" Calibration slope {decimal(slope['value'])}"
-        f" (95\u00a0% CI {decimal(slope['low'])} to {decimal(slope['high'])}, of these scores, not"
+        f" (95% CI {decimal(slope['low'])} to {decimal(slope['high'])}, of these scores, not"
         " of models built so); below 1, scores are too far apart.")  # fmt: skip
     return picture(
         "survival_calibration",
@@ -218,7 +218,7 @@ def _calibration(data: Survival, it: SurvivalRecord) -> Picture:
         description=f"Groups of similar predicted risk: {told}.",
         caption="Samples in groups of similar predicted risk: its mean against the share with the"
         f" event by {clean(data['study']['label'])} {significant(it['horizon'])} (Kaplan and Meier,"
-        f" 95 % CI).{bent}",
+        f" 95% CI).{bent}",
     )
 
 

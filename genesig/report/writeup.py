@@ -13,9 +13,11 @@ from genesig.report.page.section import Limits, Section
 from genesig.report.page.tables import Column, filled_table, records
 from genesig.report.page.verdict import Grade, grade, headline
 from genesig.report.page.words import (
+    Write,
     both,
     by_kind,
     clean,
+    confidence,
     counted,
     decimal,
     percent,
@@ -36,7 +38,6 @@ NAMED = 12
 """Genes that the paragraph names."""
 EACH = 4
 """Cohorts that have a sentence of their own; of more, the paragraph gives the median."""
-Write = Callable[[float | None], str]
 
 
 def results(data: Writeup) -> list[str]:
@@ -47,10 +48,8 @@ def results(data: Writeup) -> list[str]:
 
 
 def limits(low: float | None, high: float | None, write: Write) -> str:
-    """Return ``"95 % CI 1 % to 5 %"``; nothing where a limit is absent."""
-    if low is None or high is None:
-        return ""
-    return f"95\u00a0% CI {write(low)} to {write(high)}"
+    """Return ``"95% CI 1–5%"``; nothing if a limit is absent."""
+    return confidence(low, high, write)
 
 
 def _samples(data: Writeup) -> str:
@@ -72,7 +71,7 @@ def _error(data: Writeup) -> str:
     interval = limits(*shown.interval(error), measure(data).write)
     more = "".join(map(_measure, data["answer"]["measures"]))
     value = measure(data).write(shown.value(error["value"]))
-    return f"In double cross-validation, the {shown.name} was {value} ({interval}){more}."
+    return f"In nested cross-validation, the {shown.name} was {value} ({interval}){more}."
 
 
 def _measure(one: Measured) -> str:
@@ -84,10 +83,10 @@ def _measure(one: Measured) -> str:
 def _chance(data: Writeup) -> str:
     p, observed = data["answer"]["p"], data["null"]["observed"]
     if p["value"] is None or observed is None:
-        return "Chance was not tested by permutation."
+        return "No permutation test was run."
     as_good = sum(error <= observed + 1e-9 for error in data["null"]["errors"])
     often = f"in {as_good}" if as_good else "in none"
-    name = "error" if data["study"]["classes"] else measure(data).name
+    name = measure(data).name
     return (
         f"This {name} was reached {often} of {counted(p['permutations'], 'permutation')} of the"
         f" labels{where(data)} (p\u00a0=\u00a0{significant(p['value'], 2)})."
@@ -100,10 +99,7 @@ def _genes(data: Writeup) -> str:
         return "The final model, fitted on all samples, selected no gene."
     if grade(data) is Grade.NONE:
         uses = _uses(it["evidence"]) if it["evidence"] else counted(it["size"], "gene")
-        return (
-            f"The final model, fitted on all samples, uses {uses}, none of which can be told from"
-            " chance."
-        )
+        return f"The final model, fitted on all samples, uses {uses}, none of which exceeds chance."
     if it["evidence"]:
         return _named(data, it["evidence"])
     ranked = sorted(it["chips"], key=lambda one: -one["cv_frequency"])
@@ -117,20 +113,18 @@ def _genes(data: Writeup) -> str:
 
 
 def _named(data: Writeup, it: Evidence) -> str:
-    q = f"q\u00a0≤\u00a0{significant(data['config']['signature']['fdr'], 2)}"
+    q = f"estimated FDR {percent(data['config']['signature']['fdr'])}"
     model = "the final model, fitted on all samples, "
     model += f"uses {_uses(it)}" if it["model"] else "selected no gene"
     if not it["fdr_selected"]:
-        alone = ", none of them with evidence of its own" if it["model"] else ""
-        return f"No gene was listed by halves of the samples beyond chance ({q}); {model}{alone}."
+        return f"Stability selection identified no gene ({q}); {model}."
     genes = [one for one in data["answer"]["chips"] if one["fdr_selected"]][:NAMED]
     names = [short_symbol(one["symbol"]) or clean(one["symbol"]) for one in genes]
     more = f" and {it['fdr_selected'] - len(names)} more" if it["fdr_selected"] > len(names) else ""
-    verb = "was" if it["fdr_selected"] == 1 else "were"
     said = both(it["fdr_selected"] - it["indicators"][0], it["indicators"][0])
     return (
-        f"{said} {verb} listed by halves of the samples beyond chance"
-        f" ({q}): {', '.join(names)}{more}. For prediction, {model}{_alone(data, it['price'])}."
+        f"Stability selection identified {said} ({q}): {', '.join(names)}{more}. For prediction,"
+        f" {model}{_alone(data, it['price'])}."
     )
 
 
@@ -202,8 +196,8 @@ def _together(rows: Sequence[CohortError], shown: Measure, write: Write) -> str:
     values = sorted(value for one in rows if (value := shown.value(one["error"])) is not None)
     seen = ", some of which had trained it" if rows[0]["seen"] else ""
     return (
-        f"In {len(rows)} other cohorts ({sum(one['samples'] for one in rows)} samples{seen}), the"
-        f" final model had a median {shown.name} of {write(median(values))} (range"
+        f"In {len(rows)} external cohorts ({sum(one['samples'] for one in rows)} samples{seen}),"
+        f" the final model had a median {shown.name} of {write(median(values))} (range"
         f" {write(values[0])} to {write(values[-1])})."
     )
 
@@ -214,7 +208,7 @@ Answer = Callable[[Writeup], str] | None
 
 def _objective(data: Writeup) -> str:
     tested = data["answer"]["cohorts"]["rows"]
-    return "development" + (", and evaluation in other cohorts" if tested else "")
+    return "development" + (", and evaluation in external cohorts" if tested else "")
 
 
 def _preparation(data: Writeup) -> str:
@@ -302,13 +296,13 @@ def _flow(data: Writeup) -> str:
 
 
 def _performance(data: Writeup) -> str:
-    where = "How well they predict, with 95\u00a0% CI"
+    where = "Prediction, with 95% CI"
     return f"{where}; subgroups there where the sample table has any"
 
 
 def _elsewhere(data: Writeup) -> str:
     rows = data["answer"]["cohorts"]["rows"]
-    return "In other patients: shift of each gene" if rows else "no other cohort was tested"
+    return "External cohorts: shift of each gene" if rows else "no external cohort was tested"
 
 
 def _limitations(data: Writeup) -> str:
@@ -319,7 +313,7 @@ def _next_steps(data: Writeup) -> str:
     planned = any(row["samples"] for row in records(data["tables"]["next_study"]))
     if grade(data) is Grade.NONE:
         return "the last sentences of the Summary"
-    return "Patients needed for a validation" if planned else OPEN
+    return "Size of a validation study" if planned else OPEN
 
 
 def _always(text: str) -> Callable[[Writeup], str]:
@@ -373,7 +367,7 @@ ITEMS: tuple[tuple[str, str, Answer], ...] = (
     (
         "22",
         "The full model, so that others can predict",
-        _always("model.json; weights under Which genes"),
+        _always("model.json; weights under Genes"),
     ),
     ("23a", "Performance with intervals, also in subgroups", _performance),
     ("23b", "Performance across clusters", _clusters),
@@ -408,14 +402,16 @@ def limits_words(data: Writeup) -> str:
     """Return the limits of the study: of its error, of its batches, and its warnings."""
     cohorts = data["answer"]["cohorts"]
     said = [
-        "The error is the procedure's; the signature itself was tested only in other cohorts."
-        if cohorts["tested"]
-        else "The error is the procedure's; the signature itself has not been tested in an"
-        " independent cohort."
+        "The accuracy is that of the modelling procedure (internal validation)."
+        + (
+            " The final signature was tested in external cohorts only."
+            if cohorts["tested"]
+            else " The final signature has not been tested externally."
+        )
     ]
     lacking = ["batches"] * (data["batch"] is None) + ["covariates"] * (not held(data))
     if lacking:
-        said.append(f"No {' or '.join(lacking)} were named, so their influence was not assessed.")
+        said.append(f"No {' or '.join(lacking)} were given, so their influence was not assessed.")
     warned = (one if one.endswith(".") else f"{one}." for one in data["warnings"])
     return " ".join([*said, *warned])
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from genesig.report.methods import methods, references
-from genesig.report.page.verdict import Grade, grade, headline, here
+from genesig.report.page.measure import held
+from genesig.report.page.verdict import Grade, conclusion, grade, headline, here
 from genesig.report.page.words import rate
 
 # Whether a value of report_data.json is what its record says: every key, every type.
@@ -69,29 +70,29 @@ def _plain(kind: Any, value: Any) -> bool:
 # What a page claims, held against the typed record that it was written from.
 
 POSITIVE = re.compile(r"Gene expression (distinguishes|predicts|adds to)")
-SUCCESS = ('class="card"', 'class="chips"', 'id="figure-decision_curve"', "mislabelling",
-           'class="good"')  # fmt: skip
+SUCCESS = ('class="card"', "figure-gene_frequencies", 'id="figure-decision_curve"', "mislabelling",
+           "Would other patients give the same genes")  # fmt: skip
 
 
 def contradictions(data: Any, page: str) -> list[str]:
-    """Return what the page says against its record, or against itself; nothing is good."""
+    """Return the claims of a page that differ from its record or from each other."""
     text = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
     return [
-        *_grade(data, page, text),
+        *_conclusion(data, page, text),
         *_numbers(data, text),
         *_cohorts(data, text),
         *_cited(data),
     ]
 
 
-def _grade(data: Any, page: str, text: str) -> Iterator[str]:
-    said = re.findall(r'<p class="grade \w+">([^<]+)</p>', page)
-    if said != [grade(data).value]:
-        yield f"graded {grade(data).value}, the page says {said}"
+def _conclusion(data: Any, page: str, text: str) -> Iterator[str]:
+    badges = re.findall(r'<span class="grade \w+">([^<]+)</span>', page)
+    if [html.unescape(badge) for badge in badges] != [conclusion(data)]:
+        yield f"concluded {conclusion(data)}, the page says {badges}"
     if f'<body class="{grade(data).name.lower()}">' not in page:
-        yield "the colours of the figures are not those of the grade"
+        yield "the colours of the figures are not those of the conclusion"
     if " ".join(headline(data).split()) not in text:
-        yield "the first sentence is not that of the grade"
+        yield "the first sentence is not that of the conclusion"
     supported = grade(data) in (Grade.HERE, Grade.ELSEWHERE, Grade.AGAINST)
     if POSITIVE.search(text) and not supported:
         yield f"{grade(data).value}, and a sentence claims {POSITIVE.findall(text)}"
@@ -99,38 +100,37 @@ def _grade(data: Any, page: str, text: str) -> Iterator[str]:
         yield f"{grade(data).value}, and a sentence denies it"
     if grade(data) is Grade.NONE:
         yield from (f"no evidence, and the page has {one}" for one in SUCCESS if one in page)
-    chance = re.search(r"Better than chance: (supported|with caution|not supported|not ass)", text)
-    if chance and chance[1] == "supported" and here(data) is not Grade.HERE:
-        yield "the light of chance is on, the models show nothing"
+    if "Better than chance? Yes" in text and here(data) is not Grade.HERE:
+        yield "the check of chance says yes, the models show nothing"
 
 
 def _numbers(data: Any, text: str) -> Iterator[str]:
-    """Compare what stands in several places: the error, p, and the number of FDR-selected genes."""
-    it = data["answer"]
-    if it["error"]["value"] is not None and data["study"]["classes"]:
-        for where in (r"\(balanced error ([\d.]+ %), guessing",
-                      r"Balanced error on unseen samples ([\d.]+ %)"):  # fmt: skip
+    """Compare what stands in several places: the accuracy, p, the number of FDR-selected genes."""
+    answer = data["answer"]
+    if answer["error"]["value"] is not None and data["study"]["classes"] and not held(data):
+        for where in (r"models built this way misclassified .{3,60}? \(balanced accuracy ([\d.]+%)",
+                      r"Balanced accuracy ([\d.]+%) (?:95% CI|chance)"):  # fmt: skip
             found = set(re.findall(where, text))
-            if found != {" ".join(rate(it["error"]["value"]).split())}:
-                yield f"the error is {it['error']['value']}, {where} finds {found}"
-    p = set(re.findall(r"whole analysis did as well \(p = ([^),;]+)", text))
-    p |= set(re.findall(r"permutation p = ([\d.× ⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+) ?\(", text))
+            if found != {rate(1 - answer["error"]["value"])}:
+                yield f"the error is {answer['error']['value']}, {where} finds {found}"
+    p = set(re.findall(r"did as well \(p = ([^),;]+)\)", text))
+    p |= set(re.findall(r"Better than chance\? \w+ p = ([\d.× ⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+?) \(", text))
     if len({one.strip() for one in p}) > 1:
         yield f"p is said to be {p}"
-    named = it["evidence"]["fdr_selected"] if it["evidence"] else None
-    for count in re.findall(r"(\d+) genes? can be named", text):
-        if int(count) != named:
-            yield f"{count} genes can be named, and the record names {named}"
-    if "No gene can be named" in text and named:
-        yield f"no gene can be named, and the record names {named}"
+    selected = answer["evidence"]["fdr_selected"] if answer["evidence"] else None
+    for count in re.findall(r"(\d+) (?:of them|genes?) pass(?:es)? a false discovery rate", text):
+        if int(count) != selected:
+            yield f"{count} genes pass the FDR, and the record has {selected}"
+    if re.search(r"No gene passes (?:an|the) FDR", text) and selected:
+        yield f"no gene passes the FDR, and the record has {selected}"
 
 
 def _cohorts(data: Any, text: str) -> Iterator[str]:
     tested = data["answer"]["cohorts"]["tested"] > 0
-    if ("has not been tested in an independent cohort" in text) == tested:
-        yield "the limits do not know whether other cohorts were tested"
-    if ("no other cohort was tested" in text) and data["answer"]["cohorts"]["rows"]:
-        yield "cohorts are shown and said to be none"
+    if ("final signature has not been tested externally" in text) == tested:
+        yield "the limits do not know whether external cohorts were tested"
+    if ("No external cohort was given" in text) and data["answer"]["cohorts"]["rows"]:
+        yield "external cohorts are shown and said to be none"
 
 
 def _cited(data: Any) -> Iterator[str]:

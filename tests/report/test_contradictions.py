@@ -12,9 +12,10 @@ import pytest
 from fitted_models import scored, written
 from report_records import Study, arguments, kind_arguments, make_about
 
+from genesig.report.answer.checks import EXTERNAL, NO, UNKNOWN, YES, checks
 from genesig.report.answer.collect import stability_warnings
-from genesig.report.answer.section import gene_chips, tiles
-from genesig.report.answer.sentences import State, lights, sentences
+from genesig.report.answer.section import gene_frequencies, tiles
+from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.external.section import elsewhere
 from genesig.report.genes.cards import alone, direction, separation
@@ -96,12 +97,13 @@ def told_of_kind(kind, p, cohorts):
 
 def many_cohorts(data):
     """Hold the sentence about many cohorts against the light and what stands at each of them."""
-    it, (said,) = data["answer"]["cohorts"], elsewhere(data)
+    it, (paragraph,) = data["answer"]["cohorts"], elsewhere(data)
+    said = paragraph.text
     number = re.search(r"than chance in (\w+)", said)
     assert number is not None
     assert number[1] == (str(it["better"]) if it["better"] else "none")
-    light = next(one for one in lights(data) if one.name == "Confirmed in other cohorts")
-    assert f"in {it['better']} of {it['tested']} cohorts" in light.words
+    external = [check for check in checks(data) if check.question == EXTERNAL]
+    assert all(f"in {it['better']} of {it['tested']} cohorts" in one.detail for one in external)
     section = SECTIONS["external"](data, Limits(12, 15))
     for one, group in zip(data["external"], section.items[-len(data["external"]) :], strict=True):
         beyond = not any("(chance)" in text or "worse than" in text for text in group.words)
@@ -111,84 +113,84 @@ def many_cohorts(data):
 
 
 def directions(data):
-    """Hold the arrow of each gene's chip against the words of its card."""
-    signs = {chip.gene: chip.direction for chip in gene_chips(data)}
+    """Compare the direction of each gene of the first screen with the words of its card."""
+    up = {chip["gene"]: chip["up"] for chip in data["answer"]["chips"]}
     for one in data["cards"]["each"]:
-        words, arrow = direction(data, one), signs.get(one["gene"], "")
-        if words.startswith(("higher", "rises", "lower", "falls")) and arrow[:1] in ("↑", "↓"):
-            assert words.startswith(("higher", "rises")) == (arrow[0] == "↑")
+        words, rises = direction(data, one), up.get(one["gene"])
+        if words.startswith(("higher", "rises", "lower", "falls")) and rises is not None:
+            assert words.startswith(("higher", "rises")) == rises
         shown = separation(data, one)["value"]
         assert not alone(data).turned or shown is None or shown >= 0.5
 
 
 def genes(data, said, paper):
-    """Hold what is said of FDR-selected genes against the tiles, the chips and the write-up."""
-    it, found = data["answer"], {one.name: one.value for one in tiles(data)}
-    proved, kinds = it["evidence"], [chip.kind for chip in gene_chips(data)]
-    if proved is None:
-        assert it["core"] is not None
-        assert found.get("Genes in the signature", str(it["size"])) == str(it["size"])
-        assert ("all of them core" in said) == (it["size"] > 1 and it["core"] == it["size"])
-        assert "fdr_selected" not in kinds
+    """Compare what is said of FDR-selected genes with the tiles, the figure and the write-up."""
+    answer, found = data["answer"], {one.name: one for one in tiles(data)}
+    evidence, figure = answer["evidence"], gene_frequencies(data)
+    none = grade(data) is Grade.NONE
+    assert ("Signature" in found) != none
+    if evidence is None:
+        assert answer["core"] is not None
+        assert none or found["Signature"].value.split()[0] == str(answer["size"])
         return
-    assert it["core"] is None
+    assert answer["core"] is None
     assert " core" not in said + paper
-    assert found.get("FDR-selected genes", "0") == str(proved["fdr_selected"])
-    assert kinds.count("fdr_selected") == min(proved["fdr_selected"], len(kinds))
-    assert kinds == sorted(kinds, reverse=True)
-    assert ("No gene can be named" in said) == (not proved["fdr_selected"])
-    assert not it["size"] or (
-        "No gene was listed" in paper or "none of which can be told from chance" in paper
-    ) == (not proved["fdr_selected"])
-    assert ("proof" in said) == (proved["price"] is not None and it["error"]["value"] is not None)
+    assert none or found["Signature"].words.startswith(f"{evidence['fdr_selected']} at FDR")
+    assert (figure is not None) == (evidence["fdr_selected"] > 0 and not none)
+    untested = data["config"]["signature"]["permutations"] < 19
+    refused = "No gene passes" in said or "Genes were not tested" in said
+    if answer["size"] or none:
+        assert refused == (not evidence["fdr_selected"]) or untested
+    assert not answer["size"] or (
+        "identified no gene" in paper or "none of which exceeds chance" in paper
+    ) == (not evidence["fdr_selected"])
 
 
 def check(data):
-    """Hold each pair of sentences that once contradicted each other against the numbers."""
+    """Compare each pair of sentences that once contradicted each other with the numbers."""
     first, graded = headline(data), grade(data)
-    chance, stable, confirmed, _ = lights(data)
-    said = " ".join([first, *sentences(data), *(w for say in NOTE for w in say(data))])
+    rows = {row.question: row for row in checks(data)}
+    chance, external = rows["Better than chance?"], rows.get(EXTERNAL)
+    notes = [words for say in NOTE for words in say(data)]
+    said = " ".join([first, *map(str, sentences(data)), *notes])
     warned, (paper,) = " ".join(data["warnings"]), results(data)
     limits = limits_words(data)
     it, p = data["answer"], data["answer"]["p"]["value"]
-    # The grade, the light of chance, the warning about it.
+    # The conclusion and the check of chance.
     assert ("no evidence" in first) == (graded is Grade.NONE)
-    assert ("eak evidence" in first) >= (graded is Grade.WEAK)
-    assert (chance.state is State.GOOD) <= (here(data) is Grade.HERE)
-    alone = data["answer"]["alternative"] is None  # else another method is better than chance
-    assert (graded is Grade.NONE and alone) <= (chance.state in (State.PROBLEM, State.UNKNOWN))
-    assert ("not predicted better" in warned) == (p is not None and p > 0.05 and
-                                                  it["p"]["smallest"] <= 0.05)  # fmt: skip
-    # What other cohorts say, wherever they are spoken of.
+    assert ("is unclear" in first) >= (graded is Grade.WEAK)
+    assert (chance.answer == YES) == (here(data) is Grade.HERE)
+    assert (graded is Grade.NONE) <= (chance.answer in (NO, UNKNOWN, "Unclear"))
+    # What external cohorts say, wherever they are spoken of.
     tested = it["cohorts"]["tested"] > 0
-    assert ("has not been tested in an independent cohort" in limits) == (not tested)
-    assert ("was tested only in other cohorts" in limits) == tested
-    assert (confirmed.state is State.UNKNOWN) == (not tested)
-    assert ("but not in" in first) <= (confirmed.state is State.PROBLEM)
-    assert ("this study alone" in first) <= (chance.state is not State.GOOD)
+    assert ("has not been tested externally" in limits) == (not tested)
+    assert ("was tested in external cohorts only" in limits) == tested
+    assert external is None or (external.answer == NO) == (not tested)
+    assert ("but not in" in first) <= (it["cohorts"]["better"] == 0)
+    assert ("this study alone" in first) <= (chance.answer != YES)
     assert ("before any clinical use" in said) == (
         not it["cohorts"]["rows"] and graded is not Grade.NONE
     )
-    assert (it["cohorts"]["better"] > 0) == (confirmed.state in (State.GOOD, State.CAUTION))
     if len(data["external"]) > 3 and tested:
         many_cohorts(data)
     directions(data)
     # What is counted is what is measured.
     if data["study"]["classes"] is None and p is not None:
         assert "this error" not in said + paper
-    # A better method is called so only where the paired difference rules chance out.
+    # A better method is called so only if the paired difference excludes 0.
     better = "Another method" in warned
-    others = paper.partition("by its held-out error")[2]
+    others = paper.partition("on held-out samples")[2]
     assert better == ("this is better, as the interval" in others)
     assert better != ("paired difference includes 0" in paper) or it["control"] is None
     # Stability.
-    chance, lasso = "not agree clearly more than by chance", "lasso, as long, agree better"
-    unstable = chance in warned or lasso in warned
-    assert unstable == (stable.state is State.PROBLEM)
+    stability = it["stability"]
+    if stability is not None and stability["source"] == "half_subsamples":
+        unstable = stability["than_chance"] not in (None, "more")
+        worse = "do not agree clearly better than by chance" in warned
+        assert worse == (unstable and graded is not Grade.NONE)
     assert ("predicts as well" in warned + limits) <= (here(data) is not Grade.NONE)
     # An empty signature has no genes anywhere.
     assert (it["size"] == 0) <= ("selected no gene" in paper)
-    assert (not gene_chips(data)) == (it["size"] == 0 or graded is Grade.NONE)
     # Samples wrong in most repeats, and by their mean score.
     if it["wrong"] is not None:
         some = bool(it["wrong"]["mostly"])
@@ -238,8 +240,7 @@ def test_a_list_that_predicts_nothing_is_not_said_to_predict():
     data = told("large", 0.6, "none", False, regression=False, named=0)
     data["answer"]["stability"]["than_chance"] = "alike"
     assert here(data) is Grade.NONE
-    (said,) = stability_warnings(data)
-    assert said.endswith("other patients would probably give another list.")
+    assert stability_warnings(data) == []  # without evidence nothing is said of the list
     found = told("small", 0.3, "none", False, regression=False, named=0)
     found["answer"]["stability"]["than_chance"] = "alike"
     assert "even if it predicts as well" in stability_warnings(found)[0]

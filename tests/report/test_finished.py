@@ -8,7 +8,7 @@ from report_records import Study, collected
 
 from genesig.report.answer.sentences import sentences
 from genesig.report.finished import finished
-from genesig.report.page.verdict import headline
+from genesig.report.page.verdict import conclusion, headline
 from genesig.results import save_json
 
 
@@ -20,7 +20,7 @@ def test_the_last_words_are_where_the_report_is_and_its_two_answers(tmp_path):
     assert finished(tmp_path) == ""
     page.write_text("page")
     said = "\n".join([
-        f"Report: {page}", f"Weak evidence. {headline(data)}", *sentences(data)[:2]
+        f"Report: {page}", f"{conclusion(data)}. {headline(data)}", *map(str, sentences(data)[:2])
     ])  # fmt: skip
     assert finished(tmp_path) == said
     os.utime(page, (0, 0))  # older than what it should show: of another run

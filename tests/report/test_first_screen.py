@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report_records import Study, arguments, collected, make_about
+from report_records import SHARED, SIZES, Study, arguments, collected, make_about
 
 from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
+from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Analysis, Grade, grade, headline, here, judge
 from genesig.report.page.words import decimal
+from genesig.report.sections import summary
 
 NONE, WEAK, HERE, ELSEWHERE, AGAINST = Grade
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -35,19 +37,24 @@ def with_own(given, external=(), **change):
         (99, {"p_value": 0.01}, HERE, "Gene expression distinguishes tumour from normal in this"),
         (19, {"p_value": 0.05}, HERE, "distinguishes tumour from normal in this study."),
         (99, {"p_value": 0.01, "high": 0.499}, HERE, "in this study."),
-        (99, {"p_value": 0.01, "high": 0.5}, WEAK, "p\u00a0=\u00a00.01, but the interval of the"),
-        (99, {"p_value": 0.01, "low": np.nan, "high": np.nan}, WEAK, "the error has no interval"),
-        (99, {"p_value": 0.051}, NONE, "no evidence that a linear signature of gene"),
-        (1, {"p_value": 0.5, "high": 0.5}, NONE, "1 permutation are too few to rule out chance."),
-        (18, {"p_value": 1 / 19, "high": 0.4}, WEAK, "excludes guessing, but 18 permutations are"),
-        (0, {"high": 0.4}, WEAK, "no labels were permuted to rule out chance"),
+        (99, {"p_value": 0.01, "high": 0.5}, WEAK, "p\u00a0=\u00a00.01, but the 95% CI of the"),
+        (
+            99,
+            {"p_value": 0.01, "low": np.nan, "high": np.nan},
+            WEAK,
+            "the accuracy has no confidence interval",
+        ),
+        (99, {"p_value": 0.051}, NONE, "no evidence that gene expression"),
+        (1, {"p_value": 0.5, "high": 0.5}, NONE, "There is no evidence that"),
+        (18, {"p_value": 1 / 19, "high": 0.4}, WEAK, "excludes 50%, but 18 permutations are"),
+        (0, {"high": 0.4}, WEAK, "no permutation test was run"),
         (
             99,
             {"p_value": np.nan, "high": 0.4},
             WEAK,
             "p could not be computed from 99 permutations",
         ),
-        (0, {"high": 0.55}, NONE, ", and no labels were permuted to rule out chance."),
+        (0, {"high": 0.55}, NONE, "There is no evidence that"),
     ],
 )
 def test_the_sentence_has_the_grade(permutations, change, wanted, words):
@@ -60,8 +67,8 @@ def test_genes_that_are_named_are_weak_evidence_where_models_do_not_predict():
     data = with_own(arguments(Study(permutations=99, named=3)), p_value=0.4, high=0.6)
     assert (grade(data), here(data)) == (WEAK, NONE)
     said = headline(data)
-    assert "weak evidence that a linear signature of gene expression distinguishes" in said
-    assert "3 genes go with it beyond chance" in headline(data)
+    assert said.startswith("It is unclear whether gene expression distinguishes tumour from normal")
+    assert "3 genes pass an FDR of 10%, but models do not predict better than chance" in said
 
 
 def cohorts(given, *better, seen_before=0):
@@ -81,14 +88,19 @@ def cohorts(given, *better, seen_before=0):
 @pytest.mark.parametrize(
     ("p", "better", "wanted", "words"),
     [
-        (0.4, (True, False), ELSEWHERE, " in 1 of 2 other data sets; this study alone does not"),
-        (0.4, (True,), ELSEWHERE, " in the other data set; this study alone does not show it."),
+        (0.4, (True, False), ELSEWHERE, " in 1 of 2 external cohorts; this study alone does"),
+        (0.4, (True,), ELSEWHERE, " in c0; this study alone does not show this."),
         (0.4, (True, False, False), NONE, "no evidence"),
         (0.4, (False,), NONE, "no evidence"),
-        (0.01, (False,), HERE, "; whether it does elsewhere, the other data set leaves open."),
-        (0.01, (False, False), HERE, "; whether it does elsewhere, other data sets leave open."),
-        (0.01, (False, True), ELSEWHERE, ", in this study and in 1 of 2 other data sets."),
-        (0.01, (False, True, False), HERE, "; it is better than chance in 1 of 3 other data sets."),
+        (0.01, (False,), HERE, "; the external cohort is inconclusive."),
+        (0.01, (False, False), HERE, "; the 2 external cohorts are inconclusive."),
+        (
+            0.01,
+            (False, True),
+            ELSEWHERE,
+            " better than chance, here and in 1 of 2 external cohorts.",
+        ),
+        (0.01, (False, True, False), HERE, "; 1 of 3 external cohorts are better than chance."),
     ],
 )
 def test_other_studies_belong_to_the_verdict(regression, p, better, wanted, words):
@@ -109,7 +121,7 @@ def test_a_cohort_whose_interval_excludes_the_error_contradicts_it():
             row |= {"value": 0.6, "low": 0.45, "high": 0.7}
     data = with_own(given, abouts, p_value=0.01, error=0.2, high=0.3)
     assert grade(data) is AGAINST
-    assert headline(data).endswith("in this study, but not in the other data set.")
+    assert headline(data).endswith("in this study, but not in c0.")
     assert grade(with_own(given, abouts, p_value=0.01, error=0.46, high=0.49)) is HERE
 
 
@@ -162,8 +174,7 @@ def test_gene_sets_carry_the_headline_where_genes_do_not_predict(p, excludes, wa
 def test_an_error_that_is_not_defined_claims_nothing():
     nothing = dict.fromkeys(("error", "low", "high", "p_value"), np.nan)
     data = with_own(arguments(Study(permutations=99)), **nothing)
-    wanted = "Whether gene expression distinguishes tumour from normal could not be measured."
-    assert headline(data) == wanted
+    assert headline(data).startswith("The accuracy could not be measured")
 
 
 @pytest.mark.parametrize("error", [0.32, 1.2])
@@ -171,7 +182,8 @@ def test_the_sentence_gives_the_r2_of_the_tile(error):
     given = arguments(Study(regression=True, permutations=99))
     data = with_own(given, error=error, low=0.1, high=1.4)
     assert (
-        f"reached R² {decimal(1 - error)} (95\u00a0% CI −0.40 to 0.90); guess" in sentences(data)[0]
+        f"reached R² {decimal(1 - error)} in 30 held-out patients (95% CI −0.40 to 0.90; chance 0"
+        in sentences(data)[0].text
     )
     assert tiles(data)[0].value == decimal(1 - error)
 
@@ -188,14 +200,12 @@ def test_the_signature_is_the_final_model_and_has_no_other_error():
     sizes = given["observed"].with_chosen().sizes()[:, -1]
     assert it["lengths"] == [sizes.min(), *it["lengths"][1:2], sizes.max()]
     assert it["lengths"][1] in sizes
-    finding, signature, _ = sentences(data)
-    assert "held-out samples were misclassified" in finding
-    assert signature == (
-        "The signature is the list of the final model, fitted on all samples:"
-        f" {it['size']} genes, {it['core']} of them core (selected in at least 75\u00a0% of the 10"
-        f" cross-validation models, which use {it['lengths'][0]} to {it['lengths'][2]} genes)."
-    )
-    assert tiles(data)[-1].value == str(len(genes))
+    prediction, signature, *_ = (paragraph.text for paragraph in sentences(data))
+    assert "misclassified" in prediction
+    core = f"{it['core']} {'is' if it['core'] == 1 else 'are'} core"
+    assert signature.startswith(f"The final model uses {it['size']} genes (the signature); {core}")
+    assert "75% of the 10 cross-validated models" in signature
+    assert tiles(data)[-1].value == f"{len(genes)} genes"
     assert tiles(data)[-1].words.startswith(f"{it['core']} core: ")
 
 
@@ -207,11 +217,11 @@ def one_gene(core):
     return given
 
 
-@pytest.mark.parametrize(("core", "words"), [(True, "1 gene, core"), (False, "1 gene, not core")])
+@pytest.mark.parametrize(("core", "words"), [(True, "1 is core"), (False, "0 are core")])
 def test_a_signature_of_one_gene(core, words):
     data = collect(**one_gene(core))
-    assert words in sentences(data)[1]
-    warned = [one for one in data["warnings"] if one.startswith("Only 0 of the 1 gene of the sign")]
+    assert words in sentences(data)[1].text
+    warned = [one for one in data["warnings"] if one.startswith("Only 0 of 1 signature gene ")]
     assert len(warned) == (not core)
 
 
@@ -226,9 +236,9 @@ def with_core(core, size):
 
 @pytest.mark.parametrize(
     ("core", "size", "said"),
-    [(0, 12, "Only 0 of the 12 genes of the signature are core (selected in at least 75\u00a0%"),
-     (1, 12, "Only 1 of the 12 genes of the signature is core (selected in at least 75\u00a0%"),
-     (2, 12, "Only 2 of the 12 genes of the signature are core"), (2, 10, None), (3, 12, None)],
+    [(0, 12, "Only 0 of 12 signature genes are core (selected in at least 75%"),
+     (1, 12, "Only 1 of 12 signature genes is core (selected in at least 75%"),
+     (2, 12, "Only 2 of 12 signature genes are core"), (2, 10, None), (3, 12, None)],
 )  # fmt: skip
 def test_lists_that_hardly_agree_are_warned_of(core, size, said):
     found = [one for one in collect(**with_core(core, size))["warnings"] if "core (" in one]
@@ -261,12 +271,13 @@ def against_ridge(study, difference, low, high):
 
 @pytest.mark.parametrize("regression", [False, True])
 def test_another_method_is_named_with_both_numbers(regression):
-    words = "higher R² (0.96 vs 0.94)" if regression else "lower error (4.0\u00a0% vs 5.5\u00a0%)"
+    words = "R² (0.96 against 0.94)" if regression else "balanced accuracy (96.0% against 94.5%)"
     data = against_ridge(Study(regression=regression), -0.015, -0.03, -1e-4)
     of = data["answer"]["control"]["of"]
     said = (
-        f"Another method (ridge, all genes, the best of {of} other methods by its held-out error)"
-        f" had a {words} on the same samples; the interval of the paired difference excludes 0."
+        f"Another method (ridge, all genes, the best of {of} other methods on held-out samples)"
+        f" had a higher {words} on the same samples; the 95% CI of the paired difference excludes"
+        " 0."
     )
     assert said in data["warnings"]
     assert data["answer"]["control"]["difference"] == -0.015
@@ -297,4 +308,51 @@ def test_gaps_of_lists_that_were_not_kept_are_not_counted():
 
 def test_one_split_is_one_model():
     data = collected(Study(folds=1, repeats=1, named=None))
-    assert "of the 1 cross-validation model, which use" in sentences(data)[1]
+    assert "of the 1 cross-validated model." in sentences(data)[1].text
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+def test_other_patients_are_told_the_shared_genes_of_the_record(kind):
+    data = collected(Study(permutations=99, regression=kind == "regression"))
+    stability = data["answer"]["stability"]
+    assert (stability["shared"], stability["shared_by_chance"]) == SHARED
+    said = next(one.text for one in sentences(data) if one.lead == "In other patients,")
+    shared, by_chance = f"{SHARED[0]:.0f}", f"{SHARED[1]:.1f}"
+    assert f"share about {shared} of {SIZES[0]} genes ({by_chance} by chance)" in said
+    # Groups agree better in this record: 0.45 against 0.30.
+    assert "better on groups of correlated genes" in said
+    stability["blocks"] = stability["value"]
+    assert "groups of correlated genes" not in " ".join(map(str, sentences(data)))
+
+
+def test_next_steps_count_independent_patients_not_samples():
+    """Of 10 patients with 3 samples each, an AUC of 0.7 needs more, whatever the samples."""
+    data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
+    assert grade(data) is NONE
+    data["study"] |= {"units": [5, 5], "counts": [150, 150], "groups": 10}
+    said = next(one.text for one in sentences(data) if one.lead == "Next steps.")
+    needed = data["answer"]["detectable"]["per_class"]
+    assert f"{needed} per group (this study has 5 and 5)" in said
+    data["study"]["units"] = [needed, needed]
+    assert "per group" not in " ".join(map(str, sentences(data)))
+
+
+def test_a_study_without_evidence_lists_no_gene_and_has_one_figure():
+    data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
+    first = summary(data, Limits(12, 15))
+    assert [image.name for image in first.items] == ["null"]
+    assert first.badges == [NONE.value]
+    words = " ".join([*map(str, first.paragraphs), *(tile.words for tile in first.tiles)])
+    assert not any(row["symbol"] in words for row in data["answer"]["chips"])
+    assert first.genes == ""
+
+
+@pytest.mark.parametrize("permutations", [0, 19, 99])
+def test_the_first_screen_has_at_most_400_words(permutations):
+    data = with_own(arguments(Study(permutations=permutations)), high=0.3)
+    first = summary(data, Limits(12, 15))
+    said = [first.about, *first.badges, first.headline, *map(str, first.paragraphs), first.note]
+    said += [" ".join(tile_) for tile_ in ((t.name, t.value, t.words) for t in first.tiles)]
+    said += [" ".join(check) for check in first.checks] + [*first.warnings]
+    said += [f"{image.title} {image.caption}" for image in first.items]
+    assert len(" ".join(said).split()) <= 400

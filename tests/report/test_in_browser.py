@@ -145,7 +145,7 @@ ACT = """
   found.answer = [of, answer.textContent];
   Array.from(box.querySelectorAll(".tools button")).at(-1).click();
   await wait(() => saved.length > 0); found.tsv = await saved.at(-1).text();
-  const tools = document.querySelectorAll("#figure-forest .tools button");
+  const tools = document.querySelectorAll("#figure-controls .tools button");
   tools[0].click(); await wait(() => saved.length > 1); found.svg = await saved.at(-1).text();
   tools[1].click(); await wait(() => saved.length > 2);
   found.png = Array.from(new Uint8Array(await saved.at(-1).arrayBuffer()).slice(0, 62));
@@ -221,11 +221,14 @@ def test_what_is_saved_is_what_the_tables_and_figures_hold(tried):
 @pytest.mark.slow
 def test_the_data_of_a_figure_are_those_of_the_report(tried):
     _, data, found = tried
-    head, own, best = found["figure"].rstrip("\n").split("\n")
-    assert head.split("\t") == ["name", "error", "low", "high"]
+    head, *rows = found["figure"].rstrip("\n").split("\n")
+    assert head.split("\t") == ["model", "balanced_accuracy", "low", "high"]
+    values = {row.split("\t")[0]: [float(x) for x in row.split("\t")[1:]] for row in rows}
     error = data["answer"]["error"]
-    assert [float(x) for x in own.split("\t")[1:]] == [error[k] for k in ("value", "low", "high")]
-    assert float(best.split("\t")[1]) == data["answer"]["control"]["error"]
+    own = [1 - error[key] for key in ("value", "high", "low")]
+    assert values["genesig"] == pytest.approx(own)
+    best = data["answer"]["control"]
+    assert values[best["model"]][0] == pytest.approx(1 - best["error"])
 
 
 @pytest.mark.slow
@@ -241,7 +244,7 @@ def test_the_plots_of_the_cards_tell_names_and_mark_them_everywhere(tried):
     assert len(found["onCard"]) == 3
     for said, name in found["onCard"]:
         assert name in said
-    samples = {"figure-heat_map", "figure-quality_components", "figure-waterfall"}
+    samples = {"figure-heat_map", "figure-quality_components", "figure-held_out_scores"}
     assert samples <= set(found["fromCard"])
     keys = {gene_anchor(one["gene"]) for one in data["cards"]["each"][:12]}  # as many as asked
     assert keys <= set(found["fromCard"])
@@ -251,7 +254,7 @@ def test_the_plots_of_the_cards_tell_names_and_mark_them_everywhere(tried):
 @pytest.mark.slow
 def test_what_is_marked_in_one_figure_is_marked_in_all(tried):
     _, _, found = tried
-    samples = {"figure-heat_map", "figure-quality_components", "figure-waterfall"}
+    samples = {"figure-heat_map", "figure-quality_components", "figure-held_out_scores"}
     for where in (found["brushed"], found["tapped"][3], found["entered"]):
         assert samples | {"figure-volcano"} <= set(where)  # a gene was inside, too
     assert found["circles"] == 4
@@ -317,3 +320,26 @@ def test_the_page_of_a_large_study_with_ten_cohorts_keeps_its_bounds(tmp_path):
     assert page.stat().st_size < 6e6
     measure = "const found = document.documentElement.scrollHeight;"
     assert found_by(measure, page.read_text(encoding="utf-8"), tmp_path) < 12000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height"), [(1280, 1040), (400, 2600)])
+def test_the_first_screen_fits_its_window(tmp_path, width, height):
+    if BROWSER is None:
+        pytest.skip("neither Chromium nor Chrome is installed")
+    given = arguments(Study(permutations=99, named=20))
+    controls = given["tables"]["controls"]
+    own = (controls["model"] == "genesig") & controls["mu"].isna()
+    controls.loc[own, ["high", "p_value"]] = [0.4, 0.01]
+    controls["difference_high"] = float("nan")  # no other method is better
+    data = json.loads(json.dumps(collect(**given)))
+    page = tmp_path / "report.html"
+    render(data, page, tmp_path / "figures", title="A study", top_genes=3, table_rows=5)
+    script = """
+      const answer = document.querySelector("#answer");
+      const found = [answer.getBoundingClientRect().bottom, document.documentElement.scrollWidth];
+    """
+    text = page.read_text(encoding="utf-8")
+    bottom, wide = found_by(script, text, tmp_path, width=width)
+    assert bottom <= height
+    assert wide <= max(width, 500)  # headless Chromium opens no narrower window

@@ -36,7 +36,13 @@ OF_OTHER_STUDIES = {
     "covariates",
     "sets",
 }
-NOT_EVERYWHERE = {"cards", "decisions", "score-effect", "subgroups"} | OF_OTHER_STUDIES
+NOT_EVERYWHERE = {
+    "cards",
+    "decisions",
+    "score-effect",
+    "subgroups",
+    "performance",
+} | OF_OTHER_STUDIES
 
 
 def whole(given):

@@ -20,6 +20,6 @@ def test_the_interval_of_the_next_study_is_not_called_wider_where_it_is_as_wide(
           "studies": [of(name) for name in "abc"], "genes": [], "tested": 0,
           "named": 0}  # fmt: skip
     said = " ".join(studies({"studies": it}, Limits(3, 15)).words)
-    assert f"between {ahead[0]:.2f} and {ahead[1]:.2f}" in said
+    assert f"{ahead[0]:.2f}–{ahead[1]:.2f} (95% prediction interval)" in said
     assert "wider" not in said
     assert "never narrower" in said

@@ -10,9 +10,10 @@ from places import ROOT
 from report_records import Study, arguments, collected
 
 from genesig.data.study.settings_check import RULES
+from genesig.report.answer.checks import GENES, UNKNOWN, checks
 from genesig.report.answer.collect import answer
 from genesig.report.answer.section import tiles
-from genesig.report.answer.sentences import lights, sentences
+from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.data import STEPS, reproducibility
 from genesig.report.data import study as study_section
@@ -43,15 +44,15 @@ from genesig.report.sections import SECTIONS
         (counted(1, "gene"), "1 gene"),
         (counted(0, "gene"), "0 genes"),
         (counted(2, "class"), "2 classes"),
-        (counted(12345, "gene"), "12\u202f345 genes"),
+        (counted(12345, "gene"), "12,345 genes"),
         (decimal(-0.5), "−0.50"),
         (decimal(None), "–"),
         (decimal(float("nan")), "–"),
         (decimal(0.0012), "0.0012"),
-        (percent(0.5), "50\u00a0%"),
-        (rate(0.066), "6.6\u00a0%"),
-        (rate(0.136), "14\u00a0%"),
-        (rate(0.0), "0\u00a0%"),
+        (percent(0.5), "50%"),
+        (rate(0.066), "6.6%"),
+        (rate(0.136), "14%"),
+        (rate(0.0), "0%"),
         (significant(3.14159e-6, 2), "3.1\u2009×\u200910⁻⁶"),
         (significant(-2.0), "−2"),
         (significant(65536), "65536"),
@@ -120,9 +121,9 @@ def test_the_methods_follow_the_config():
         assert phrase in text
 
 
-def test_tiles_hold_three_numbers():
+def test_tiles_hold_five_numbers():
     names = [tile.name for tile in tiles(collected(Study()))]
-    assert len(names) == len(set(names)) == 3
+    assert len(names) == len(set(names)) == 5
     assert all(tile.value and tile.words for tile in tiles(collected(Study())))
 
 
@@ -165,16 +166,16 @@ def test_statistics_say_what_was_averaged(labels, words):
 )
 def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
     data = collect(**in_patients(Study(), labels))
-    light = lights(data)[0]
     section = chance(data, Limits(3, 5)).words[0]
-    for text in (sentences(data)[2], light.words, " ".join(methods(data)), section):
+    said = sentences(data)[0].text
+    for text in (said, checks(data)[0].detail, " ".join(methods(data)), section):
         assert words.removeprefix("permuted") in text
     assert ("not of those between them" in section) == (labels is WITHIN)
 
 
 def test_one_split_shuffles_each_side_by_itself():
     data = collected(Study(folds=1, repeats=1))
-    assert "separately among training and test samples" in sentences(data)[2]
+    assert "separately among training and test samples" in sentences(data)[0].text
 
 
 def words_of(data):
@@ -188,10 +189,10 @@ def words_of(data):
 @pytest.mark.usefixtures("undrawn")
 def test_a_number_is_not_spoken_of_as_a_class():
     said = words_of(collected(Study(regression=True)))
-    for phrase in ("most often wrong", "meet in the middle", "doubtful", "called"):
+    for phrase in ("most often misclassified", "meet in the middle", "doubtful", "called"):
         assert phrase not in said
     # The label's name is class.
-    assert "bars: class and held-out prediction, dark low, yellow high." in said
+    assert "Top bars: class and held-out prediction, dark low, yellow high." in said
     data = collected(Study(regression=True))
     table = next(i for i in each(samples(data, Limits(3, 5)).items) if i.name == "held-out-samples")
     found = {one["sample"]: abs(one["mean"] - one["label"]) for one in data["held_out"]["samples"]}
@@ -209,10 +210,8 @@ def test_one_repeat_is_not_repeats(regression):
 
 @pytest.mark.parametrize(
     ("both", "size", "words"),
-    [(1, 1, "the one gene of the signature is among"), (0, 1, "is not among"),
-     (1, 5, "1 of the 5 genes of the signature is among"), (3, 5, "are among"),
-     (2, 2, "both genes of the signature are among"),
-     (5, 5, "all 5 genes of the signature are among")],
+    [(1, 1, "including the one signature gene"), (0, 1, "including none of 1 signature gene"),
+     (1, 5, "including 1 of 5 signature genes"), (5, 5, "including all 5 signature genes")],
 )  # fmt: skip
 def test_one_gene_is(both, size, words):
     data = collected(Study())
@@ -221,7 +220,8 @@ def test_one_gene_is(both, size, words):
 
 
 def stability_words(data):
-    return next(light for light in lights(data) if light.name.startswith("Gene list"))
+    data["verdict"]["grade"] = "Better than chance"
+    return next(check for check in checks(data) if check.question == GENES)
 
 
 def test_overlapping_splits_are_no_stability():
@@ -229,8 +229,8 @@ def test_overlapping_splits_are_no_stability():
     given["tables"]["stability"]["stability"] = 1.0
     data = collect(**given)
     tile = stability_words(data)
-    assert tile.state.name == "UNKNOWN"
-    assert tile.words.startswith("no halves of the samples were drawn; overlapping splits, which")
+    assert tile.answer == UNKNOWN
+    assert tile.detail.startswith("No halves of the samples were drawn; overlapping training sets")
     assert any("no halves of the samples were drawn" in warning for warning in data["warnings"])
 
 
@@ -244,8 +244,8 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
     table.loc[none, "mean_size"] = 0.0
     data = collect(**given)
     tile = stability_words(data)
-    assert tile.state.name == "UNKNOWN"
-    assert tile.words.startswith("no gene was selected in any of 6 halves of the samples")
+    assert tile.answer == UNKNOWN
+    assert tile.detail.startswith("No gene was selected in any of 6 halves of the samples")
     said = " ".join(data["warnings"])
     assert "all 6 half-sample lists are empty" in said
     assert "no halves of the samples were drawn" not in said
@@ -253,11 +253,10 @@ def test_empty_lists_of_halves_are_not_halves_never_drawn(fits_too):
 
 def test_halves_are_called_what_they_are():
     tile = stability_words(collected(Study()))
-    assert tile.state.name == "CAUTION"
-    assert tile.words.startswith("stability 0.30")
-    assert "on halves of the samples" in tile.words
-    assert "clearly more than chance, about as much as lasso lists of the same" in tile.words
-    assert "of the blocks of correlated genes they hit 0.45" in tile.words
+    assert tile.detail == (
+        "Stability 0.30 (0 = chance, 1 = identical; lasso lists of the same length 0.25);"
+        " of groups of correlated genes 0.45"
+    )
 
 
 def wrong_words(times, tested):
@@ -328,9 +327,7 @@ def test_the_methods_say_what_the_interval_covers(regression):
     assert ("pairs of samples of one test set" in text) != regression
 
 
-@pytest.mark.parametrize(
-    ("value", "written"), [(-0.004, "0\u00a0%"), (-0.006, "−1\u00a0%"), (0.0, "0\u00a0%")]
-)
+@pytest.mark.parametrize(("value", "written"), [(-0.004, "0%"), (-0.006, "−1%"), (0.0, "0%")])
 def test_what_is_written_as_zero_has_no_sign(value, written):
     assert percent(value) == written
 
@@ -340,13 +337,13 @@ def test_what_is_written_as_zero_has_no_sign(value, written):
 def test_a_band_that_is_not_drawn_is_not_explained(count):
     data = collected(Study(permutations=count))
     (image,) = [item for item in controls(data, Limits(12, 500)).items if hasattr(item, "svg")]
-    assert ("Grey: 95 %" in image.caption) == (count >= 10)
-    assert ("labels shuffled" in image.svg) == (count >= 10)
+    assert ("Grey: 95%" in image.caption) == (count >= 10)
+    assert ("permuted labels" in image.svg) == (count >= 10)
 
 
 @pytest.mark.parametrize("task", [{"regression": True}, {}])
 def test_the_first_number_says_in_how_many_samples(task):
-    assert "30 held-out samples" in sentences(collected(Study(**task)))[0]
+    assert "30 held-out patients" in sentences(collected(Study(**task)))[0].text
 
 
 def test_only_genes_that_are_there_are_explained():
@@ -357,10 +354,10 @@ def test_only_genes_that_are_there_are_explained():
         row[named], row[coef] = True, 0.5
     data["answer"]["evidence"]["fdr_selected"] = data["answer"]["size"]
     said = " ".join(evidence_words(data, data["answer"]["evidence"]))
-    assert "other genes" not in said
+    assert "The others" not in said
     assert "weight 0" not in said
     table["rows"][0][coef] = 0.0
     data["answer"]["evidence"]["fdr_selected"] -= 1
     said = " ".join(evidence_words(data, data["answer"]["evidence"]))
-    assert "The other genes of the predictive model have no evidence of their own" in said
-    assert said.endswith("weight 0 marks an FDR-selected gene that the model does without.")
+    assert "The others help to predict but may be there by chance" in said
+    assert said.endswith("weight 0 marks an FDR-selected gene that the model does not use.")

@@ -9,14 +9,21 @@ import numpy as np
 
 from genesig.data.steps.missing_indicators import INDICATOR_SUFFIX
 from genesig.report.answer.other_methods import better_method
-from genesig.report.page.measure import MEASURES, Measure, measure, model_name, picked, two
+from genesig.report.page.measure import (
+    MEASURES,
+    Measure,
+    measure,
+    model_name,
+    picked,
+    subject_noun,
+    two,
+)
 from genesig.report.page.record import (
     Chip,
     CohortError,
     Cohorts,
     Control,
     Division,
-    Error,
     Evidence,
     Finding,
     Halves,
@@ -36,7 +43,7 @@ from genesig.report.page.record import (
 )
 from genesig.report.page.tables import Row, of_chosen, own_rows, records
 from genesig.report.page.verdict import LEVEL, Analysis, Grade, grade, here, judge
-from genesig.report.page.words import clean, counted, decimal, in_words, percent, rate
+from genesig.report.page.words import clean, counted, decimal, in_words, percent
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 from genesig.selection.assess.controls import FDR_SELECTED
@@ -66,7 +73,7 @@ def _score(one: About, measure: str) -> About:
 
 def _row(one: About, shown: Measure) -> CohortError:
     """Return the error as controls.tsv has it: balanced error, 1 − R² or 1 − C."""
-    of_errors = shown.better == "smaller"
+    of_errors = shown.share
     row = _score(one, "balanced_error" if of_errors else shown.elsewhere[0])
     value, low, high = (row[key] for key in ("value", "low", "high"))
     if not of_errors:
@@ -268,6 +275,8 @@ def _stability(rows: list[Row]) -> Stability | None:
                 "than_chance": row["than_chance"] or None, "lasso": row["lasso"],
                 "than_lasso": row["than_lasso"] or None,
                 "blocks": blocks["stability"] if blocks else None,
+                "size": row["mean_size"], "shared": row["shared"],
+                "shared_by_chance": row["shared_by_chance"],
             }  # fmt: skip
     return None
 
@@ -309,105 +318,99 @@ def _wrong(samples: Sequence[HeldOutSample]) -> Wrong | None:
 
 
 def signature_warnings(data: Study) -> list[str]:
-    """Say that the lists hardly agree, or that the list is of another length than asked for."""
-    it, wanted = data["answer"], data["config"]["signature"]
-    if not it["size"]:
+    """Warn of an empty signature, of few core genes, of a length unlike those that were tested."""
+    answer, wanted = data["answer"], data["config"]["signature"]
+    if not answer["size"]:
         return ["The final model selected no gene, so the signature is empty."]
-    found = _unlike_the_others(data) if it["evidence"] else _few_core(data)
+    found = _untested_length(data) if answer["evidence"] else _few_core(data)
     if grade(data) is Grade.NONE:  # then no list is accurate, of whatever length
         return found
-    if data["config"]["linear"]["list"] == "stable" and it["size"] > wanted["most"]:
+    if data["config"]["linear"]["list"] == "stable" and answer["size"] > wanted["most"]:
         found.append(
             f"No list of {wanted['most']} genes or fewer was as accurate, so the signature has"
-            f" {it['size']}."
+            f" {answer['size']}."
         )
     return found
 
 
 def _few_core(data: Study) -> list[str]:
-    it, share = data["answer"], data["config"]["signature"]["cv_frequency"]
-    if it["core"] is None or it["core"] >= LEAST_CORE * it["size"]:
+    answer, share = data["answer"], data["config"]["signature"]["cv_frequency"]
+    if answer["core"] is None or answer["core"] >= LEAST_CORE * answer["size"]:
         return []
     return [
-        f"Only {it['core']} of the {counted(it['size'], 'gene')} of the signature"
-        f" {'is' if it['core'] == 1 else 'are'} core (selected in at least"
+        f"Only {answer['core']} of {counted(answer['size'], 'signature gene')}"
+        f" {'is' if answer['core'] == 1 else 'are'} core (selected in at least"
         f" {percent(share)} of the training sets): other patients would probably give other genes."
     ]
 
 
-def _unlike_the_others(data: Study) -> list[str]:
-    """Say that the final list is longer or shorter than all of those that were tested.
-
-    One in two would lie outside their middle half by chance.
-    """
-    it, (low, _, high) = data["answer"], data["answer"]["lengths"]
-    size = it["evidence"]["model"] if it["evidence"] else it["size"]
+def _untested_length(data: Study) -> list[str]:
+    """Warn of a final list longer or shorter than all of those that were tested."""
+    answer, (low, _, high) = data["answer"], data["answer"]["lengths"]
+    size = answer["evidence"]["model"] if answer["evidence"] else answer["size"]
     if low <= size <= high:
         return []
-    way = "fewer" if size < low else "more"
+    way = "shorter" if size < low else "longer"
     limits = f"{low:.0f}" if round(low) == round(high) else f"{low:.0f} to {high:.0f}"
     return [
-        f"The predictive model has {counted(size, 'gene')}, {way} than all of the models whose"
-        f" error was measured ({limits}): its own error may differ from theirs."
+        f"The final model ({counted(size, 'gene')}) is {way} than any cross-validated model"
+        f" ({limits}), so its accuracy may differ."
     ]
 
 
 def error_warnings(data: Study) -> list[str]:
-    """Say that a class is small, intervals are short, or another method did better."""
-    error, best = data["answer"]["error"], data["answer"]["control"]
+    """Warn of a small class, of short intervals, of another method that did better."""
+    error, best, shown = data["answer"]["error"], data["answer"]["control"], measure(data)
     found = list(_short_intervals(data["study"], data["design"]["scheme"]))
     classes, counts = data["study"]["classes"], data["study"]["counts"]
-    if classes and counts and min(counts) < 20:
-        name = classes[counts.index(min(counts))]
+    if classes and counts and min(counts) < MIN_CLASS:
+        side = counts.index(min(counts))
         found.append(
-            f"Only {counted(min(counts), f'{clean(name)} sample')}: one misclassified sample"
-            f" changes the error of {clean(name)} by {100 / min(counts):.2g} percentage points."
+            f"Few {clean(classes[side])} {subject_noun(data)}s ({counts[side]}): one more error"
+            f" would change the {_share_name(data, side)} by {100 / counts[side]:.0f} percentage"
+            " points."
         )
     if best is None or error["value"] is None or best["difference_high"] is None:
         return found
     if best["difference_high"] < 0:
+        theirs, ours = (shown.write(shown.value(row)) for row in (best["error"], error["value"]))
         found.append(
-            f"Another method ({model_name(best['model'])}, {picked(best['of'])}) had a"
-            f" {_against(data, best, error)} on the same samples; the interval of the paired"
+            f"Another method ({model_name(best['model'])}, {picked(best['of'])}) had a higher"
+            f" {shown.name} ({theirs} against {ours}) on the same samples; the 95% CI of the paired"
             " difference excludes 0."
         )
     return found
 
 
+MIN_CLASS = 20
+"""Samples of a class below which one error moves its accuracy by more than 5 points."""
+
+
+def _share_name(data: Study, side: int) -> str:
+    """Return the name of the share of correct calls of a class."""
+    if two(data["study"]):
+        return "sensitivity" if side else "specificity"
+    return f"accuracy of {clean((data['study']['classes'] or [])[side])}"
+
+
 def _short_intervals(study: StudyFacts, scheme: str) -> Iterator[str]:
-    """Say of which designs of classes the intervals are known to be short, and how short."""
+    """Warn of designs of classes whose intervals are known to be short."""
     classes, units = study["classes"], study["units"]
     if classes and scheme == "leave_one_out":
         yield (
-            "Samples were left out one at a time, which does not show how far models of other"
-            " samples differ: in simulated studies the 95\u00a0% CIs of error and AUC held what is"
-            " expected in 81 to 97\u00a0%."
+            "Leave-one-out does not show how far models of other samples differ: in simulated"
+            " studies the 95% CIs of accuracy and AUC covered the expected value in 81–97%."
         )
     if classes and units and min(units) < SHORT:
         name = clean(classes[units.index(min(units))])
         yield (
-            f"Of {name} there are fewer than {in_words(SHORT)} independent samples: in studies"
-            " simulated with four the 95\u00a0% CI of the AUC held what is expected in about"
-            " 90\u00a0%."
+            f"{name} has fewer than {in_words(SHORT)} independent samples: in studies simulated"
+            " with four, the 95% CI of the AUC covered the expected value in about 90%."
         )
 
 
-def _against(data: Study, other: Control, own: Error) -> str:
-    a, b = other["error"], own["value"] or 0.0
-    if data["study"]["classes"]:
-        return f"lower error ({rate(a)} vs {rate(b)})"
-    return f"higher {measure(data).name} ({decimal(1 - a)} vs {decimal(1 - b)})"
-
-
-def _agreed(data: Study) -> str:
-    it = data["answer"]["evidence"]
-    return (
-        " FDR-selected genes are those that halves agree on." if it and it["fdr_selected"] else ""
-    )
-
-
 def stability_warnings(data: Study) -> list[str]:
-    """Say that stability was not measured, or is no more than chance or the lasso gives."""
+    """Warn of stability that was not measured, or is no more than by chance or of the lasso."""
     stability, halves = data["answer"]["stability"], data["answer"]["halves"]
     if not halves["drawn"]:
         return [
@@ -419,19 +422,19 @@ def stability_warnings(data: Study) -> list[str]:
             "Half of the samples was not enough to select any gene: all"
             f" {halves['drawn']} half-sample lists are empty, so their stability is not defined."
         ]
-    if stability is None or stability["source"] == "outer_splits":
+    if stability is None or stability["source"] == "outer_splits" or grade(data) is Grade.NONE:
         return []
     value = decimal(stability["value"])
-    predicts = "" if here(data) is Grade.NONE else ", even if it predicts as well"
     if stability["than_chance"] not in (None, "more"):
+        predicts = "" if here(data) is Grade.NONE else ", even if it predicts as well"
         return [
-            "Lists of disjoint halves of the samples do not agree clearly more than by chance"
-            f" (stability {value}): other patients would probably give another list"
-            f"{predicts}.{_agreed(data)}"
+            "Gene lists from separate halves of the samples do not agree clearly better than by"
+            f" chance (stability {value}): other patients would probably give another list"
+            f"{predicts}."
         ]
     if stability["than_lasso"] == "less" and stability["lasso"] is not None:
         return [
-            f"Lists of the lasso, as long, agree better on the same halves of the samples"
+            f"Lasso lists of the same length agree better on the same halves of the samples"
             f" (stability {decimal(stability['lasso'])} against {value})."
         ]
     return []

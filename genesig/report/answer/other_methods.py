@@ -7,22 +7,23 @@ from statistics import NormalDist
 
 from genesig.report.page.measure import measure, model_name, picked
 from genesig.report.page.record import Alternative, Study
+from genesig.report.page.section import Paragraph
 from genesig.report.page.tables import Row
 from genesig.report.page.verdict import LEVEL
-from genesig.report.page.words import between, decimal, rate, significant
+from genesig.report.page.words import between, p_value
 from genesig.selection.assess.controls import FDR_SELECTED
 from genesig.selection.assess.held import NAME as COVARIATES
 from genesig.selection.assess.held import WITH_ALL
 from genesig.selection.assess.intervals import Z
 
 APART = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, WITH_ALL)
-"""Rows of controls.tsv that are this procedure, guessing, or have a verdict of their own."""
+"""Rows of controls.tsv that are genesig, without information, or judged elsewhere."""
 
 
 def better_method(controls: Sequence[Row], chance: float) -> Alternative | None:
     """Return the method that predicts although the linear models do not do as well, or None.
 
-    Its interval excludes guessing, its p is at most `LEVEL`, and the interval of its paired
+    Its interval excludes chance, its p is at most `LEVEL`, and the interval of its paired
     difference from the linear models excludes 0. Labels are permuted for the linear models alone,
     so that p is that of the interval of the error, times the number of methods. With covariates no
     method is returned: the others do not hold these fixed.
@@ -62,22 +63,23 @@ def _tail(row: Row, chance: float) -> float:
     return NormalDist().cdf(-Z * (chance - error) / (high - error))
 
 
-def other_method(data: Study) -> list[str]:
+def other_method(data: Study) -> list[Paragraph]:
     """Say that a method other than the linear signature predicts, and by how much better."""
-    it, own = data["answer"]["alternative"], data["answer"]["error"]["value"]
-    if it is None or own is None:
+    method, own = data["answer"]["alternative"], data["answer"]["error"]["value"]
+    if method is None or own is None:
         return []
-    shown = measure(data)
-    write = rate if data["study"]["classes"] else decimal
-    name = model_name(it["model"])
-    low, high = shown.interval(it)
-    reached = f"a {shown.name} of {write(shown.value(it['error']))}{between(low, high, write)}"
-    small = NormalDist().cdf(-Z) * 1e-3
-    p = f"p\u00a0=\u00a0{significant(it['p'], 2)}" if it["p"] > small else "p\u00a0<\u00a00.0001"
-    times = "" if it["of"] == 1 else f", corrected for {it['of']} methods"
+    metric = measure(data)
+    name = model_name(method["model"])
+    limits = between(*metric.interval(method), metric.write_limits)
+    reached = f"{metric.write(metric.value(method['error']))}{limits}"
+    smallest = NormalDist().cdf(-Z) * 1e-3
+    p = p_value(method["p"]) if method["p"] > smallest else "p\u00a0<\u00a00.0001"
+    times = "" if method["of"] == 1 else f", corrected for {method['of']} methods"
     return [
-        f"{name[0].upper()}{name[1:]}, {picked(it['of'])}, had {reached}, the linear models"
-        f" {write(shown.value(own))}.",
-        f"It is better than chance ({p}{times}), and the interval of the paired difference"
-        " excludes 0.",
+        Paragraph(
+            "Another method.",
+            f"{name[0].upper()}{name[1:]} ({picked(method['of'])}) reached a {metric.name} of"
+            f" {reached}, the linear models {metric.write(metric.value(own))}. It is better than"
+            f" chance ({p}{times}).",
+        )
     ]

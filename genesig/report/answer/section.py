@@ -1,277 +1,331 @@
-"""The first screen in plain words: its numbers, its genes, one picture."""
+"""The numbers of the first screen and its two figures, for each kind of study."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import Any
 
-from matplotlib.figure import Figure
-
-from genesig.report.answer.sentences import level
+from genesig.report.answer import figures
+from genesig.report.answer.sentences import selected_in_model
 from genesig.report.page import charts
-from genesig.report.page.measure import held, measure, model_name, picked, two
-from genesig.report.page.record import Chip, Evidence, Measured, Study
-from genesig.report.page.style import INK, MUTED, OWN
+from genesig.report.page.measure import held, measure, subject_noun, two
+from genesig.report.page.record import Evidence, Measured, Study
+from genesig.report.page.style import CLASS_COLOURS, INK, MUTED, NEGATIVE, OWN, POSITIVE
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import records, transposed
-from genesig.report.page.verdict import Grade, grade, here
+from genesig.report.page.tables import Row, difference, of_chosen, own_rows, records, transposed
+from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import (
-    at_most,
     between,
     clean,
+    confidence,
     counted,
     decimal,
-    gene_anchor,
     percent,
-    rate,
-    samples_in_groups,
-    short_symbol,
     shorten,
     significant,
+    span,
 )
+from genesig.selection.assess.held import NAME as COVARIATES_ALONE
 
-MOST = 12
-"""Cohorts in the picture."""
-OWN_NAME = "cross-validation, this study"
-
-
-def forest(data: Study) -> Figure:
-    """Error of this study, of its best rival and in each cohort, with the permutation band."""
-    shown = measure(data)
-    at = None if held(data) else shown.chance  # what is held fixed predicts, too
-    left = 0.0 if shown.better == "smaller" else None
-    label = f"{shown.name} ({shown.better} is better)"
-    band = shown.values(data["null"]["errors"])
-    return charts.forest(lines_of(data), label, at=at, band=band, left=left)[0]
-
-
-def lines_of(data: Study) -> list[charts.Line]:
-    """Return the rows that have an error: other cohorts, cross-validation, other methods.
-
-    Other methods are the best one, and the one that predicts although the linear models do not.
-    """
-    shown, best = measure(data), data["answer"]["control"]
-    predicts = data["answer"]["alternative"]
-    own = data["answer"]["error"]
-    colour = OWN if here(data) is Grade.HERE else INK
-    rows: list[tuple[str, float | None, Any, str, str]] = []
-    for one in data["answer"]["cohorts"]["rows"][:MOST]:
-        seen = ", seen in training" if one["seen"] else ""
-        many = samples_in_groups(one["samples"], one["groups"])
-        name = f"{shorten(one['name'], 24)} ({many}{seen})"
-        rows.append((name, one["error"], one, MUTED if one["seen"] else INK, "D"))
-    rows.append((OWN_NAME, own["value"], own, colour, "o"))
-    if best is not None:
-        rows.append((f"{model_name(best['model'])}, this study", best["error"], best, INK, "s"))
-    if predicts is not None and (best is None or predicts["model"] != best["model"]):
-        name = f"{model_name(predicts['model'])}, this study"
-        rows.append((name, predicts["error"], predicts, INK, "s"))
-    return [
-        charts.Line(name, value, shown.interval(row), colour, marker, name == OWN_NAME)
-        for name, error, row, colour, marker in rows if (value := shown.value(error)) is not None
-    ]  # fmt: skip
-
-
-MOST_NAMED = 12
-"""Genes of the signature on the first screen."""
-
-
-@dataclass(frozen=True)
-class GeneChip:
-    """A gene of the signature as the first screen shows it.
-
-    ``direction`` is ``for`` the class for which it weighs most, where there are more than two;
-    ``kind`` is "fdr_selected", or "core" if the study selects no genes by FDR, or empty.
-    """
-
-    name: str
-    gene: str
-    direction: str
-    words: str
-    kind: str
-    card: str
-
-
-def chips_title(data: Study) -> str:
-    """Return the heading of the chips, which says in what order they stand."""
-    it, several = data["answer"]["evidence"], len(data["answer"]["chips"]) > 1
-    if it is None:
-        return "Genes of the signature" + ", the most often selected first" * several
-    if not it["fdr_selected"]:
-        return "Genes of the predictive model: none has evidence of its own"
-    more = ", then other genes of the predictive model" if it["fdr_selected"] < MOST_NAMED else ""
-    other = data["answer"]["size"] > it["fdr_selected"]
-    return (
-        f"FDR-selected genes, each with its share of the half-sample lists{more if other else ''}"
-    )
-
-
-def gene_chips(data: Study) -> list[GeneChip]:
-    """Return the genes: named ones first, or the most selected; none where there is no evidence."""
-    if grade(data) is Grade.NONE:
-        return []
-    found = list(data["answer"]["chips"])
-    if data["answer"]["evidence"] is None:
-        found.sort(key=lambda one: -one["cv_frequency"])
-    own = {row["gene"]: row.get("class") for row in records(data["tables"]["signature"])}
-    return [
-        GeneChip(
-            short_symbol(one["symbol"]) or shorten(one["symbol"], 18),
-            clean(one["gene"]),
-            _direction(data, one["up"]) or _spoken_for(own.get(one["gene"])),
-            _words(one),
-            "fdr_selected" if one["fdr_selected"] else "core" if one["core"] else "",
-            gene_anchor(one["gene"]),
-        )
-        for one in found[:MOST_NAMED]
-    ]
-
-
-def _words(one: Chip) -> str:
-    if one["fdr_selected"] is None:
-        return percent(one["cv_frequency"]) + " · core" * bool(one["core"])
-    often, q = percent(one["selection_frequency"]), significant(one["selection_q"])
-    return f"{often}, q\u00a0{q}{'' if one['fdr_selected'] else ' · not named'}"
-
-
-def _direction(data: Study, up: bool | None) -> str:
-    classes = data["study"]["classes"]
-    if up is None:
-        return ""
-    if classes is None:
-        way = measure(data).words.ways[not up]
-        return way.format(shorten(data["study"]["label"], 18))
-    return f"{'↑' if up else '↓'} in {shorten(classes[1], 18)}"
-
-
-def _spoken_for(name: str | None) -> str:
-    """Return the class that a gene's weight is for; its values may be higher in another."""
-    return f"for {shorten(name, 18)}" if name else ""
-
-
-MOST_TILES = 2
-"""Cohorts that have a tile of their own."""
+MAX_TILES = 2
+"""External cohorts that have a tile of their own."""
+MAX_GENES = 14
+"""Genes in the figure of the first screen."""
+MAX_NAMED = 6
+"""Misclassified samples that are named in the figure."""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One number of the first screen: what it is, its value, what to make of it."""
+    """One number of the first screen: its name, its value, interval and chance level."""
 
     name: str
     value: str
     words: str
 
 
-def note(data: Study) -> list[str]:
-    """Say what the error is about, where there is a model to be used."""
-    if grade(data) is Grade.NONE:
-        return []
-    classes = two(data["study"])
-    positive = f" A positive score means {clean(classes[1])}." if classes else ""
-    return [
-        "Cross-validated errors and their intervals are for the procedure: what models chosen in"
-        f" this way reach on average in other samples.{positive}"
-    ]
-
-
 def tiles(data: Study) -> list[Tile]:
-    """Return the numbers of the first screen: other cohorts first, the genes last if any."""
-    auc = [_auc(one) for one in data["answer"]["measures"] if one["name"] == "auc"]
-    proved = data["answer"]["evidence"]
-    genes = [] if grade(data) is Grade.NONE else [_named(data, proved) if proved else _size(data)]
-    return [*_elsewhere(data), _error(data), *auc, *genes]
+    """Return the numbers of the first screen: external cohorts, the study, its signature."""
+    accuracy_tiles = [*_external(data), *_accuracy(data)]
+    if grade(data) is Grade.NONE:
+        return [*accuracy_tiles, *_measured(data, "auc")]
+    sides = _measured(data, "auc", "sensitivity", "specificity")
+    return [*accuracy_tiles, *sides, *_events(data), _signature(data)]
 
 
-def _elsewhere(data: Study) -> list[Tile]:
+def _external(data: Study) -> list[Tile]:
     """Return a tile for each of few cohorts, one with the median of many."""
-    rows = [one for one in data["answer"]["cohorts"]["rows"] if not one["seen"]]
-    known = [(one, value) for one in rows
-             if (value := measure(data).value(one["error"])) is not None]  # fmt: skip
-    write, name = measure(data).write, measure(data).title
-    if len(known) > MOST_TILES:
-        values = [value for _, value in known]
-        words = f"the final model, unchanged; {write(min(values))} to {write(max(values))}"
-        return [Tile(f"{name}, median of {len(known)} other cohorts", write(median(values)), words)]
+    metric = measure(data)
+    rows = [row for row in data["answer"]["cohorts"]["rows"] if not row["seen"]]
+    accuracies = [(row, value) for row in rows if (value := metric.value(row["error"])) is not None]
+    if len(accuracies) > MAX_TILES:
+        values = [value for _, value in accuracies]
+        name = f"{metric.title}, median of {len(accuracies)} external cohorts"
+        return [Tile(name, metric.write(median(values)),
+                     f"{span(min(values), max(values), metric.write)}")]  # fmt: skip
     return [
-        Tile(f"{name} in {clean(one['name'])}", write(value),
-             f"{samples_in_groups(one['samples'], one['groups'])}"
-             f"{between(*measure(data).interval(one), write)}; the final model, unchanged")
-        for one, value in known
+        Tile(f"{metric.title} in {clean(row['name'])}", metric.write(value),
+             f"{counted(row['samples'], 'sample')}"
+             f"{between(*metric.interval(row), metric.write_limits)}")
+        for row, value in accuracies
     ]  # fmt: skip
 
 
-def _named(data: Study, it: Evidence) -> Tile:
-    words = f"none has evidence of its own ({level(data)})"
-    added = it["indicators"][0]
-    if it["fdr_selected"]:
-        words = f"{level(data)}: {at_most(it['expected'])} expected by chance"
-    if added:
-        words = f"and {counted(added, 'missing-value indicator')}; {words}"
-    return Tile("FDR-selected genes", str(it["fdr_selected"] - added), words)
-
-
-def _size(data: Study) -> Tile:
-    it, share = data["answer"], percent(data["config"]["signature"]["cv_frequency"])
-    splits = counted(data["design"]["outer"], "training set")
-    return Tile(
-        "Genes in the signature",
-        str(it["size"]),
-        f"{it['core']} core: selected in at least {share} of {splits}",
-    )
-
-
-def _error(data: Study) -> Tile:
+def _accuracy(data: Study) -> list[Tile]:
+    """Return accuracy, R² or C; with covariates, without and with expression, and the gain."""
+    metric = measure(data)
     error = data["answer"]["error"]
-    if data["study"]["classes"] is None:
-        low, high = map(decimal, measure(data).interval(error))
-        shown = measure(data)
-        words = f"{shown.words.reading}; 95\u00a0% CI {low} to {high}; {shown.words.nothing}"
-        value = decimal(measure(data).value(error["value"]))
-        return Tile(f"{shown.name} on unseen samples", value, words)
-    limits = f"{rate(error['low'])} to {rate(error['high'])}"
-    return Tile(
-        "Balanced error on unseen samples",
-        rate(error["value"]),
-        f"95\u00a0% CI {limits}; guessing gives {rate(error['chance'])}",
-    )
-
-
-def _auc(one: Measured) -> Tile:
-    return Tile(
-        "AUC", decimal(one["value"]), between(one["low"], one["high"], decimal).strip(" ()")
-    )
-
-
-def overview(data: Study) -> list[Picture]:
-    """Return the picture of the first screen; none where there is no error to show."""
-    lines = lines_of(data)
-    if data["answer"]["error"]["value"] is None:
-        return []
-    write = measure(data).write
-    named = "; ".join(f"{line.name} {write(line.value)}" for line in lines)
-    left_out = len(data["answer"]["cohorts"]["rows"]) - sum(line.marker == "D" for line in lines)
-    banded = len(data["null"]["errors"]) >= charts.FEWEST_FOR_BAND
-    best, others = data["answer"]["control"], bool(data["answer"]["cohorts"]["rows"])
-    marks = [
-        "Circle: this procedure in cross-validation",
-        *([] if best is None else [f"square: {picked(best['of'])}, on the same splits"]),
-        *(["diamonds: the final model in other cohorts"] * others),
-        *(["grey: 95\u00a0% of the runs with shuffled labels"] * banded),
-        *([] if held(data) else ["dashed: guessing"]),
+    covariates = held(data)
+    alone = covariates_row(data)
+    if alone is None or error["value"] is None:
+        chance = percent(metric.chance) if metric.share else decimal(metric.chance)
+        return [_of_error(data, metric.title, error, f"chance {chance}")]
+    gained = _gain(data)
+    return [
+        _of_error(data, f"{metric.title}, {covariates} only", alone, ""),
+        _of_error(data, f"{metric.title}, with gene expression", error, ""),
+        *([gained] if gained else ()),
     ]
-    missing = f" {counted(left_out, 'cohort')} not shown: listed in the part on other patients."
-    more = missing if left_out else ""
-    return [picture(
-        "forest",
-        partial(forest, data),
+
+
+def _of_error(data: Study, name: str, row: Any, chance: str) -> Tile:
+    metric = measure(data)
+    error = row["value"] if "value" in row else row["error"]
+    limits = confidence(*metric.interval(row), metric.write_limits)
+    return Tile(name, metric.write(metric.value(error)), "; ".join(filter(None, (limits, chance))))
+
+
+def covariates_row(data: Study) -> Row | None:
+    """Return the row of controls.tsv of the covariates alone; None without covariates."""
+    rows = of_chosen(records(data["tables"]["controls"]))
+    return next((row for row in rows if row["model"] == COVARIATES_ALONE), None)
+
+
+def _gain(data: Study) -> Tile | None:
+    """Return what gene expression adds to the covariates, with its interval."""
+    own = of_chosen(own_rows(data["tables"]["controls"]))
+    if not own or own[0].get("added") is None:
+        return None
+    value, low, high = (own[0][key] for key in ("added", "added_low", "added_high"))
+    points = " points" if measure(data).share else ""
+    limits = ""
+    if low is not None and high is not None:
+        limits = f"95% CI {difference(data, low)} to {difference(data, high)}"
+    return Tile("Difference", f"{difference(data, value)}{points}", limits)
+
+
+def _measured(data: Study, *names: str) -> list[Tile]:
+    """Return tiles of AUC, sensitivity and specificity, as far as the study has them."""
+    measures = {row["name"]: row for row in data["answer"]["measures"]}
+    return [_of_measure(data, measures[name]) for name in names if name in measures]
+
+
+def _of_measure(data: Study, one: Measured) -> Tile:
+    if one["name"] == "auc":
+        limits = confidence(one["low"], one["high"], decimal)
+        return Tile("AUC", decimal(one["value"]), f"{limits}{'; ' if limits else ''}chance 0.50")
+    negative, positive = data["study"]["classes"] or ("", "")
+    of_class = positive if one["name"] == "sensitivity" else negative
+    name = f"{one['name'].capitalize()} ({clean(of_class)})"
+    return Tile(name, percent(one["value"]), confidence(one["low"], one["high"], percent))
+
+
+def _events(data: Study) -> list[Tile]:
+    """Return the number of events of a survival study."""
+    if not measure(data).timed:
+        return []
+    rows = records(data["tables"]["patients"])
+    counts = [row["samples"] for row in rows if row["kind"] == "samples" and row["group"]]
+    if not counts:
+        return []
+    return [Tile("Events", f"{counts[0]}", f"of {counted(sum(counts), subject_noun(data))}")]
+
+
+def _signature(data: Study) -> Tile:
+    answer, evidence = data["answer"], data["answer"]["evidence"]
+    if evidence is None:
+        share = percent(data["config"]["signature"]["cv_frequency"])
+        words = f"{answer['core']} core: selected in at least {share} of training sets"
+        return Tile("Signature", counted(answer["size"], "gene"), words)
+    fdr = f"at FDR ≤ {percent(data['config']['signature']['fdr'])}"
+    return Tile("Signature", counted(evidence["model"], "gene"), _passing(data, evidence, fdr))
+
+
+def _passing(data: Study, evidence: Evidence, fdr: str) -> str:
+    n_beside = evidence["fdr_selected"] - selected_in_model(data)
+    beside_model = f" ({n_beside} not in the model)" if n_beside else ""
+    return f"{evidence['fdr_selected']} {fdr}{beside_model}"
+
+
+def note(data: Study) -> list[str]:
+    """Say what the numbers describe, if there is a model to be used."""
+    if grade(data) is Grade.NONE:
+        return []
+    positive = ""
+    if classes := two(data["study"]):
+        positive = f" A score above 0 means {clean(classes[1])}."
+    return [f"These numbers describe models built this way.{positive}"]
+
+
+def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture | None:
+    """Return Figure 1 of two classes: a dot for each sample, at its held-out score."""
+    classes, samples = two(data["study"]), data["held_out"]["samples"]
+    if classes is None or not any(sample["tested"] for sample in samples):
+        return None
+    noun = subject_noun(data)
+    strips = [_strip(data, side, name) for side, name in enumerate(classes)]
+    if cohort is not None:
+        strips.append(cohort)
+    repeats = data["design"]["repeats"]
+    label = "held-out score" + (f" (mean of {repeats} repeats)" if repeats > 1 else "")
+    often = " in most repeats" if repeats > 1 else ""
+    wrong = sum(map(sum, (strip.wrong for strip in strips)))
+    ring = f" Ring: misclassified{often}." if wrong else ""
+    return picture(
+        "held_out_scores",
+        partial(figures.strips, strips, classes, label),
         data=transposed(
-            ("name", measure(data).column, "low", "high"),
-            [(line.name, line.value, *line.limits) for line in lines],
+            ("sample", "group", "score"),
+            [(name, strip.label, score) for strip in strips
+             for name, score in zip(strip.names, strip.scores, strict=True)],
         ),
-        title=f"{measure(data).title} of this study{' and of other cohorts' * others}",
-        description=f"{measure(data).name}, with 95 % CI: {named}.",
-        caption=f"{measure(data).title} with its 95\u00a0% confidence interval (CI)."
-        f" {'; '.join(marks)}.{more}",
-    )]  # fmt: skip
+        title=f"Held-out score of each {noun}",
+        description=f"Held-out scores of {counted(len(samples), noun)} by true class;"
+        f" {wrong} misclassified{often}.",
+        caption=f"Each dot is one {noun}, scored only by models that never saw it. Dashed line:"
+        f" decision threshold.{ring}",
+    )  # fmt: skip
+
+
+def _strip(data: Study, side: int, name: str) -> figures.Strip:
+    samples = [one for one in data["held_out"]["samples"] if one["label"] == name and one["tested"]]
+    return figures.Strip(
+        clean(name),
+        counted(len(samples), subject_noun(data)),
+        CLASS_COLOURS[side],
+        [one["mean"] for one in samples],
+        [clean(one["sample"]) for one in samples],
+        [2 * (one["wrong"] or 0) > one["tested"] for one in samples],
+    )
+
+
+def gene_frequencies(data: Study) -> Picture | None:
+    """Return Figure 2: the FDR-selected genes, or core genes, by how often they are selected."""
+    lollipops = _lollipops(data)
+    if grade(data) is Grade.NONE or not lollipops:
+        return None
+    total = len(_shown_genes(data))
+    tested = data["answer"]["evidence"] is not None
+    fdr = percent(data["config"]["signature"]["fdr"])
+    kind = f"genes at FDR ≤ {fdr}" if tested else "core genes"
+    if len(lollipops) < total:
+        of_them = f"The first {len(lollipops)} of {total} {kind}."
+    else:
+        of_them = f"All {kind}."
+    tick = " Black tick: frequency expected with permuted labels." if tested else ""
+    axis = "selection frequency (share of gene lists from random halves)"
+    axis = axis if tested else "selection frequency (share of cross-validated models)"
+    return picture(
+        "gene_frequencies",
+        partial(figures.lollipops, lollipops, axis),
+        data=transposed(
+            ("gene", "selection_frequency", "null_frequency", "selection_q"),
+            [(one.gene, one.frequency, one.null_frequency, one.q) for one in lollipops],
+        ),
+        title="Signature genes selected most often",
+        description="; ".join(f"{one.name} {percent(one.frequency)}" for one in lollipops) + ".",
+        caption=f"{_directions(data, lollipops)}{tick} {of_them}",
+    )
+
+
+def _shown_genes(data: Study) -> list[Row]:
+    """Return the rows of FDR-selected genes, of core genes if genes were not tested."""
+    rows = records(data["tables"]["signature"])
+    if data["answer"]["evidence"] is not None:
+        return [row for row in rows if row["fdr_selected"]]
+    return sorted((row for row in rows if row["core"]), key=lambda row: -row["cv_frequency"])
+
+
+def _lollipops(data: Study) -> list[figures.Lollipop]:
+    up = {chip["gene"]: chip["up"] for chip in data["answer"]["chips"]}
+    tested = data["answer"]["evidence"] is not None
+    classes = data["study"]["classes"] or []
+    genes = []
+    for row in _shown_genes(data)[:MAX_GENES]:
+        colour = MUTED
+        if row.get("class") in classes:
+            colour = CLASS_COLOURS[classes.index(row["class"])]
+        elif up.get(row["gene"]) is not None:
+            colour = POSITIVE if up[row["gene"]] else NEGATIVE
+        genes.append(figures.Lollipop(
+            figures.gene_name(row), clean(row["gene"]), colour,
+            row["selection_frequency"] if tested else row["cv_frequency"],
+            row["null_frequency"] if tested else None,
+            row["selection_q"] if tested else None,
+        ))  # fmt: skip
+    return genes
+
+
+def _directions(data: Study, lollipops: Sequence[figures.Lollipop]) -> str:
+    """Say what the colours of the genes mean."""
+    classes, words = data["study"]["classes"], measure(data).words
+    if classes is not None and len(classes) > 2:
+        return "Colour: the class for which the weight of the gene is largest."
+    if classes is not None:
+        directions = [f"higher in {clean(name)}" for name in (classes[1], classes[0])]
+    else:
+        label = clean(data["study"]["label"])
+        directions = [direction.format(label) for direction in words.directions]
+    colours = {lollipop.colour for lollipop in lollipops}
+    entries = [f"{name}: {direction}" for name, colour, direction
+            in zip(("orange", "blue"), (POSITIVE, NEGATIVE), directions, strict=True)
+            if colour in colours]  # fmt: skip
+    text = "; ".join(entries)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def permuted_accuracies(data: Study) -> Picture | None:
+    """Return the histogram of accuracies with permuted labels; None without permutations."""
+    errors, observed, p = data["null"]["errors"], data["null"]["observed"], data["answer"]["p"]
+    if not errors or observed is None:
+        return None
+    metric = measure(data)
+    *permuted, value = metric.values([*errors, observed])
+    return picture(
+        "null",
+        partial(charts.permuted_values, permuted, value, metric.name, metric.write),
+        data={"permutation": [*range(1, len(permuted) + 1), 0], metric.column: [*permuted, value]},
+        title=f"{metric.title} with permuted labels",
+        description=f"Histogram of the {metric.name} of {counted(len(errors), 'permutation')};"
+        f" observed {metric.write(value)}, p {significant(p['value'], 2)}.",
+        caption="Grey: the same analysis with permuted labels. Line: observed.",
+    )
+
+
+def beyond_covariates(data: Study) -> Picture | None:
+    """Return accuracy, R² or C of the covariates alone and with expression; None without them."""
+    alone = covariates_row(data)
+    error = data["answer"]["error"]
+    metric = measure(data)
+    if alone is None or alone["error"] is None or error["value"] is None:
+        return None
+    lines = [
+        charts.Line(f"{shorten(held(data), 24)} only", metric.value(alone["error"]),
+                    metric.interval(alone), INK, "s"),
+        charts.Line("with gene expression", metric.value(error["value"]), metric.interval(error),
+                    OWN if grade(data) is Grade.HERE else INK, bold=True),
+    ]  # fmt: skip
+    gained = _gain(data)
+    gain_words = f" Difference: {gained.value} ({gained.words})." if gained else ""
+    return picture(
+        "beyond_covariates",
+        lambda: charts.forest(lines, metric.name, small=True)[0],
+        data=transposed(("name", metric.column, "low", "high"),
+                        [(line.name, line.value, *line.limits) for line in lines]),
+        title=f"{metric.title} without and with gene expression",
+        description="; ".join(f"{line.name} {metric.write(line.value)}" for line in lines) + ".",
+        caption=f"Dots: held-out {metric.name} with 95% CI.{gain_words}",
+    )  # fmt: skip

@@ -211,8 +211,8 @@ def forest(data: External) -> Picture:
         lambda: charts.forest(lines, axis, at=chance)[0],
         data=transposed(("name", key, "low", "high"), rows),
         title=f"{name} of the final model in each cohort",
-        description=f"{name}, with 95 % CI: {clean(named)}.",
-        caption=f"{name} with its 95\u00a0% CI. Circle: the procedure in the cross-validation"
+        description=f"{name}, with 95% CI: {clean(named)}.",
+        caption=f"{name} with its 95% CI. Circle: the procedure in the cross-validation"
         " of this study; diamonds: the final model in other cohorts."
         f"{first_of(len(shown), len(data['external']), 'cohort')}",
     )
@@ -301,7 +301,7 @@ def _reliability(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Pic
         data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
         title=f"{clean(cohort['name'])}: calibration",
         description=f"Share of {positive} in groups of similar scores: {'; '.join(parts)}.",
-        caption=f"Dots: share of {positive} in groups of similar scores, with 95\u00a0% CI"
+        caption=f"Dots: share of {positive} in groups of similar scores, with 95% CI"
         " and the number of samples above; green: line fitted to all samples; dashed:"
         " (1 + score)/2, where the scores of a calibrated model would lie in the class mix it was"
         " trained on. Scores are ridge predictions of a ±1 label, not probabilities, and can lie"
@@ -332,7 +332,7 @@ def survival(cohort: CohortRecord, label: str, stem: str) -> Picture:
         data=charts.kaplan_meier_data(cohort["curves"]),
         title=f"{clean(cohort['name'])}: survival of the groups of high and of low risk",
         description=f"Kaplan-Meier curves of the other study's samples by {clean(label)}.{said}",
-        caption="Kaplan-Meier curves, with 95 % CI, of the groups that the model makes. The"
+        caption="Kaplan-Meier curves, with 95% CI, of the groups that the model makes. The"
         " cut is the median score of this study's training samples and was not adapted. Dashed"
         f" line: the horizon.{said}",
     )
@@ -348,7 +348,7 @@ def shift(cohort: CohortRecord, stem: str) -> Picture:
         title=f"{clean(cohort['name'])}: shift of the genes",
         description=f"Histogram of the shift of every gene; {batch(cohort)}.",
         caption="Grey: all genes that both studies have, as measured; green ticks: those of the"
-        f" final model, as scored.{after} The light band is what chance alone allows a gene (95 %)."
+        f" final model, as scored.{after} The light band is what chance alone allows a gene (95%)."
         " Outer bars also hold what lies beyond.",
     )
 

@@ -11,7 +11,7 @@ from genesig.report.external import figures
 from genesig.report.external.collect import CohortRecord, External, Quantiles, Score
 from genesig.report.page.measure import Measure, measure, two
 from genesig.report.page.record import Study
-from genesig.report.page.section import Facts, Group, Item, Limits, Section
+from genesig.report.page.section import Facts, Group, Item, Limits, Paragraph, Section
 from genesig.report.page.tables import FROM, TO, Column, Table, filled_table
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import (
@@ -24,6 +24,7 @@ from genesig.report.page.words import (
     rate,
     samples_in_groups,
     significant,
+    span,
     with_limits,
 )
 
@@ -72,8 +73,17 @@ MOST_COHORTS, MOST_NAMED = 3, 5
 """Cohorts that have numbers of their own in the sentence; names of those that are not better."""
 
 
-def elsewhere(data: External) -> list[str]:
-    """Return a sentence about samples of other studies, and one for each not assessable."""
+def elsewhere(data: External) -> list[Paragraph]:
+    """Return what the final model reached in external cohorts; nothing without any."""
+    said = _reached(data)
+    if not said:
+        return []
+    several = len(data["external"]) + len(data["not_assessable"]) > 1
+    return [Paragraph(f"External cohort{'s' * several}.", " ".join(said))]
+
+
+def _reached(data: External) -> list[str]:
+    """Return what was reached, where only the order is right, what was not assessable."""
     cohorts = data["external"]
     if not cohorts:
         return not_assessed(data)
@@ -81,21 +91,20 @@ def elsewhere(data: External) -> list[str]:
         return [_together(data), *not_assessed(data)]
     found = [_cohort(one, measure(data)) for one in cohorts[:MOST_COHORTS]]
     more = f"; {len(cohorts) - len(found)} more below" if len(cohorts) > len(found) else ""
-    where = "another cohort" if len(cohorts) == 1 else "other cohorts"
-    reached = f"In {where} the final model, unchanged, reached {'; '.join(found)}{more}."
+    reached = f"The final model, unchanged, reached {'; '.join(found)}{more}."
     return [reached, *_ranked_only(data), *not_assessed(data)]
 
 
 def _ranked_only(data: External) -> list[str]:
-    """Say where scores are in order, and yet calls are no better than guessing."""
-    chance = measure(data).chance
+    """Name cohorts whose scores are in order although the calls are no better than chance."""
+    error_by_chance = 1 - measure(data).chance
     names = [one["name"] for one in data["external"][:MOST_COHORTS]
              if one["classes"] and (one["scores"]["auc"]["low"] or 0) > 0.5
-             and (one["scores"]["balanced_error"]["high"] or 0) >= chance]  # fmt: skip
+             and (one["scores"]["balanced_error"]["high"] or 0) >= error_by_chance]  # fmt: skip
     if not names:
         return []
-    return [f"In {enumerated(names)} the scores rank the samples better than chance, but the error"
-            " does not exclude guessing: the threshold may not carry over."]  # fmt: skip
+    return [f"In {enumerated(names)}, scores rank samples better than chance (AUC), but calls at"
+            " this threshold do not: the threshold may need recalibration."]  # fmt: skip
 
 
 def not_assessed(data: External) -> list[str]:
@@ -105,24 +114,24 @@ def not_assessed(data: External) -> list[str]:
 
 
 def _together(data: External) -> str:
-    """Say of many cohorts where the middle of them is, and which are no better than chance."""
-    (key, name, chance), it = measure(data).elsewhere, data["answer"]["cohorts"]
+    """Say of many cohorts what the median is, and which are no better than chance."""
+    (key, name, chance), counts = measure(data).elsewhere, data["answer"]["cohorts"]
     new = [(one["name"], one["scores"][key]) for one in data["external"] if not one["seen_before"]]
     values = sorted(row["value"] for _, row in new if row["value"] is not None)
     reached = ""
     if values:
-        ends = f" (range {decimal(values[0])} to {decimal(values[-1])})"
+        ends = f" (range {span(values[0], values[-1], decimal)})"
         differ = decimal(values[0]) != decimal(values[-1])
         reached = f" reached a median {name} of {decimal(median(values))}{ends * differ} and"
     left = [who for who, row in new if row["low"] is not None and row["low"] <= chance]
-    worse = f", not in {_named(left)}" if left and it["better"] else ""
+    worse = f", not in {_named(left)}" if left and counts["better"] else ""
     if unknown := [who for who, row in new if row["low"] is None]:
         worse += f", undecided in {_named(unknown)}"
     seen = len(data["external"]) - len(new)
-    apart = f" {counted(seen, 'cohort')} with training samples not counted." * bool(seen)
+    trained = f" {counted(seen, 'cohort')} with training samples not counted." * bool(seen)
     return (
-        f"In {counted(len(new), 'other cohort')} the final model, unchanged,{reached} was better"
-        f" than chance in {it['better'] or 'none'}{worse} (by the 95\u00a0% CI).{apart}"
+        f"In {counted(len(new), 'cohort')} the final model, unchanged,{reached} was better than"
+        f" chance in {counts['better'] or 'none'}{worse} (by the 95% CI).{trained}"
     )
 
 
@@ -132,10 +141,10 @@ def _named(names: Sequence[str]) -> str:
 
 
 def caution(data: External) -> list[str]:
-    """Say what is missing where there are no samples of another study."""
+    """Say what is missing if there are no external cohorts."""
     if data["external"] or grade(data) is Grade.NONE:
         return []
-    return ["Validate it in an independent cohort before any clinical use."]
+    return ["Test the final model in an independent cohort before any clinical use."]
 
 
 def samples_tested(cohort: CohortRecord) -> str:
@@ -157,22 +166,35 @@ def in_groups(cohort: CohortRecord) -> str:
 
 
 def _cohort(one: CohortRecord, shown: Measure) -> str:
+    """Return the measure that stands first and the accuracy in one cohort, with their intervals."""
     moved = ", after ComBat" if one["combat"] else ""
     where = f"in {clean(one['name'])} ({samples_tested(one)}{moved})"
-    scores = one["scores"]
+    scores, classes = one["scores"], one["classes"]
     key, name, _ = shown.elsewhere
-    row, classes = scores[key], one["classes"]
+    row = scores[key]
     if row["value"] is None:
-        wrong = scores["misclassification"]["value"] if classes else None
         some = "of one class" if len(classes or ()) == 2 else "not of every class"
-        return f"{rate(wrong)} error {where}, {some}" if classes else f"no {name} {where}"
-    reached = f"{decimal(row['value'])}{between(row['low'], row['high'], decimal)}"
+        if not classes:
+            return f"no {name} {where}"
+        return f"an accuracy of {rate(_right(scores['misclassification']))} {where}, {some}"
+    reached = f"{name} {decimal(row['value'])}{between(row['low'], row['high'], decimal)}"
     if not classes:
-        return f"{name} {reached} {where}"
-    return f"AUC {reached} and {rate(scores['balanced_error']['value'])} error {where}"
+        return f"{reached} {where}"
+    error = scores["balanced_error"]
+    limits = between(_less(error["high"]), _less(error["low"]), percent)
+    return f"{reached} and a balanced accuracy of {rate(_right(error))}{limits} {where}"
 
 
-TITLE = "Samples of other studies"
+def _right(error: Score) -> float | None:
+    return _less(error["value"])
+
+
+def _less(error: float | None) -> float | None:
+    """Return 1 - error."""
+    return None if error is None else 1 - error
+
+
+TITLE = "External cohorts"
 MOST_SENTENCES = 3
 """Cohorts whose sentences stand together; those of more stand with each of them."""
 SHIFT = "Of the genes, in training standard deviations"
@@ -180,7 +202,7 @@ SHOWN: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "concordance": ("C", decimal),
     "uno": ("Uno's C", decimal),
     "auc": ("AUC", decimal),
-    "balanced_error": ("Balanced error", rate),
+    "balanced_error": ("Balanced accuracy", rate),
     "sensitivity": ("Sensitivity", percent),
     "specificity": ("Specificity", percent),
     "r2": ("R²", decimal),
@@ -237,12 +259,21 @@ def _overview(data: External, limits: Limits) -> Table:
     columns += [Column("Genes absent", "integer"), Column("Median shift", "number", SHIFT)]
     rows = [
         [one["name"], one["samples"], *[_independent(one)] * grouped, one["seen_before"],
-         *(value for key in keys for value in _three(one["scores"].get(key))),
+         *(value for key in keys for value in _three(_shown_score(one, key))),
          one["absent"], one["shift"]["scored"]["median"]]
         for one in data["external"]
     ]  # fmt: skip
-    caption = "The final model in each cohort, with 95\u00a0% CI."
+    caption = "The final model in each cohort, with 95% CI."
     return filled_table("cohorts", caption, columns, rows, len(rows), shown=True)
+
+
+def _shown_score(cohort: CohortRecord, key: str) -> Score | None:
+    """Return a score as the page shows it: accuracy instead of error."""
+    row = cohort["scores"].get(key)
+    if row is None or key != "balanced_error":
+        return row
+    return {**row, "value": _less(row["value"]), "low": _less(row["high"]),
+            "high": _less(row["low"])}  # fmt: skip
 
 
 def _independent(cohort: CohortRecord) -> int:
@@ -301,12 +332,13 @@ def finding(data: Study, cohort: CohortRecord) -> str:
         some = "of one class" if two(data["study"]) else "and not of every class"
         return (
             f"{name} ({count} {some}, so that there is no AUC): {rate(wrong['value'])}"
-            f" wrong{_between(wrong, rate)}."
+            f" misclassified{_between(wrong, rate)}."
         )
-    error = scores["balanced_error"]
+    accuracy = _shown_score(cohort, "balanced_error") or scores["balanced_error"]
     return (
-        f"{name} ({count}): {_value('AUC', scores['auc'])}; balanced error {rate(error['value'])}"
-        f"{_between(error, rate)}, {rate(own)} in the cross-validation of this"
+        f"{name} ({count}): {_value('AUC', scores['auc'])}; balanced accuracy"
+        f" {rate(accuracy['value'])}{_between(accuracy, percent)}, {rate(own)} in the"
+        f" cross-validation of this"
         f" study.{_chance(scores['auc'], shown, chance)}"
     )
 
@@ -351,7 +383,7 @@ def _items(data: External, cohort: CohortRecord, limits: Limits) -> Iterator[Ite
 def _facts(cohort: CohortRecord) -> Iterator[tuple[str, str]]:
     yield "Samples", _samples(cohort)
     for key, (_, write) in SHOWN.items():
-        row = cohort["scores"].get(key)
+        row = _shown_score(cohort, key)
         if row is not None and row["value"] is not None:
             yield _name(key, cohort), f"{write(row['value'])}{_between(row, write)}"
     if "curves" in cohort:

@@ -254,12 +254,12 @@ def cards(data: Genes, limits: Limits) -> Section:
     """Show a card for each gene of the signature."""
     found, total = data["cards"]["each"][: limits.top_genes], data["answer"]["size"]
     if not found:
-        return Section("cards", "Gene by gene", part="signature")
+        return Section("cards", "Gene by gene", part="genes")
     words = [
-        "What a gene does alone is measured on the samples on which it was selected: that flatters"
-        " it, and the 95\u00a0% CIs, in parentheses, do not allow for the selection. Effect:"
-        f" {_effects(data)}. Often chosen instead: genes that the lists of training sets and halves"
-        " hold more often when they lack this one. Descriptive only."
+        "These single-gene values come from the samples that selected the genes, so they are"
+        " optimistic (95% CI in parentheses, not corrected for selection). Effect:"
+        f" {_effects(data)}. Often selected instead: genes that take this gene's place when it is"
+        " not selected."
         f"{first_of(len(found), total, 'gene')}"
     ]
     if data["cards"]["events"]:
@@ -270,7 +270,7 @@ def cards(data: Genes, limits: Limits) -> Section:
         for one, strip in zip(found, data["strips"], strict=False)
     ]
     items: list[Item] = [*each, _table(data, rows, limits)]
-    return Section("cards", "Gene by gene", words, items, part="signature", folded=True)
+    return Section("cards", "Gene by gene", words, items, part="genes", folded=True)
 
 
 def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
@@ -286,12 +286,12 @@ def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
         against = "against time; filled dots: with the event, open: censored"
     pairs = [
         ("Weight", significant(row["weight"], 3) if row["weight"] else "not in the final model"),
-        *([("Evidence", standing(row))] if "fdr_selected" in row else []),
+        *([("Selection", standing(row))] if "fdr_selected" in row else []),
         (alone(data).title.format(about(data, one)),
          _limits(separation(data, one), alone(data).write)),
         ("Effect", with_interval(one["effect"])),
         *([("Missing", _missing(data, one["missing"]))] if one["missing"] else []),
-        *([("Often chosen instead", _replaced(one))] if one["replaced"] else []),
+        *([("Often selected instead", _replaced(one))] if one["replaced"] else []),
     ]  # fmt: skip
     said = f"Values of {name} {against}."
     svg, marks = values_of(values, data["study"], data["cards"]["events"], said)

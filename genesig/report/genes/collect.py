@@ -243,18 +243,18 @@ def _standardised(dataset: Dataset, genes: pd.Series[Any]) -> Array:
 
 
 def block_warnings(data: Genes) -> list[str]:
-    """Name the blocks that may be one, by their leaders."""
+    """Name the groups that may be one, by their representative genes."""
     bound = data["config"]["clusters"]["warn_above"]
     r, names = data["correlation"]["r"], data["correlation"]["genes"]
     lead = [g for g, gene in enumerate(names) if gene in _prototypes(data)]
     pairs = [(a, b) for a, b in combinations(lead, 2) if abs(r[a][b]) > bound]
     if not pairs:
         return []
-    first = ", ".join(f"{names[a]} and {names[b]} ({decimal(r[a][b])})" for a, b in pairs[:3])
-    return [
-        f"{counted(len(pairs), 'pair')} of block prototypes with |r| above {decimal(bound)}, so"
-        f" that their blocks may be one: {first}{' …' if len(pairs) > 3 else '.'}"
-    ]
+    first = "; ".join(
+        f"{names[a]} and {names[b]} (r\u00a0=\u00a0{decimal(r[a][b])})" for a, b in pairs[:3]
+    )
+    more = f"; and {counted(len(pairs) - 3, 'more pair')}" if len(pairs) > 3 else ""
+    return [f"These genes are strongly correlated; treat their groups as one: {first}{more}."]
 
 
 def _prototypes(data: Genes) -> set[str]:

@@ -34,7 +34,7 @@ def signature(data: Genes) -> list[str]:
     measured = (
         " Stability (agreement beyond chance, after Nogueira et al. 2018) compares the lists of"
         f" the two disjoint halves of the samples in {halves // 2} halvings, each half with"
-        " settings of its own choice, and is held against chance and against lasso lists of the"
+        " settings of its own choice, and is compared with chance and with lasso lists of the"
         " same length from the same halves."
         if halves
         else ""
@@ -46,8 +46,7 @@ def signature(data: Genes) -> list[str]:
     )
     if data["answer"]["evidence"]:
         what = (
-            "The signature is the genes of the predictive model, chosen in the same way on all"
-            " samples, and the named ones."
+            "The signature is the genes of the final model, chosen in the same way on all samples."
         )
     return [
         f"{what}{measured} Each"
@@ -86,71 +85,71 @@ def tests(data: Genes) -> list[str]:
     ]
 
 
-def evidence_words(data: Genes, it: Evidence) -> list[str]:
+def evidence_words(data: Genes, evidence: Evidence) -> list[str]:
     """Say how to read the two tables of genes."""
-    fdr = significant(data["config"]["signature"]["fdr"], 2)
+    fdr = data["config"]["signature"]["fdr"]
     return [
-        "Selection frequency: the share of the half-sample lists that contain the gene. Each half"
-        " of the samples makes two lists: all its genes, and those of the larger weights."
-        " q (selection): of the genes with at least this selection frequency, the share expected"
-        " by chance, estimated with permuted labels; it says how many genes are false, not which."
-        f" A gene is FDR-selected if its q is at most {fdr} and permuted labels give fewer such"
-        " genes.",
-        f"{_others(data, it)}{speaks_for(data)}{_without(data)}.",
+        f"Selection frequency: how often a gene was selected in {2 * FINAL * len(NESTED)} gene"
+        " lists from random halves of the samples. q (selection): the share of false positives"
+        " expected among genes selected at least this often, from permuted labels. With"
+        f" q\u00a0≤\u00a0{significant(fdr, 2)}, expect {percent(fdr)} to be false; q does not say"
+        " which.",
+        f"{_others(data, evidence)}{speaks_for(data)}{_without_weight(data)}.",
     ]
 
 
-def _without(data: Genes) -> str:
-    """Explain weight 0, where an FDR-selected gene has it."""
-    idle = any(
+def _without_weight(data: Genes) -> str:
+    """Explain weight 0, if an FDR-selected gene has it."""
+    unused = any(
         row["fdr_selected"] and not row["weight"] for row in records(data["tables"]["signature"])
     )
-    return "; weight 0 marks an FDR-selected gene that the model does without" if idle else ""
+    return "; weight 0 marks an FDR-selected gene that the model does not use" if unused else ""
 
 
-def _others(data: Genes, it: Evidence) -> str:
-    """Say what genes without evidence are, where there are any."""
-    if it["fdr_selected"] == data["answer"]["size"]:
+def _others(data: Genes, evidence: Evidence) -> str:
+    """Say how to take the genes that do not pass the FDR, if there are any."""
+    if evidence["fdr_selected"] == data["answer"]["size"]:
         return ""
-    who = "FDR-selected genes stand first. The other genes" if it["fdr_selected"] else "The genes"
+    who = "These genes"
+    if evidence["fdr_selected"]:
+        who = "FDR-selected genes come first. The others"
     return (
-        f"{who} of the predictive model have no evidence of their own: each may stand in for a"
-        " correlated gene, or be there by chance: look for them in another study first. "
+        f"{who} help to predict but may be there by chance or replace a correlated gene. Do not"
+        " follow them up without data from another study. "
     )
 
 
 def standing(row: Row) -> str:
-    """Say what evidence a gene has."""
-    said = (
-        f"in {percent(row['selection_frequency'])} of the half-sample lists"
-        f" (chance {percent(row['null_frequency'])}), q\u00a0{significant(row['selection_q'])}"
+    """Say how often a gene is selected, and how often by chance."""
+    passed = "FDR-selected" if row["fdr_selected"] else "not FDR-selected"
+    return (
+        f"{passed}: in {percent(row['selection_frequency'])} of random halves"
+        f" ({percent(row['null_frequency'])} by chance),"
+        f" q\u00a0=\u00a0{significant(row['selection_q'], 2)}"
     )
-    return f"named: {said}" if row["fdr_selected"] else f"none of its own: {said}"
 
 
 def evidence_sentences(data: Genes) -> list[str]:
-    """Say how genes came to be named; nothing where no evidence was looked for."""
+    """Say how genes were selected by FDR; nothing if they were not tested."""
     if data["answer"]["evidence"] is None:
         return []
     wanted = data["config"]["signature"]
     permuted, lists = counted(wanted["permutations"], "permutation"), 2 * FINAL * len(NESTED)
     return [
-        "Which genes can be named was asked of complementary pairs of halves of the samples"
-        " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013):"
-        f" {FINAL} pairs, {lists} lists: of each half the last list of at most {LONGEST} genes (and"
-        f" {percent(SHARE)} of all) on the path of the elastic net at"
-        f" μ = {significant(MU)} ‖XᵀX‖/n, and the half of it of the larger weights. With F the"
-        " number of lists that hold a gene, E(t) is the"
-        f" number of genes with F ≥ t under {permuted} of the labels (one added to the sum and to"
-        " the number of permutations), and R(t) that under the labels observed; q is the smallest"
-        " E(t)/R(t) over t ≤ F, the plug-in estimate of the false discovery rate (Tusher et al."
-        " 2001; Storey"
-        " and Tibshirani 2003).",
-        f"Genes with q ≤ {significant(wanted['fdr'], 2)} were named if their number exceeded that"
-        " of permuted labels, each permutation judged by the E of the others, at"
-        f" p ≤ {significant(LEVEL)}. In each training set {TRAINING} pairs gave the list in"
-        " the same way, so that the error of models of FDR-selected genes is a held-out one, too;"
-        f" if fewer than {wanted['least']} genes passed, that model took {wanted['least']} genes"
+        "Genes were selected by stability selection with complementary pairs of random halves"
+        " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013). From each of"
+        f" {2 * FINAL} halves, two lists were taken on the elastic-net path"
+        f" (μ = {significant(MU)} ‖XᵀX‖/n): the longest list of at most {LONGEST} genes (and"
+        f" {percent(SHARE)} of all), and its half with the larger weights. F is the number of these"
+        f" {lists} lists that contain a gene, R(t) the number of genes with F ≥ t. E(t) is that"
+        f" number under {permuted} of the labels (one added to the sum and to the number of"
+        " permutations). q is the smallest E(t)/R(t) over t ≤ F, the plug-in estimate of the false"
+        " discovery rate (Tusher et al. 2001; Storey and Tibshirani 2003).",
+        f"Genes with q ≤ {significant(wanted['fdr'], 2)} were FDR-selected if their number"
+        " exceeded that with permuted labels, each permutation judged by the E of the others, at"
+        f" p ≤ {significant(LEVEL)}. In each training set {TRAINING} pairs gave the list in the"
+        " same way, so that the accuracy with FDR-selected genes only is a held-out one, too; if"
+        f" fewer than {wanted['least']} genes passed, that model took the {wanted['least']} genes"
         " of the largest selection frequency.",
         _predictive(data),
     ]
@@ -159,16 +158,16 @@ def evidence_sentences(data: Genes) -> list[str]:
 def _predictive(data: Genes) -> str:
     which, rate = data["config"]["linear"]["list"], data["config"]["signature"]["fdr"]
     said = {
-        "best": "The predictive model of each training set has the list with the smaller error over"
+        "best": "The model of each training set has the list with the smaller error over"
         " the inner folds: that of the two-stage protocol, or the genes with"
         f" q ≤ {significant(LOOSE * rate, 2)}.",
-        "fdr": "The predictive model is that of the FDR-selected genes.",
-    }.get(which, "The predictive model is that of the two-stage list.")
+        "fdr": "The model is that of the FDR-selected genes.",
+    }.get(which, "The model is that of the two-stage list.")
     if data["config"]["linear"].get("model") == "ensemble":
         said += (
-            " It was averaged with two other linear models: one of the genes that halves of the"
-            " training samples list most often, one of those that go with the response most, each"
-            f" by itself. Their numbers of genes ({LENGTHS[0]} to {LENGTHS[-1]}) were chosen by the"
-            " inner folds; the mean is again linear, and its genes are those of all three."
+            " It was averaged with two other linear models: one of the genes that random halves of"
+            " the training samples select most often, one of those most associated with the"
+            f" outcome by themselves. Their numbers of genes ({LENGTHS[0]} to {LENGTHS[-1]}) were"
+            " chosen by the inner folds; the mean is again linear, with the genes of all three."
         )
     return f"{said} A ridge refit gives the weights of every list."

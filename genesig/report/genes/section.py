@@ -43,18 +43,17 @@ def signature(data: Genes, limits: Limits) -> Section:
     """Show the signature as one table."""
     proved, items = data["answer"]["evidence"], list[Item]()
     if data["answer"]["size"]:
-        more = ", and those that can be named" if proved and proved["fdr_selected"] else ""
-        caption = f"The signature: the genes of the predictive model{more}."
-        caption = caption if proved else "The signature: the genes of the final model."
+        more = " and FDR-selected genes" if proved and proved["fdr_selected"] else ""
+        caption = f"Signature genes{more}."
         items.append(packed_table(
             data, "signature", caption, min(limits.table_rows, FIRST), search=True, shown=True,
             without=(*IN_THE_FILE, *_of_each_class(data)),
         ))  # fmt: skip
     if data["tables"]["selection"]["rows"]:
-        caption = "Every gene that any half of the samples lists, and how often chance lists it."
+        caption = "All genes selected in at least one random half."
         items.append(packed_table(data, "selection", caption, limits.table_rows, search=True))
     words = _signature_words(data)
-    return Section("signature", "Genes of the signature", words, items, part="signature")
+    return Section("signature", "Signature genes", words, items, part="genes")
 
 
 def _of_each_class(data: Genes) -> list[str]:
@@ -69,41 +68,39 @@ def _signature_words(data: Genes) -> list[str]:
         return evidence_words(data, data["answer"]["evidence"])
     return [
         f"{counted(data['answer']['size'], 'gene')} of the final model, the most often selected"
-        f" first. Core: selected in at least {bound(data)} of the outer training sets."
-        f" {speaks_for(data)}. p and q come from single-gene tests and were not"
-        " used for selection."
+        f" first. Core genes were selected in at least {bound(data)} of the outer training sets."
+        f" {speaks_for(data)}."
     ]
 
 
 def blocks(data: Genes, limits: Limits) -> Section:
-    """Show the blocks of correlated genes around the minimal list."""
+    """Show groups of correlated genes around the genes of the shortest list."""
     total, shown = data["correlation"]["total"], len(data["correlation"]["genes"])
     if not shown:
-        words = ["There are no lists to group."]
-        return Section("blocks", "Blocks of correlated genes", words, part="stability")
+        words = ["No genes were selected, so there are no groups."]
+        return Section("blocks", "Groups of correlated genes", words, part="genes")
     words = [
-        "Each gene of the final model's minimal list seeds a block; every other gene of its lists"
-        " joins the seed with which its absolute correlation is highest. Blocks are numbered by the"
-        " weight of their seed. Other patients may well select another member of a block."
+        "Genes are grouped around representative genes (the shortest list) by correlation. Groups"
+        " are ordered by the weight of their representative. Other patients may well select another"
+        " gene of a group."
         f"{_apart(data)}"
     ]
-    items: list[Item] = [_correlation(data, shown, total)] if shown > 1 else []
-    caption = "All genes of the lists by block, in the order in which they enter."
-    items.append(packed_table(data, "blocks", caption, limits.table_rows, search=True))
-    return Section("blocks", "Blocks of correlated genes", words, items, part="stability",
-                   folded=True, files=["prototypes.tsv"])  # fmt: skip
+    caption = "All selected genes by group, in the order in which they enter."
+    items = [packed_table(data, "blocks", caption, limits.table_rows, search=True)]
+    pictures = [_correlation(data, shown, total)] if shown > 1 else []
+    return Section("blocks", "Groups of correlated genes", words, items, part="genes",
+                   folded=True, files=["prototypes.tsv"], pictures=pictures)  # fmt: skip
 
 
 def _apart(data: Genes) -> str:
-    """Count the genes that no seed is like."""
+    """Count the genes that belong to no group."""
     rows = records(data["tables"]["blocks"])
     number = sum(row["block"] is None for row in rows)
     if not number:
         return ""
     least = decimal(data["config"]["clusters"]["least"])
-    verb = "stands" if number == 1 else "stand"
-    of_them = f" {counted(number, 'gene')} {verb} apart"
-    return f"{of_them}: not correlated with any seed (|r| below {least})."
+    verb = "belongs" if number == 1 else "belong"
+    return f" {counted(number, 'gene')} {verb} to no group (|r| < {least})."
 
 
 def _correlation(data: Genes, shown: int, total: int) -> Picture:
@@ -111,13 +108,12 @@ def _correlation(data: Genes, shown: int, total: int) -> Picture:
         "correlation",
         partial(figures.correlation, data),
         data=_square(data["correlation"]),
-        title="Correlation between the genes of the lists",
-        description=f"Image of Pearson's r between {shown} genes in the order of blocks and"
+        title="Correlation between selected genes",
+        description=f"Image of Pearson's r between {shown} genes in the order of groups and"
         " layers.",
-        caption="Pearson's r between genes, by block; thick lines part blocks, thin lines the"
-        " layers in which genes enter as μ grows. Orange: positive, blue: negative correlation. A"
-        " coherent block appears as a strongly coloured square on the diagonal."
-        f"{shown_of(shown, total, 'gene', ', the first ones of each block')}",
+        caption="Pearson's r between genes, by group. Thick lines separate groups; thin lines, the"
+        " layers in which genes enter as μ grows. Orange: positive; blue: negative correlation."
+        f"{shown_of(shown, total, 'gene', ', the first ones of each group')}",
     )
 
 
@@ -127,16 +123,16 @@ def _square(it: Correlation) -> Columns:
 
 
 def expression(data: Genes, limits: Limits) -> Section:
-    """Show samples and values of the signature."""
+    """Show samples and values of the signature, for illustration."""
     if not data["answer"]["size"]:
         words = ["The signature is empty, so there is nothing to show."]
-        return Section("expression", "Expression of the signature", words, part="signature")
+        return Section("expression", "Expression of the signature", words, part="genes")
     words = [
-        "These figures show the samples the genes were selected on, so good separation is expected"
-        " and proves nothing. The evidence is the cross-validated error."
+        "For illustration only: these samples selected the genes, so they separate well even by"
+        " chance."
     ]
     return Section("expression", "Expression of the signature", words, [_heat(data)],
-                   part="signature", folded=True)  # fmt: skip
+                   part="genes")  # fmt: skip
 
 
 def _heat(data: Genes) -> Picture:
@@ -157,8 +153,8 @@ def _heat(data: Genes) -> Picture:
         title="Heat map of the signature",
         description=f"Standardised expression of {shown} genes in {columns} samples, both"
         " clustered.",
-        caption="Standard deviations from the gene's mean, cut at ±3: orange above, blue below."
-        " Genes and samples are clustered (average linkage of Euclidean distances); bars:"
+        caption="Z-scores per gene (capped at ±3): orange above, blue below the mean. Rows and"
+        " columns are clustered (average linkage, Euclidean distance). Top bars:"
         f" {clean(data['study']['label'])}{_batch_bar(data)} and {score}{scale}.{capped}",
     )
 
@@ -172,7 +168,7 @@ def _volcano(data: Genes) -> Picture:
     shown = len(it["genes"])
     other = " Diamonds: the nonlinear list." if it["nonlinear"] is not None else ""
     logs = "" if it["logarithm"] or not data["study"]["classes"] else (
-        " The difference is one of log₂, a log fold change, if the values as read are log₂."
+        " If your values are log₂, the difference is the log₂ fold change."
     )  # fmt: skip
     return picture(
         "volcano",
@@ -185,7 +181,7 @@ def _volcano(data: Genes) -> Picture:
             "passes": it["passes"],
             "signature": it["signature"],
         },
-        title="Size and significance of the effect of each gene",
+        title="Volcano plot of single-gene tests",
         description=f"{figures.effect_name(data)} against minus log p of {shown} genes.",
         caption=f"Green: the signature.{other} Grey: other genes, faint below the dashed"
         f" line of the false discovery rate.{logs}"
@@ -194,37 +190,36 @@ def _volcano(data: Genes) -> Picture:
 
 
 def _which() -> str:
-    return ": those of lists, the smallest p, and others evenly spaced"
+    return ": selected genes, the smallest p, and others evenly spaced"
 
 
-def _both(both: int, size: int) -> str:
+def _included(both: int, size: int) -> str:
+    """Say how many signature genes are among those that pass."""
     if not size:
-        return "there is no signature to compare them with"
-    if size == 1:
-        return f"the one gene of the signature is {'' if both else 'not '}among them"
-    verb = "is" if both == 1 else "are"
-    every = "both" if size == 2 else f"all {size}"
-    many = every if both == size else f"{both} of the {size}"
-    return f"{many} genes of the signature {verb} among them"
+        return ""
+    if both == size:
+        every = "the one signature gene" if size == 1 else f"all {size} signature genes"
+        return f", including {every}"
+    return f", including {both or 'none'} of {counted(size, 'signature gene')}"
 
 
 def single_genes(data: Genes, limits: Limits) -> Section:
     """Set the tests of single genes beside the selection."""
-    it, fdr = data["univariate"], data["config"]["controls"]["fdr"]
+    tests, fdr = data["univariate"], data["config"]["controls"]["fdr"]
     words = [
-        f"Tested one by one{one_value(data)}{in_test(data)}, {it['significant']} of"
-        f" {counted(it['total'], 'gene')} pass a false discovery rate of {percent(fdr)};"
-        f" {_both(it['both'], data['answer']['size'])}.",
-        "A gene may matter only together with others, and one of several similar genes is enough"
-        " to predict, so the two lists need not agree.",
+        f"Single-gene tests (FDR {percent(fdr)}){one_value(data)}{in_test(data)} find"
+        f" {tests['significant']:,} of {counted(tests['total'], 'gene')} associated with the"
+        f" outcome{_included(tests['both'], data['answer']['size'])}.",
+        "The lists differ because one of several correlated genes is enough to predict, and some"
+        " genes matter only in combination.",
     ]
     items: list[Item] = [_volcano(data)] if data["volcano"]["genes"] else []
-    caption = "Test of each gene by itself, smallest p first."
+    caption = "Single-gene tests, smallest p first."
     items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
-    return Section("single-genes", "Single-gene tests", words, items, part="signature", folded=True)
+    return Section("single-genes", "Single-gene tests", words, items, part="genes", folded=True)
 
 
-TITLE = "What a shorter list costs"
+TITLE = "Accuracy and stability by number of genes"
 
 
 class Length(NamedTuple):
@@ -256,18 +251,18 @@ def lengths(data: Genes) -> list[Length]:
 
 
 def brevity(data: Genes, limits: Limits) -> Section:
-    """Show error and agreement of the lists by their length, in place of a choice among them."""
+    """Show accuracy and stability of the lists by their length, instead of a choice among them."""
     found, shown = lengths(data), measure(data)
     if len(found) < 2:
-        return Section("brevity", TITLE, part="stability")
-    write = measure(data).write
+        return Section("brevity", TITLE, part="genes")
+    write, write_limits = shown.write, shown.write_limits
     shortest, own = found[0], next((one for one in found if one.chosen), found[-1])
     words = [
         f"The shortest lists have {counted(round(shortest.genes), 'gene')} on average and a"
-        f" {shown.name} of {write(shortest.value)}{between(*shortest.limits, write)}; the chosen"
-        f" ones have {counted(round(own.genes), 'gene')}, {write(own.value)}"
-        f"{between(*own.limits, write)}. These are numbers of whole lists, not of the few"
-        " genes that all share."
+        f" {shown.name} of {write(shortest.value)}{between(*shortest.limits, write_limits)}; the"
+        f" chosen ones have {counted(round(own.genes), 'gene')}, {write(own.value)}"
+        f"{between(*own.limits, write_limits)}. These values are for whole lists; a panel of"
+        " genes common to all lists was not tested."
     ]
     image = picture(
         "brevity",
@@ -281,13 +276,12 @@ def brevity(data: Genes, limits: Limits) -> Section:
         description="; ".join(
             f"{one.genes:.0f} genes: {write(one.value)}" for one in found
         ),
-        caption=f"Above: {shown.name} with 95\u00a0% CI by mean length of list. Filled: the chosen"
-        " lists, whose error is reported; open: nested lists; choosing the best here would bias its"
-        " estimate. Below: agreement of lists of disjoint halves of the samples (1: identical, 0:"
-        " as by chance).",
+        caption=f"a: {shown.name} with 95% CI. Filled: the chosen lists, which are reported; open:"
+        " nested lists (choosing the best here would bias its estimate). b: stability of lists from"
+        " separate halves of the samples (1: identical, 0: chance).",
     )  # fmt: skip
     files = ["lists.tsv", "nested_lists.tsv", "stability.tsv"]
-    return Section("brevity", TITLE, words, [image], part="stability", files=files)
+    return Section("brevity", TITLE, words, [image], part="genes", files=files)
 
 
 def draw_brevity(data: Genes) -> Figure:
@@ -303,13 +297,13 @@ def draw_brevity(data: Genes) -> Figure:
             top.vlines(one.genes, low, high, color=OWN, lw=1.6)
     _dots(top, found, [one.value for one in found])
     rule(top, y=shown.chance)
-    note(top, found[0].genes, shown.chance, "guessing", va="bottom")
+    note(top, found[0].genes, shown.chance, "chance", va="bottom")
     top.set_ylabel(shown.name)
-    if shown.better == "smaller":
-        top.set_ylim(bottom=0)
+    if shown.share:
+        top.set_ylim(top=1.02)
     if alike:
         _dots(axes[1, 0], found, [one.stability for one in found])
-        axes[1, 0].set_ylabel("agreement")
+        axes[1, 0].set_ylabel("stability")
         axes[1, 0].set_ylim(min(0, *(one.stability or 0 for one in found)) - 0.02, 1.02)
     last = axes[-1, 0]
     last.set_xscale("log")
@@ -319,9 +313,10 @@ def draw_brevity(data: Genes) -> Figure:
             ticks.append(one.genes)
     last.set_xticks(ticks, [f"{each:.0f}" for each in ticks])
     last.set_xticks([], minor=True)
-    last.set_xlabel("genes in a list, on average")
-    for ax in axes[:, 0]:
+    last.set_xlabel("mean number of genes")
+    for letter, ax in zip("ab", axes[:, 0], strict=False):
         ax.grid(axis="y")
+        ax.set_title(letter if alike else "", fontweight="bold")
     return figure
 
 

@@ -116,16 +116,26 @@ def nonlinear(data: Nonlinear, limits: Limits) -> Section:
         return Section("nonlinear", "Nonlinear selection")
     settings: Settings = data["config"]["nonlinear"]
     words = [finding(data, it), _what(data, it), *_honest(it, settings)]
-    items: list[Item] = []
+    items, pictures = list[Item](), list[Picture]()
     if it["genes"]:
-        items.append(_genes(it, data["config"]["signature"]["cv_frequency"]))
+        pictures.append(_genes(it, data["config"]["signature"]["cv_frequency"]))
     if it["curves"]:
-        items.append(_curves(it, classes=data["study"]["classes"] is not None))
+        pictures.append(_curves(it, classes=data["study"]["classes"] is not None))
+    if _is_better(it["difference"]):
+        items, pictures = [*pictures], []
+    else:
+        words = [finding(data, it)]
     if it["genes"]:
         caption = "Every gene that any split selected."
         items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
-    return Section("nonlinear", "Nonlinear selection", words, items, part="stability", folded=True,
+    return Section("nonlinear", "Nonlinear selection", words, items, folded=True,
+                   pictures=pictures,
                    files=["nonlinear_scores.tsv", "nonlinear_agreement.tsv"])  # fmt: skip
+
+
+def _is_better(difference: Difference | None) -> bool:
+    """Whether nonlinear models have a smaller error than linear ones, beyond chance."""
+    return difference is not None and difference["high"] is not None and difference["high"] < 0
 
 
 def finding(data: Study, it: NonlinearRecord) -> str:
@@ -173,10 +183,7 @@ def _bent(it: NonlinearRecord, settings: Settings) -> str:
         return "Its kernel is linear, so its curves are straight lines on any data"
     r2 = f"(median r² with a line {decimal(it['straight'])})"
     if it["straight"] >= STRAIGHT:
-        return (
-            f"The curves of its final model are nearly straight {r2}: gene by gene, what it sees is"
-            " linear"
-        )
+        return f"Its effects are almost linear {r2}"
     how = "bent" if it["straight"] < BENT else "slightly bent"
     return f"The curves of its final model are {how} {r2}"
 
@@ -224,9 +231,9 @@ def _honest(it: NonlinearRecord, settings: Settings) -> list[str]:
     )
     if middle is not None and high is not None and high >= NOTICED:
         found.append(
-            "Before any gene is selected the kernel already reproduces a median"
-            f" {percent(middle)} (range {percent(low)} to {percent(high)}) of the training"
-            " variance. This is memorisation; trust the order of the genes more than their number."
+            f"The kernel fits {percent(middle)} of the training variance (median; range"
+            f" {percent(low)} to {percent(high)}) before selecting any gene (overfitting): use the"
+            " ranking, not the number of genes."
             f" {refit}"
         )
     else:

@@ -30,7 +30,7 @@ from genesig.report.page.style import (
 )
 from genesig.report.page.svg import SAMPLE, Columns, name_points
 from genesig.report.page.tables import Row, transposed
-from genesig.report.page.words import ABSENT, clean, decimal, percent, shorten, significant
+from genesig.report.page.words import ABSENT, Write, clean, percent, shorten, significant
 
 if TYPE_CHECKING:  # who only collects needs no matplotlib
     from matplotlib.axes import Axes
@@ -54,10 +54,10 @@ class Line(NamedTuple):
 
 def forest(
     lines: Sequence[Line], label: str, *, at: float | None = None, band: Sequence[float] = (),
-    left: float | None = None,
+    small: bool = False,
 ) -> tuple[Figure, Axes]:  # fmt: skip
-    """Draw values with their intervals; dashed: `at`; grey: where shuffled labels lie."""
-    figure, ax = sheet(WIDE, 1.0 + 0.3 * len(lines))
+    """Draw values with their intervals; dashed: `at`; grey: where permuted labels lie."""
+    figure, ax = sheet(SMALL if small else WIDE, 1.0 + 0.3 * len(lines))
     if len(band) >= FEWEST_FOR_BAND:
         _shuffled(ax, band)
     for y, line in enumerate(lines):
@@ -72,7 +72,6 @@ def forest(
         text.set_fontweight("bold" if line.bold else "normal")
     ax.set_ylim(len(lines) - 0.5, -0.7)
     rule(ax, x=at)
-    ax.set_xlim(left=left)
     ax.set_xlabel(label)
     ax.tick_params(axis="y", length=0, pad=8)
     ax.grid(axis="x")
@@ -109,8 +108,30 @@ def frequencies(
 def _shuffled(ax: Axes, errors: Sequence[float]) -> None:
     low, high = np.quantile(errors, [0.025, 0.975])
     ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
-    ax.text((low + high) / 2, 1.01, "labels shuffled", color=MUTED, fontsize=8, ha="center",
+    ax.text((low + high) / 2, 1.01, "permuted labels", color=MUTED, fontsize=8, ha="center",
             va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip
+
+
+def permuted_values(
+    permuted: Sequence[float], observed: float, name: str, write: Write
+) -> Figure:  # fmt: skip
+    """Draw a histogram of values with permuted labels, and the observed one as a line."""
+    from matplotlib.ticker import MaxNLocator
+
+    figure, ax = sheet(SMALL, 2.9)
+    low, high = min([*permuted, observed]), max([*permuted, observed])
+    bins = np.linspace(low, high + 1e-9, min(25, max(8, len(permuted) // 4)) + 1)
+    ax.hist(permuted, bins=bins, color=OTHER, alpha=0.75, edgecolor=PAPER, lw=0.6)
+    ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    top = ax.get_ylim()[1] * 1.18
+    ax.set_ylim(0, top)
+    ax.vlines(observed, 0, top * 0.86, color=OWN, lw=2.2)
+    left = observed < (low + high) / 2
+    ax.text(observed, top * 0.88, f"observed {write(observed)}", color=OWN, va="bottom",
+            ha="left" if left else "right", fontweight="bold")  # fmt: skip
+    ax.set_xlabel(f"{name} with permuted labels")
+    ax.set_ylabel("permutations")
+    return figure
 
 
 def observed_predicted(
@@ -165,7 +186,7 @@ def roc_axes(classes: Sequence[str]) -> tuple[Figure, Axes]:
     ax.set_xlim(-0.01, 1)
     ax.set_ylim(0, 1.01)
     negative, positive = (shorten(name, 24) for name in classes)
-    ax.set_xlabel(f"1 − specificity ({negative} called {positive})")
+    ax.set_xlabel(f"false positive rate ({negative} called {positive})")
     ax.set_ylabel(f"sensitivity ({positive} called {positive})")
     return figure, ax
 
@@ -220,7 +241,7 @@ def confusion_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -
 
 def each_value(rows: Sequence[Row], shown: Measure) -> str:
     """Return ``"genesig (this procedure) 0.10; ridge, all genes 0.20"``."""
-    said = (f"{model_name(row['model'])} {decimal(shown.value(row['error']))}" for row in rows)
+    said = (f"{model_name(row['model'])} {shown.write(shown.value(row['error']))}" for row in rows)
     return clean("; ".join(said))
 
 

@@ -43,45 +43,38 @@ def shrinkage_words(data: Study) -> str:
 
 @dataclass(frozen=True)
 class Words:
-    """What the page says of a kind of response without classes; ``{}`` is the name of the label.
+    """Words for a kind of outcome without classes; ``{}`` is the name of its column.
 
     Attributes
     ----------
     outcome, subject : str
-        What kind of thing it is; what is predicted.
-    reading, nothing : str
-        What the measure is a share of; what its value without any signal means.
+        The kind of outcome; what is predicted.
     higher : str
-        What a positive weight points to.
-    ways : (str, str)
-        What a gene of positive and of negative weight does.
+        The outcome that a positive weight points to.
+    directions : (str, str)
+        Of a gene that rises with the outcome, and of one that falls.
     output, further : str
-        What the model gives; what else is measured.
+        What the model returns; what else is measured.
     effect : str
         The size of the effect of one gene.
     """
 
     outcome: str
     subject: str
-    reading: str
-    nothing: str
     higher: str
-    ways: tuple[str, str]
+    directions: tuple[str, str]
     output: str
     further: str
     effect: str
 
 
 NUMBER = Words(
-    "a number", "{}", "share of the differences that is explained",
-    "0 is no better than the mean", "a larger {}", ("↑ rises with {}", "↓ falls with {}"),
+    "a number", "{}", "a larger {}", ("rises with {}", "falls with {}"),
     "the predicted number", "calibration", "change per standard deviation of {}",
 )  # fmt: skip
 TIME = Words(
-    "a time that may be censored", "survival ({})",
-    "share of the pairs of samples whose order is predicted (Harrell's C)", "0.5 is chance",
-    "an early event", ("↑ with higher risk", "↓ with higher risk"),
-    "a score, and from it the risk by a horizon",
+    "a time that may be censored", "survival ({})", "an early event",
+    ("higher risk", "lower risk"), "a score, and from it the risk by a horizon",
     "Uno's C, AUC and Brier score up to a horizon, calibration",
     "change with early events, per standard deviation of the martingale residual",
 )  # fmt: skip
@@ -89,19 +82,22 @@ TIME = Words(
 
 @dataclass(frozen=True)
 class Measure:
-    """What stands on the page for the column ``error`` of controls.tsv.
+    """How well a model predicts, larger is better: 1 less the column ``error`` of controls.tsv.
 
     Attributes
     ----------
     name : str
     chance : float
         Its value without any signal.
-    better : {"smaller", "larger"}
     column : str
-        The column of tables in which it stands, where it is no error.
+        Its column in tables of the page.
+    share : bool
+        Whether it is a share of the samples, written as per cent.
     words : Words
     fitted : bool
         Whether the score is an estimate of the response itself.
+    timed : bool
+        Whether the outcome is the time to an event.
     full : str
         What a letter stands for, where the name is one, as it begins a sentence.
     elsewhere : (str, str, float)
@@ -111,10 +107,11 @@ class Measure:
 
     name: str
     chance: float
-    better: str
-    column: str = "error"
+    column: str
+    share: bool = False
     words: Words = NUMBER
     fitted: bool = False
+    timed: bool = False
     full: str = ""
     elsewhere: tuple[str, str, float] = ("auc", "AUC", 0.5)
 
@@ -126,23 +123,25 @@ class Measure:
     @property
     def as_good(self) -> str:
         """Return what is as good as a value or better."""
-        return f"an equal or {'lower' if self.better == 'smaller' else 'higher'} {self.name}"
+        return f"an equal or higher {self.name}"
 
     @property
     def write(self) -> Callable[[float | None], str]:
-        """Return how its values are written: an error as per cent, others in decimals."""
-        return rate if self.better == "smaller" else decimal
+        """Return how its values are written: shares as per cent, others in decimals."""
+        return rate if self.share else decimal
+
+    @property
+    def write_limits(self) -> Callable[[float | None], str]:
+        """Return how limits of its intervals are written: shares as whole per cent."""
+        return percent if self.share else decimal
 
     def value(self, error: float | None) -> float | None:
-        """Return the error itself, or R² = 1 - error."""
-        if error is None or self.better == "smaller":
-            return error
-        return round(1 - error, 12)
+        """Return 1 - error: the balanced accuracy, R² or C."""
+        return None if error is None else round(1 - error, 12)
 
     def interval(self, row: Any) -> tuple[float | None, float | None]:
         """Return the limits, lower one first, of a row with ``low`` and ``high`` of the error."""
-        low, high = self.value(row["low"]), self.value(row["high"])
-        return (low, high) if self.better == "smaller" else (high, low)
+        return self.value(row["high"]), self.value(row["low"])
 
     def columns(self, rows: Sequence[Any]) -> dict[str, list[float | None]]:
         """Return values and limits of rows that have an error, as columns."""
@@ -155,16 +154,17 @@ class Measure:
 
     def values(self, errors: Sequence[float]) -> list[float]:
         """Return those of several errors that are all defined."""
-        return [error if self.better == "smaller" else 1 - error for error in errors]
+        return [1 - error for error in errors]
 
+
+ACCURACY = Measure("balanced accuracy", 0.5, "balanced_accuracy", share=True)
 
 MEASURES = ByKind({
-    "classification": Measure("balanced error", 0.5, "smaller"),
-    SEVERAL: Measure("balanced error", 0.5, "smaller"),
+    "classification": ACCURACY,
+    SEVERAL: ACCURACY,
     "regression": Measure(
         "R²",
         0.0,
-        "larger",
         "r2",
         fitted=True,
         elsewhere=("r2", "R²", 0.0),
@@ -172,9 +172,9 @@ MEASURES = ByKind({
     "survival": Measure(
         "C",
         0.5,
-        "larger",
         "concordance",
         words=TIME,
+        timed=True,
         full="Concordance (C)",
         elsewhere=("concordance", "C", 0.5),
     ),
@@ -184,6 +184,11 @@ MEASURES = ByKind({
 def subject(data: Study) -> str:
     """Return what a study without classes predicts."""
     return measure(data).words.subject.format(clean(data["study"]["label"]))
+
+
+def subject_noun(data: Study) -> str:
+    """Return ``"patient"``; ``"sample"`` if a patient may have several."""
+    return "patient" if data["study"]["groups"] is None else "sample"
 
 
 def speaks_for(data: Study) -> str:
@@ -198,7 +203,7 @@ def speaks_for(data: Study) -> str:
 def measure(data: Study) -> Measure:
     """Return the measure of the study's task."""
     found, classes = MEASURES[data["study"]["task"]], data["study"]["classes"]
-    return replace(found, chance=1 - 1 / len(classes)) if classes else found
+    return replace(found, chance=1 / len(classes)) if classes else found
 
 
 MODELS = {
@@ -221,15 +226,15 @@ MODELS = {
 
 
 def model_name(model: str) -> str:
-    """Return a predictor's name in words."""
+    """Return the name of a method in words."""
     return MODELS.get(model, shorten(model.replace("_", " "), 30))
 
 
 def picked(of: int) -> str:
-    """Say how the best of the other methods was found, which flatters it a little."""
+    """Say how the best of the other methods was chosen, which flatters it a little."""
     if of == 1:
         return "the other method"
-    return f"the best of {of} other methods by its held-out error"
+    return f"the best of {of} other methods on held-out samples"
 
 
 def often(data: Study) -> str:

@@ -90,8 +90,9 @@ class Stability(TypedDict):
     """Stability of the signature's list; ``source`` is half_subsamples or outer_splits.
 
     ``lasso`` is that of lists of the lasso, as long; ``than_chance`` and ``than_lasso`` say more,
-    less or alike; ``blocks`` is the stability of the blocks that the lists hit. All null for
-    outer_splits, and where they are not defined.
+    less or alike; ``blocks`` is the stability of the blocks that the lists hit. ``size`` is the
+    mean number of genes of a list, ``shared`` that of genes in both lists of a pair of halves. All
+    null for outer_splits, and if they are not defined.
     """
 
     value: float
@@ -101,6 +102,9 @@ class Stability(TypedDict):
     lasso: float | None
     than_lasso: str | None
     blocks: float | None
+    size: float | None
+    shared: float | None
+    shared_by_chance: float | None
 
 
 class Halves(TypedDict):

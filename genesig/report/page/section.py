@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from genesig.report.page.style import WIDE
@@ -14,15 +14,29 @@ from genesig.report.page.svg import Marks, Picture
 from genesig.report.page.tables import Table
 from genesig.report.page.words import Link, clean
 
+APPENDIX = "appendix"
 PARTS = {
-    "cohorts": "In other patients",
-    "signature": "Which genes",
-    "evidence": "How well they predict",
-    "stability": "Shorter, other and combined lists",
+    "cohorts": "External cohorts",
+    "studies": "Left-out studies",
+    "genes": "Genes",
+    "prediction": "Prediction",
+    "patients": "Patients and quality",
     "writeup": "For your paper",
-    "supplement": "Supplement",
+    APPENDIX: "Technical appendix",
 }
 """The parts after the summary, in their order; each section names its own."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph of the first screen, with the bold words it begins with."""
+
+    lead: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return lead and text as plain words."""
+        return f"{self.lead} {self.text}"
 
 
 @dataclass(frozen=True)
@@ -84,17 +98,18 @@ Item = Picture | Table | Facts | Fold | Card | Group
 class Section:
     """One section of a part: its words first, then pictures and tables in their order.
 
-    A section that is ``folded`` is closed on screen and open on paper, as all of the supplement.
-    ``files`` are the tables beside the page that say more.
+    A section that is ``folded`` is closed on screen and open on paper, as all of the appendix.
+    ``files`` are the tables beside the page that say more, ``pictures`` are written to files only.
     """
 
     key: str
     title: str
     words: Sequence[str] = ()
     items: Sequence[Item] = ()
-    part: str = "supplement"
+    part: str = APPENDIX
     folded: bool = False
     files: Sequence[str] = ()
+    pictures: Sequence[Picture] = ()
 
     @property
     def empty(self) -> bool:
@@ -121,13 +136,19 @@ def _card(item: object) -> bool:
     return isinstance(item, Card)
 
 
+def without_pictures(section: Section, names: Collection[str]) -> Section:
+    """Return a section without the pictures of these names, which the first screen shows."""
+    items = [one for one in section.items if not (isinstance(one, Picture) and one.name in names)]
+    return replace(section, items=items)
+
+
 FIRST = 2
 """Number of the first part after the summary."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part with what stands in it; the supplement has no number."""
+    """A part with its sections; all sections of the appendix are folded."""
 
     key: str
     number: str
@@ -140,7 +161,7 @@ def outline(sections: Sequence[Section]) -> list[Part]:
     of_part = {key: [one for one in sections if one.part == key] for key in PARTS}
     there = [key for key, mine in of_part.items() if mine]
     return [
-        Part(key, "" if key == "supplement" else str(number), PARTS[key], of_part[key])
+        Part(key, str(number), PARTS[key], of_part[key])
         for number, key in enumerate(there, start=FIRST)
     ]
 
@@ -155,7 +176,7 @@ def labels(summary: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
     placed = [(item, True) for item in summary]
     for part in parts:
         for section in part.sections:
-            seen = bool(part.number) and not section.folded
+            seen = part.key != APPENDIX and not section.folded
             placed += [(item, seen) for item in section.items]
     for outer, seen in placed:
         for item in each([outer]):

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.report.page.measure import measure, model_name
-from genesig.report.page.record import PackedTable, Study
+from genesig.report.page.record import PackedTable, Price, Study
 from genesig.report.page.words import (
     ABSENT,
     clean,
@@ -64,6 +64,12 @@ def at_mu(table: pd.DataFrame, mu: float | None) -> Array:
         return np.asarray(np.isnan(values))
     found: Array = np.isclose(values, mu, rtol=1e-6, atol=0)
     return found
+
+
+def turned(row: Row) -> list[float | None]:
+    """Return a difference of errors and its limits as one of accuracies: positive is better."""
+    value, low, high = (row[key] for key in ("difference", "difference_low", "difference_high"))
+    return [None if one is None else -one for one in (value, high, low)]
 
 
 def own_rows(controls: PackedTable) -> list[Row]:
@@ -175,28 +181,29 @@ class Table:
         return list(dict.fromkeys((one.label, one.help) for one in self.columns if one.help))
 
 
-FROM, TO = "95 % CI from", "to"
+FROM, TO = "95% CI from", "to"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
-HALVES_HELP = "Share of the half-sample lists that hold the gene; each half makes two"
+HALVES_HELP = "Share of gene lists from random halves that contain the gene"
 FDR_SELECTED = Column(
-    "Named", "flag", "q small enough, and more such genes than permuted labels give"
+    "FDR-selected", "flag", "q small enough, and more such genes than with permuted labels"
 )
 COLUMNS: dict[str, Column] = {
-    "added": Column("Gain", "number", "Error of the covariates alone, less its own"),
+    "added": Column("Gain", "number", "Above the covariates alone"),
     "added_high": Column(TO, "number"),
     "added_low": Column(FROM, "number"),
+    "balanced_accuracy": Column("Balanced accuracy", "number", "Mean share of right calls"),
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
     "auc_high": Column(TO, "number"),
     "auc_low": Column(FROM, "number"),
     "about": Column("Description", "text"),
-    "block": Column("Block", "integer", "Blocks are numbered by falling score"),
+    "block": Column("Group", "integer", "Correlated genes, ordered by score"),
     "class": Column("Class", "text", "For which its weight is largest"),
     "weight": Column("Weight", "signed", "Weight in the final model"),
     "core": Column("Core", "flag", "Whether enough of the outer splits selected it"),
     "end": Column("End", "integer", "Position of its last gene"),
     "expected": Column("Expected", "number", "Shared genes by chance"),
-    "error": Column("Error", "number", "Double cross-validation error"),
-    "null_frequency": Column("By chance", "share", "Mean selection frequency with permuted labels"),
+    "error": Column("Error", "number", "On held-out samples"),
+    "null_frequency": Column("By chance", "share", "Selection frequency with permuted labels"),
     "chromosome": Column("Chromosome", "name"),
     "contribution": Column("Contribution", "signed", "Weights times the genes' deviations, summed"),
     "family_p": Column("p over all sets", "p", "Permuted labels that take any set as far"),
@@ -225,19 +232,19 @@ COLUMNS: dict[str, Column] = {
     "mean": Column("Mean score", "signed"),
     "mean_weight": Column("Mean weight", "signed", "Over the splits that selected the gene"),
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
-    "difference": Column("Difference", "number", "Of the error to genesig, on the same samples"),
+    "difference": Column("Difference", "number", "From genesig, same samples; positive is better"),
     "difference_high": Column(TO, "number"),
     "difference_low": Column(FROM, "number"),
-    "model": Column("Predictor", "model"),
+    "model": Column("Method", "model"),
     "mu": Column("μ", "mu"),
     "order": Column("Order", "integer"),
     "selection_p": Column("p (selection)", "p", "Of this selection frequency with permuted labels"),
-    "p_value": Column("p", "p"),
-    "prototype": Column("Prototype", "name", "Gene of the minimal list that leads the block"),
+    "p_value": Column("p (single gene)", "p"),
+    "prototype": Column("Representative", "name", "Gene of the shortest list, of the group"),
     "prototype_symbol": Column("Its symbol", "symbol"),
     "selection_q": Column("q (selection)", "p", "Estimated FDR at this selection frequency"),
-    "q_value": Column("q", "p", "p after Benjamini and Hochberg"),
-    "r": Column("r with prototype", "signed", "Pearson's correlation"),
+    "q_value": Column("q (single gene)", "p", "Benjamini–Hochberg"),
+    "r": Column("r with it", "signed", "Pearson's correlation"),
     "measure": Column("Measure", "text"),
     "value": Column("Value", "number"),
     "concordance": Column("C", "number", "Share of the pairs in their order; 0.5 is chance"),
@@ -245,7 +252,7 @@ COLUMNS: dict[str, Column] = {
     "rank": Column("Rank", "integer"),
     "reference": Column("Against", "name"),
     "sample": Column("Sample", "name"),
-    "score": Column("Block score", "number", "Size of the prototype's part of the score"),
+    "score": Column("Group score", "number", "Size of the representative's part of the score"),
     "scores": Column("Scores while held out", "text", "One per repeat"),
     "size": Column("Contribution", "number", "|weight| times the gene's standard deviation"),
     "set": Column("Set", "name"),
@@ -280,8 +287,8 @@ _OF_TABLE = {
     "signature": {
         "fdr_selected": FDR_SELECTED,
         "symbol": Column("Symbol", "text"),
-        "univariate_p": Column("p (single gene)", "p", "Test of the gene by itself"),
-        "univariate_q": Column("q (single gene)", "p", "That p after Benjamini and Hochberg"),
+        "univariate_p": Column("p (t-test)", "p", "Test of the gene by itself"),
+        "univariate_q": Column("q (t-test)", "p", "Benjamini–Hochberg"),
     },
     "stretches": {
         "cv_frequency": Column("Frequency", "share", "Mean of its genes"),
@@ -381,7 +388,7 @@ class Difference(TypedDict):
 
 
 def against(data: Study, d: Difference, other: str) -> str:
-    """Return ``"balanced error is 10 % against 12 % of {other} (95 % CI ...)"``.
+    """Return ``"balanced accuracy is 90% against 88% of {other} (95% CI ...)"``.
 
     Without limits, nothing is said of an interval.
     """
@@ -391,13 +398,40 @@ def against(data: Study, d: Difference, other: str) -> str:
     words = f"{shown.name} is {write(ours)} against {write(theirs)} of {other}"
     if d["low"] is None or d["high"] is None:
         return words
-    limits = shown.interval({"low": d["low"], "high": d["high"]})
-    if shown.better == "larger":  # 1 − R² apart, shown as R²
-        limits = (-d["high"], -d["low"])
-    apart = f"{write(limits[0])} to {write(limits[1])}"
-    if data["study"]["classes"]:
-        apart = apart.replace("\u00a0%", "") + " percentage points"
-    return f"{words} (95\u00a0% CI of the difference {apart})"
+    return f"{words} ({difference_words(data, d)})"
+
+
+def difference_words(data: Study, d: Any) -> str:
+    """Return ``"95% CI of the difference −1.0 to 5.2 points"`` of an error less another one.
+
+    Positive is better: a smaller error is a larger accuracy. Empty without limits.
+    """
+    low, high = d["low"], d["high"]
+    if low is None or high is None:
+        return ""
+    limits = f"{difference(data, -high)} to {difference(data, -low)}"
+    return f"95% CI of the difference {limits}{' points' if measure(data).share else ''}"
+
+
+def difference(data: Study, value: float) -> str:
+    """Write a difference of two measures, of accuracies in percentage points."""
+    return decimal(100 * value, 1) if measure(data).share else decimal(value)
+
+
+def fdr_selected_only(data: Study, price: Price) -> str:
+    """Say how well models of FDR-selected genes alone predict, beside the signature."""
+    shown = measure(data)
+    way = "lower" if price["difference"] > 0 else "higher"
+    points = " points" if shown.share else ""
+    apart = f"{difference(data, abs(price['difference']))}{points} {way}"
+    limits = difference_words(data, {"low": price["difference_low"],
+                                     "high": price["difference_high"]})  # fmt: skip
+    value = f"{shown.name} was {shown.write(shown.value(price['error']))}"
+    said = f"With FDR-selected genes only, {value} ({apart}{f'; {limits}' if limits else ''})"
+    low, high = price["difference_low"], price["difference_high"]
+    if low is not None and high is not None and low <= 0 <= high:
+        return f"{said}: no detectable difference"
+    return said
 
 
 def neither(data: Study, model: str) -> bool:

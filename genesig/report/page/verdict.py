@@ -1,7 +1,7 @@
-"""How far a study supports that expression predicts the response: one grade, decided here.
+"""The conclusion of a study, decided here once, and the sentence that states it.
 
-Every sentence of the page, the last words of a run and the notebook ask for the grade; none of them
-weighs p and an interval again. `headline` says it in one sentence.
+The page, the last lines of a run and the notebook ask for the conclusion; none of them weighs p and
+an interval again.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import Any, NamedTuple
 
 from genesig.report.page.measure import held, measure, model_name, subject, two
 from genesig.report.page.record import Finding, Study, Verdict
-from genesig.report.page.words import both, clean, counted, enumerated, significant
+from genesig.report.page.words import both, clean, counted, enumerated, p_value, percent
 
 LEVEL = 0.05
 
 
 class Grade(Enum):
-    """How far the study supports that gene expression predicts the response."""
+    """The conclusion: whether gene expression predicts the outcome."""
 
-    NONE = "no evidence"
-    WEAK = "weak evidence"
-    HERE = "supported in this study"
-    ELSEWHERE = "supported in other patients"
-    AGAINST = "contradicted elsewhere"
+    NONE = "No evidence"
+    WEAK = "Inconclusive"
+    HERE = "Better than chance"
+    ELSEWHERE = "Better than chance in external cohorts"
+    AGAINST = "Did not replicate"
 
 
 class Analysis(NamedTuple):
     """What one analysis has: p, None where permutations cannot tell, and its interval.
 
-    ``excludes`` is whether the interval excludes guessing, None where there is no interval.
+    ``excludes`` is whether the interval excludes chance, None where there is no interval.
     """
 
     p: float | None
@@ -129,57 +129,81 @@ def here(data: Study) -> Grade:
     return Grade(data["verdict"]["here"])
 
 
+def conclusion(data: Study) -> str:
+    """Return the words of the first badge, such as ``"Adds to age and sex"``."""
+    covariates, cohorts = held(data), data["answer"]["cohorts"]
+    match grade(data):
+        case Grade.HERE if covariates:
+            return f"Adds to {covariates}"
+        case Grade.ELSEWHERE:
+            return f"{Grade.ELSEWHERE.value} ({cohorts['better']} of {cohorts['tested']})"
+        case Grade.AGAINST:
+            return f"{Grade.AGAINST.value} in external cohorts"
+    return grade(data).value
+
+
+def external_status(data: Study) -> str:
+    """Return the words of the second badge; empty if the first one speaks of external cohorts."""
+    if grade(data) not in (Grade.WEAK, Grade.HERE):
+        return ""
+    if data["answer"]["cohorts"]["tested"]:
+        return "External cohorts: inconclusive"
+    return "Not tested in an external cohort"
+
+
 def headline(data: Study) -> str:
-    """Return the sentence that the page, the run's last words and the write-up begin with."""
-    finds = aim(data)
+    """Return the sentence that the page, the run's last lines and the write-up begin with."""
+    claim = aim(data)
     if data["answer"]["error"]["value"] is None:
-        return f"Whether gene expression {finds} could not be measured."
-    alone, cohorts = here(data), _cohorts(data)
+        return f"The accuracy could not be measured, so whether gene expression {claim} is unknown."
+    in_study, cohorts = here(data), _cohorts(data)
     match grade(data):
         case Grade.NONE:
-            return f"There is no evidence that {LINEAR} {finds}{_untested(data)}{_other(data)}."
+            return f"There is no evidence that {_tested(data)} {claim} in this study{_other(data)}."
         case Grade.WEAK:
-            return f"There is weak evidence that {LINEAR} {finds}: {_weak(data)}."
+            return f"It is unclear whether {_tested(data)} {claim}: {_unclear(data)}."
         case Grade.HERE:
-            return f"{_who(data)} {finds} in this study{_left_open(data)}."
-        case Grade.ELSEWHERE if alone is Grade.HERE:
-            return f"{_who(data)} {finds}, in this study and in {cohorts}."
+            return f"{_who(data)} {claim} in this study{_left_open(data)}."
+        case Grade.ELSEWHERE if in_study is Grade.HERE:
+            return f"{_who(data)} {claim} better than chance, here and in {cohorts}."
         case Grade.ELSEWHERE:
-            only = "does not show it" if alone is Grade.NONE else "gives weak evidence"
-            return f"Gene expression {finds} in {cohorts}; this study alone {only}."
+            only = "does not show this" if in_study is Grade.NONE else "is inconclusive"
+            here_alone = f"this study alone {only}"
+            return f"Gene expression {claim} better than chance in {cohorts}; {here_alone}."
         case Grade.AGAINST:
-            if alone is Grade.HERE:
-                return f"{_who(data)} {finds} in this study, but not in {cohorts}."
-            return f"Weak evidence that {LINEAR} {finds} did not hold in {cohorts}."
+            if in_study is Grade.HERE:
+                return f"{_who(data)} {claim} in this study, but not in {cohorts}."
+            return f"It is unclear whether {_tested(data)} {claim}: no replication in {cohorts}."
 
 
-LINEAR = "a linear signature of gene expression"
-"""The subject of a conclusion that was drawn from the linear models alone."""
+def _tested(data: Study) -> str:
+    """Return what the conclusion is about; another method may predict where this does not."""
+    if data["answer"]["alternative"] is None:
+        return "gene expression"
+    return "a linear signature of gene expression"
 
 
 def _other(data: Study) -> str:
     """Name a method other than the linear signature that predicts, if there is any."""
-    it = data["answer"]["alternative"]
-    return "" if it is None else f"; another method does ({model_name(it['model'])})"
+    method = data["answer"]["alternative"]
+    return "" if method is None else f"; another method does ({model_name(method['model'])})"
 
 
 def aim(data: Study) -> str:
-    """Return what is asked: ``"distinguishes A from B"``, ``"adds to age in predicting x"``."""
-    classes, names = data["study"]["classes"], held(data)
-    verb, what = "predict", subject(data)
+    """Return the claim: ``"distinguishes A from B"``, ``"adds to age in predicting x"``."""
+    classes, covariates = data["study"]["classes"], held(data)
+    verb, target = "predict", subject(data)
     if classes is not None:
-        one, other = (clean(name) for name in reversed(classes[:2]))
-        verb, what = (
-            "distinguish",
-            f"{one} from {other}" if two(data["study"]) else enumerated(classes),
-        )
-    if names:
-        return f"adds to {names} in {verb}ing {what}"
-    return f"{verb}{'es' if classes else 's'} {what}"
+        verb, target = "distinguish", enumerated(classes)
+        if two(data["study"]):
+            target = f"{clean(classes[1])} from {clean(classes[0])}"
+    if covariates:
+        return f"adds to {covariates} in {verb}ing {target}"
+    return f"{verb}{'es' if classes else 's'} {target}"
 
 
 def _who(data: Study) -> str:
-    """Return what carries the finding, where it is not the models of genes."""
+    """Return which models the conclusion rests on, if these are not the models of genes."""
     return {
         "genes": "Gene expression",
         "all genes": "Expression of all genes together, though not of the selected ones alone,",
@@ -187,52 +211,68 @@ def _who(data: Study) -> str:
     }[data["verdict"]["by"]]
 
 
-def _weak(data: Study) -> str:
-    it, proved = data["verdict"], data["answer"]["evidence"]
-    name = "error" if data["study"]["classes"] else measure(data).name
-    what, guess = ("gain in accuracy", "0") if held(data) else (name, "guessing")
-    if it["small"]:
-        p = f"p\u00a0=\u00a0{significant(data['answer']['p']['value'], 2)}"
-        if it["excludes"] is None:
-            return f"{p}, but the {what} has no interval"
-        return f"{p}, but the interval of the {what} includes {guess}"
+def interval_and_chance(data: Study) -> tuple[str, str]:
+    """Return whose interval the conclusion goes by and the value by chance, as they are written."""
+    if held(data):
+        return "gain", "0"
+    shown = measure(data)
+    if shown.share:
+        return "accuracy", percent(shown.chance)
+    return shown.name, f"{shown.chance:g}"
+
+
+def _unclear(data: Study) -> str:
+    verdict, evidence = data["verdict"], data["answer"]["evidence"]
+    name, chance = interval_and_chance(data)
+    if verdict["small"]:
+        p = p_value(data["answer"]["p"]["value"])
+        if verdict["excludes"] is None:
+            return f"{p}, but the {name} has no confidence interval"
+        return f"{p}, but the 95% CI of the {name} includes {chance}"
     if here(data) is not Grade.NONE:
-        return f"the interval of the {what} excludes {guess}, but {_why(data)}"
-    count, added = (proved["fdr_selected"], proved["indicators"][0]) if proved else (0, 0)
-    genes, verb = both(count - added, added), "goes" if count == 1 else "go"
-    return f"{genes} {verb} with it beyond chance, but the models do not predict beyond chance"
-
-
-def _untested(data: Study) -> str:
-    return f", and {_why(data)}" if data["verdict"]["small"] is None else ""
+        return f"the 95% CI of the {name} excludes {chance}, but {_why(data)}"
+    count, indicators = 0, 0
+    if evidence:
+        count, indicators = evidence["fdr_selected"], evidence["indicators"][0]
+    verb = "passes" if count == 1 else "pass"
+    fdr = percent(data["config"]["signature"]["fdr"])
+    return (
+        f"{both(count - indicators, indicators)} {verb} an FDR of {fdr}, but models do not predict"
+        " better than chance"
+    )
 
 
 def _why(data: Study) -> str:
-    """Say why p does not tell."""
+    """Say why there is no p-value to judge by."""
     p = data["answer"]["p"]
     if not p["permutations"]:
-        return "no labels were permuted to rule out chance"
-    ran = counted(p["permutations"], "permutation")
+        return "no permutation test was run"
+    permutations = counted(p["permutations"], "permutation")
     if p["value"] is None:
-        return f"p could not be computed from {ran}"
-    return f"{ran} are too few to rule out chance"
+        return f"p could not be computed from {permutations}"
+    return f"{permutations} are too few to rule out chance"
 
 
 def _left_open(data: Study) -> str:
-    """Say what other cohorts that do not settle it show."""
-    it = data["answer"]["cohorts"]
-    if not it["tested"]:
+    """Say what external cohorts show that do not settle the conclusion."""
+    cohorts = data["answer"]["cohorts"]
+    if not cohorts["tested"]:
         return ""
-    if it["better"]:
-        return f"; it is better than chance in {it['better']} of {it['tested']} other data sets"
-    many = "the other data set leaves" if it["tested"] == 1 else "other data sets leave"
-    return f"; whether it does elsewhere, {many} open"
+    if cohorts["better"]:
+        return (
+            f"; {cohorts['better']} of {cohorts['tested']} external cohorts are better than chance"
+        )
+    if cohorts["tested"] == 1:
+        return "; the external cohort is inconclusive"
+    return f"; the {cohorts['tested']} external cohorts are inconclusive"
 
 
 def _cohorts(data: Study) -> str:
-    it = data["answer"]["cohorts"]
-    if it["tested"] == 1:
-        return "the other data set"
+    """Name the one external cohort, or count them."""
+    cohorts = data["answer"]["cohorts"]
+    tested = [row for row in cohorts["rows"] if not row["seen"]]
+    if len(tested) == 1:
+        return clean(tested[0]["name"])
     if grade(data) is Grade.AGAINST:
-        return f"any of {it['tested']} other data sets"
-    return f"{it['better']} of {it['tested']} other data sets"
+        return f"any of {cohorts['tested']} external cohorts"
+    return f"{cohorts['better']} of {cohorts['tested']} external cohorts"

@@ -30,7 +30,7 @@ def by_kind(dropped: Sequence[Dropped]) -> str:
 def counted(number: int, noun: str) -> str:
     """Return ``"1 gene"``, ``"2 genes"``, ``"3 classes"``."""
     plural = noun + ("es" if noun.endswith(("s", "ch")) else "s")
-    return f"{number:,} {noun if number == 1 else plural}".replace(",", "\u202f")
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def both(genes: int, indicators: int) -> str:
@@ -87,12 +87,13 @@ def percent(value: float | None, digits: int = 0) -> str:
     """Return a share as per cent."""
     if value is None or not math.isfinite(value):
         return ABSENT
-    return signed(f"{100 * value:.{digits}f}") + "\u00a0%"
+    return signed(f"{100 * value:.{digits}f}") + "%"
 
 
 def rate(value: float | None) -> str:
-    """Return a share as per cent, with a decimal where it is below ten."""
-    return percent(value, 1 if value and abs(value) < 0.0995 else 0)
+    """Return a share as per cent, with a decimal if it is below ten or above ninety."""
+    exact = value is None or value in (0, 1) or 0.0995 <= abs(value) <= 0.9005
+    return percent(value, 0 if exact else 1)
 
 
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -103,25 +104,47 @@ def in_words(number: int) -> str:
     return NUMBERS[number] if number < len(NUMBERS) else f"{number}"
 
 
-def at_most(expected: float) -> str:
-    """Return how many are expected of so many in the mean: ``"at most one is"``, or two are."""
+def expected_number(expected: float, count: int) -> str:
+    """Return ``"up to 4 of the 36 are expected to be false positives"``."""
     most = max(1, math.ceil(expected - 1e-6))
-    return f"at most {in_words(most)} {'is' if most == 1 else 'are'}"
+    verb = "is" if most == 1 else "are"
+    return f"up to {most} of the {count} {verb} expected to be false positives"
 
 
-def between(low: float | None, high: float | None, write: Callable[[float | None], str]) -> str:
-    """Return ``" (95 % CI 0.2 to 0.4)"``; nothing where a limit is absent."""
-    if low is None or high is None:
-        return ""
-    return f" (95\u00a0% CI {write(low)} to {write(high)})"
+Write = Callable[[float | None], str]
+"""How a number is written: ``decimal``, ``percent``, ``rate``."""
+
+
+def span(low: float | None, high: float | None, write: Write) -> str:
+    """Return ``"82–100%"``, ``"0.25–0.73"``, or ``"−0.01 to 0.07"`` if a limit is negative."""
+    lower, upper = write(low), write(high)
+    if "\u2212" in lower + upper or "\u2009" in lower + upper:
+        return f"{lower} to {upper}"
+    return f"{lower.removesuffix('%')}–{upper}"
+
+
+def confidence(low: float | None, high: float | None, write: Write) -> str:
+    """Return ``"95% CI 82–100%"``; nothing if a limit is absent."""
+    return "" if low is None or high is None else f"95% CI {span(low, high, write)}"
+
+
+def between(low: float | None, high: float | None, write: Write) -> str:
+    """Return ``" (95% CI 82–100%)"``; nothing if a limit is absent."""
+    limits = confidence(low, high, write)
+    return f" ({limits})" if limits else ""
+
+
+def p_value(value: float | None) -> str:
+    """Return ``"p = 0.0099"``, without a line break inside."""
+    return f"p\u00a0=\u00a0{significant(value, 2)}"
 
 
 def with_limits(name: str, value: float | None, low: float | None, high: float | None) -> str:
-    """Return ``"AUC 0.92 (0.79 to 1.00)"``; the value alone where a limit is absent."""
+    """Return ``"AUC 0.92 (0.79–1.00)"``; the value alone if a limit is absent."""
     text = f"{name} {decimal(value)}"
     if low is None or high is None:
         return text
-    return f"{text} ({decimal(low)} to {decimal(high)})"
+    return f"{text} ({span(low, high, decimal)})"
 
 
 def shown_of(shown: int, total: int, noun: str, how: str = "") -> str:

@@ -238,14 +238,12 @@ def chance_warnings(data: Prediction) -> list[str]:
     """Say that chance was not ruled out, or could not have been."""
     p = data["answer"]["p"]
     if not p["permutations"]:
-        return ["No permutation was run, so chance has not been ruled out."]
+        return ["No permutation test was run, so chance is not ruled out."]
     if p["smallest"] > 0.05:
         return [
             f"With {counted(p['permutations'], 'permutation')} no p below"
             f" {decimal(p['smallest'])} can be reached."
         ]
-    if p["value"] is not None and p["value"] > 0.05:
-        return ["The labels are not predicted better than permuted ones (p > 0.05)."]
     return []
 
 

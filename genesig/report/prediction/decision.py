@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.arrays import Array
 from genesig.report.page.measure import shrinkage_words, two
-from genesig.report.page.record import HeldOutSample, rounded
+from genesig.report.page.record import rounded
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import (
     CLASS_COLOURS,
     INK,
     MUTED,
-    OTHER,
     OWN,
     SMALL,
-    WIDE,
     note,
     sheet,
 )
-from genesig.report.page.svg import Columns, Picture, name_columns, picture
+from genesig.report.page.svg import Columns, Picture, picture
 from genesig.report.page.tables import columns_of
 from genesig.report.page.verdict import Grade, here
 from genesig.report.page.words import clean, decimal, percent, shorten
@@ -169,64 +166,40 @@ def benefits(told: Told) -> dict[str, list[float]]:
             "all": rounded(told.of_everyone(THRESHOLDS), 5)}  # fmt: skip
 
 
-def draw_waterfall(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
-    """Mean held-out scores of all samples in their order, coloured by the true class."""
-    found = sorted(tested, key=lambda one: one["mean"])
-    figure, ax = sheet(WIDE, 2.7)
-    width = float(np.clip(330 / len(found), 0.6, 9))
-    for side, name in enumerate(classes):
-        _bars(ax, [(x, one["mean"]) for x, one in enumerate(found) if one["label"] == name],
-              CLASS_COLOURS[side], width)  # fmt: skip
-        # Above the bars that are on the other side.
-        ax.text(0.02 + 0.96 * side, 0.96 - 0.86 * side, shorten(name, 24), va="center",
-                ha="right" if side else "left", color=CLASS_COLOURS[side], fontweight="bold",
-                transform=ax.transAxes)  # fmt: skip
-    ax.axhline(0, color=OTHER, lw=0.9)
-    name_columns(ax, [one["sample"] for one in found])
-    names = [shorten(one["sample"], 14) for one in found] if len(found) <= 60 else []
-    ax.set_xticks(range(len(names)), names, rotation=90, fontsize=7)
-    ax.tick_params(axis="x", length=0)
-    ax.set_xlim(-0.8, len(found) - 0.2)
-    ax.set_ylabel("mean score while held out")
-    return figure
-
-
-def _bars(ax: Axes, points: Sequence[tuple[int, float]], colour: str, width: float) -> None:
-    """Draw bars from zero as one path: a page of a thousand samples stays small."""
-    x, y = np.array(points, dtype=float).reshape(-1, 2).T
-    level = np.column_stack([np.zeros_like(y), y, np.full_like(y, np.nan)]).ravel()
-    ax.plot(np.repeat(x, 3), level, color=colour, lw=width, solid_capstyle="butt")
-
-
 TITLE = "Calibration and decisions"
 FEWEST = 5
 """Samples of a class below which probabilities say nothing."""
+MIN_CALIBRATED = 100
+"""Samples from which the curves are drawn; fewer make groups of a handful."""
 
 
 def decisions(data: Prediction, limits: Limits) -> Section:
     """Show what held-out samples' probabilities are worth, where anything was found."""
     classes, it = two(data["study"]), told(data)
     if it is None or not classes:
-        return Section("decisions", TITLE, part="evidence")
+        return Section("decisions", TITLE, part="prediction")
     words, items = [_words(data, it, classes[1])], []
     if min(it.positive.sum(), (~it.positive).sum()) < FEWEST * it.repeats:
         words = [f"A class has fewer than {FEWEST} samples: too few for probabilities."]
     elif here(data) is Grade.NONE:
-        words = ["The scores tell the classes apart no better than chance: they are no ground for"
+        words = ["The scores distinguish the classes no better than chance: they are no basis for"
                  " a decision."]  # fmt: skip
+    elif len(data["held_out"]["samples"]) < MIN_CALIBRATED:
+        words.append(
+            f"Calibration and decision curves are shown from {MIN_CALIBRATED} patients on."
+        )
     else:
         items = [_calibration(data, it, classes[1]), _benefit(it, classes[1])]
-    return Section("decisions", TITLE, words, items, part="evidence", folded=True)
+    return Section("decisions", TITLE, words, items, part="prediction", folded=True)
 
 
 def _words(data: Prediction, it: Told, name: str) -> str:
     """Say how a score becomes a probability, and for which shares of the classes."""
     ours = data["config"]["probabilities"] == "study"
     return (
-        "A logistic line makes a probability of a score. Each split's line was fitted to samples of"
-        " its training set, scored by models that had not seen them; that of model.json is fitted"
-        f" in the same way to all samples. {shrinkage_words(data)}Probabilities hold where"
-        f" {percent(it.share)} are {clean(name)}, as {'in this study' if ours else 'asked for'}."
+        "Scores are converted to probabilities by logistic regression, fitted within each training"
+        f" set. {shrinkage_words(data)}Probabilities hold if {percent(it.share)} of patients are"
+        f" {clean(name)}, as {'in this study' if ours else 'set in the config'}."
     )
 
 
@@ -246,21 +219,20 @@ def _calibration(data: Prediction, it: Told, name: str) -> Picture:
         description=f"Observed share of {clean(name)} in groups of similar predicted"
         f" probability; on average {percent(it.mean())} are predicted, {percent(it.share)}"
         " observed.",
-        caption="Dots: groups of similar predicted probability with 95\u00a0% CI and the"
+        caption="Dots: groups of similar predicted probability with 95% CI and the"
         f" number of samples above; dashed: perfect calibration. Ticks: {every}, by class.",
     )  # fmt: skip
 
 
 def _benefit(it: Told, name: str) -> Picture:
     gain = float(it.net_benefit(np.array([it.share]))[0])
-    repeats = ", the mean of the repeats" * (it.repeats > 1)
+    repeats = ", averaged over repeats" * (it.repeats > 1)
     return _drawn(
         "decision_curve", draw_decisions, it, name,
         data=benefits(it),
         title="Decision curve",
         description=f"Net benefit over threshold probabilities; {decimal(gain)} at a threshold of"
         f" {percent(it.share)}.",
-        caption=f"Net benefit of treating those called {clean(name)}: true positives less"
-        " false positives weighed by the odds of the threshold, per sample (Vickers and Elkin"
-        f" 2006){repeats}. At a prevalence of {percent(it.share)}.",
+        caption=f"Net benefit per patient of treating those called {clean(name)} (Vickers and"
+        f" Elkin 2006){repeats}, at a prevalence of {percent(it.share)}.",
     )  # fmt: skip

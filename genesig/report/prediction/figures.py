@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from genesig.report.page import charts
 from genesig.report.page.charts import roc_axes
@@ -18,14 +17,11 @@ from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
     INK,
-    OTHER,
     OVER,
     OVER_PAPER,
     OWN,
-    PAPER,
     RULE,
     SEQUENTIAL,
-    SMALL,
     WIDE,
     colour_bar,
     rule,
@@ -98,24 +94,6 @@ def observed_predicted(found: Sequence[HeldOutSample], fit: Fit, label: str) -> 
     return figure
 
 
-def null(errors: Sequence[float], observed: float, name: str) -> Figure:
-    """Errors of the whole procedure with permuted labels, and the observed one."""
-    figure, ax = sheet(SMALL, 2.9)
-    low, high = min([*errors, observed]), max([*errors, observed])
-    bins = np.linspace(low, high + 1e-9, min(25, max(8, len(errors) // 4)) + 1)
-    ax.hist(errors, bins=bins, color=OTHER, alpha=0.75, edgecolor=PAPER, lw=0.6)
-    ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    top = ax.get_ylim()[1] * 1.18
-    ax.set_ylim(0, top)
-    ax.vlines(observed, 0, top * 0.86, color=OWN, lw=2.2)
-    left = observed < (low + high) / 2
-    ax.text(observed, top * 0.88, f"observed {decimal(observed)}", color=OWN, va="bottom",
-            ha="left" if left else "right", fontweight="bold")  # fmt: skip
-    ax.set_xlabel(f"{name} with permuted labels")
-    ax.set_ylabel("permutations")
-    return figure
-
-
 def controls(data: Prediction) -> Figure:
     """Every predictor on the same splits, with its interval."""
     shown = measure(data)
@@ -124,10 +102,9 @@ def controls(data: Prediction) -> Figure:
                     OWN if row["model"] == "genesig" else INK, bold=row["model"] == "genesig")
         for row in control_rows(data)
     ]  # fmt: skip
-    label = f"{shown.name} on held-out samples ({shown.better} is better)"
-    left = 0.0 if shown.better == "smaller" else None
+    label = f"{shown.name} on held-out samples"
     band = shown.values(data["null"]["errors"])
-    return charts.forest(lines, label, at=shown.chance, band=band, left=left)[0]
+    return charts.forest(lines, label, at=shown.chance, band=band)[0]
 
 
 def surface(data: Prediction) -> Figure:

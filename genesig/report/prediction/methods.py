@@ -39,10 +39,10 @@ LOSSES = ByKind({
     "survival": "−(2/n) log L(Xβ), L Cox's partial likelihood,",
 })  # fmt: skip
 AREA = (
-    " The area under the ROC curve (AUC) is over pairs of samples of one test set (where one lacks"
-    " a class, of a repeat), which one model scored; its interval adds the variances between splits"
-    " and between samples, is Wilson's of a share in as many samples as that error tells of, and"
-    " near 1 holds the score interval (Newcombe 2006)."
+    " The area under the ROC curve (AUC) is over pairs of samples of one test set (of a repeat if"
+    " one lacks a class). Its 95% CI is a Wilson interval with an effective sample size from the"
+    " variance between splits and samples; near 1 it is widened to the score interval (Newcombe"
+    " 2006)."
 )
 
 
@@ -57,11 +57,11 @@ def assessment(data: Prediction) -> list[str]:
         folds=splits["inner_folds"], repeated=""
     )
     return [
-        f"Prediction error was estimated by double cross-validation: the outer loop was {outer}"
+        f"Prediction error was estimated by nested cross-validation: the outer loop was {outer}"
         f" ({counted(data['design']['outer'], 'split')}); inside each outer training set, {inner}"
         " chose the model, so that no test sample took part in any choice (Varma and Simon 2006).",
         f"The reported number is the {measure(data).name} of all held-out scores of a repeat,"
-        f" averaged over repeats; its 95\u00a0% confidence interval (CI) accounts for the overlap"
+        f" averaged over repeats; its 95% confidence interval (CI) accounts for the overlap"
         " of training sets (Nadeau and Bengio 2003) and for the finite number of test samples."
         + (AREA if data["study"]["classes"] else ""),
         _probabilities(data),
@@ -157,12 +157,12 @@ def chance(data: Prediction) -> list[str]:
         return []
     what = "gain over the covariates" if held(data) else "error"
     return [
-        f"The whole double loop was repeated {counted(permutations, 'time')} with the labels"
+        f"The whole analysis was repeated {counted(permutations, 'time')} with the labels"
         f" {shuffled(data)};"
         " p = (1 + number of permutations with an error as small)/(number of permutations + 1)"
-        f" (Phipson and Smyth 2010). A finding counts as supported where p ≤ {LEVEL:g} and the"
-        f" 95\u00a0% confidence interval of the {what} excludes"
-        f" {'0' if held(data) else 'guessing'}, and as weak evidence where p alone is small."
+        f" (Phipson and Smyth 2010). The conclusion is 'better than chance' if p ≤ {LEVEL:g} and"
+        f" the 95% confidence interval of the {what} excludes {'0' if held(data) else 'chance'},"
+        " and 'inconclusive' if p alone is small."
     ]
 
 
@@ -173,7 +173,7 @@ def others(data: Prediction) -> list[str]:
     if not named:
         return []
     cut = ", their scores cut by the same rule" if data["study"]["classes"] else ""
-    return [f"Other predictors were run on the same splits{cut}. Software: {named}."]
+    return [f"Other methods were run on the same splits{cut}. Software: {named}."]
 
 
 def _several(data: Prediction) -> str:

@@ -1,4 +1,4 @@
-"""Sections about model selection, prediction, chance, other predictors and single samples."""
+"""Sections about model selection, prediction, chance, other methods and single samples."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from genesig.report.page.tables import (
     Cell,
     Row,
     Table,
-    columns_of,
     control_rows,
+    fdr_selected_only,
     of_chosen,
     own_rows,
     records,
     shown_table,
     transposed,
+    turned,
 )
 from genesig.report.page.words import (
     between,
@@ -38,7 +39,7 @@ from genesig.report.page.words import (
     significant,
     with_limits,
 )
-from genesig.report.prediction import decision, figures
+from genesig.report.prediction import figures
 from genesig.report.prediction.collect import Prediction
 from genesig.selection.assess.controls import FDR_SELECTED
 
@@ -65,7 +66,7 @@ def model_selection(data: Prediction, limits: Limits) -> Section:
             " point, the diamond marks the final model. Below: mean number of genes at each τ."
         ),
     )
-    return Section("selection", "Model selection", _selection_words(data), [image])
+    return Section("selection", "Model selection", _selection_words(data), pictures=[image])
 
 
 def _selection_words(data: Prediction) -> list[str]:
@@ -88,9 +89,9 @@ def performance(data: Prediction, limits: Limits) -> Section:
     """Show the error of the study."""
     found = [*(_of_classes(data) if data["study"]["classes"] else _of_a_number(data))]
     if not found:  # survival has a section of its own
-        return Section("performance", "How well it predicts", part="evidence")
+        return Section("performance", "Accuracy on held-out samples", part="prediction")
     words = [said] if (said := _sides(data)) else []
-    return Section("performance", "How well it predicts", words, found, part="evidence",
+    return Section("performance", "Accuracy on held-out samples", words, found, part="prediction",
                    files=["scores.tsv"])  # fmt: skip
 
 
@@ -103,8 +104,8 @@ def _sides(data: Prediction) -> str:
     if not said:
         return ""
     return (
-        f"Held-out samples: {' and '.join(said)}; these CIs are of the calls made here, not of the"
-        " procedure."
+        f"Held-out samples: {' and '.join(said)}; these CIs are for the calls made here, not for"
+        " models trained on other patients."
     )
 
 
@@ -125,7 +126,7 @@ def _auc(data: Prediction) -> str:
 
 
 def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Picture:
-    curves = "One ROC curve per repeat" if repeats > 1 else "One ROC curve"
+    curves = "One curve per repeat" if repeats > 1 else "One curve"
     return picture(
         "roc",
         partial(figures.roc, found, classes, auc),
@@ -135,8 +136,8 @@ def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Pict
         ),
         title="ROC curve of the held-out scores",
         description=f"{curves}. {auc}.",
-        caption=f"{curves} from the pooled held-out scores of several models; diagonal: chance."
-        " The AUC compares samples that one model scored.",
+        caption=f"{curves}. Curves pool scores of several models; the AUC compares only samples"
+        " scored by the same model. Diagonal: chance.",
     )
 
 
@@ -185,11 +186,11 @@ def _fit_caption(several: bool) -> str:
 
 
 def chance(data: Prediction, limits: Limits) -> Section:
-    """Show what permuted labels give."""
+    """Say how p was reached; the first screen draws the permutations if there is no evidence."""
     p, errors, observed = data["answer"]["p"], data["null"]["errors"], data["null"]["observed"]
     if not errors or observed is None:
-        words = ["No labels were permuted, so there is no p-value."]
-        return Section("chance", "Permutation test", words, part="evidence")
+        words = ["No permutation test was run, so there is no p-value."]
+        return Section("chance", "Permutation test", words, part="prediction")
     words = [
         f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
         f" {shuffled(data)}.{_speaks_of(data)}"
@@ -197,19 +198,7 @@ def chance(data: Prediction, limits: Limits) -> Section:
         f" {significant(p['value'], 2)}; the smallest value that {len(errors)} permutations allow"
         f" is {significant(p['smallest'], 2)}."
     ]
-    measured, side = measure(data), "left" if data["study"]["classes"] else "right"
-    *shuffles, seen = measured.values([*errors, observed])
-    image = picture(
-        "null",
-        partial(figures.null, shuffles, seen, measured.name),
-        data={"permutation": [*range(1, len(shuffles) + 1), 0], measured.column: [*shuffles, seen]},
-        title=f"{measured.title} with permuted labels",
-        description=f"Histogram of the {measured.name} of {len(errors)} permutations; observed"
-        f" {decimal(seen)}, p {significant(p['value'], 2)}.",
-        caption=f"Grey: what the same procedure finds with the labels {shuffled(data)}. The further"
-        f" the observed {measured.name} lies to the {side} of them, the less it can be chance.",
-    )
-    return Section("chance", "Permutation test", words, [image], part="evidence", folded=True)
+    return Section("chance", "Permutation test", words, part="prediction", folded=True)
 
 
 def _speaks_of(data: Prediction) -> str:
@@ -226,30 +215,30 @@ def _speaks_of(data: Prediction) -> str:
 
 
 def controls(data: Prediction, limits: Limits) -> Section:
-    """Show other predictors on the same splits."""
-    caption = "All predictors on the same outer splits, genesig at every μ."
+    """Show other methods on the same splits."""
+    caption = "All methods on the same outer splits, genesig at every μ."
     if data["null"]["errors"]:
-        caption += " p: only models that were repeated with shuffled labels have one."
+        caption += " p: only models that were repeated with permuted labels have one."
     table = _controls_table(data, caption, limits)
     words = [
-        "A short list need not beat methods that use all genes; it should come close. All"
-        " predictors saw the same training and test samples." + _alone(data)
+        "A signature should come close to methods that use all genes. All methods saw the same"
+        " training and test samples." + _alone(data)
     ]
     rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
-        return Section("controls", "Other methods", words, [table], part="evidence")
+        return Section("controls", "Other methods", words, [table], part="prediction")
     shown = measure(data)
     image = picture(
         "controls",
         partial(figures.controls, data),
         data={"model": [row["model"] for row in rows], **shown.columns(rows)},
-        title=f"{shown.title} of every predictor on the same splits",
-        description=f"{shown.name}, dots with 95 % CI: {each_value(rows, shown)}.",
-        caption=f"Dot: {shown.name} on held-out samples; line: 95 % CI of the procedure."
-        f" Dashed: guessing.{_band(data)} Where intervals overlap, they do not show which method is"
+        title=f"{shown.title} of every method on the same splits",
+        description=f"{shown.name}, dots with 95% CI: {each_value(rows, shown)}.",
+        caption=f"Dot: {shown.name} on held-out samples; line: 95% CI of the procedure."
+        f" Dashed: chance.{_band(data)} Where intervals overlap, they do not show which method is"
         " better; the paired differences in the table do.",
     )
-    return Section("controls", "Other methods", words, [image, table], part="evidence", folded=True)
+    return Section("controls", "Other methods", words, [image, table], part="prediction")
 
 
 def _alone(data: Prediction) -> str:
@@ -257,28 +246,33 @@ def _alone(data: Prediction) -> str:
     if all(row["model"] != FDR_SELECTED for row in records(data["tables"]["controls"])):
         return ""
     least = counted(data["config"]["signature"]["least"], "gene")
+    evidence = data["answer"]["evidence"]
+    price = evidence["price"] if evidence else None
+    reached = "" if price is None else f" {fdr_selected_only(data, price)}."
     return (
-        " FDR-selected genes only: a model of the genes that each training set selects by FDR,"
-        f" or, if these are fewer than {least}, of the genes with the largest selection frequency."
+        f"{reached} FDR-selected genes only: selected again in each training set (the {least} with"
+        " the largest selection frequency if fewer pass)."
     )
 
 
 def _band(data: Prediction) -> str:
     if len(data["null"]["errors"]) < FEWEST_FOR_BAND:
         return ""
-    return " Grey: 95 % of the runs with shuffled labels."
+    return " Grey: 95% of the runs with permuted labels."
 
 
 def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
-    """Show controls.tsv; for regression its errors 1 - R² as R², like everything on the page."""
+    """Show controls.tsv; errors as accuracy, R² or C, like everything on the page."""
     table, shown = data["tables"]["controls"], measure(data)
     rows, columns = sorted(records(table), key=_place), table["columns"]
-    if not data["study"]["classes"]:
-        caption += f" The column error of controls.tsv is 1 − {shown.name}."
-        columns = [shown.column if name == "error" else name for name in columns]
-        rows = [{**row, "error": shown.value(row["error"]),
-                 **dict(zip(("low", "high"), shown.interval(row), strict=True))}
-                for row in rows]  # fmt: skip
+    caption += f" The column error of controls.tsv is 1 − {shown.name}."
+    columns = [shown.column if name == "error" else name for name in columns]
+    names = ("difference", "difference_low", "difference_high")
+    if all(name in columns for name in names):
+        rows = [{**row, **dict(zip(names, turned(row), strict=True))} for row in rows]
+    rows = [{**row, "error": shown.value(row["error"]),
+             **dict(zip(("low", "high"), shown.interval(row), strict=True))}
+            for row in rows]  # fmt: skip
     return _with_chosen(shown_table(
         "controls", caption, columns, [list(row.values()) for row in rows], limits.table_rows,
         total=table["total"], file=table["file"],
@@ -312,19 +306,18 @@ def samples(data: Prediction, limits: Limits) -> Section:
     scores = [", ".join(significant(v, 2) for v in one["scores"]) for one in ranked]
     cells = [{**one, "scores": text} for one, text in zip(ranked, scores, strict=True)]
     rows = [[values[key] for key in columns] for values in cells]
-    order = "the most often wrong" if by_class else "the worst predicted"
-    order = order if by_class or measure(data).fitted else "the highest score"
+    order = "most often misclassified" if by_class else "worst predicted"
+    order = order if by_class or measure(data).fitted else "highest score"
     table = shown_table(
-        "held_out_samples", f"Every sample while it was held out; {order} first.", columns, rows,
+        "held_out_samples", f"Held-out predictions by sample, {order} first.", columns, rows,
         limits.table_rows, total=len(rows), file="predictions.tsv", search=True,
     )  # fmt: skip
     words, items = [sample_words(data)], list[Item]()
-    if sides := two(data["study"]):
-        items.append(_waterfall(found, sides))
+    if two(data["study"]):
         words.append(refused_words(data["held_out"]["rejection"] or []))
     elif classes:
         items.append(_margins(found, classes))
-    return Section("samples", "Sample by sample", words, [*items, table], part="evidence")
+    return Section("samples", "By sample", words, [*items, table], part="prediction", folded=True)
 
 
 def _worst(one: HeldOutSample) -> tuple[float, float]:
@@ -339,7 +332,7 @@ def sample_words(data: Prediction) -> str:
     """Say how many samples were misclassified in most of their repeats."""
     wrong = data["answer"]["wrong"]
     if wrong is None:
-        return "Each sample's predictions while it was held out."
+        return "Predictions of each sample while it was held out."
     mostly, always = len(wrong["mostly"]), len(wrong["always"])
     if not mostly:
         most = " in most of its repeats" * (data["design"]["repeats"] > 1)
@@ -351,19 +344,6 @@ def sample_words(data: Prediction) -> str:
         f" misclassified{most * (data['design']['repeats'] > 1)} while held out"
         f"{every}. Check {'it' if mostly == 1 else 'them'} for mislabelling, an unusual subtype or"
         " low sample quality."
-    )
-
-
-def _waterfall(found: list[HeldOutSample], classes: list[str]) -> Picture:
-    return picture(
-        "waterfall",
-        partial(decision.draw_waterfall, found, classes),
-        data=columns_of(found, "sample", "label", "mean", "tested", "wrong"),
-        title="Waterfall of the held-out scores",
-        description=f"Mean held-out scores of {counted(len(found), 'sample')} in their order,"
-        " coloured by true class.",
-        caption=f"Bars above zero are called {clean(classes[1])}, bars below {clean(classes[0])};"
-        " the colour is the true class.",
     )
 
 
@@ -397,12 +377,12 @@ def refused_words(refused: list[Rejection]) -> str:
     if not any(row["wrong"] for row in refused):
         return (
             "Averaged over repeats, every sample falls on the correct side of the threshold, so"
-            " none needs to be left uncalled."
+            " none needs to be left undecided."
         )
     return (
-        "If scores nearest to 0 were left uncalled, every remaining call would be right; this"
-        f" withholds {' and '.join(map(_rejection_words, refused))}. Optimistic: the thresholds"
-        " were set on these labels themselves."
+        "Leaving the scores closest to 0 undecided"
+        f" ({' and '.join(map(_rejection_words, refused))}) would have removed all errors here."
+        " Optimistic: these thresholds were chosen on the same data."
     )
 
 

@@ -40,7 +40,7 @@ def by_label(data: Quality) -> str:
     if it is None or not it["tested"]:
         return ""
     said = f"{it['named'] or 'none'} of {counted(it['tested'], 'gene')} with missing values"
-    said += " (false discovery rate 5\u00a0%)"
+    said += " (false discovery rate 5%)"
     for gene, shares in it["first"][:1]:
         said += f", such as {clean(gene)}{_of_each(shares, classes, ' lack it')}"
     p = it["sample_p"]
@@ -95,7 +95,7 @@ def distributions(data: Quality) -> Picture:
         title="Distribution of each sample",
         description=f"Quantiles of the values of {counted(len(it['samples']), 'sample')}, {both}.",
         caption=f"{_sorted_by(data)}. Mark: median; thick bar: the middle half of the genes; thin"
-        f" bar: 5 to 95\u00a0% of them.{_log_note(it)}{_shown(it)}",
+        f" bar: 5 to 95% of them.{_log_note(it)}{_shown(it)}",
     )
 
 
@@ -146,7 +146,7 @@ def components(data: Quality) -> Picture:
         "quality_components",
         partial(figures.components, data),
         data=_placed(data),
-        title="Samples on the first two components of all genes",
+        title="PCA of all genes",
         description=f"Samples on two principal components ({first} of the variance), coloured by"
         f" {clean(data['study']['label'])}{second}.",
         caption=f"Principal components of {counted(it['after']['genes'], 'gene')} as analysed,"
@@ -170,7 +170,7 @@ def associations(data: Quality) -> Picture:
         "associations",
         partial(figures.associations, data),
         data=_explained(it),
-        title="What the components go with",
+        title="Association of principal components with sample variables",
         description="Share of the variance of each component that each column of the sample table"
         f" explains: {_strongest(it)}.",
         caption="Variance explained: η² for categorical, r² for numeric sample variables. Framed:"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 Band = list[float | None]
-"""Values at 5, 25, 50, 75 and 95 % of the genes of one sample."""
+"""Values at 5, 25, 50, 75 and 95% of the genes of one sample."""
 
 
 class Scale(TypedDict):
@@ -354,8 +354,8 @@ def _of_component(one: Follows | None, label: str) -> str:
     if one is None:
         return ""
     return (
-        f"the largest component ({percent(one['explained'])} of the variance) goes with"
-        f" {clean(one['column'])} ({percent(one['share'])} of it) rather than with"
-        f" {clean(label)} ({percent(one['label'])}); if that is how samples were handled, it may"
-        " stand in for the label or hide it"
+        f"the largest source of variation (PC1, {percent(one['explained'])} of variance) follows"
+        f" {clean(one['column'])} ({percent(one['share'])}) more than {clean(label)}"
+        f" ({percent(one['label'])}): check that {clean(one['column'])} and sample handling are not"
+        " confounded"
     )

@@ -53,8 +53,7 @@ def quality(data: Quality, limits: Limits) -> Section:
     """Show each sample beside the others, and what the samples differ by."""
     it = data["quality"]
     items: list[Item] = [
-        Facts("quality", "What was found", _facts(data)),
-        captions.distributions(data),
+        Facts("quality", "Summary", _facts(data)),
     ]
     items.append(captions.relative(data))
     if it["missing"]["total"]:
@@ -64,8 +63,16 @@ def quality(data: Quality, limits: Limits) -> Section:
     if it["associations"]:
         items.append(captions.associations(data))
     items += modules(data)
-    items += [_table(data, limits), Fold("How samples far from the others are found", HOW)]
-    return Section("quality", "Quality of the samples", _words(data), items)
+    items += [_table(data, limits), Fold("How outlier samples are found", HOW)]
+    return Section(
+        "quality",
+        "Quality of the samples",
+        _words(data),
+        items,
+        part="patients",
+        folded=True,
+        pictures=[captions.distributions(data)],
+    )
 
 
 def _words(data: Quality) -> list[str]:
@@ -236,11 +243,11 @@ def _table(data: Quality, limits: Limits) -> Table:
     """List the samples, those far off first, the others as the figures have them."""
     it, columns = data["quality"], _columns(data)
     far = {one["row"]: _reasons(one) for one in it["outliers"]}
-    columns.append((Column("Far off in", "text"), [far.get(k) for k in range(len(it["samples"]))]))
+    columns.append((Column("Outlier in", "text"), [far.get(k) for k in range(len(it["samples"]))]))
     order = sorted(range(len(it["samples"])), key=lambda row: row not in far)
     rows = [[values[row] for _, values in columns] for row in order]
-    caption = f"Every sample in numbers; {'those far off first' if far else 'none is far off'}."
-    caption += " All of it is in quality.json."
+    caption = f"Sample quality metrics; {'outliers first' if far else 'no outliers'}."
+    caption += " All values are in quality.json."
     heads = [head for head, _ in columns]
     return filled_table("quality-samples", caption, heads, rows, limits.table_rows,
                         total=it["total"], search=True)  # fmt: skip

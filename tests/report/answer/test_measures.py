@@ -8,9 +8,10 @@ from report_records import Study, arguments, collected, make_about
 from sklearn.metrics import recall_score
 
 from genesig.report.answer.collect import cohorts, error_warnings
-from genesig.report.answer.section import MOST_NAMED, forest, gene_chips, lines_of, overview, tiles
+from genesig.report.answer.section import MAX_GENES, gene_frequencies, tiles
 from genesig.report.collect import collect
 from genesig.report.page.measure import MEASURES
+from genesig.report.page.verdict import Grade
 from genesig.selection.assess.intervals import wilson
 
 
@@ -48,9 +49,9 @@ def test_a_class_counts_its_groups_in_the_intervals():
 
 def test_leave_one_out_has_intervals_that_are_said_to_be_short():
     data = collected(Study())
-    assert not any("one at a time" in said for said in error_warnings(data))
+    assert not any("Leave-one-out" in said for said in error_warnings(data))
     data["design"]["scheme"] = "leave_one_out"
-    assert any("expected in 81 to 97" in said for said in error_warnings(data))
+    assert any("expected value in 81–97%" in said for said in error_warnings(data))
 
 
 def test_fewer_than_five_of_a_class_have_an_interval_that_is_said_to_be_short():
@@ -60,74 +61,55 @@ def test_fewer_than_five_of_a_class_have_an_interval_that_is_said_to_be_short():
     assert any("fewer than five independent" in said for said in error_warnings(data))
 
 
+def test_a_small_class_is_warned_of_by_its_sensitivity():
+    data = collected(Study())
+    data["study"]["counts"] = [27, 11]
+    said, *_ = error_warnings(data)
+    assert "Few tumour patients (11)" in said
+    assert "change the sensitivity by 9 percentage points" in said
+
+
 def test_a_number_has_no_sensitivity():
     data = collected(Study(regression=True))
     assert data["answer"]["measures"] == []
-    assert [tile.name for tile in tiles(data)] == [
-        "R² on unseen samples", "FDR-selected genes"
-    ]  # fmt: skip
+    assert [tile.name for tile in tiles(data)] == ["R²", "Signature"]
 
 
-def test_other_cohorts_have_the_first_tiles():
+def test_tiles_of_two_classes_are_accuracy_auc_both_sides_and_the_signature():
+    data = collected(Study())
+    found = {tile.name: tile for tile in tiles(data)}
+    sides = ["Sensitivity (tumour)", "Specificity (normal)"]
+    assert list(found) == ["Balanced accuracy", "AUC", *sides, "Signature"]
+    assert "chance 50%" in found["Balanced accuracy"].words
+    assert "chance 0.50" in found["AUC"].words
+
+
+def test_external_cohorts_have_the_first_tiles():
     given = arguments(Study())
     abouts = [make_about(given["dataset"], name) for name in "abc"]
-    for count, first in ((1, ["Balanced error in a"]),
-                         (3, ["Balanced error, median of 3 other cohorts"])):  # fmt: skip
+    for count, first in ((1, "Balanced accuracy in a"),
+                         (3, "Balanced accuracy, median of 3 external cohorts")):  # fmt: skip
         names = [tile.name for tile in tiles(collect(**given, external=abouts[:count]))]
-        assert names == [*first, "Balanced error on unseen samples", "AUC", "FDR-selected genes"]
+        assert names[:2] == [first, "Balanced accuracy"]
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("regression", [False, True])
 def test_the_direction_of_a_gene_is_that_of_its_values(regression):
-    given = arguments(Study(regression=regression))
+    given = arguments(Study(regression=regression, permutations=99))
     data = collect(**given)
     y, dataset = given["dataset"].response(), given["dataset"]
     for one in data["answer"]["chips"]:
         x = dataset.X[:, dataset.genes.index(one["gene"])]
         assert one["up"] == (np.corrcoef(x, y)[0, 1] > 0)
-    word = "with class" if regression else "in tumour"
-    shown = gene_chips(data)
-    assert all(chip.direction.endswith(word) for chip in shown)
-    assert len(shown) == min(len(data["answer"]["chips"]), MOST_NAMED)
-    often = [one["selection_frequency"] for one in data["answer"]["chips"]]
-    assert shown[0].words.startswith(f"{100 * max(often):.0f}\u00a0%, q")
-
-
-@pytest.mark.drawn
-@pytest.mark.parametrize("regression", [False, True])
-def test_the_forest_holds_every_error_in_the_units_of_the_page(regression):
-    given = arguments(Study(regression=regression, permutations=40))
-    cohorts = [
-        make_about(given["dataset"], "a"),
-        make_about(given["dataset"], "b", seen_before=2),
-        make_about(given["dataset"], "c", one_class=not regression),
-    ]
-    data = collect(**given, external=cohorts)
-    *others, own, rival = lines_of(data)
-    error, best = data["answer"]["error"], data["answer"]["control"]
-    wanted = (lambda e: 1 - e) if regression else (lambda e: e)
-    assert own.value == pytest.approx(wanted(error["value"]))
-    assert rival.value == pytest.approx(wanted(best["error"]))
-    assert own.limits[0] <= own.value <= own.limits[1]
-    key = "r2" if regression else "balanced_error"
-    scores = [row for row in cohorts[0]["scores"] if row["measure"] == key]
-    assert others[0].value == pytest.approx(scores[0]["value"], abs=1e-3)
-    assert others[0].limits == pytest.approx((scores[0]["low"], scores[0]["high"]), abs=1e-3)
-    assert "2 of them" not in others[1].name
-    assert "seen in training" in others[1].name
-    assert len(others) == (3 if regression else 2)  # one class has no balanced error
-    (image,) = overview(data)
-    assert ("1 cohort not shown" in image.caption) == (not regression)
-    assert "labels shuffled" in image.svg
-    assert len(forest(data).axes[0].get_yticklabels()) == 2 + len(others)
-
-
-@pytest.mark.drawn
-def test_an_error_that_is_not_defined_has_no_picture():
-    given = arguments(Study())
-    own = given["tables"]["controls"]["model"] == "genesig"
-    given["tables"]["controls"].loc[own, ["error", "low", "high"]] = np.nan
-    assert overview(collect(**given)) == []
+    data["verdict"]["grade"] = Grade.HERE.value
+    image = gene_frequencies(data)
+    assert ("with class" if regression else "in tumour") in image.caption
+    selected = [row for row in data["answer"]["chips"] if row["fdr_selected"]]
+    assert len(image.data["gene"]) == min(len(selected), MAX_GENES)
+    assert image.data["selection_frequency"] == sorted(
+        image.data["selection_frequency"], reverse=True
+    )
 
 
 @pytest.mark.parametrize(

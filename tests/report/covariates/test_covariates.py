@@ -14,15 +14,16 @@ from genesig.report.covariates import added_value, covariates
 from genesig.report.methods import methods
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import headline, judge
+from genesig.report.page.words import rate
 from genesig.report.prediction.section import controls
 from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import FIRST_SCREEN
 
 SAID = {
-    "adds": "Expression adds to age and sex: ",
-    "open": "No benefit of the selected genes over age and sex was shown: ",
-    "hurts": "Age and sex alone predicted better than with the selected genes: ",
+    "adds": "The difference is 15.0 points (95% CI 5.0 to 25.0).",
+    "open": "The difference, 1.0 points (95% CI −8.0 to 10.0), may be zero.",
+    "hurts": "points (95% CI −20.0 to −2.0) in favour of the covariates alone.",
 }
 
 
@@ -33,28 +34,29 @@ def collected(name: str, **study) -> Report:
 @pytest.mark.parametrize("name", APART)
 def test_the_first_screen_says_what_expression_adds(name):
     data = collected(name, permutations=99)
-    (said,) = added_value(data)
-    assert said.startswith(SAID[name])
-    error = data["answer"]["error"]["value"]
-    assert f"{100 * error:.1f}" in said or f"{100 * error:.0f}\u00a0%" in said
-    value, low, high = (f"{100 * v:.1f}".replace("-", "\u2212") for v in APART[name])
-    assert f"(difference {value} points, 95\u00a0% CI {low} to {high}, p\u00a0=\u00a00." in said
-    assert ("ridge on all genes beside age and sex reached" in said) == (name != "adds")
+    (paragraph,) = added_value(data)
+    said = paragraph.text
+    assert paragraph.lead == "Beyond age and sex."
+    assert SAID[name] in said
+    accuracy = rate(1 - data["answer"]["error"]["value"])
+    assert f"with age and sex alone and {accuracy} with gene expression" in said
+    assert ("Ridge on all genes beside age and sex reached" in said) == (name != "adds")
     assert added_value in FIRST_SCREEN
 
 
 @pytest.mark.parametrize(("error", "worse"), [(0.45, False), (0.55, True)])
-def test_covariates_that_predict_worse_than_guessing_are_no_measure_of_expression(error, worse):
+def test_covariates_that_predict_worse_than_chance_are_no_measure_of_expression(error, worse):
     data = collected("adds", permutations=99)
     data["covariates"]["alone"]["error"] = error
-    _, *more = added_value(data)
-    assert ["worse than guessing" in said for said in more] == [True] * worse
+    (paragraph,) = added_value(data)
+    assert ("worse than chance, which inflates the gain" in paragraph.text) == worse
 
 
 def test_a_number_is_told_as_r2():
-    (said,) = added_value(collected("adds", regression=True, permutations=99))
-    assert said.startswith("Expression adds to age and sex: R² ")
-    assert "(difference 0.15, 95\u00a0% CI 0.05 to 0.25, p\u00a0=\u00a00.01)." in said
+    (paragraph,) = added_value(collected("adds", regression=True, permutations=99))
+    assert paragraph.text.startswith("R² was ")
+    assert "The difference is 0.15 (95% CI 0.05 to 0.25)." in paragraph.text
+    assert "(permutation test of the added value, p\u00a0=\u00a00.01)" in paragraph.text
 
 
 def test_a_study_without_says_nothing():
@@ -101,23 +103,25 @@ def test_the_first_screen_says_what_was_exchanged():
     data["answer"]["p"] |= {"value": 0.01, "smallest": 0.01}
     data["verdict"] = judge(data["answer"], data["covariates"], None)
     assert headline(data).startswith("Gene expression adds to age and sex in distinguishing")
-    assert "expression was shuffled against outcome and age and sex" in " ".join(sentences(data))
+    said = " ".join(map(str, sentences(data)))
+    assert "expression permuted against outcome and age and sex did as well" in said
     data["answer"]["p"]["value"] = 0.6
     data["answer"]["evidence"]["fdr_selected"] = 0
     data["verdict"] = judge(data["answer"], data["covariates"], None)
     said = headline(data)
-    assert "no evidence that a linear signature of gene expression adds to age and sex in" in said
+    assert "no evidence that gene expression adds to age and sex in" in said
 
 
 # Lower limit and p of the list, the same of all genes, and what is said then.
+ASSOCIATED, OPEN = "is associated with the outcome beyond", "is not established"
 TOGETHER = {
-    "both speak for it": (0.01, 0.01, -0.1, 0.4, "Expression adds to "),
-    "all genes do": (-0.1, 0.4, 0.01, 0.02, "All genes together add to "),
-    "without permutations": (0.01, None, -0.1, None, "Better with expression than with "),
-    "the interval alone": (0.01, 0.2, -0.1, 0.4, "Better with expression than with "),
-    "the interval of all genes alone": (-0.1, 0.4, 0.01, 0.2, "No benefit of the selected "),
-    "p alone": (-0.1, 0.01, -0.1, 0.4, "Expression goes with what "),
-    "p of all genes alone": (-0.1, 0.4, -0.1, 0.01, "No benefit of the selected genes over "),
+    "both speak for it": (0.01, 0.01, -0.1, 0.4, (ASSOCIATED,), (OPEN, "may be zero", "Ridge")),
+    "all genes do": (-0.1, 0.4, 0.01, 0.02, ("All genes together add to ",), (ASSOCIATED,)),
+    "without permutations": (0.01, None, -0.1, None, (), ("may be zero, ", ASSOCIATED)),
+    "the interval alone": (0.01, 0.2, -0.1, 0.4, ("No association",), (ASSOCIATED,)),
+    "the interval of all genes alone": (-0.1, 0.4, 0.01, 0.2, ("may be zero", "Ridge"), ()),
+    "p alone": (-0.1, 0.01, -0.1, 0.4, (ASSOCIATED, OPEN, "may be zero"), ()),
+    "p of all genes alone": (-0.1, 0.4, -0.1, 0.01, ("may be zero",), (ASSOCIATED,)),
 }
 
 
@@ -126,20 +130,21 @@ TOGETHER = {
 def test_interval_and_p_do_not_contradict_each_other(name):
     """Expression adds where both say so, of one and the same model."""
     data = collected("open")
-    low, p, low_of_all, p_of_all, words = TOGETHER[name]
+    low, p, low_of_all, p_of_all, present, absent = TOGETHER[name]
     data["covariates"]["alone"] |= {"low": low, "high": 0.3}
     data["covariates"]["whole"] |= {"low": low_of_all, "high": 0.3}
     data["covariates"] |= {"p": p, "p_whole": p_of_all}
     data["answer"]["p"] |= {"value": p, "smallest": 0.01}
     data["verdict"] = judge(data["answer"], data["covariates"], None)
-    (said,) = added_value(data)
-    assert said.startswith(words)
+    (paragraph,) = added_value(data)
+    assert all(words in paragraph.text for words in present)
+    assert not any(words in paragraph.text for words in absent)
 
 
 @pytest.mark.parametrize("name", APART)
 def test_ridge_is_explained_where_it_is_told(name):
     first, *rest = covariates(collected(name), Limits(3, 9)).words
-    assert ("ridge" in first) == ("Ridge uses all genes" in " ".join(rest))
+    assert ("Ridge on all genes" in first) == ("Ridge uses all genes" in " ".join(rest))
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -148,7 +153,7 @@ def test_the_gain_over_covariates_is_no_weight():
     table = next(one for one in section.items if hasattr(one, "columns"))
     heads = [column.label for column in table.columns]
     assert "Gain" in heads
-    assert heads[heads.index("Gain") + 1 :] == ["95 % CI from", "to"]
+    assert heads[heads.index("Gain") + 1 :] == ["95% CI from", "to"]
     assert not any("Weight" in head or "_" in head for head in heads)
 
 

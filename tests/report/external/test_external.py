@@ -16,6 +16,7 @@ from genesig.report.methods import methods, references
 from genesig.report.page.section import Facts, Limits, each
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
+from genesig.report.page.words import rate
 from genesig.report.render import render
 
 LIMITS = Limits(12, 500)
@@ -39,7 +40,9 @@ def test_without_other_studies_nothing_is_said() -> None:
     section = external(data, LIMITS)
     assert (section.part, list(section.items), list(section.words)) == ("cohorts", [], [])
     assert elsewhere(data) == []
-    assert caution(data) == ["Validate it in an independent cohort before any clinical use."]
+    assert caution(data) == [
+        "Test the final model in an independent cohort before any clinical use."
+    ]
 
 
 def test_what_was_not_assessable_is_said_beside_what_was() -> None:
@@ -50,17 +53,19 @@ def test_what_was_not_assessable_is_said_beside_what_was() -> None:
         data = json.loads(json.dumps(collect(**given, external=abouts), allow_nan=False))
         assert len(data["external"]) == len(abouts) - 1
         assert external(data, LIMITS).words[-1] == line
-        assert elsewhere(data)[-1] == line
+        assert line in elsewhere(data)[0].text
 
 
 def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
     scores = one["external"][0]["scores"]
-    line = elsewhere(one)[0]
+    line = elsewhere(one)[0].text
     auc, error = scores["auc"], scores["balanced_error"]["value"]
+    low, high = (1 - scores["balanced_error"][end] for end in ("high", "low"))
+    limits = f"95% CI {100 * low:.0f}–{100 * high:.0f}%"
     assert line == (
-        f"In another cohort the final model, unchanged, reached AUC {auc['value']:.2f} "
-        f"(95\u00a0% CI {auc['low']:.2f} to {auc['high']:.2f}) and {100 * error:.0f}\u00a0% "
-        "error in c0 (25 samples)."
+        f"The final model, unchanged, reached AUC {auc['value']:.2f} (95% CI"
+        f" {auc['low']:.2f}–{auc['high']:.2f}) and a balanced accuracy of {rate(1 - error)}"
+        f" ({limits}) in c0 (25 samples)."
     )
 
 
@@ -108,7 +113,7 @@ def test_one_class_has_no_curve_and_says_so() -> None:
     pictures = [item.name for item in each(section.items) if isinstance(item, Picture)]
     assert pictures == [f"external_c0_{name}" for name in ("confusion", "scores", "shift")]
     assert "25 samples of one class, so that there is no AUC" in section.words[1]
-    assert "error in c0 (25 samples), of one class" in elsewhere(data)[0]
+    assert "in c0 (25 samples), of one class" in elsewhere(data)[0].text
 
 
 def test_a_regression_shows_r2() -> None:
@@ -118,13 +123,13 @@ def test_a_regression_shows_r2() -> None:
     assert pictures == ["external_c0_fit", "external_c0_shift"]
     r2 = data["external"][0]["scores"]["r2"]["value"]
     assert f"R² {r2:.2f}" in section.words[1]
-    assert f"reached R² {r2:.2f} (95\u00a0% CI" in elsewhere(data)[0]
+    assert f"reached R² {r2:.2f} (95% CI" in elsewhere(data)[0].text
 
 
 def test_many_are_counted_on_the_first_screen() -> None:
-    line = elsewhere(_data({}, {}, {}, {}, {}))[0]
-    assert line.startswith("In 5 other cohorts the final model, unchanged, reached a median AUC of")
-    assert line.endswith(" was better than chance in 5 (by the 95\u00a0% CI).")
+    line = elsewhere(_data({}, {}, {}, {}, {}))[0].text
+    assert line.startswith("In 5 cohorts the final model, unchanged, reached a median AUC of")
+    assert line.endswith(" was better than chance in 5 (by the 95% CI).")
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -132,9 +137,9 @@ def test_of_many_those_no_better_than_chance_are_named() -> None:
     data = _data({}, {"one_class": True}, {}, {"seen_before": 25}, {})
     data["external"][4]["scores"]["auc"] |= {"value": 0.5, "low": 0.3, "high": 0.7}
     data["answer"]["cohorts"]["better"] = 2
-    (line,) = elsewhere(data)
-    assert "In 4 other cohorts" in line
-    assert "AUC of 0.82 (range 0.50 to 0.82)" in line
+    line = elsewhere(data)[0].text
+    assert "In 4 cohorts" in line
+    assert "AUC of 0.82 (range 0.50–0.82)" in line
     assert "better than chance in 2, not in c4, undecided in c1 (by the" in line
     assert line.endswith(" 1 cohort with training samples not counted.")
 
@@ -156,8 +161,8 @@ def test_training_samples_and_far_values_are_warned_of() -> None:
 def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
     """Not in the warnings alone: the sentence with the AUC is the one that is copied."""
     data = _data({"seen_before": 3}, {"seen_before": 25}, {})
-    (line,) = elsewhere(data)
-    assert line.startswith("In other cohorts")
+    line = elsewhere(data)[0].text
+    assert line.startswith("The final model, unchanged, reached ")
     words = external(data, LIMITS).words
     for k, seen in enumerate((", 3 of them seen in training", ", all seen in training", "")):
         assert f"c{k} (25 samples{seen})" in line
@@ -201,7 +206,7 @@ def test_combat_is_said_beside_the_numbers_it_made() -> None:
     words = external(data, LIMITS).words
     assert words[-1].startswith("ComBat brought c0 to the level of this study first")
     assert "do not hold for patients who come one by one" in words[-1]
-    line = elsewhere(data)[0]
+    line = elsewhere(data)[0].text
     assert "in c0 (25 samples, after ComBat)" in line
     assert "in c1 (25 samples)" in line
     assert not any("ComBat brought" in text for text in external(_data({}), LIMITS).words)

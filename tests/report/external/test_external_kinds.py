@@ -11,7 +11,7 @@ from fitted_models import fitted_of_kind as fitted
 from fitted_models import scored, written
 
 from genesig.report.answer.collect import cohorts
-from genesig.report.answer.sentences import RULES, rules
+from genesig.report.answer.sentences import rules
 from genesig.report.external.collect import external as collected
 from genesig.report.external.section import (
     elsewhere,
@@ -23,6 +23,8 @@ from genesig.report.page.measure import MEASURES
 from genesig.report.page.section import Facts, Limits, each
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
+from genesig.report.page.verdict import Grade
+from genesig.report.page.words import rate
 
 LIMITS = Limits(12, 500)
 
@@ -53,13 +55,13 @@ def _pictures(data: dict[str, Any]) -> list[Picture]:
 def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     data, _ = _data("survival")
     section, row = external(data, LIMITS), data["external"][0]["scores"]["concordance"]
-    c = f"C {row['value']:.2f} (95\u00a0% CI {row['low']:.2f} to {row['high']:.2f})"
+    c = f"C {row['value']:.2f} (95% CI {row['low']:.2f}–{row['high']:.2f})"
     assert section.words[1] == (
         f"other (40 samples): {c}; 0.75 in the cross-validation of this study."
     )
-    assert elsewhere(data) == [
-        f"In another cohort the final model, unchanged, reached {c} in other (40 samples)."
-    ]
+    (paragraph,) = elsewhere(data)
+    said = f"The final model, unchanged, reached {c} in other (40 samples)."
+    assert (paragraph.lead, paragraph.text) == ("External cohort.", said)
     names = [picture.name for picture in _pictures(data)]
     assert names == ["external_other_curves", "external_other_shift"]
     for picture in _pictures(data):
@@ -82,7 +84,7 @@ def test_several_classes_have_a_confusion_matrix_and_their_error() -> None:
     error = scores["balanced_error"]["value"]
     said = external(data, LIMITS).words[1]
     assert f"AUC {scores['auc']['value']:.2f}" in said
-    assert f"balanced error {100 * error:.0f}\u00a0%" in said or f"{100 * error:.1f}" in said
+    assert f"balanced accuracy {rate(1 - error)}" in said
     names = [picture.name for picture in _pictures(data)]
     assert names == ["external_other_confusion", "external_other_shift"]
     tables = [item for item in each(external(data, LIMITS).items) if isinstance(item, Table)]
@@ -101,11 +103,17 @@ def test_the_first_screen_counts_where_the_model_is_better_than_chance(kind: str
 
 
 def test_the_rules_name_the_measure_of_the_kind() -> None:
-    text = rules({"study": {"task": "survival", "classes": None}})
-    assert "(interval of C above 0.5)" in text
-    assert rules({"study": {"task": "classification", "classes": ["a", "b"]}}) == RULES
-    text = rules({"study": {"task": "regression", "classes": None}})
-    assert "(interval of R² above 0)" in text
+    config = {"data": {"covariates": []}}
+
+    def rules_of(task: str, classes: list[str] | None) -> str:
+        return rules({"study": {"task": task, "classes": classes}, "config": config})
+
+    assert "95% CI of C above 0.5" in rules_of("survival", None)
+    two = rules_of("classification", ["a", "b"])
+    assert "95% CI of AUC above 0.5" in two
+    assert "95% CI of the accuracy excludes 50%" in two
+    assert "95% CI of R² above 0" in rules_of("regression", None)
+    assert all(grade.value in two for grade in Grade)
 
 
 def test_probabilities_of_several_classes_are_said_with_their_calibration() -> None:
@@ -116,16 +124,17 @@ def test_probabilities_of_several_classes_are_said_with_their_calibration() -> N
     scores["misclassification"]["value"] = 0.25
     facts = [item for item in each(external(data, LIMITS).items) if isinstance(item, Facts)]
     said = dict(facts[0].pairs)["Calibration"]
-    assert said.startswith("slope 0.80 (95\u00a0% CI 0.50 to 1.10), 1 would be right;")
+    assert said.startswith("slope 0.80 (95% CI 0.50–1.10), 1 would be right;")
     assert "White 1982" in " ".join(external_sentences(data))
     assert any(one.startswith("White") for one in cited(" ".join(external_sentences(data))))
-    assert said.endswith("probability of 90\u00a0% on average, and is right in 75\u00a0%")
+    assert said.endswith("probability of 90% on average, and is right in 75%")
 
 
 @pytest.mark.parametrize("kind", ["classification", "several_classes", "regression", "survival"])
 def test_every_word_is_one_of_the_kind(kind: str) -> None:
     data, _ = _data(kind)
     data["external"][0]["combat"] = True
+    data["config"] = {"data": {"covariates": []}}
     section = external(data, LIMITS)
     tables = [item for item in each(section.items) if isinstance(item, Table)]
     said = [*section.words, *external_sentences(data), rules(data)]

@@ -202,7 +202,7 @@ def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
     lacking, whole = (dict(card.pairs) for card in cards)
     negative, positive = data["study"]["classes"]
     share = percent(own["missing"][0])
-    assert lacking["Missing"] == f"{share} of {negative}; 0\u00a0% of {positive}"
+    assert lacking["Missing"] == f"{share} of {negative}; 0% of {positive}"
     assert "Missing" not in whole
 
 

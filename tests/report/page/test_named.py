@@ -71,9 +71,11 @@ def given(name):
 
 
 def pictures(data, keys):
-    items = [*summary(data).items]
+    limits = Limits(12, 15)
+    items = [*summary(data, limits).items]
     for key in keys:
-        items += each(SECTIONS[key](data, Limits(12, 15)).items)
+        section = SECTIONS[key](data, limits)
+        items += [*each(section.items), *section.pictures]
     return [item for item in items if isinstance(item, Picture)]
 
 
@@ -92,7 +94,9 @@ def have_data_and_one_name(data, found):
 def test_a_figure_has_its_data_and_samples_have_one_name():
     data = collect(**arguments(STUDIES["classes"]))
     found = pictures(data, ["expression", "samples", "quality"])
-    assert {"heat_map", "quality_components", "waterfall"} <= have_data_and_one_name(data, found)
+    assert {"heat_map", "quality_components", "held_out_scores"} <= have_data_and_one_name(
+        data, found
+    )
 
 
 @pytest.mark.slow
@@ -105,8 +109,8 @@ def test_every_figure_has_its_data_and_samples_have_one_name(name):
     marked = have_data_and_one_name(data, found)
     assert {"heat_map", "quality_components"} <= marked
     own = {
-        "classes": "waterfall",
-        "all topics": "waterfall",
+        "classes": "held_out_scores",
+        "all topics": "held_out_scores",
         "number": "observed_predicted",
         "several_classes": "samples",
     }

@@ -11,7 +11,7 @@ from report_records import Study, collected
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import judge
 from genesig.report.page.words import percent
-from genesig.report.prediction.decision import decisions, net_benefit, told
+from genesig.report.prediction.decision import MIN_CALIBRATED, decisions, net_benefit, told
 
 DATA = collected(Study())
 LIMITS = Limits(60, 10)
@@ -32,9 +32,18 @@ def test_where_nothing_is_found_it_is_one_sentence():
     assert list(section.items) == []
     assert len(section.words) == 1
     assert "no better than chance" in section.words[0]
-    assert [item.name for item in decisions(changed(0.01), LIMITS).items] == [
-        "calibration", "decision_curve",
-    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("many", [False, True])
+def test_curves_are_drawn_from_a_hundred_patients_on(many):
+    data = changed(0.01)
+    if many:
+        data["held_out"]["samples"] *= 1 + MIN_CALIBRATED // len(data["held_out"]["samples"])
+    section = decisions(data, LIMITS)
+    names = [item.name for item in section.items]
+    assert names == (["calibration", "decision_curve"] if many else [])
+    assert ("from 100 patients on" in section.words[-1]) == (not many)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +54,7 @@ def test_it_is_of_the_shares_that_are_asked_for(asked, share):
     it, counts = told(data), data["study"]["counts"]
     share = counts[1] / sum(counts) if share is None else share
     assert it.share == pytest.approx(share)
-    assert f"where {percent(share)} are" in decisions(data, LIMITS).words[0]
+    assert f"if {percent(share)} of patients are" in decisions(data, LIMITS).words[0]
     samples = data["held_out"]["samples"]
     p = np.array([one["probabilities"] for one in samples])
     positive = np.array([one["label"] == data["study"]["classes"][1] for one in samples])

@@ -40,7 +40,8 @@ def page_data(dataset, samples=(), folds=MOMENTS):
 def made(data):
     section = quality(data, LIMITS)
     facts = dict(section.items[0].pairs)
-    return section, facts, {item.name: item for item in section.items if hasattr(item, "name")}
+    shown = [*section.items, *section.pictures]
+    return section, facts, {item.name: item for item in shown if hasattr(item, "name")}
 
 
 def clean(**how):
@@ -57,6 +58,7 @@ def test_a_set_without_fault_is_told_so_and_the_first_screen_keeps_silent():
     assert facts["Missing values"] == "none"
     assert facts["Scale of the values"].startswith("already log-transformed (")
     assert "The plots show the values as read." in section.words[-1]
+    assert [image.name for image in section.pictures] == ["distributions"]
     for name in ("distributions", "relative_log_expression", "quality_components", "associations"):
         assert items[name].svg
     assert "missing-genes" not in items
@@ -82,6 +84,7 @@ def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table
 
 
 @pytest.mark.slow
+@pytest.mark.drawn
 def test_values_that_were_never_logged_are_warned_of_once():
     data = page_data(clean(raw=True))
     said = "expression.tsv: the values look as if they were never logged (…)"
@@ -112,7 +115,7 @@ def test_a_component_that_goes_with_another_column_is_named_with_both_shares():
     assert one["column"] == "centre"
     assert one["share"] > 0.9 > 0.1 > one["label"]
     warning = quality_warnings(data, [])[0]
-    for words in ("goes with centre (", "rather than with state (", "% of the variance"):
+    for words in ("follows centre (", "more than state (", "% of variance"):
         assert words in warning
     section = made(data)[0]
     assert "name it as" in section.words[1]
@@ -183,7 +186,7 @@ def test_missing_values_have_a_table():
     dataset.X[:3, 5] = np.nan
     dataset.X[2, 7] = np.nan
     _, facts, items = made(page_data(dataset, folds=[{"step": "knn_impute", "neighbours": 5}]))
-    assert facts["Missing values"] == "4 (0.07\u00a0%), in 2 genes"
+    assert facts["Missing values"] == "4 (0.07%), in 2 genes"
     rows = [[cell.text for cell in row] for row in items["missing-genes"].rows]
     assert rows == [["3", "1", "g5"], ["1", "1", "g7"]]
 
@@ -196,8 +199,8 @@ def test_what_is_missing_by_class_is_named():
     folds = [{"step": "knn_impute", "neighbours": 5, "missing_most": 0.5}, *MOMENTS]
     _, facts, _ = made(page_data(dataset, folds=folds))
     assert facts["Missing by state"].startswith(
-        "1 of 2 genes with missing values (false discovery rate 5\u00a0%), such as g7: 100\u00a0%"
-        " of well, 0\u00a0% of ill lack it"
+        "1 of 2 genes with missing values (false discovery rate 5%), such as g7: 100%"
+        " of well, 0% of ill lack it"
     )
     assert facts["Genes"] == "300 genes read, 299 genes after knn_impute, as fitted on all samples"
     dataset.X[~ill, 7] = 8.0
@@ -265,7 +268,7 @@ def test_very_many_samples_are_capped_with_every_outlier_among_those_shown():
     assert it["total"] == 1100
     assert [it["samples"][one["row"]] for one in it["outliers"]] == [f"s{row}"]
     _, _, items = made(data)
-    assert "of 1\u202f100 samples are shown" in items["distributions"].caption
+    assert "of 1,100 samples are shown" in items["distributions"].caption
     figures = [item.svg for item in items.values() if hasattr(item, "svg")]
     assert sum(map(len, figures)) < 1.5e6
 

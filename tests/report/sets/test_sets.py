@@ -23,7 +23,7 @@ def made(study=None, **error):
 
 
 def first(data):
-    return in_sets(data)[0].replace("\u00a0", " ")
+    return in_sets(data)[0].text.replace("\u00a0", " ")
 
 
 LOW, HIGH = "difference_low", "difference_high"
@@ -45,8 +45,8 @@ def test_one_sentence_says_what_the_numbers_say(name):
     text = first(made(**change)).split(". ")[0]
     assert said in text
     if name == "better":
-        assert "their balanced error is 10 % against 30 % of the gene signature" in text
-        assert "(95 % CI of the difference −30 to −10 percentage points)" in text
+        assert "their balanced accuracy is 90% against 70% of the gene signature" in text
+        assert "(95% CI of the difference 10.0 to 30.0 points)" in text
     others = [words for other, (_, words) in CASES.items() if other != name]
     assert not any(words in text for words in others)
 
@@ -90,9 +90,9 @@ def test_the_first_screen_names_the_sets_that_are_always_there():
     data = made()
     names = [one["set"] for one in data["sets"]["sets"] if one["in_list"]]
     assert first(data).endswith(f"{', '.join(names[:3])} and others.")
-    assert f"Of 16 sets, {len(names)} are in at least 75 % of the training sets" in first(data)
+    assert f"Of 16 sets, {len(names)} are in at least 75% of the training sets" in first(data)
     nothing = made(Study(sets=True, empty=True))
-    assert "Of 16 sets, none is in 75 % of the training sets." in first(nothing)
+    assert "Of 16 sets, none is in 75% of the training sets." in first(nothing)
 
 
 def test_stability_of_sets_stands_beside_that_of_genes():

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments, collected, make_about
 
+from genesig.report.answer.sentences import sentences
 from genesig.report.card import card
 from genesig.report.collect import collect
 from genesig.report.data import study
 from genesig.report.page.section import Limits
+from genesig.report.page.verdict import headline
 from genesig.report.page.words import decimal, percent, rate
 from genesig.report.writeup import (
     ITEMS,
@@ -29,11 +31,10 @@ def test_the_paragraph_has_the_numbers_of_the_page():
     it = data["answer"]
     error = it["error"]
     wanted = [
-        f"{rate(error['value'])} (95\u00a0% CI {rate(error['low'])} to {rate(error['high'])})",
-        f"{it['evidence']['fdr_selected']} genes were listed by halves of the samples beyond"
-        " chance",
+        f"{rate(1 - error['value'])} (95% CI ",
+        f"Stability selection identified {it['evidence']['fdr_selected']} genes",
         f"the final model, fitted on all samples, uses {it['evidence']['model']} genes",
-        "In Lund (25 samples), the final model had a balanced error of",
+        "In Lund (25 samples), the final model had a balanced accuracy of",
         decimal(it["stability"]["value"]),
         *(f"{one['name'].replace('auc', 'AUC')} "
           f"{(decimal if one['name'] == 'auc' else percent)(one['value'])}"
@@ -61,12 +62,12 @@ def test_many_cohorts_have_one_sentence_of_those_without_training_samples():
     for row, error in zip(rows, (0.3, 0.1, 0.2, 0.4, 0.5), strict=True):
         row["error"] = error
     samples = sum(row["samples"] for row in rows)
-    said = f"In 5 other cohorts ({samples} samples), the final model had a median balanced"
-    assert f"{said} error of 30\u00a0% (range 10\u00a0% to 50\u00a0%)." in results(data)[0]
+    said = f"In 5 external cohorts ({samples} samples), the final model had a median balanced"
+    assert f"{said} accuracy of 70% (range 50% to 90%)." in results(data)[0]
     assert "In c0" not in results(data)[0]
     rows[4]["seen"] = True
-    assert f"In 4 other cohorts ({samples - rows[4]['samples']} samples)" in results(data)[0]
-    assert "of 25\u00a0% (range 10\u00a0% to 40\u00a0%)" in results(data)[0]
+    assert f"In 4 external cohorts ({samples - rows[4]['samples']} samples)" in results(data)[0]
+    assert "of 75% (range 60% to 90%)" in results(data)[0]
 
 
 def test_what_is_not_known_is_not_said():
@@ -76,7 +77,7 @@ def test_what_is_not_known_is_not_said():
     )
     (text,) = results(collect(**given))
     assert "could not be estimated" in text
-    assert "Chance was not tested" in text
+    assert "No permutation test was run" in text
     assert "selected no gene" in text
     for word in ("nan", "None", "–", "()"):
         assert word not in text
@@ -116,10 +117,10 @@ def test_limits_hold_every_warning():
     text = limits_words(data)
     assert data["warnings"]
     assert all(one in text for one in data["warnings"])
-    assert "No batches or covariates were named" in text
+    assert "No batches or covariates were given" in text
     named = {**data["config"], "data": {**data["config"]["data"], "covariates": ["age"]}}
-    assert "No batches were named" in limits_words({**data, "config": named})
-    assert "No covariates were named" in limits_words({**data, "batch": {"column": "day"}})
+    assert "No batches were given" in limits_words({**data, "config": named})
+    assert "No covariates were given" in limits_words({**data, "batch": {"column": "day"}})
 
 
 def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
@@ -127,12 +128,13 @@ def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
     text = card(data, "a <b>bold</b> [title](x) # of *mine*")
     heads = [line for line in text.splitlines() if line.startswith("#")]
     assert heads[0] == r"# Model card: a \<b\>bold\</b\> \[title\](x) \# of \*mine\*"
-    assert heads[1:] == [f"## {part}" for part in (
-        "Intended use", "How well it predicts", "Limits", "How it was made")]  # fmt: skip
+    parts = ("Intended use", "Conclusion", "Accuracy", "Genes", "Limits", "How it was made")
+    assert heads[1:] == [f"## {part}" for part in parts]
     said = text.replace("\\", "")
-    assert results(data)[0] in said
+    assert headline(data) in said
+    assert sentences(data)[0].text in said
     assert limits_words({**data, "warnings": ["a", "B."]}).endswith(" a. B.")
-    assert limits_words(data) in said
+    assert len(said.split()) <= 250
     assert f"seed {data['run']['seed']}." in said
 
 
@@ -142,7 +144,7 @@ def test_the_card_speaks_of_use_performance_limits_and_making_without_mark_up():
         ({"step": "half_minimum"}, "imputed by half_minimum (taken for values too small to be"),
         (
             {"step": "knn_impute", "missing_most": 0.5},
-            "missing in more than 50\u00a0% were left out",
+            "missing in more than 50% were left out",
         ),
     ],
 )
@@ -153,7 +155,7 @@ def test_the_checklist_says_how_much_was_imputed_and_how(step, said):
     answers = {
         number: text for number, _, text in checklist({**data, "study": study, "config": config})
     }
-    assert "60 of 2000 values (3.00\u00a0%) were missing and" in answers["11"]
+    assert "60 of 2000 values (3.00%) were missing and" in answers["11"]
     assert said in answers["11"]
     assert "imputed" not in dict((n, t) for n, _, t in checklist(data))["11"]
 

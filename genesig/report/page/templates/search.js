@@ -28,7 +28,7 @@ async function answerTo(query) {
 
 // One search over all tables; names in figures are marked.
 function makeSearch(states) {
-  const input = make("input", { type: "search", placeholder: "gene, symbol, sample …" });
+  const input = make("input", { type: "search", placeholder: "gene or sample" });
   const list = make("ul", { className: "hits" });
   const said = make("span", { className: "shown" });
   said.setAttribute("role", "status");
@@ -75,9 +75,11 @@ function makeSearch(states) {
       : hits.length || marked.size ? `${first} Found in`.trim() : "Found nowhere";
   });
   document.querySelector("header").append(make("search", { className: "everywhere" },
-    make("label", {}, "Find a gene or sample everywhere ", input), said, list,
-    make("span", { className: "hint", textContent: "In figures: point, tap or use arrow keys for"
-      + " names; drag, click or press Enter to mark them everywhere; Esc ends it." })));
+    make("label", {}, "Find ", input),
+    make("details", { className: "hint" }, make("summary", { textContent: "?",
+      ariaLabel: "How to use figures" }), make("span", { textContent: "In figures: point, tap or use"
+      + " arrow keys for names; drag, click or press Enter to mark them everywhere; Esc ends it." })),
+    said, list));
 }
 
 const states = Array.from(document.querySelectorAll("table[data-name]"), makeTable);

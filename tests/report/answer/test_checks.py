@@ -1,0 +1,113 @@
+"""The four checks of the first screen: their answers follow the numbers of the record."""
+
+from __future__ import annotations
+
+import pytest
+from report_records import SHARED, SIZES, Study, collected
+
+from genesig.report.answer.checks import NO, UNCLEAR, UNKNOWN, YES, checks
+from genesig.report.page.verdict import Grade, judge
+
+
+@pytest.fixture(scope="module")
+def study():
+    return collected(Study(permutations=99))
+
+
+def check(data, question, **answer):
+    """Return the row of a question, if the first screen has these numbers; None if it is absent."""
+    changed = {**data, "answer": {**data["answer"], "alternative": None, **answer}}
+    rows = checks({**changed, "verdict": judge(changed["answer"], None, None)})
+    return next((row for row in rows if row.question.startswith(question)), None)
+
+
+def p(value, permutations=99):
+    return {"value": value, "permutations": permutations, "smallest": 1 / (permutations + 1)}
+
+
+def error(value, high):
+    return {"name": "balanced error", "chance": 0.5, "value": value, "low": 0.0, "high": high}
+
+
+def cohorts(tested, better, worse=0):
+    return {"tested": tested, "better": better, "worse": worse, "rows": []}
+
+
+@pytest.mark.parametrize(
+    ("change", "answer"),
+    [
+        ({"p": p(0.05), "error": error(0.1, 0.49)}, YES),
+        ({"p": p(0.05), "error": error(0.1, 0.5)}, UNCLEAR),
+        ({"p": p(0.05), "error": error(0.5, None)}, UNCLEAR),
+        ({"p": p(0.051), "error": error(0.1, 0.2)}, NO),
+        ({"p": p(0.051), "cohorts": cohorts(2, 1)}, NO),
+        ({"p": p(0.5, 1), "error": error(0.1, 0.2)}, UNCLEAR),
+        ({"p": p(None, 0), "error": error(0.1, 0.2)}, UNKNOWN),
+        ({"p": p(0.01), "error": error(None, None)}, UNKNOWN),
+    ],
+)
+def test_chance_follows_p_and_the_interval(study, change, answer):
+    assert check(study, "Better than chance", **change).answer == answer
+
+
+def test_smallest_possible_p_is_called_so(study):
+    smallest = check(study, "Better", p=p(0.01), error=error(0.1, 0.2)).detail
+    assert smallest.startswith("p\u00a0=\u00a00.01 (smallest possible with 99 permutations)")
+    assert "smallest possible 0.01" in check(study, "Better", p=p(0.02)).detail
+
+
+@pytest.mark.parametrize("than_chance", ["more", "alike", "less", None])
+@pytest.mark.parametrize("than_lasso", ["more", "alike", "less", None])
+def test_stability_is_reported_without_a_verdict(study, than_chance, than_lasso):
+    stability = {**study["answer"]["stability"], "than_chance": than_chance,
+                 "than_lasso": than_lasso}  # fmt: skip
+    row = check(study, "Would other patients", stability=stability)
+    assert row.answer == f"About {SHARED[0]:.0f} of {SIZES[0]}"
+    assert row.detail.startswith("Stability 0.30 (0 = chance, 1 = identical")
+    words = f"{row.answer} {row.detail}".lower()
+    assert not any(word in words for word in ("supported", "clearly", "stable than"))
+
+
+def test_overlapping_splits_are_no_answer(study):
+    splits = {**study["answer"]["stability"], "source": "outer_splits"}
+    assert check(study, "Would other patients", stability=splits).answer == UNKNOWN
+    assert check(study, "Would other patients", stability=None).answer == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("found", "answer"),
+    [(cohorts(0, 0), NO), (cohorts(2, 2), YES), (cohorts(2, 1), YES), (cohorts(2, 0, 1), YES)],
+)
+def test_external_cohorts_are_counted(study, found, answer):
+    row = check(study, "Tested in an external cohort", cohorts=found)
+    assert row.answer == answer
+    if found["tested"]:
+        assert f"Better than chance in {found['better']} of {found['tested']} cohorts" in row.detail
+    assert ("worse than chance in 1" in row.detail) == bool(found["worse"])
+
+
+@pytest.mark.parametrize(
+    ("association", "scheme", "answer"),
+    [(0.3, "stratified_kfold", "Weakly associated"), (0.31, "stratified_kfold", "Possibly"),
+     (0.31, "leave_one_batch_out", "Associated"), (None, "stratified_kfold", UNKNOWN)],
+)  # fmt: skip
+def test_batch_is_said_with_its_association(study, association, scheme, answer):
+    batch = {"column": "centre", "association": association}
+    data = {**study, "batch": batch, "design": {**study["design"], "scheme": scheme}}
+    row = check(data, "Could batches")
+    assert row.answer == answer
+    assert association is None or f"{association:.2f}" in row.detail
+    assert "left out in turn" in row.detail or scheme == "stratified_kfold"
+    assert check({**study, "batch": None}, "Could batches").answer == UNKNOWN
+
+
+def test_left_out_studies_ask_of_the_study(study):
+    batch = {"column": "study", "association": 0.4}
+    data = {**study, "batch": batch, "design": {**study["design"],
+                                                "scheme": "leave_one_study_out"}}  # fmt: skip
+    assert check(data, "Is the study mixed up").answer == "Associated"
+
+
+def test_without_evidence_only_chance_is_checked(study):
+    data = {**study, "verdict": {**study["verdict"], "grade": Grade.NONE.value}}
+    assert [row.question for row in checks(data)] == ["Better than chance?"]
