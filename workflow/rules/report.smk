@@ -8,7 +8,13 @@
 REPORTED = tables(*GATHERED, "frequency_curve", "controls", *nonlinear(*NONLINEAR), *sets(*SETS))
 REPORTED |= tables(*STUDIED, *STUDIES, *PUBLISHED, *OMICS)
 REPORTED |= tables(*MODULES, *PLACED, *(ENRICHMENT if ENRICHED else ()), *survival(*FORETOLD))
-WRITTEN = ("baselines.tsv", "null_cv_frequency.tsv", "dataset.h5ad", "splits.json", "signature.h5ad")
+WRITTEN = (
+    "baselines.tsv",
+    "null_cv_frequency.tsv",
+    "dataset.h5ad",
+    "splits.json",
+    "signature.h5ad",
+)
 WRITTEN += ("model.json", "model_card.md", "report_data.json", "report.html", "figures")
 SAID = ["results/validation.json", "results/quality.json", *TESTED]
 FIGURES = {"patterns": ["{name,[^/]+}.svg"], "category": "Figures", "labels": {"figure": "{name}"}}
