@@ -175,7 +175,7 @@ def signature_table(
     size, frequency = np.abs(weights) * dataset.X[:, genes].std(axis=0), often["cv_frequency"]
     first: dict[str, Any] = {"core": often["in_list"].eq(True).to_numpy()}
     keys = [-frequency.fillna(0.0).to_numpy()]
-    if len(selection):
+    if chance or len(selection):
         known = selection.set_index("gene").reindex(ids)
         mean = chance.times()[1:, genes].mean(axis=0) / int(chance.lists) if chance else 0.0
         known["null_frequency"] = known["null_frequency"].fillna(pd.Series(mean, index=known.index))
@@ -230,5 +230,6 @@ def _of_classes(dataset: Dataset, rows: np.ndarray[Any, Any]) -> dict[str, Any]:
     names = dataset.design.classes or ()
     if rows.ndim == 1:
         return {}
-    speaks = np.array(names, dtype=object)[np.argmax(rows, axis=1)] if len(rows) else []
-    return {"class": speaks, **{f"weight {name}": rows[:, c] for c, name in enumerate(names)}}
+    top_class = np.array(names, dtype=object)[np.argmax(rows, axis=1)] if len(rows) else []
+    weights = {f"weight {name}": rows[:, c] for c, name in enumerate(names)}
+    return {"class": top_class, **weights}

@@ -94,7 +94,10 @@ def _same_genes(data: Study) -> Check:
         detail += f"; of groups of correlated genes {decimal(stability['blocks'])}"
     if numbers is None:
         return Check(GENES, f"Stability {decimal(stability['value'])}", detail)
-    return Check(GENES, f"About {numbers[0]} of {numbers[1]}", detail)
+    shared, size, _ = numbers
+    if (stability["shared"] or 0) <= (stability["shared_by_chance"] or 0):
+        return Check(GENES, "No more than by chance", detail)
+    return Check(GENES, f"About {shared} of {size}", detail)
 
 
 def _not_measured(data: Study) -> str:

@@ -182,8 +182,11 @@ def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture
     repeats = data["design"]["repeats"]
     label = "held-out score" + (f" (mean of {repeats} repeats)" if repeats > 1 else "")
     often = " in most repeats" if repeats > 1 else ""
-    wrong = sum(map(sum, (strip.wrong for strip in strips)))
-    ring = f" Ring: misclassified{often}." if wrong else ""
+    ring = f" Ring: misclassified{often}." if any(any(strip.wrong) for strip in strips) else ""
+    wrong = sum(sum(strip.wrong) for strip in strips[: len(classes)])
+    if cohort is not None:
+        label = label.replace("held-out score", "score; of this study held-out")
+        ring += " Last row: the external cohort, scored once by the final model."
     return picture(
         "held_out_scores",
         partial(figures.strips, strips, classes, label),
@@ -225,7 +228,11 @@ def gene_frequencies(data: Study) -> Picture | None:
         of_them = f"The first {len(lollipops)} of {total} {kind}."
     else:
         of_them = f"All {kind}."
-    tick = " Black tick: frequency expected with permuted labels." if tested else ""
+    tick = (
+        " Black tick: frequency expected with permuted labels. q: estimated FDR at this frequency."
+        " The gene lists from halves serve the FDR; they are not signatures."
+    )
+    tick = tick if tested else ""
     axis = "selection frequency (share of gene lists from random halves)"
     axis = axis if tested else "selection frequency (share of cross-validated models)"
     return picture(
@@ -235,7 +242,7 @@ def gene_frequencies(data: Study) -> Picture | None:
             ("gene", "selection_frequency", "null_frequency", "selection_q"),
             [(one.gene, one.frequency, one.null_frequency, one.q) for one in lollipops],
         ),
-        title="Signature genes selected most often",
+        title="Genes selected most often in random halves" if tested else "Core genes",
         description="; ".join(f"{one.name} {percent(one.frequency)}" for one in lollipops) + ".",
         caption=f"{_directions(data, lollipops)}{tick} {of_them}",
     )

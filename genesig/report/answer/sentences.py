@@ -165,7 +165,7 @@ def _others(data: Study, evidence: Evidence) -> str:
     if not n_others:
         return ""
     if not evidence["fdr_selected"]:
-        return "Treat these genes as unconfirmed and do not follow them up without further data."
+        return "No single gene is confirmed: do not follow single genes up without further data."
     subject = "The other one helps" if n_others == 1 else f"The other {n_others} help"
     return f"{subject} to predict but may be there by chance or stand in for a correlated gene."
 
@@ -217,9 +217,12 @@ def _other_patients(data: Study) -> str:
     shared, size, by_chance = numbers
     most_differ = (stability["shared"] or 0) < HALF * (stability["size"] or 0)
     expect = "many different genes" if most_differ else "mostly the same genes"
+    chance = f" ({by_chance} by chance)"
+    if (stability["shared"] or 0) <= (stability["shared_by_chance"] or 0):
+        chance = f", no more than by chance ({by_chance})"
     sentence = (
         f"expect {expect}: signatures from two separate halves of these {subject_noun(data)}s"
-        f" share about {shared} of {size} genes ({by_chance} by chance)."
+        f" share about {shared} of {size} genes{chance}."
     )
     if stability["blocks"] is not None and stability["blocks"] > stability["value"]:
         sentence += " They agree better on groups of correlated genes than on single genes."

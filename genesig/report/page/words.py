@@ -105,10 +105,13 @@ def in_words(number: int) -> str:
 
 
 def expected_number(expected: float, count: int) -> str:
-    """Return ``"up to 4 of the 36 are expected to be false positives"``."""
-    most = max(1, math.ceil(expected - 1e-6))
-    verb = "is" if most == 1 else "are"
-    return f"up to {most} of the {count} {verb} expected to be false positives"
+    """Return ``"about 4 of the 36 are expected to be false positives"``; rounded up."""
+    if expected < 1.0:
+        return f"fewer than 1 of the {count} is expected to be a false positive"
+    rounded_up = math.ceil(expected - 1e-6)  # 4.0000001 is 4
+    kind = "is expected to be a false positive"
+    kind = kind if rounded_up == 1 else "are expected to be false positives"
+    return f"about {rounded_up} of the {count} {kind}"
 
 
 Write = Callable[[float | None], str]
