@@ -13,25 +13,26 @@ from pathlib import Path
 from photograph import photograph, save
 from PIL import ImageDraw
 
-WIDTH, HEIGHT = 1220, 1900  # CSS pixels: the contents at the side, and a picture wider than high
+WIDTH, HEIGHT = 1280, 1300  # CSS pixels: of a laptop, and higher than the first screen
 SCALE = 1.5
-MARGIN = 6  # CSS pixels below the genes
+MARGIN = 10  # CSS pixels below the last box
 FRAME = "#d5d8dd"  # the report's own rule; without it a white page hides where the picture ends
 COLOURS = 64  # enough for smooth letters on flat ground, a third of the bytes
 MEASURE = """<script>addEventListener("load", () => {
-  const genes = document.querySelector("#answer .chips");
-  document.documentElement.dataset.end = genes ? genes.getBoundingClientRect().bottom : "";
+  const boxes = document.querySelectorAll("#answer table.checks, #answer aside.warnings");
+  const bottoms = Array.from(boxes, (box) => box.getBoundingClientRect().bottom);
+  document.documentElement.dataset.end = bottoms.length ? Math.max(...bottoms) : "";
 });</script>"""
 
 
 def main(report: str, picture: str) -> None:
-    """Photograph a report down to the end of its genes."""
+    """Photograph a report down to the last box of its first screen."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         text = Path(report).read_text(encoding="utf-8") + MEASURE
         image, document = photograph(text, Path(folder), WIDTH, HEIGHT, scale=SCALE)
     end = re.search(r'<html[^>]* data-end="([\d.]+)"', document)
     if end is None:
-        raise SystemExit("the report has no genes on its first screen")
+        raise SystemExit("the report has no first screen with a table of checks")
     cropped = image.crop((0, 0, image.width, round((float(end[1]) + MARGIN) * SCALE)))
     edge = (0, 0, cropped.width - 1, cropped.height - 1)
     ImageDraw.Draw(cropped).rectangle(edge, outline=FRAME, width=2)
