@@ -156,7 +156,7 @@ WORDS = Kind(
     "",
     "row of words",
     "rows of words",
-    "`Group`, `tissue`: words in place of numbers, which no column of the sample table has",
+    "`Group`, `tissue`: words instead of numbers, which no column of the sample table has",
 )
 ROW_NUMBERS = Kind(
     "",
