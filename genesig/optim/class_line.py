@@ -77,7 +77,7 @@ DOUBTFUL = 0.75
 as in 94 to 98 % of simulated studies of noise."""
 
 PENALTY = 1.5
-"""Squared standard errors by which `shrunken_line` lowers the squared slope."""
+"""The c of ``1 - c s²/b²``, by which `shrunken_line` multiplies the slope b of standard error s."""
 
 
 def shrunken_line(
