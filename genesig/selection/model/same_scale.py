@@ -22,6 +22,9 @@ SURE = 3.0
 ODD = 3
 # From fewer genes no slope is fitted.
 FEWEST = 10
+# Share of the sum of squares of the training means that is not their own error. Below it the genes
+# have equal levels, for all that is measured, and a slope would be fitted to that error.
+MIN_TRUE_SHARE = 0.8
 OF_MODEL = "of the model"
 ADVICE = (
     "bring the values to the study's scale: the same base of the logarithm, the same normalisation"
@@ -101,7 +104,7 @@ def profile(x: Array, known: Array, scale: Mapping[str, Any]) -> Profile:
     centred = m - np.average(m, weights=w)
     squares = float(w @ centred**2)
     true = squares - d / scale["samples"]
-    if d < FEWEST or true < squares / 2:
+    if d < FEWEST or true < MIN_TRUE_SHARE * squares:
         return Profile(d, location, error, 1.0, np.inf)
     slope = float((w * centred) @ x) / true
     rest = x - np.average(x, weights=w) - slope * centred

@@ -159,6 +159,18 @@ def test_few_or_flat_genes_have_no_slope() -> None:
     assert fault(np.empty((2, 0)), training_scale(np.empty((6, 0)), both(6), [])) is None
 
 
+@pytest.mark.parametrize(("seed", "n_genes"), [(524, 10), (1553, 10), (2123, 15), (2124, 11)])
+def test_new_samples_pass_if_all_genes_have_equal_means(seed: int, n_genes: int) -> None:
+    """Seeds whose training means spread by chance as widely as they ever do."""
+    rng = np.random.default_rng(seed)
+    rng.integers(10, 16)
+    X = rng.normal(size=(40, n_genes))
+    scale = training_scale(X, np.repeat([-1.0, 1.0], 20), [f"g{gene}" for gene in range(n_genes)])
+    new_samples = rng.normal(size=(40, n_genes))
+    names = [f"S{row}" for row in range(40)]
+    assert other_scale(new_samples, np.ones_like(new_samples, dtype=bool), names, scale) is None
+
+
 def test_a_regression_is_cut_at_its_mean() -> None:
     y = np.linspace(0, 9, 30) ** 2
     here = Centre(60, 5)
