@@ -95,6 +95,7 @@ SUMMARIES = {
     "idxstats": ["*", "unmapped"],
     "star": ["N_unmapped", "N_multimapping", "N_noFeature", "N_ambiguous"],
     "featureCounts": ["Assigned", "Unassigned_Unmapped", "Unassigned_NoFeatures"],
+    "star, without its prefix": ["unmapped", "multimapping", "noFeature"],
 }
 
 
@@ -148,6 +149,13 @@ CONTROLS = {
         "NegPrb12",
         "BLANK-3",
     ],
+    "controls, of Agilent": ["E1A_r60_a22", "ETG09_12345", "GE_BrightCorner", "(-)3xSLv1"],
+    "controls, of a proximity assay": ["Amplification Control", "Inc Ctrl 1", "Ext Ctrl"],
+    "controls, of Illumina": ["housekeeping", "negative", "low_stringency_hyb"],
+    "controls, of spots": ["Blank", "EMPTY", "Buffer", "NTC", "control_1", "HybControl"],
+    "spikes, of plants": ["ath-miR159a", "UniSp6", "cel-miR-39-3p"],
+    "totals, of counts": ["size_factors", "lib.size", "Detected genes", "percent.mt"],
+    "totals, in other languages": ["Summe", "Mittelwert", "moyenne", "promedio"],
     "spikes": ["ERCC-00002", "ERCC.00171", "SIRV101", "cel-miR-39-3p", "PhiX"],
     "contaminants": ["CON__P02769", "REV__Q9Y6K9", "DECOY_P04637", "rev_sp|P04637|P53_HUMAN"],
     "totals": ["Total", "Sum", "library size", "nCount_RNA"],
@@ -162,8 +170,9 @@ def test_controls_spikes_decoys_and_totals_are_left_out_by_name(
     _save(_with(_frame(_logged()), dict(zip(names, _logged(1), strict=False))), "e.tsv")
     code, messages, summary = _validate(capsys, "e.tsv")
     assert (code, _genes(summary), len(messages)) == (0, D, 1)
-    assert messages[0].endswith(f"; to keep them: data.keep: [{kind}]")
-    _, messages, summary = _validate(capsys, "e.tsv", data={"keep": [kind]})
+    setting = kind.partition(",")[0]
+    assert messages[0].endswith(f"; to keep them: data.keep: [{setting}]")
+    _, messages, summary = _validate(capsys, "e.tsv", data={"keep": [setting]})
     assert (messages, _genes(summary)) == ([], D + len(names))
 
 
@@ -304,6 +313,49 @@ def test_a_file_that_is_matrix_and_sample_table_leaves_its_label_out(
     code, messages, summary = _validate(capsys, "e.csv", samples="e.csv", label="type")
     assert (code, _genes(summary)) == (0, D)
     assert "3 columns of the sample table: 'type', 'age', 'OS'" in messages[0]
+
+
+ABOUT_SAMPLES = {
+    "ages": np.random.default_rng(2).integers(30, 80, 24),
+    "codes": np.arange(24) // 4 % 2,
+    "grades": np.arange(24) % 3 + 1,
+}
+
+
+@pytest.mark.parametrize("values", ABOUT_SAMPLES.values(), ids=ABOUT_SAMPLES)
+def test_whole_numbers_among_decimals_are_named(
+    study: Path, capsys: pytest.CaptureFixture[str], values: Any
+) -> None:
+    _save(_with(_frame(_logged()), {"Wert": values}), "e.tsv")
+    code, messages, summary = _validate(capsys, "e.tsv")
+    assert (code, _genes(summary)) == (0, D + 1)
+    warning = "warning: e.tsv: 1 row of whole numbers where the genes have decimals: 'Wert'; take "
+    assert f"{warning}out what describes the samples and is no gene" in messages
+    frame = _with(_frame(_logged()), {"Wert": values}).T.rename_axis("sample")
+    frame.insert(0, "type", LABELS)
+    _save(frame, "e.csv")
+    code, messages, summary = _validate(capsys, "e.csv", samples="e.csv", label="type")
+    assert (code, _genes(summary)) == (0, D)
+    assert "2 columns of the sample table: 'type', 'Wert'" in messages[0]
+
+
+GENES_OF_WHOLE_NUMBERS = {
+    "four digits": lambda x: np.vectorize(lambda v: float(f"{v:.4g}"))(2**x),
+    "a floor": lambda x: np.vstack([np.maximum(x[:-1], 4), np.where(x[-1:] > 11, x[-1:], 4)]),
+    "a gene that is off": lambda x: np.vstack([x[:-1], np.eye(1, x.shape[1])]),
+    "counts": lambda x: np.round(2**x),
+}
+
+
+@pytest.mark.parametrize("values", GENES_OF_WHOLE_NUMBERS.values(), ids=GENES_OF_WHOLE_NUMBERS)
+def test_whole_numbers_by_rounding_are_those_of_genes(
+    study: Path, capsys: pytest.CaptureFixture[str], values: Any
+) -> None:
+    X = _logged()
+    X[:3] += 5  # above 1000, where four digits leave no decimals
+    _save(_frame(values(X)), "e.tsv")
+    _, messages, _ = _validate(capsys, "e.tsv")
+    assert not any("whole numbers where" in line for line in messages)
 
 
 def test_columns_are_equal_up_to_rounding_only() -> None:
@@ -524,15 +576,17 @@ def _bumped(ids: Sequence[str]) -> list[str]:
 ENSEMBL = [f"ENSG{k:011d}.{k % 7 + 1}" for k in range(D)]
 
 
+@pytest.mark.parametrize("behind", ["", "_TP53", "|TP53"], ids=["ids", "symbols", "after a bar"])
 def test_versions_of_ids_are_counted_in_external_cohorts_and_studies(
-    study: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, capsys: pytest.CaptureFixture[str], behind: str
 ) -> None:
-    _save(_frame(_logged(), ENSEMBL), "e.tsv")
-    other = _frame(_logged(7), _bumped(ENSEMBL), NEW)
+    _save(_frame(_logged(), [gene + behind for gene in ENSEMBL]), "e.tsv")
+    other = _frame(_logged(7), [gene + behind for gene in _bumped(ENSEMBL)], NEW)
     _, messages, _ = _validate(capsys, "e.tsv", **_cohort(other, NEW))
     hint = "20 of the 60 genes of the study are not here; 20 of them are here in another version, "
     assert any(
-        hint + "as 'ENSG00000000000.99' for 'ENSG00000000000.1'" in line for line in messages
+        f"{hint}as 'ENSG00000000000.99{behind}' for 'ENSG00000000000.1{behind}'" in line
+        for line in messages
     )
     studies = [
         {"name": name, "expression": f"{file}.tsv", "samples": sheet}

@@ -40,7 +40,7 @@ TIME t time times day days d week weeks month months mo year years yr yrs follow
 TIME duration to until survival last since
 EVENT e event events status state censor censored cens indicator vital death dead died deceased is
 EVENT relapse relapsed recurrence recurred progression progressed metastasis
-EVENT censoring alive living surviving survived survivor
+EVENT censoring cnsr alive living surviving survived survivor
 ENDS os dfs pfs rfs dmfs efs dss ddfs ttp overall disease distant free specific
 OTHER age birth born date diagnosis surgery collection scan id no nr number batch
 OTHER sex gender grade stage size

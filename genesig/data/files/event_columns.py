@@ -39,7 +39,7 @@ event dead died death deceased relapse relapsed recurrence recurred progression 
 metastasis loss failure
 """
 EVENT_NAMES = frozenset(EVENT_WORDS.split())
-CENSORED_WORDS = "censored censoring alive living surviving survived survivor"
+CENSORED_WORDS = "censored censoring cnsr alive living surviving survived survivor"
 CENSORED = frozenset(CENSORED_WORDS.split())
 DOUBTFUL = frozenset(["cens", "censor"])
 # relapse_free says that no event came; relapse_free_survival_status says either.
@@ -88,6 +88,9 @@ def pairs(table: pd.DataFrame) -> list[Pair]:
     columns = [(t, e) for t in times for e in events if t != e and times[t] == events[e]]
     if not columns and len(times) == len(events) == 1:
         columns = [(t, e) for t in times for e in events if t != e and times[t] | events[e] <= ENDS]
+    if not columns:  # times of the dead and of the living in two columns
+        found = [_pair(table, t, e) for t in times for e in events if t != e]
+        return _with_further_times(table, [pair for pair in found if pair.follow_up_times])
     return _with_further_times(table, [_pair(table, t, e) for t, e in columns])
 
 

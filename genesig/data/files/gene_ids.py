@@ -16,7 +16,8 @@ MOST_REPEATED = 0.5
 """Share of the rows from which on a first column that repeats itself is no column of gene ids."""
 # Ensembl genes, transcripts and proteins, RefSeq; a clone's genes (AC004556.1) have no versions.
 VERSIONED = re.compile(
-    r"(ENS[A-Z]{0,6}[EGPT]\d{11}|[NXWY][MRP]_\d{6,9})(?P<version>\.\d+)?(?P<region>_PAR_Y)?",
+    r"(ENS[A-Z]{0,6}[EGPT]\d{11}|[NXWY][MRP]_\d{6,9})(?P<version>\.\d+)?(?P<region>_PAR_Y)?"
+    r"(?P<symbol>[_|][A-Za-z]\S*)?",  # as ENSG00000141510.18_TP53
     re.ASCII,
 )
 
@@ -73,7 +74,7 @@ def with_single_ids(matrix: Matrix, where: str) -> tuple[Matrix, list[Problem]]:
 def without_version(gene: str) -> str:
     """Return an id of Ensembl or RefSeq without its version; any other id as it is."""
     parts = VERSIONED.fullmatch(gene)
-    return f"{parts[1]}{parts['region'] or ''}" if parts else gene
+    return f"{parts[1]}{parts['region'] or ''}{parts['symbol'] or ''}" if parts else gene
 
 
 def other_versions(needed: Iterable[str], present: Iterable[str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.errors import Problem
 from genesig.words import (
     as_seen,
+    counted,
     is_missing,
     is_number,
     listing,
@@ -72,7 +73,7 @@ SUMMARIES = Kind(
     _pattern(
         r"__\w+",  # htseq-count
         r"no_feature|ambiguous|too_low_aqual|not_aligned|alignment_not_unique",  # before its 0.6
-        r"N_(unmapped|multimapping|nofeature|ambiguous)",  # STAR, GDC
+        r"N_(unmapped|multimapping|nofeature|ambiguous)|nofeature",  # STAR, GDC
         r"(un)?assigned(_\w+)?",  # featureCounts
         r"\*|(un|multi)[-_ ]?mapp(ed|ing)([-_ ]reads)?",  # samtools idxstats and others
     ),
@@ -86,7 +87,11 @@ TOTALS = Kind(
         r"(grand|column|row|sub)?[ _.-]?(totals?|sums?)",
         r"(total|sum|mapped|sequenced|aligned|number|no|#)[ _.-]*(of[ _.-]*)?(mapped[ _.-]*)?"
         r"(reads?|counts?|umis?|genes|intensity)",
-        r"lib(rary)?[ _.-]?size|n_?(count|feature)s?_?rna|n_counts|n_genes|norm[ _.-]?factors?",
+        r"lib(rary)?[ _.-]?size|n_?(count|feature)s?_?rna|n_counts|n_genes",
+        r"(norm|size)[ _.-]?factors?|(detected|expressed)[ _.-]?(genes|features)",
+        r"(genes|features)[ _.-]?(detected|expressed)|(percent|pct)[ _.-](counts[ _.-])?mt",
+        # German, French, Spanish
+        r"(gesamt)?summe|mittelwert|durchschnitt|somme|moyenne|suma|promedio",
         r"(mean|average|median|st\.?dev|std|variance)[ _.-]?(of[ _.-])?(expression|counts?)?",
     ),
 )
@@ -102,15 +107,17 @@ CONTROLS = Kind(
         r"nonspecificgc|polya|bkgr|kit|trpn|ran|ngc|tag)[\w-]*",
         # Agilent
         r"(GE_)?BrightCorner|DarkCorner|(\(\+\)|\(-\))\S+|NegativeControl|NC[12]_\d{6,}"
-        r"|ETG\d+_\d+|StructuralNegative|SRN_\d+|HsNegativeControl\w*",
+        r"|E1A_r60_\w+|ETG\d+_\d+|StructuralNegative|SRN_\d+|HsNegativeControl\w*",
         # Illumina
-        r"(negative|biotin|cy3_hyb|labeling|low_stringency_hyb|high_stringency_hyb)([ _.:-]\S*)?",
+        r"(negative|biotin|cy3_hyb|labeling|housekeeping|(low|high)_stringency_hyb)([ _.:-]\S*)?",
         # NanoString, spatial panels, SomaScan, proximity assays
         r"(POS|NEG)[_ ][A-H](\(\d*\.?\d+\))?",
         r"(neg(ative)?|blank|antisense|unassigned|deprecated)[-_ ]?(ctrl|control)?[-_ ]?"
         r"(prb|probe|codeword)?s?[-_ ]?(wtx)?[-_ ]?\d+(\.\d+)?",
-        r"(neg(ative)?|pos(itive)?|isotype|extension|incubation|detection|igg\d?[ab]?)[-_ ]?"
-        r"(ctrl|control)s?[-_ ]?\d*",
+        r"(neg(ative)?|pos(itive)?|isotype|ext(ension)?|inc(ubation)?|det(ection)?"
+        r"|amp(lification)?|hyb|igg\d?[ab]?)[-_ ]?(ctrl|control)s?[-_ ]?\d*",
+        # Spots and wells without a sequence
+        r"(blank|empty|buffer|ntc|no[-_ ]?template([-_ ]?control)?|control)[-_ ]?\d*",
         r"(hyb|neg)?controlelution\w*|hybridi[sz]ation[ _.-]?control\S*|spuriomer\S*",
     ),
 )
@@ -122,7 +129,7 @@ SPIKES = Kind(
     _pattern(
         r"ERCC[-_.]0\d{4}([-_]\S*)?",
         r"(g?SIRV|SIRVome)[-_]?[\w.-]*|(R[12]|sequin)[-_]\d+[-_]\d+",
-        r"(cel|ath|osa)-mir-(39|54|238|159|156)[\w-]*|UniSp\d+\S*",
+        r"(cel|ath|osa)-mir-?(39|54|238|159|156)[\w-]*|UniSp\d+\S*",
         r"phi[-_ ]?X(174)?|spike[-_ ]?ins?[-_ ]?\S*|(RNA|DNA)[-_]?spike\S*|lambda[-_ ]?(phage|dna)",
     ),
 )
@@ -207,6 +214,12 @@ MIN_SAMPLES = 5
 """Samples from which on equal values are none by accident."""
 UNLIKE = 0.5
 """Rank correlation with the samples below which a row is none: samples of one tissue have 0.8."""
+MAX_DOUBTFUL = 20
+"""Columns of whole numbers; more are genes of another scale."""
+MIN_NONZERO_SHARE = 0.2
+"""Share of the samples in which a column of whole numbers is not 0: a gene that is off is 0."""
+MAX_CELLS = 1000
+"""Cells whose digits are counted."""
 MIN_VALUES = 3
 """Different values of a column that is told by its values alone."""
 
@@ -253,7 +266,7 @@ def leave_out_non_genes(
     dropped : list of dict
         {kind, name, reason} of each row and column that is left out.
     problems : list of Problem
-        None or one: a note, or a warning where values decided.
+        What is left out: a note, or a warning where values decided. A warning of whole numbers.
     """
     annotation = annotation_rows(matrix, surroundings.table)
     samples = [row for row in range(len(matrix.rows)) if row not in annotation]
@@ -261,7 +274,8 @@ def leave_out_non_genes(
     kind_of |= _columns_of_sheet(matrix, samples, surroundings, kind_of)
     if TOTALS.name not in surroundings.keep:
         kind_of |= dict.fromkeys(_sums(matrix, samples, kind_of, surroundings), TOTALS)
-    if not kind_of and not annotation and not matrix.annotation:
+    doubtful = _doubtful_columns(matrix, samples, surroundings, kind_of)
+    if not kind_of and not annotation and not matrix.annotation and not doubtful:
         return matrix, [], []
     genes = [column for column in range(len(matrix.columns)) if column not in kind_of]
     if not genes and matrix.columns:
@@ -284,7 +298,18 @@ def leave_out_non_genes(
         names[ANNOTATION] = columns_beside
     if kind_of or annotation:
         matrix = matrix.subset(samples, genes)
-    return matrix, dropped, [_message(names, where, genes_in_rows=matrix.turned)]
+    problems = [_message(names, where, genes_in_rows=matrix.turned)] if names else []
+    if doubtful:
+        problems.append(_of_whole_numbers(doubtful, where, genes_in_rows=matrix.turned))
+    return matrix, dropped, problems
+
+
+def _of_whole_numbers(names: Sequence[str], where: str, *, genes_in_rows: bool) -> Problem:
+    """Warn of genes that may be data of the samples."""
+    noun = "row" if genes_in_rows else "column"
+    what = f"{counted(len(names), noun)} of whole numbers where the genes have decimals: "
+    what += f"{listing(names)}; take out what describes the samples and is no gene"
+    return Problem(where, what, "warning", code="whole_numbers")
 
 
 def _message(names: dict[Kind, list[str]], where: str, *, genes_in_rows: bool) -> Problem:
@@ -372,10 +397,18 @@ def _columns_of_sheet(
     kind_of = dict.fromkeys(_row_numbers(matrix, samples), ROW_NUMBERS)
     kind_of |= dict.fromkeys(_columns_of_words(matrix, samples), WORDS)
     kind_of |= dict.fromkeys(_clinical_numbers(matrix, samples), CLINICAL)
+    if table is not None and _is_same_file(matrix, headers):
+        kind_of |= dict.fromkeys(_columns_of_whole_numbers(matrix, samples), CLINICAL)
     kind_of |= {column: SHEET for column in kind_of if as_seen(matrix.columns[column]) in headers}
     kind_of |= dict.fromkeys(_columns_in_table(matrix, samples, surroundings), SHEET)
     kind_of = {column: kind for column, kind in kind_of.items() if column in open_columns}
     return kind_of if len(kind_of) <= LARGEST_SHARE * len(open_columns) else {}
+
+
+def _is_same_file(matrix: Matrix, headers: Collection[str]) -> bool:
+    """Tell whether a file is matrix and sample table in one: every gene is in both."""
+    n_shared = sum(as_seen(name) in headers for name in matrix.columns)
+    return n_shared > LARGEST_SHARE * len(matrix.columns)
 
 
 def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
@@ -503,6 +536,42 @@ def _clinical_numbers(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
         x = x[np.isfinite(x)]
         if x.size and (x % 1 == 0).all():
             yield k
+
+
+def _doubtful_columns(
+    matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, others: Collection[int]
+) -> list[str]:
+    """Return the names of columns, but for the others, that may describe the samples."""
+    if SHEET.name in surroundings.keep or len(samples) < MIN_SAMPLES:
+        return []
+    genes = set(surroundings.genes)
+    names = [matrix.columns[k] for k in _columns_of_whole_numbers(matrix, samples)
+             if k not in others and matrix.columns[k] not in genes]  # fmt: skip
+    return names if len(names) <= MAX_DOUBTFUL else []
+
+
+def _columns_of_whole_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
+    """Return the columns of whole numbers that would have decimals if they were genes.
+
+    A program that writes four digits leaves the decimals of 1234 out, not those of 53.12: the
+    numbers of such a column have fewer digits than those of the genes.
+    """
+    X = matrix.cells[samples]
+    known = np.isfinite(X)
+    broken = known & (X % 1 != 0)
+    if not len(samples) or np.mean(broken.any(axis=0)) < EQUAL_SHARE:
+        return []
+    n_digits = np.median([_significant_digits(value) for value in X[broken][:MAX_CELLS]])
+    largest = np.max(np.where(known, np.abs(X), 0), axis=0, initial=0)
+    n_nonzero = (known & (X != 0)).sum(axis=0)
+    candidates = ~broken.any(axis=0) & (largest < 10 ** (n_digits - 1))
+    candidates &= n_nonzero >= MIN_NONZERO_SHARE * len(samples)
+    return [int(k) for k in np.flatnonzero(candidates) if len(np.unique(X[known[:, k], k])) > 1]
+
+
+def _significant_digits(value: float) -> int:
+    digits = f"{abs(value):.9e}".partition("e")[0].replace(".", "").rstrip("0")
+    return len(digits)
 
 
 def _sums(

@@ -239,7 +239,7 @@ def zeros_stand_apart(X: Array) -> bool:
 
 
 def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
-    """Tell whether genes of X (n_samples, n_genes) have mean 0 over all samples, and spread 1."""
+    """Tell whether genes of X (n_samples, n_genes) have mean or median 0, and spread 1."""
     measured = np.isfinite(X).any(axis=0)
     if len(X) < MIN_STANDARDISED_SAMPLES or measured.sum() < MIN_GENES:
         return ""
@@ -250,7 +250,12 @@ def genes_standardised(X: Array) -> Literal["", "centred", "z-scored"]:
         return ""
     mean = mean[varies]
     spread = spread[varies]
-    if np.mean(np.abs(mean) < STANDARDISED_TOLERANCE * spread) < MIN_STANDARDISED_SHARE:
+    median = np.nanmedian(X[:, measured], axis=0)[varies]
+    # A gene that is off in most samples has the median 0 and no value below it.
+    is_negative = np.nanmin(X[:, measured], axis=0)[varies] < 0
+    has_mean_0 = np.abs(mean) < STANDARDISED_TOLERANCE * spread
+    has_median_0 = is_negative & (np.abs(median) < STANDARDISED_TOLERANCE * spread)
+    if max(np.mean(has_mean_0), np.mean(has_median_0)) < MIN_STANDARDISED_SHARE:
         return ""
     unit = np.abs(spread - 1) < STANDARDISED_TOLERANCE + 1 / len(X)  # whichever divisor was taken
     return "z-scored" if np.mean(unit) >= MIN_STANDARDISED_SHARE else "centred"

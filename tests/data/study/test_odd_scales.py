@@ -217,6 +217,13 @@ def test_z_scores_of_a_text_file_are_warned_of_and_logarithms_are_not(study: Stu
     assert study.validate() == []
 
 
+def test_genes_of_median_0_are_warned_of(study: Study) -> None:
+    values = np.log2(amounts(centre=8, spread=1.5))
+    study.write(values - np.median(values, axis=0))
+    (line,) = study.validate()
+    assert "the genes are centred over all samples" in line
+
+
 def test_few_large_values_among_log_ratios_need_no_logarithms(study: Study) -> None:
     ratios = np.random.default_rng(8).normal(0, 1, (N_SAMPLES, 300))
     ratios[::4, 7] = 55  # as a time among the genes

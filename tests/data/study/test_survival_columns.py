@@ -35,6 +35,7 @@ REVERSED = {
     "os_censored": ("os_days", "os_censored", "0", "1", "0"),
     "censored in words": ("days", "censored", "no", "yes", "no"),
     "alive": ("days", "alive", "0", "1", "0"),
+    "ADaM's CNSR": ("months", "CNSR", "0", "1", "0"),
     "relapse_free": ("days", "relapse_free", "0", "1", "0"),
     "cens with longer times": ("days", "cens", "0", "1", "0"),
 }
