@@ -28,7 +28,7 @@ def test_each_study_is_left_out_and_the_report_says_what_came_out(finished):
     assert list(found["row"]) == ["study"] * 3 + ["mean", "next study"]
     assert (found["value"][:3] > 0.8).all()
     html = (finished / "results/report.html").read_text()
-    assert "In a study it had not seen: AUC" in html
+    assert "Each study was predicted by models trained on the others: mean AUC" in html
     assert 'id="studies"' in html
     meta = pd.read_csv(finished / "results/meta.tsv", sep="\t").sort_values("p_value")
     assert set(meta["gene"][:3]) == {"gene00", "gene01", "gene02"}
