@@ -25,7 +25,8 @@ from genesig.words import NUMBER
 if TYPE_CHECKING:
     import pandas as pd
 
-LINE_END, MINUS = ord("\n"), ord("-")
+LINE_END = ord("\n")
+MINUS = ord("-")
 
 
 def decimals(lines: str, count: int) -> Array | None:
@@ -130,7 +131,8 @@ def parse_cells(
     """
     count, width = shape
     step = count if at_once else max(1, BLOCK // width)
-    rows, names = iter(rows), list[str]()
+    rows = iter(rows)
+    names = list[str]()
     cells = np.empty((count, width - 1))
     texts: dict[tuple[int, int], str] = {}
     for start in range(0, count, step):
@@ -198,9 +200,15 @@ def _any(rows: list[str], delimiter: str, where: str) -> Block:
 
     def read(kinds: Any) -> pd.DataFrame:
         frame: pd.DataFrame = pd.read_csv(
-            StringIO("\n".join(rows)), sep=delimiter, header=None, dtype=kinds,
-            keep_default_na=False, na_values=[], low_memory=False, **exact(),
-        )  # fmt: skip
+            StringIO("\n".join(rows)),
+            sep=delimiter,
+            header=None,
+            dtype=kinds,
+            keep_default_na=False,
+            na_values=[],
+            low_memory=False,
+            **exact(),
+        )
         return frame
 
     try:

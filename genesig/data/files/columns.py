@@ -46,10 +46,14 @@ OTHER age birth born date diagnosis surgery collection scan id no nr number batc
 OTHER sex gender grade stage size
 """
 TIME, EVENT, ENDS, OTHER = (
-    frozenset(word for line in WORDS.split("\n") for word in line.split()[1:]
-              if line.startswith(f"{kind} "))
+    frozenset(
+        word
+        for line in WORDS.split("\n")
+        for word in line.split()[1:]
+        if line.startswith(f"{kind} ")
+    )
     for kind in ("TIME", "EVENT", "ENDS", "OTHER")
-)  # fmt: skip
+)
 
 
 def cells_of(table: pd.DataFrame, name: str) -> list[str]:
@@ -84,7 +88,8 @@ def covariates(table: pd.DataFrame, taken: Sequence[str]) -> list[str]:
 
     As many as the samples allow: `SHARE` for each column that they make.
     """
-    names, made = [], 0
+    names = []
+    made = 0
     for name in dict.fromkeys(map(str, table.columns)):
         cells = cells_of(table, name)
         levels = len(set(cells))

@@ -71,8 +71,11 @@ def check_numbers(node: Any, where: str) -> None:
             continue
         seen.add(id(each))
         if each.id != "scalar":
-            waiting += [part for pair in each.value
-                        for part in (pair if isinstance(pair, tuple) else (pair,))]  # fmt: skip
+            waiting += [
+                part
+                for pair in each.value
+                for part in (pair if isinstance(pair, tuple) else (pair,))
+            ]
         elif each.tag.endswith((":int", ":float")) and not PLAIN_NUMBER.fullmatch(each.value):
             what = f"'{each.value}' is {yaml.safe_load(each.value)} in YAML; write that, the number"
             what += " you mean, or quotes around a name"
@@ -80,7 +83,8 @@ def check_numbers(node: Any, where: str) -> None:
 
 
 MOST_BYTES = 100_000
-MOST, DEEPEST = 2000, 20
+MOST = 2000
+DEEPEST = 20
 """Values of a config with its aliases written out, and how deep they may be nested."""
 
 
@@ -131,7 +135,8 @@ def too_much(value: Any, inside: Callable[[Any], Any]) -> bool:
     inside : function (value) -> sized
         The values that it holds, or the text that it is.
     """
-    seen, waiting = 0, [(value, 0)]
+    seen = 0
+    waiting = [(value, 0)]
     while waiting:
         value, depth = waiting.pop()
         held = inside(value)
@@ -158,8 +163,11 @@ def _inside(node: Any) -> Any:
 
 def _checked(raw: Any, tree: Any, where: str) -> dict[str, Any]:
     if raw is None:
-        raise refuse(where, "is empty; a study needs three keys: expression (a file), samples (a "
-                     "file) and label (a column of samples)")  # fmt: skip
+        raise refuse(
+            where,
+            "is empty; a study needs three keys: expression (a file), samples (a "
+            "file) and label (a column of samples)",
+        )
     if not isinstance(raw, dict):
         _refuse_slips(tree.value if isinstance(tree.value, str) else "", where)
         raise refuse(where, "needs lines 'key: value' such as 'label: diagnosis'")

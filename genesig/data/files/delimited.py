@@ -65,8 +65,14 @@ def above_header(
     """
     rest = iter(lines)
     top = list(islice(rest, MOST + 2))
-    at = next((k for k, (one, below) in enumerate(pairwise(top))
-               if not _is_title(one[1], below[1], delimiters, where)), 0)  # fmt: skip
+    at = next(
+        (
+            k
+            for k, (one, below) in enumerate(pairwise(top))
+            if not _is_title(one[1], below[1], delimiters, where)
+        ),
+        0,
+    )
     n_comments = _wide_comments([line for _, line in top[at:]], delimiters, where)
     if n_comments:
         at += n_comments
@@ -206,18 +212,26 @@ class Matrix:
         kept = [row for row, name in enumerate(self.rows) if name not in lacks]
         what = f"only {counted(len(kept), 'sample')} of {len(self.rows)} are in every modality; the"
         return replace(
-            self, rows=tuple(self.rows[row] for row in kept), cells=self.cells[kept], texts={},
-            lines=tuple(self.lines[row] for row in kept), partial=(),
+            self,
+            rows=tuple(self.rows[row] for row in kept),
+            cells=self.cells[kept],
+            texts={},
+            lines=tuple(self.lines[row] for row in kept),
+            partial=(),
             doubt=f"{what} others are left out",
-        )  # fmt: skip
+        )
 
     def text(self, row: int, column: int) -> str:
         """Return a cell as it stands in the file."""
         place = (column, row) if self.turned else (row, column)
         return self.texts.get(place, f"{self.cells[row, column]:g}")
 
-    def chosen(self, rows: Sequence[int], columns: Sequence[int] | None = None,
-               genes: tuple[str, ...] | None = None) -> Matrix:  # fmt: skip
+    def chosen(
+        self,
+        rows: Sequence[int],
+        columns: Sequence[int] | None = None,
+        genes: tuple[str, ...] | None = None,
+    ) -> Matrix:
         """Copy rows, and columns under other names; what is no number keeps its text."""
         columns = range(len(self.columns)) if columns is None else columns
         at_row, at_column = ({old: new for new, old in enumerate(o)} for o in (rows, columns))
@@ -228,8 +242,14 @@ class Matrix:
                 texts[at_row[row], at_column[column]] = text
         cells = self.cells[np.ix_(list(rows), list(columns))]
         names = tuple(self.rows[row] for row in rows)
-        return Matrix(names, self.columns if genes is None else genes, cells, texts,
-                      tuple(range(1, len(rows) + 1)), line_word="row")  # fmt: skip
+        return Matrix(
+            names,
+            self.columns if genes is None else genes,
+            cells,
+            texts,
+            tuple(range(1, len(rows) + 1)),
+            line_word="row",
+        )
 
     def subset(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
         """Return some rows and columns; each keeps its text and its line of the file."""
@@ -252,8 +272,9 @@ class Matrix:
 
     def turn(self) -> Matrix:
         """Exchange rows and columns."""
-        return replace(self, rows=self.columns, columns=self.rows, cells=self.cells.T,
-                       turned=not self.turned)  # fmt: skip
+        return replace(
+            self, rows=self.columns, columns=self.rows, cells=self.cells.T, turned=not self.turned
+        )
 
 
 @dataclass(frozen=True)
@@ -300,12 +321,20 @@ def parse_matrix(text: str | bytes, suffix: str, where: str, first: int = 1) -> 
     shape = (len(lines.numbers), len(lines.names))
     names, cells, texts = parse_cells(rows, shape, lines.delimiter, where, at_once=lines.quoted)
     if lines.above:
-        first, last = lines.above[0], lines.above[-1]
+        first = lines.above[0]
+        last = lines.above[-1]
         at = f"line {first}" if first == last else f"lines {first} to {last}"
         title = f"what stands above the header is taken for a title ({at})"
         doubt = "; ".join([*filter(None, [doubt]), title])
-    return Matrix(names, tuple(lines.names[1:]), cells, texts, tuple(lines.numbers), doubt=doubt,
-                  corner=lines.names[0])  # fmt: skip
+    return Matrix(
+        names,
+        tuple(lines.names[1:]),
+        cells,
+        texts,
+        tuple(lines.numbers),
+        doubt=doubt,
+        corner=lines.names[0],
+    )
 
 
 def _check_count(text: str | bytes, where: str) -> None:
@@ -371,8 +400,9 @@ def _has_spaces(lines: Sequence[str], where: str) -> bool:
     return len(set(widths)) == 1 and widths[0] > 2 and widths[0] - header in (0, 1)
 
 
-def _lines(text: str | bytes, suffix: str, where: str, begin: int = 1, *,
-           alone: bool = False) -> _Lines:  # fmt: skip
+def _lines(
+    text: str | bytes, suffix: str, where: str, begin: int = 1, *, alone: bool = False
+) -> _Lines:
     """Find out what the lines of a text are; `alone` allows a single column."""
     above, lines = above_header(_filled(text, suffix, begin), delimiters_of(suffix), where)
     first, header = next(lines, (begin, ""))
@@ -400,7 +430,9 @@ def _shape(
     lines: Iterable[tuple[int, str]], delimiter: str, quotes: bool, where: str
 ) -> tuple[list[int], list[int], bool]:
     """Return the number and the width of each row, and whether one has quotes behind its name."""
-    numbers, widths, quoted = list[int](), list[int](), False
+    numbers = list[int]()
+    widths = list[int]()
+    quoted = False
     for number, row in lines:
         numbers.append(number)
         widths.append(_width(row, delimiter, where) if quotes else row.count(delimiter) + 1)
@@ -457,12 +489,16 @@ def _refuse_widths(
 def _delimiter(header: str, suffix: str, where: str, *, alone: bool) -> str:
     """Return what the ending promises, or say what stands there instead."""
     declared = max(delimiters_of(suffix), key=header.count)
-    needed, found = NAMES[delimiters_of(suffix)[0]], max(NAMES, key=header.count)
+    needed = NAMES[delimiters_of(suffix)[0]]
+    found = max(NAMES, key=header.count)
     if declared in header or (alone and found not in header):
         return declared
     what = NAMES[found] if found in header else "one column only"
-    ending = {",": " or rename it to .csv", ";": " or rename it to .csv",
-              "\t": " or rename it to .tsv"}.get(found, "")  # fmt: skip
+    ending = {
+        ",": " or rename it to .csv",
+        ";": " or rename it to .csv",
+        "\t": " or rename it to .tsv",
+    }.get(found, "")
     raise refuse(
         where,
         f"the ending '{suffix}' promises {needed} between columns, but the header has {what}; "
@@ -487,7 +523,8 @@ WHOLE_NUMBER = 0.05
 """Least share of whole numbers; one in a thousand values of three decimals is whole."""
 DIFFERENT = 10
 """Least of different ones among them: -999 stands for a missing value."""
-BELOW, ABOVE = 500, 2
+BELOW = 500
+ABOVE = 2
 """Some lie on either side of a thousand: whole ones from 500 on, and fractions below 2."""
 THIRD = 0.8
 """Least share of fractions whose third digit is not 0; nine in ten if all digits are alike."""
@@ -504,8 +541,13 @@ def check_points(matrix: Matrix, where: str) -> None:
     InvalidInput
         With one of the numbers, both ways.
     """
-    cells, whole, third, known, example = matrix.cells, 0, 0, 0, 0.0
-    numbers, least = set[float](), np.inf
+    cells = matrix.cells
+    whole = 0
+    third = 0
+    known = 0
+    example = 0.0
+    numbers = set[float]()
+    least = np.inf
     for start in range(0, len(cells), ROWS):
         x = np.abs(cells[start : start + ROWS])
         x = x[np.isfinite(x)]
@@ -513,7 +555,8 @@ def check_points(matrix: Matrix, where: str) -> None:
         thousands = np.rint(1000 * parted)
         if (x >= 1000).any() or (parted < 1).any() or (thousands / 1000 != parted).any():
             return
-        known, whole = known + len(x), whole + len(x) - len(parted)
+        known = known + len(x)
+        whole = whole + len(x) - len(parted)
         third += int((thousands % 10 > 0).sum())
         least = min(least, parted.min(initial=np.inf))
         numbers |= {*np.unique(x[x % 1 == 0]).tolist()}

@@ -28,8 +28,19 @@ if TYPE_CHECKING:
 
 MOST_TIMES = 0.9
 """Least share of a column's cells that are times: validation names a slip, and others are none."""
-FINAL = ("dead", "died", "death", "deceased", "relapse", "recur", "progress", "metasta", "event",
-         "yes", "true")  # fmt: skip
+FINAL = (
+    "dead",
+    "died",
+    "death",
+    "deceased",
+    "relapse",
+    "recur",
+    "progress",
+    "metasta",
+    "event",
+    "yes",
+    "true",
+)
 YES = frozenset({"1", "1.0", "yes", "y", "true", "t"})
 NO = frozenset({"0", "0.0", "no", "n", "false", "f"})
 # Words in the name of a column: its 1 says that the event came; that it did not; either, as in R's
@@ -188,7 +199,8 @@ def longer_times(table: pd.DataFrame, time: str, event: str) -> float:
         word = cell.strip().lower()
         if is_number(text) and word in YES | NO:
             times[word in YES].append(float(text))
-    yes, no = np.array(times[True]), np.array(times[False])
+    yes = np.array(times[True])
+    no = np.array(times[False])
     if not len(yes) or not len(no):
         return 0.0
     all_times = np.sort(np.concatenate([yes, no]))
@@ -248,8 +260,13 @@ def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str
     if len(counts) == 2:
         low, high = sorted(counts)
         numbers = is_number(low) and is_number(high)
-        return final[0] if len(final) == 1 else max(counts, key=float) if numbers else \
-            control_first([low, high])[1]  # fmt: skip
+        return (
+            final[0]
+            if len(final) == 1
+            else max(counts, key=float)
+            if numbers
+            else control_first([low, high])[1]
+        )
     if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
         return "1"
     return min(counts, key=lambda cell: (cell not in final, counts[cell]))
@@ -269,7 +286,8 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
 
 
 def _is_event(name: str, cells: Sequence[str]) -> bool:
-    counts, words = Counter(cells), set(words_of(name))
+    counts = Counter(cells)
+    words = set(words_of(name))
     coded = len(counts) > 2 and counts["0"] + counts["1"] >= MOST_TIMES * len(cells)
     if not (len(counts) == 2 or coded) or not words & (EVENT | ENDS) or is_covariate(name):
         return False

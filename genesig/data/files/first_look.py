@@ -126,7 +126,8 @@ def first_look(
     expression = _seen_from(folder, path)
     origin = _origin(path, matrix)
     if origin:  # where counts are known, their shape decides nothing
-        normalise, why = {"samples": [{"step": "log_cpm"}]}, origin
+        normalise = {"samples": [{"step": "log_cpm"}]}
+        why = origin
     else:
         normalise, why = _steps(matrix)
     lacking, more = _missing(matrix, counted=bool(origin))
@@ -237,7 +238,8 @@ def _steps(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
     X = _samples_in_rows(matrix)
     first: list[dict[str, Any]] = []
     if zeros_stand_apart(X):
-        X, first = np.where(X == 0, np.nan, X), [{"step": ZEROS}]
+        X = np.where(X == 0, np.nan, X)
+        first = [{"step": ZEROS}]
     if standardised := genes_standardised(X):
         layers = f"; choose a layer by --part: {listing(matrix.parts)}" if matrix.parts else ""
         return {}, (f"The genes are {standardised} over all samples: {NO_NEW_SAMPLE}{layers}.",)
@@ -312,11 +314,15 @@ def _proposed(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
 
     Times with events first, then classes, then numbers; what most studies hold fixed comes last.
     """
-    found, numbers = pairs(table), list(number_columns(table))
+    found = pairs(table)
+    numbers = list(number_columns(table))
     of_pairs = {name for pair in found for name in (pair.time, pair.event, *pair.follow_up_times)}
     classes = {name: counts for name, counts in class_columns(table) if name not in of_pairs}
-    lines = (*(_of_pair(table, pair) for pair in found), *starmap(_of_classes, classes.items()),
-             *(_of_numbers(table, name) for name in numbers if name not in of_pairs))  # fmt: skip
+    lines = (
+        *(_of_pair(table, pair) for pair in found),
+        *starmap(_of_classes, classes.items()),
+        *(_of_numbers(table, name) for name in numbers if name not in of_pairs),
+    )
     if found:
         first = found[0]
         event = {} if first.word is None else {"event": first.word}
@@ -367,8 +373,11 @@ def _of_numbers(table: pd.DataFrame, name: str) -> str:
 def _covariates(table: pd.DataFrame, label: Label) -> Lines:
     """Return a line with the setting that holds usual covariates fixed, where there are such."""
     names = covariates(table, label_columns(label))
-    lines = [f"Column '{name}' says which samples were processed together: data: {{batch: {name}}}"
-             for name in map(str, table.columns) if BATCH.fullmatch(name)]  # fmt: skip
+    lines = [
+        f"Column '{name}' says which samples were processed together: data: {{batch: {name}}}"
+        for name in map(str, table.columns)
+        if BATCH.fullmatch(name)
+    ]
     if not names:
         return tuple(lines)
     lacking = any(len(cells_of(table, name)) < len(table) for name in names)

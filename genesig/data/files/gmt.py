@@ -59,8 +59,11 @@ def _by_line(lines: list[list[str]], path: str) -> Iterator[NamedSet]:
 
 def _by_column(lines: list[list[str]], path: str) -> Iterator[NamedSet]:
     if len(lines) < 3:
-        raise refuse(path, f"has {counted(len(lines), 'line')}; a GMX file needs the names of the "
-                     "sets, their descriptions, and genes below them")  # fmt: skip
+        raise refuse(
+            path,
+            f"has {counted(len(lines), 'line')}; a GMX file needs the names of the "
+            "sets, their descriptions, and genes below them",
+        )
     width = len(lines[0])
     for number, cells in enumerate(lines, 1):
         if any(cell.strip() for cell in cells[width:]):
@@ -96,8 +99,11 @@ def _check_genes(sets: list[NamedSet], path: str) -> None:
     full = [one for one in sets if one.genes]
     if not full:
         names = listing(one.name for one in sets)
-        raise refuse(path, f"no set has a gene ({names}); a line needs the name of the set, a "
-                     "description, and then its genes, with tabs between")  # fmt: skip
+        raise refuse(
+            path,
+            f"no set has a gene ({names}); a line needs the name of the set, a "
+            "description, and then its genes, with tabs between",
+        )
     measured = [one for one in full if all(map(MEASURED.fullmatch, one.genes))]
     if 2 * len(measured) > len(full):
         one = measured[0]

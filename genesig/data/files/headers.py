@@ -70,8 +70,12 @@ def _below(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
     numbers = matrix.subset(range(row + 1, len(matrix.rows)), range(len(matrix.columns)))
     doubt = f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands "
     doubt += f"above it is left out ({listing(dict.fromkeys(matrix.columns))})"
-    return replace(numbers, columns=header, headers=(matrix.columns, *matrix.headers),
-                   doubt=_joined(matrix.doubt, doubt))  # fmt: skip
+    return replace(
+        numbers,
+        columns=header,
+        headers=(matrix.columns, *matrix.headers),
+        doubt=_joined(matrix.doubt, doubt),
+    )
 
 
 def _with_distinct_names(matrix: Matrix) -> Matrix:
@@ -172,7 +176,8 @@ def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
 
     `header_row` is the row that names the columns at the left.
     """
-    n_left, samples = _n_left(matrix), range(_n_left(matrix), len(matrix.columns))
+    n_left = _n_left(matrix)
+    samples = range(_n_left(matrix), len(matrix.columns))
     body = range(header_row + 1, len(matrix.rows))
     lines = [matrix.columns[n_left:]]
     lines += [
@@ -218,7 +223,8 @@ def _label(matrix: Matrix, row: int | None, n_left: int) -> str:
 
 def _column_of_ids(columns: Sequence[Sequence[str]]) -> int:
     """Return the first column of different words, else of different cells, else the first one."""
-    distinct = [k for k, cells in enumerate(columns)
-                if all(cells) and len(set(cells)) == len(cells)]  # fmt: skip
+    distinct = [
+        k for k, cells in enumerate(columns) if all(cells) and len(set(cells)) == len(cells)
+    ]
     of_words = [k for k in distinct if not all(map(is_number, columns[k]))]
     return next(iter(of_words or distinct), 0)

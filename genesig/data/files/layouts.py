@@ -77,10 +77,14 @@ def without_annotation(matrix: Matrix, where: str) -> Matrix:
     place = {old: new for new, old in enumerate(kept)}
     texts = {(row, place[k]): text for (row, k), text in matrix.texts.items() if k in place}
     columns = _without_path([matrix.columns[k] for k in kept])
-    return replace(matrix, columns=columns, cells=np.ascontiguousarray(matrix.cells[:, kept]),
-                   texts=texts, symbols=found,
-                   annotation=tuple(matrix.columns[k] for k, out in enumerate(beside) if out),
-                   )  # fmt: skip
+    return replace(
+        matrix,
+        columns=columns,
+        cells=np.ascontiguousarray(matrix.cells[:, kept]),
+        texts=texts,
+        symbols=found,
+        annotation=tuple(matrix.columns[k] for k, out in enumerate(beside) if out),
+    )
 
 
 def _symbols(matrix: Matrix, column: int) -> dict[str, str]:
@@ -140,27 +144,36 @@ TRIED = 20
 """Names that hold another one are many where that is one letter."""
 
 
-def orient(matrix: Matrix, where: str, names: Sequence[str], sheet: str,
-           problems: list[Problem]) -> Matrix | None:  # fmt: skip
+def orient(
+    matrix: Matrix, where: str, names: Sequence[str], sheet: str, problems: list[Problem]
+) -> Matrix | None:
     """Return the matrix with samples in rows, found by the names of the sample table."""
-    known, matrix = set(names), with_names_of(matrix, names)
+    known = set(names)
+    matrix = with_names_of(matrix, names)
     if blocks := _named_blocks(matrix, names) or _repeated_names(matrix, known):
         problems.append(Problem(where, blocks, code="several_blocks"))
         return None
-    in_rows, in_columns = len(known & set(matrix.rows)), len(known & set(matrix.columns))
+    in_rows = len(known & set(matrix.rows))
+    in_columns = len(known & set(matrix.columns))
     if in_columns and in_columns > in_rows and (in_rows == 0 or in_columns == len(known)):
         return matrix.turn()
     if in_rows and in_rows > in_columns and (in_columns == 0 or in_rows == len(known)):
         return matrix
     if in_rows or in_columns:
-        what = (f"cannot tell samples from genes: of {len(known)} sample names in {sheet}, "
-                f"{in_columns} are column names and {in_rows} are row names; make the names of "
-                "samples and genes different")  # fmt: skip
+        what = (
+            f"cannot tell samples from genes: of {len(known)} sample names in {sheet}, "
+            f"{in_columns} are column names and {in_rows} are row names; make the names of "
+            "samples and genes different"
+        )
     else:
-        what = (f"no sample of {sheet} is here: that table has {listing(names)}, the matrix has "
-                f"columns {listing(matrix.columns)} and rows {listing(matrix.rows)}"
-                + (nearest(names, [*matrix.columns, *matrix.rows])
-                   or "; name the samples alike in both"))  # fmt: skip
+        what = (
+            f"no sample of {sheet} is here: that table has {listing(names)}, the matrix has "
+            f"columns {listing(matrix.columns)} and rows {listing(matrix.rows)}"
+            + (
+                nearest(names, [*matrix.columns, *matrix.rows])
+                or "; name the samples alike in both"
+            )
+        )
     problems.append(Problem(where, what))
     return None
 
@@ -241,7 +254,8 @@ def changed_names(names: Sequence[str], others: Collection[str]) -> str:
 
 def _longer(names: Collection[str], candidates: Collection[str], place: str) -> str:
     """Tell that most of the names are among the candidates with the same letters added."""
-    present, short = set(candidates), next(filter(None, names), "")
+    present = set(candidates)
+    short = next(filter(None, names), "")
     if not short:
         return ""
     longer = (name for name in candidates if short in name and name != short)

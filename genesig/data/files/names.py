@@ -16,9 +16,16 @@ from genesig.words import listing
 
 Config = dict[str, Any]
 
-KEYS = (("expression",), ("samples",), ("data", "annotation"), ("splits", "file"),
-        ("nonlinear", "groups"), ("structured", "sets"), ("enrichment", "sets"),
-        ("controls", "signatures"))  # fmt: skip
+KEYS = (
+    ("expression",),
+    ("samples",),
+    ("data", "annotation"),
+    ("splits", "file"),
+    ("nonlinear", "groups"),
+    ("structured", "sets"),
+    ("enrichment", "sets"),
+    ("controls", "signatures"),
+)
 COHORT_KEYS = ("expression", "samples", "annotation", "renamed")
 COHORTS = ("external", "studies")
 SERIES = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
@@ -80,7 +87,8 @@ def is_series(name: Any) -> TypeGuard[str]:
 
 def is_fetched(name: str) -> bool:
     """Tell whether the workflow downloads a file of this name where it is not there."""
-    start, end = f"{FOLDER}/", ENDING
+    start = f"{FOLDER}/"
+    end = ENDING
     return name.startswith(start) and name.endswith(end) and is_series(name[len(start) : -len(end)])
 
 
@@ -135,8 +143,9 @@ def fetch(series: str, folder: str | Path) -> Path:
     """
     accession = SERIES.fullmatch(series)
     if not accession:
-        raise refuse(series, "is no series of GEO; write GSE and a number, such as GSE55235 or "
-                     "GSE781-GPL96")  # fmt: skip
+        raise refuse(
+            series, "is no series of GEO; write GSE and a number, such as GSE55235 or GSE781-GPL96"
+        )
     series = series.upper()
     path = Path(folder) / f"{series}{ENDING}"
     address = series_address(accession[1].upper())

@@ -317,8 +317,10 @@ def _message(names: dict[Kind, list[str]], where: str, *, genes_in_rows: bool) -
     counts = [_counted(kind, len(rows)) for kind, rows in names.items()]
     if not genes_in_rows:
         about_samples = (CLINICAL, WORDS)
-        counts = [text.replace("row", "column") if kind in about_samples else text
-                  for kind, text in zip(names, counts, strict=True)]  # fmt: skip
+        counts = [
+            text.replace("row", "column") if kind in about_samples else text
+            for kind, text in zip(names, counts, strict=True)
+        ]
     parts = [f"{text}: {listing(rows)}" for text, rows in zip(counts, names.values(), strict=True)]
     what = f"left out, neither genes nor samples: {'; '.join(parts)}"
     if settings := dict.fromkeys(kind.name for kind in names if kind.name):

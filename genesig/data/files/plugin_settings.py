@@ -33,11 +33,15 @@ def with_plugins(schema: Node) -> Node:
 def _add_step(definitions: Node, name: str, step: Any) -> None:
     about = (step.__doc__ or name).strip().split("\n")[0]
     definitions[name] = {
-        "type": "object", "additionalProperties": False, "description": about,
+        "type": "object",
+        "additionalProperties": False,
+        "description": about,
         "properties": {"step": {"const": name}, **step.settings},
-    }  # fmt: skip
+    }
     definitions["step"]["properties"]["step"]["enum"].append(name)
-    definitions["step"]["allOf"].append({
-        "if": {"properties": {"step": {"const": name}}, "required": ["step"]},
-        "then": {"$ref": f"#/$defs/{name}"},
-    })  # fmt: skip
+    definitions["step"]["allOf"].append(
+        {
+            "if": {"properties": {"step": {"const": name}}, "required": ["step"]},
+            "then": {"$ref": f"#/$defs/{name}"},
+        }
+    )

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 Read = Callable[[Path], Matrix]
 
 
-def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path | None,
-                load: Load, read: Read) -> Matrix:  # fmt: skip
+def read_folder(
+    folder: Path, part: str | None, files: Files | None, alone: Path | None, load: Load, read: Read
+) -> Matrix:
     """Read a folder with a file for each array; files of other endings are not looked at.
 
     Parameters
@@ -65,8 +66,9 @@ def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path
             continue
         if part is not None and not kind.parts:
             name = kind.suffixes[0][1:].upper()
-            raise refuse(folder, f"holds {name} files, which have no parts; take data.part "
-                         f"'{part}' away")  # fmt: skip
+            raise refuse(
+                folder, f"holds {name} files, which have no parts; take data.part '{part}' away"
+            )
         return kind.folder(folder, load, files, part)
     tables = [path for path in inside if suffix_of(path) in TABLES]
     if files is None and not tables:
@@ -79,8 +81,9 @@ def read_folder(folder: Path, part: str | None, files: Files | None, alone: Path
         if len(matrix.columns) > 1:
             _refuse_several(path, folder, alone)
     if files is not None:
-        found = {name: (path, replace(each, columns=(name,)))
-                 for name, (path, each) in found.items()}  # fmt: skip
+        found = {
+            name: (path, replace(each, columns=(name,))) for name, (path, each) in found.items()
+        }
     return arrays.join([(str(path), each) for path, each in found.values()], str(folder))
 
 
@@ -122,15 +125,21 @@ def _file_below(folder: Path, name: str) -> Path:
 def _refuse_other(folder: Path, alone: Path | None) -> NoReturn:
     if alone:
         raise refuse(folder, f"is a folder; name the file in it: {alone}")
-    raise refuse(folder, "is a folder without files of arrays (.txt, .CEL, .idat); name a file, or "
-                 "the folder of the scanner's files")  # fmt: skip
+    raise refuse(
+        folder,
+        "is a folder without files of arrays (.txt, .CEL, .idat); name a file, or "
+        "the folder of the scanner's files",
+    )
 
 
 def _refuse_several(path: Path, folder: Path, alone: Path | None) -> NoReturn:
     if alone:
         raise refuse(folder, f"is a folder; name the file in it: {path}")
-    raise refuse(path, "holds more than one array, and files that are read together hold one "
-                 "each; name this file alone, or move it elsewhere")  # fmt: skip
+    raise refuse(
+        path,
+        "holds more than one array, and files that are read together hold one "
+        "each; name this file alone, or move it elsewhere",
+    )
 
 
 TO_TABLE = "; save the values as a table with tabs (.tsv)"
@@ -176,9 +185,12 @@ def read_text(path: str | Path) -> str:
 
 
 def read_matrix(
-    path: str | Path, part: str | None = None, files: Mapping[str, Path] | None = None, *,
+    path: str | Path,
+    part: str | None = None,
+    files: Mapping[str, Path] | None = None,
+    *,
     partial: bool = False,
-) -> Matrix:  # fmt: skip
+) -> Matrix:
     """Read an expression matrix as it lies in the file, either way round.
 
     Parameters
@@ -193,11 +205,20 @@ def read_matrix(
         Whether samples that lack a part of the file are kept, with NaN there; else left out.
     """
     if is_folder(path):
-        found = read_folder(Path(path), part, files, _only_file(Path(path)), content_of,
-                            lambda file: read_matrix(file, part))  # fmt: skip
+        found = read_folder(
+            Path(path),
+            part,
+            files,
+            _only_file(Path(path)),
+            content_of,
+            lambda file: read_matrix(file, part),
+        )
     elif files is not None:
-        raise refuse(path, "is no folder; data.files names files of arrays, so 'expression' is "
-                     "the folder that they are in")  # fmt: skip
+        raise refuse(
+            path,
+            "is no folder; data.files names files of arrays, so 'expression' is "
+            "the folder that they are in",
+        )
     else:
         found = _one_file(path, part)
     refuse_codes([*found.rows, *found.columns, *found.symbols.values()], path)
@@ -207,8 +228,7 @@ def read_matrix(
 def _one_file(path: str | Path, part: str | None) -> Matrix:
     kind, content = _read(path)
     if part is not None and not kind.parts:
-        raise refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' "
-                     "away")  # fmt: skip
+        raise refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' away")
     counts = present_counts(path) if kind is geo_series.SERIES else None
     if counts is not None:
         described = geo_series.samples(content, str(path), None)
@@ -233,8 +253,9 @@ def read_samples(
     """
     if suffix_of(path) == ".cls":
         if names is None:
-            raise refuse(path, "names no samples, and the matrix whose samples it describes "
-                         "cannot be read")  # fmt: skip
+            raise refuse(
+                path, "names no samples, and the matrix whose samples it describes cannot be read"
+            )
         return _without_codes(cls.samples(read_text(path), str(path), names), path)
     kind, content = _read(path, [".cls"])
     if kind.samples is None:
@@ -272,8 +293,9 @@ def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
     if suffix not in LAYOUTS:
         found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
         what = f"{found} for gene sets (known: {', '.join(LAYOUTS)}; also gzipped); save them as "
-        raise refuse(path, f"{what}GMT: name, description and genes of a set on one line, tabs "
-                     "between")  # fmt: skip
+        raise refuse(
+            path, f"{what}GMT: name, description and genes of a set on one line, tabs between"
+        )
     return parse_sets(as_text(content_of(path), str(path), old=True), suffix, str(path))
 
 
@@ -311,11 +333,13 @@ def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
     suffix = suffix_of(path)
     if is_folder(path):
         alone = _only_file(Path(path))
-        raise refuse(path, "is a folder; name " + (f"the file in it: {alone}" if alone else
-                     "a file in it"))  # fmt: skip
+        raise refuse(
+            path, "is a folder; name " + (f"the file in it: {alone}" if alone else "a file in it")
+        )
     if suffix not in READERS:
         raise _unknown_suffix(path, [*READERS, *further])
-    content, kind = content_of(path), READERS[suffix]
+    content = content_of(path)
+    kind = READERS[suffix]
     if suffix in TABLES:
         content = as_utf8(content, str(path))
         kind = told_by_opening(content) or kind

@@ -177,8 +177,9 @@ def without_absent(
     if lines:
         pairs = zip(lines, names, strict=True)
         present.attrs["lines"] = [line for line, name in pairs if name in measured]
-    return present, [{"kind": "sample", "name": name, "reason": f"not in {where}"}
-                     for name in sorted(absent)]  # fmt: skip
+    return present, [
+        {"kind": "sample", "name": name, "reason": f"not in {where}"} for name in sorted(absent)
+    ]
 
 
 def _differs_in_a_letter(one: str, other: str) -> bool:
@@ -299,9 +300,12 @@ def _best(matches: list[NameColumn], file: str, problems: list[Problem]) -> Name
 
 
 def _indexed(
-    table: pd.DataFrame, chosen: NameColumn, file: str, problems: list[Problem],
+    table: pd.DataFrame,
+    chosen: NameColumn,
+    file: str,
+    problems: list[Problem],
     column: str | None,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return the table under the names of the matrix; say which column they are from."""
     cells = [str(cell).strip() for cell in _column(table, chosen.position)]
     names = [chosen.names.get(row, cell) for row, cell in enumerate(cells)]

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-SYMBOL, FORMER = "symbol", ("prev_symbol", "alias_symbol")
+SYMBOL = "symbol"
+FORMER = ("prev_symbol", "alias_symbol")
 HGNC_IDS = ("ensembl_gene_id", "entrez_id", "refseq_accession")
 BETWEEN_SYMBOLS = "|"
 ADVICE = "name hgnc_complete_set.txt of https://www.genenames.org/download"
@@ -84,8 +85,10 @@ def other_names(
     here: Iterable[str], needed: Iterable[str], rows: Mapping[str, int]
 ) -> dict[str, str]:
     """Return name here -> needed name, of needed genes that are here under another name alone."""
-    here, needed = list(here), list(dict.fromkeys(needed))
-    known, wanted = set(here), set(needed)
+    here = list(here)
+    needed = list(dict.fromkeys(needed))
+    known = set(here)
+    wanted = set(needed)
     of: dict[int, list[str]] = {}
     for name in dict.fromkeys(here):
         if name not in wanted and plain_name(name) in rows:
@@ -100,15 +103,37 @@ def plain_name(name: str) -> str:
     return name.split(".")[0] if name.startswith(("ENS", "NM_", "NR_")) else name
 
 
-PROBES = ("id", "probeid", "probesetid", "probesetname", "transcriptclusterid", "idref", "ilmnid",
-          "probename", "spotid", "arrayaddressid", "name", "ensemblgeneid", "geneid",
-          "gene")  # fmt: skip
+PROBES = (
+    "id",
+    "probeid",
+    "probesetid",
+    "probesetname",
+    "transcriptclusterid",
+    "idref",
+    "ilmnid",
+    "probename",
+    "spotid",
+    "arrayaddressid",
+    "name",
+    "ensemblgeneid",
+    "geneid",
+    "gene",
+)
 """Columns of ids, as their letters and digits alone; the one that knows most of the genes is it."""
-SYMBOLS = ("genesymbol", "symbol", "hgncsymbol", "externalgenename", "ilmngene", "ucscrefgenename",
-           "genename", "geneassignment")  # fmt: skip
+SYMBOLS = (
+    "genesymbol",
+    "symbol",
+    "hgncsymbol",
+    "externalgenename",
+    "ilmngene",
+    "ucscrefgenename",
+    "genename",
+    "geneassignment",
+)
 """Columns of symbols, in the order in which they are looked for."""
 ENTREZ_COLUMNS = ("entrezgeneid", "entrezgene", "entrezid", "entrez")
-ASSIGNED, PART = "geneassignment", " // "
+ASSIGNED = "geneassignment"
+PART = " // "
 """A cell of Affymetrix' whole transcripts: accession // symbol // name // …, /// between genes."""
 BETWEEN = re.compile(r"\s*///\s*|;")
 """Between the symbols of a probe of several genes."""
@@ -129,8 +154,9 @@ class Header:
 
     def is_one(self) -> bool:
         """Tell whether it has probes, and symbols in another column."""
-        return bool(set(self.places(PROBES)) - set(self.places(SYMBOLS)[:1])
-                    and self.places(SYMBOLS))  # fmt: skip
+        return bool(
+            set(self.places(PROBES)) - set(self.places(SYMBOLS)[:1]) and self.places(SYMBOLS)
+        )
 
 
 def is_hgnc(path: str) -> bool:
@@ -156,7 +182,8 @@ def probe_symbols(path: str, wanted: Collection[str]) -> dict[str, dict[str, str
         It cannot be read, no line names a column of probes and one of symbols, or no name is there.
     """
     header, rows = _opened(path)
-    symbols, entrez = header.places(SYMBOLS)[0], header.places(ENTREZ_COLUMNS)
+    symbols = header.places(SYMBOLS)[0]
+    entrez = header.places(ENTREZ_COLUMNS)
     keys = [k for k in header.places(PROBES) if k != symbols]
     found: dict[int, dict[str, dict[str, dict[str, None]]]] = {key: {} for key in keys}
     names = set(wanted)
@@ -169,11 +196,15 @@ def probe_symbols(path: str, wanted: Collection[str]) -> dict[str, dict[str, str
                 said["entrez"] |= dict.fromkeys(_symbols(JOINED.join(of), ""))
     best = max(found.values(), key=len)
     if not best:
-        raise refuse(path, f"has none of the genes ({', '.join(list(wanted)[:3])}) in its columns "
-                     "of probes; is it another platform?")  # fmt: skip
+        raise refuse(
+            path,
+            f"has none of the genes ({', '.join(list(wanted)[:3])}) in its columns "
+            "of probes; is it another platform?",
+        )
     refuse_codes((each for said in best.values() for each in said["symbol"]), path)
-    return {name: {of: JOINED.join(each) for of, each in said.items()}
-            for name, said in best.items()}  # fmt: skip
+    return {
+        name: {of: JOINED.join(each) for of, each in said.items()} for name, said in best.items()
+    }
 
 
 def _opened(path: str) -> tuple[Header, Iterator[list[str]]]:
@@ -186,9 +217,12 @@ def _opened(path: str) -> tuple[Header, Iterator[list[str]]]:
         header = Header(tuple(re.sub(r"\W|_", "", cell).lower() for cell in cells), delimiter)
         if header.is_one():
             return header, _rows(lines, delimiter, path)
-    raise refuse(path, "no line names a column of probes (ID, Probe Set ID, Probe_Id, IlmnID) and "
-                 "one of symbols (Gene Symbol, SYMBOL, gene_assignment); name the table of the "
-                 "array's platform, or hgnc_complete_set.txt")  # fmt: skip
+    raise refuse(
+        path,
+        "no line names a column of probes (ID, Probe Set ID, Probe_Id, IlmnID) and "
+        "one of symbols (Gene Symbol, SYMBOL, gene_assignment); name the table of the "
+        "array's platform, or hgnc_complete_set.txt",
+    )
 
 
 def _rows(lines: Iterator[str], delimiter: str, path: str) -> Iterator[list[str]]:
@@ -221,8 +255,9 @@ FIELDS = {"symbol": "symbol", "entrez": "entrezgene", "name": "name"}
 ENDINGS = (".tsv", ".txt", ".tab")
 
 
-def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, species: str,
-                  offline: str | None = None) -> str:  # fmt: skip
+def write_symbols(
+    axes: Iterable[Sequence[str]], where: str, output: str, species: str, offline: str | None = None
+) -> str:
     """Write the gene table of a matrix; return what it holds, in words.
 
     Parameters
@@ -252,8 +287,11 @@ def write_symbols(axes: Iterable[Sequence[str]], where: str, output: str, specie
     genes = max((list(dict.fromkeys(names)) for names in axes), key=_how_far_ids)
     kinds = _kinds(genes)
     if 2 * len(kinds) < len(genes):
-        raise refuse(where, f"names genes ({listing(genes[:3])}) that are no ids of Ensembl, "
-                     "RefSeq, Entrez or Affymetrix; nothing was looked up")  # fmt: skip
+        raise refuse(
+            where,
+            f"names genes ({listing(genes[:3])}) that are no ids of Ensembl, "
+            "RefSeq, Entrez or Affymetrix; nothing was looked up",
+        )
     had = _had(output)
     new = {gene: kind for gene, kind in kinds.items() if not had.get(gene, {}).get("symbol")}
     table = had | _asked(new, species)
@@ -271,15 +309,19 @@ def _from_platform(axes: Iterable[Sequence[str]], offline: str, output: str) -> 
     symbols = [each["symbol"] for each in said.values()]
     several = sum(JOINED in symbol for symbol in symbols)
     here = sum(gene in found for gene in genes)
-    return f"{sum(map(bool, symbols))} of {len(genes)} genes have a symbol, {several} of them " \
-           f"several; the table knows {here}"  # fmt: skip
+    return (
+        f"{sum(map(bool, symbols))} of {len(genes)} genes have a symbol, {several} of them "
+        f"several; the table knows {here}"
+    )
 
 
 def _from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
     table = read_hgnc(offline)
     rows = rows_by_name(table)
-    genes = max((list(dict.fromkeys(names)) for names in axes),
-                key=lambda names: sum(plain_name(name) in rows for name in names))  # fmt: skip
+    genes = max(
+        (list(dict.fromkeys(names)) for names in axes),
+        key=lambda names: sum(plain_name(name) in rows for name in names),
+    )
     at = {gene: rows.get(gene, rows.get(plain_name(gene))) for gene in genes}
     known = [gene for gene in genes if at[gene] is not None]
     if not known:
@@ -288,10 +330,12 @@ def _from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
         )
     columns = {"symbol": "symbol", "entrez": "entrez_id", "name": "name"}
     said = {
-        gene: {of: str(table[column].iloc[row]) if row is not None and column in table else ""
-               for of, column in columns.items()}
+        gene: {
+            of: str(table[column].iloc[row]) if row is not None and column in table else ""
+            for of, column in columns.items()
+        }
         for gene, row in at.items()
-    }  # fmt: skip
+    }
     save_table(output, _table(said))
     other = sum(said[gene]["symbol"] != gene for gene in known)
     return f"{len(known)} of {len(genes)} genes have a symbol, {other} of them another than here"
@@ -318,8 +362,10 @@ def _had(output: str) -> dict[str, dict[str, str]]:
     table = read_genes(output, None)
     if (table.index.name, *table.columns) != ("gene", *FIELDS):
         raise refuse(output, "is there already and is another table; name another file")
-    return {str(gene): dict(zip(FIELDS, row, strict=True))
-            for gene, row in zip(table.index, table.to_numpy(), strict=True)}  # fmt: skip
+    return {
+        str(gene): dict(zip(FIELDS, row, strict=True))
+        for gene, row in zip(table.index, table.to_numpy(), strict=True)
+    }
 
 
 def _asked(kinds: dict[str, tuple[str, str]], species: str) -> dict[str, dict[str, str]]:
@@ -340,23 +386,30 @@ def _answers(ids: list[str], scopes: list[str], species: str) -> dict[str, Any]:
         import biothings_client
         import httpx
     except ImportError:
-        raise refuse("genesig symbols", "needs the package biothings-client: pip install "
-                     "'genesig[symbols]'") from None  # fmt: skip
+        raise refuse(
+            "genesig symbols", "needs the package biothings-client: pip install 'genesig[symbols]'"
+        ) from None
     base = os.environ.get(VARIABLE, BASE)
     for name in ("biothings.client", "httpx"):  # they tell each request
         logging.getLogger(name).setLevel(logging.WARNING)
     client: Any = biothings_client.get_client("gene", url=base)
-    client.http_client, client.http_client_setup = httpx.Client(timeout=TIMEOUT), True  # else: none
+    # else: none
+    client.http_client = httpx.Client(timeout=TIMEOUT)
+    client.http_client_setup = True
     try:
-        hits = client.querymany(ids, scopes=scopes, fields=list(FIELDS.values()), species=species,
-                                verbose=False)  # fmt: skip
+        hits = client.querymany(
+            ids, scopes=scopes, fields=list(FIELDS.values()), species=species, verbose=False
+        )
         best: dict[str, Any] = {}
         for hit in hits:
             best.setdefault(str(hit["query"]), hit)
     except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise refuse(base, f"gave no answer that can be used ({said}); try again later, or make "
-                     "the gene table another way") from None  # fmt: skip
+        raise refuse(
+            base,
+            f"gave no answer that can be used ({said}); try again later, or make "
+            "the gene table another way",
+        ) from None
     return best
 
 

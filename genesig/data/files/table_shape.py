@@ -229,7 +229,8 @@ def long_columns(opening: Opening) -> tuple[str, str, str] | None:
 
     Two columns name each row together and neither does alone; few others have numbers.
     """
-    header, rows = opening.header, opening.rows
+    header = opening.header
+    rows = opening.rows
     if not 3 <= len(header) <= MAX_LONG_COLUMNS or len(rows) < FEWEST_LINES:
         return None
     numeric = [k for k in range(len(header)) if _is_numeric([row[k] for row in rows])]

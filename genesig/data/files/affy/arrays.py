@@ -78,7 +78,8 @@ def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, where: str) ->
     InvalidInput
         Listing every array that is not of the chip of the layout.
     """
-    rows, problems = [], []
+    rows = []
+    problems = []
     for path, cel in cels:
         if misfit := _misfit(path, cel, layout, where):
             problems.append(misfit)
@@ -94,14 +95,17 @@ def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, where: str) ->
 
 
 def _misfit(path: str, cel: Cel, layout: Layout, where: str) -> Problem | None:
-    size, needed = (cel.n_columns, cel.n_rows), (layout.n_columns, layout.n_rows)
+    size = (cel.n_columns, cel.n_rows)
+    needed = (layout.n_columns, layout.n_rows)
     names = layout.chips or (re.split(r"[\\/]", where)[-1],)
     fits = not cel.chip or any(is_layout_of(cel.chip, name) for name in names)
     if size == needed and fits:
         return None
-    what = (f"is an array of chip '{cel.chip or 'unknown'}' with {size[0]} × {size[1]} cells, but "
-            f"{where} is the layout of {listing(names)} with {needed[0]} × {needed[1]}; give the "
-            "layout of this chip")  # fmt: skip
+    what = (
+        f"is an array of chip '{cel.chip or 'unknown'}' with {size[0]} × {size[1]} cells, but "
+        f"{where} is the layout of {listing(names)} with {needed[0]} × {needed[1]}; give the "
+        "layout of this chip"
+    )
     return Problem(path, what)
 
 

@@ -20,13 +20,22 @@ COMPLEMENT = {"A": "T", "T": "A", "C": "G", "G": "C"}
 # Version of the binary form -> what it adds to each block and to each cell of version 1.
 VERSIONS = (1, 2, 3, 4)
 BLOCK: list[tuple[str, str]] = [
-    ("atoms", "<i4"), ("cells", "<i4"), ("per_atom", "u1"), ("direction", "u1"),
-    ("first", "<i4"), ("last", "<i4"), ("name", "S64"),
-]  # fmt: skip
+    ("atoms", "<i4"),
+    ("cells", "<i4"),
+    ("per_atom", "u1"),
+    ("direction", "u1"),
+    ("first", "<i4"),
+    ("last", "<i4"),
+    ("name", "S64"),
+]
 CELL: list[tuple[str, str]] = [
-    ("atom", "<i4"), ("x", "<u2"), ("y", "<u2"), ("index", "<i4"), ("probe", "S1"),
+    ("atom", "<i4"),
+    ("x", "<u2"),
+    ("y", "<u2"),
+    ("index", "<i4"),
+    ("probe", "S1"),
     ("target", "S1"),
-]  # fmt: skip
+]
 BLOCK_ADDED = {2: [("wobble", "<u2"), ("allele", "<u2")], 3: [("channel", "u1"), ("kind", "u1")]}
 CELL_ADDED = {2: [("length", "<u2"), ("grouping", "<u2")]}
 
@@ -82,12 +91,14 @@ def _parse_binary(cursor: Cursor) -> Layout:
     version = cursor.version("CDF", VERSIONS)
     chip = _chip(cursor) if version >= 4 else ""
     shape = cursor.number("H"), cursor.number("H")
-    units, controls = cursor.number("i"), cursor.number("i")
+    units = cursor.number("i")
+    controls = cursor.number("i")
     cursor.text()  # reference sequence, of resequencing chips
     names = [name.decode("latin-1") for name in cursor.array(np.dtype("S64"), units)]
     cursor.take(4 * controls)
     places = cursor.array(np.dtype("<i4"), units)
-    block, cell = _dtype(BLOCK, BLOCK_ADDED, version), _dtype(CELL, CELL_ADDED, version)
+    block = _dtype(BLOCK, BLOCK_ADDED, version)
+    cell = _dtype(CELL, CELL_ADDED, version)
     blocks = []
     for name, place in zip(names, places, strict=True):
         cursor.jump(int(place))
@@ -106,8 +117,9 @@ def _chip(cursor: Cursor) -> str:
 def _dtype(
     fields: list[tuple[str, str]], added: Mapping[int, list[tuple[str, str]]], version: int
 ) -> np.dtype[Any]:
-    return np.dtype([*fields, *(f for since, more in added.items() if since <= version
-                                for f in more)])  # fmt: skip
+    return np.dtype(
+        [*fields, *(f for since, more in added.items() if since <= version for f in more)]
+    )
 
 
 def _binary_unit(
@@ -136,13 +148,17 @@ def _parse_text(text: str, where: str) -> Layout:
     sections = re.split(r"^\[(Unit\d+_Block\d+)\]$", text, flags=re.MULTILINE)
     units = int(values["NumberOfUnits"])
     if len(sections) // 2 < units:
-        what = (f"announces {units} probe sets but ends after {len(sections) // 2}; copy or "
-                "download it again")  # fmt: skip
+        what = (
+            f"announces {units} probe sets but ends after {len(sections) // 2}; copy or "
+            "download it again"
+        )
         raise refuse(where, what)
-    blocks = [_text_block(*pair, where) for pair in zip(sections[1::2], sections[2::2],
-              strict=True)]  # fmt: skip
-    return _layout(values.get("Name", ""), (int(values["Cols"]), int(values["Rows"])), blocks,
-                   where)  # fmt: skip
+    blocks = [
+        _text_block(*pair, where) for pair in zip(sections[1::2], sections[2::2], strict=True)
+    ]
+    return _layout(
+        values.get("Name", ""), (int(values["Cols"]), int(values["Rows"])), blocks, where
+    )
 
 
 def _text_block(section: str, body: str, where: str) -> _Block:
@@ -150,7 +166,8 @@ def _text_block(section: str, body: str, where: str) -> _Block:
     values = dict(re.findall(r"^(Name|NumCells|CellHeader)=(.*)$", body, re.MULTILINE))
     lines = re.findall(r"^Cell\d+=(.*)$", body, re.MULTILINE)
     try:
-        name, header = values["Name"], values["CellHeader"].split("\t")
+        name = values["Name"]
+        header = values["CellHeader"].split("\t")
         wanted = [header.index(key) for key in ("X", "Y", "ATOM", "PBASE", "TBASE")]
         cells = [line.split("\t") for line in lines]
         columns = [np.array([cell[k] for cell in cells]) for k in wanted]
@@ -166,7 +183,8 @@ def _text_block(section: str, body: str, where: str) -> _Block:
 
 def _are_matches(probe: Array, target: Array) -> Array:
     """Tell where the probe's middle base is the complement of the target's."""
-    probe, target = np.char.upper(probe), np.char.upper(target)
+    probe = np.char.upper(probe)
+    target = np.char.upper(target)
     matches = np.zeros(len(probe), dtype=bool)
     for base, other in COMPLEMENT.items():
         matches |= (probe == base) & (target == other)

@@ -38,12 +38,15 @@ def read_header(cursor: Cursor) -> dict[str, str | int]:
 def read_intensities(cursor: Cursor) -> Array:
     """Read the table ``Intensity`` of the group at the cursor, as float64."""
     cursor.take(4)  # place of the next group
-    place, tables = cursor.number("I"), cursor.number("i")
+    place = cursor.number("I")
+    tables = cursor.number("i")
     for _ in range(tables):
         if place < cursor.at:  # or a damaged file could send us round for ever
             break
         cursor.jump(place)
-        data, place, name = cursor.number("I"), cursor.number("I"), cursor.wide_text()
+        data = cursor.number("I")
+        place = cursor.number("I")
+        name = cursor.wide_text()
         if name == "Intensity":
             return _one_column(cursor, data)
     raise cursor.refuse(
@@ -70,7 +73,9 @@ def _one_column(cursor: Cursor, data: int) -> Array:
 def _parameters(cursor: Cursor) -> dict[str, str | int]:
     values: dict[str, str | int] = {}
     for _ in range(cursor.number("i")):
-        name, raw, kind = cursor.wide_text(), cursor.take(cursor.number("i")), cursor.wide_text()
+        name = cursor.wide_text()
+        raw = cursor.take(cursor.number("i"))
+        kind = cursor.wide_text()
         if kind == "text/plain":
             values[name] = raw.decode("utf-16-be", errors="replace").rstrip("\0")
         elif "integer" in kind:
@@ -83,9 +88,13 @@ Binary = Mapping[bytes, tuple[Literal["<", ">"], Callable[[Cursor], T]]]
 
 
 def parse_form(
-    content: bytes, where: str, kind: str, text: Callable[[str, str], T], binary: Binary[T],
+    content: bytes,
+    where: str,
+    kind: str,
+    text: Callable[[str, str], T],
+    binary: Binary[T],
     others: str,
-) -> T:  # fmt: skip
+) -> T:
     """Parse a file that is text with the opening ``[kind]``, or binary.
 
     Parameters
@@ -112,8 +121,11 @@ def parse_form(
     for magic, (order, parse) in binary.items():
         if content.startswith(magic):
             return parse(Cursor(content, where, order))
-    raise refuse(where, f"is no {kind} file: it begins neither with [{kind}] nor as {others}; "
-                 "copy or download it again")  # fmt: skip
+    raise refuse(
+        where,
+        f"is no {kind} file: it begins neither with [{kind}] nor as {others}; "
+        "copy or download it again",
+    )
 
 
 BINARY = b"\x40\x00\x00\x00"
@@ -152,14 +164,18 @@ def parse_cel(content: bytes, where: str) -> Cel:
         The file is none of these, ends too early, or its cells are not those it announces.
         Masked cells and outliers are kept, as affy does.
     """
-    binary: Binary[Cel] = {BINARY: ("<", _parse_binary),
-                           COMMAND_CONSOLE: (">", _parse_command_console)}  # fmt: skip
+    binary: Binary[Cel] = {
+        BINARY: ("<", _parse_binary),
+        COMMAND_CONSOLE: (">", _parse_command_console),
+    }
     cel = parse_form(content, where, "CEL", _parse_text, binary, "version 4 or Command Console")
     wrong = np.flatnonzero(~(np.isfinite(cel.intensity) & (cel.intensity >= 0)))
     if len(wrong):
         y, x = divmod(int(wrong[0]), cel.n_columns)
-        what = (f"{len(wrong)} of {len(cel.intensity)} intensities are negative or no number, "
-                f"the first at x={x}, y={y}; the file is damaged, copy it again")  # fmt: skip
+        what = (
+            f"{len(wrong)} of {len(cel.intensity)} intensities are negative or no number, "
+            f"the first at x={x}, y={y}; the file is damaged, copy it again"
+        )
         raise refuse(where, what)
     return cel
 
@@ -218,8 +234,14 @@ def _text_cells(body: str, n_columns: int, n_rows: int, where: str) -> Array:
 
     lines = body.partition("CellHeader=")[2].partition("\n")[2]
     try:
-        cells = pd.read_csv(StringIO(lines), sep=r"\s+", header=None, names=list("xymsp"),
-                            dtype=np.float64, **exact())  # fmt: skip
+        cells = pd.read_csv(
+            StringIO(lines),
+            sep=r"\s+",
+            header=None,
+            names=list("xymsp"),
+            dtype=np.float64,
+            **exact(),
+        )
     except ValueError:  # pandas' ParserError and EmptyDataError among them
         what = "section [INTENSITY] holds something else than numbers; copy the file again"
         raise refuse(where, what) from None
@@ -228,8 +250,10 @@ def _text_cells(body: str, n_columns: int, n_rows: int, where: str) -> Array:
     place = (y * n_columns + x)[inside].astype(np.int64)
     n_cells = n_columns * n_rows
     if len(x) != n_cells or len(np.unique(place)) != n_cells:
-        what = (f"has {len(np.unique(place))} different cells where {n_columns} × {n_rows} = "
-                f"{n_cells} are announced; copy or download it again")  # fmt: skip
+        what = (
+            f"has {len(np.unique(place))} different cells where {n_columns} × {n_rows} = "
+            f"{n_cells} are announced; copy or download it again"
+        )
         raise refuse(where, what)
     intensity = np.empty(n_cells)
     intensity[place] = mean
@@ -238,8 +262,10 @@ def _text_cells(body: str, n_columns: int, n_rows: int, where: str) -> Array:
 
 def _check_size(n_columns: int, n_rows: int, n_cells: int, where: str) -> None:
     if min(n_columns, n_rows) < 1 or n_columns * n_rows != n_cells:
-        what = (f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is "
-                "damaged, copy or download it again")  # fmt: skip
+        what = (
+            f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is "
+            "damaged, copy or download it again"
+        )
         raise refuse(where, what)
 
 

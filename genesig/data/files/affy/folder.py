@@ -45,8 +45,9 @@ def matrix_of(
     files = arrays_in(folder) if files is None else files
     probes = read_arrays(files, layout_in(folder, list(files.values()), load), load)
     lines = tuple(range(1, len(probes.names) + 1))
-    return Matrix(probes.names, tuple(files), probes.X.T, {}, lines, line_word="probe",
-                  doubt=probes.left_out)  # fmt: skip
+    return Matrix(
+        probes.names, tuple(files), probes.X.T, {}, lines, line_word="probe", doubt=probes.left_out
+    )
 
 
 def read_arrays(files: Mapping[str, str | Path], layout: str | Path, load: Load) -> Probes:
@@ -80,8 +81,11 @@ def _layout(path: Path, load: Load) -> Layout:
         fitting = [p for p in beside if len(beside) == 1 or is_layout_of(chip, p.name)]
         if len(fitting) != 1:
             found = listing(p.name for p in beside) or "none"
-            raise refuse(path, f"needs one {suffix} file beside it and there is {found}; put that "
-                         f"of {chip}'s library files here and keep one")  # fmt: skip
+            raise refuse(
+                path,
+                f"needs one {suffix} file beside it and there is {found}; put that "
+                f"of {chip}'s library files here and keep one",
+            )
         paths += fitting
     pgf, clf, mps = ((load(each), str(each)) for each in paths)
     return parse_transcripts(pgf, clf, mps)
@@ -124,8 +128,10 @@ def layout_in(folder: str | Path, arrays: Sequence[Path], load: Load) -> Path:
         found = listing(path.name for path in fitting)
         raise refuse(folder, f"holds {len(fitting)} layouts of chip '{chip}': {found}; keep one")
     found = f"only {listing(path.name for path in layouts)}" if layouts else "no CDF file"
-    what = (f"holds {counted(len(arrays), 'array')} of chip '{chip}' but {found}; put {chip}.cdf "
-            f"here, or its {' '.join(LIBRARY)} files, from the chip's library files")  # fmt: skip
+    what = (
+        f"holds {counted(len(arrays), 'array')} of chip '{chip}' but {found}; put {chip}.cdf "
+        f"here, or its {' '.join(LIBRARY)} files, from the chip's library files"
+    )
     raise refuse(folder, what)
 
 

@@ -144,7 +144,10 @@ def _perfect_matches(
     name, kind = table.columns(0, ["probeset_id", "type"])
     probe, match = table.columns(2, ["probe_id", "type"])
     last = max(probe, match) + 1
-    sets, ids, found, others = array("q"), array("q"), set[int](), 0
+    sets = array("q")
+    ids = array("q")
+    found = set[int]()
+    others = 0
     clusters: Sequence[int] | None = None
     at = (0, "")
     try:
@@ -159,7 +162,8 @@ def _perfect_matches(
                     ids.extend([number] * len(clusters))
             elif not row.startswith("\t"):
                 cells = row.split("\t")
-                number, main = int(cells[name]), _has(cells[kind], "main")
+                number = int(cells[name])
+                main = _has(cells[kind], "main")
                 clusters = wanted.get(number, (0, []))[1] if main else []
                 others += number in wanted and not main
                 found.update({number} & wanted.keys())
@@ -170,8 +174,11 @@ def _perfect_matches(
             what = f"probe set {number} is not in {table.where}; take both files of one version"
             raise refuse(lists, what, place)
     if not ids:
-        raise refuse(table.where, f"has no perfect match of a probe set of type main in {lists}; "
-                     "take the library files of one version")  # fmt: skip
+        raise refuse(
+            table.where,
+            f"has no perfect match of a probe set of type main in {lists}; "
+            "take the library files of one version",
+        )
     return np.array(sets), np.array(ids), others
 
 
@@ -185,7 +192,8 @@ def _cells(table: _Table, ids: Array, of: str) -> tuple[tuple[int, int], Array]:
     columns, rows = (_number(table, key) for key in ("cols", "rows"))
     at = table.columns(0, ["probe_id", "x", "y"])
     listed = array("q")
-    line, row = 0, ""
+    line = 0
+    row = ""
     try:
         for line, row in table.rows:
             cells = row.split("\t")

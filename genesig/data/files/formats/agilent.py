@@ -18,7 +18,9 @@ from genesig.words import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-TWO_COLOURS, ONE_COLOUR, LOESS = "LogRatio", "gProcessedSignal", "loess"
+TWO_COLOURS = "LogRatio"
+ONE_COLOUR = "gProcessedSignal"
+LOESS = "loess"
 AS_LIMMA: dict[str, Any] = {"span": 0.3, "iterations": 4}
 ABOUT_GENES = ("GeneName", "SystematicName", "Description")
 AGAIN = "copy it again from the scanner's computer"
@@ -39,12 +41,19 @@ def features(text: str, where: str) -> pd.DataFrame:
     if start is None:
         raise refuse(where, f"has no line FEATURES, so no spots: it is cut off; {AGAIN}")
     names = [name.strip() for name in lines[start].split("\t")]
-    cells = {k + 1: lines[k].split("\t") for k in range(start + 1, len(lines))
-             if lines[k].startswith("DATA")}  # fmt: skip
+    cells = {
+        k + 1: lines[k].split("\t")
+        for k in range(start + 1, len(lines))
+        if lines[k].startswith("DATA")
+    }
     for line, row in cells.items():
         if len(row) != len(names):
-            raise refuse(where, f"{counted(len(row), 'field')} where the spots have {len(names)}; "
-                         f"the file is cut off, {AGAIN}", line)  # fmt: skip
+            raise refuse(
+                where,
+                f"{counted(len(row), 'field')} where the spots have {len(names)}; "
+                f"the file is cut off, {AGAIN}",
+                line,
+            )
     if not cells:
         raise refuse(where, f"has no spots (lines DATA) below FEATURES: it is cut off; {AGAIN}")
     kept = [k for k, name in enumerate(names) if name and k]
@@ -90,8 +99,11 @@ def _probes(spots: pd.DataFrame, where: str) -> pd.DataFrame:
     _need(spots, ["ProbeName", "ControlType"], where)
     kept = spots[spots["ControlType"] == "0"]
     if kept.empty:
-        raise refuse(where, "every spot is a control (ControlType is never 0); is the array's "
-                     "design file missing? Run Feature Extraction again with it")  # fmt: skip
+        raise refuse(
+            where,
+            "every spot is a control (ControlType is never 0); is the array's "
+            "design file missing? Run Feature Extraction again with it",
+        )
     return kept
 
 
@@ -108,8 +120,11 @@ def _need(spots: pd.DataFrame, columns: Sequence[str], where: str) -> None:
     for name in columns:
         if name not in spots:
             near = did_you_mean(name, spots.columns)
-            raise refuse(where, f"the spots have no column {name}{near}; export it by Feature "
-                         "Extraction, or choose another one by data.part")  # fmt: skip
+            raise refuse(
+                where,
+                f"the spots have no column {name}{near}; export it by Feature "
+                "Extraction, or choose another one by data.part",
+            )
 
 
 def _median(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
@@ -118,6 +133,10 @@ def _median(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
 
 
 AGILENT = Format(
-    "an Agilent Feature Extraction file", matrix, None, genes, parts="column",
+    "an Agilent Feature Extraction file",
+    matrix,
+    None,
+    genes,
+    parts="column",
     opening=r"TYPE\t[^\n]*\nFEPARAMS\t",
-)  # fmt: skip
+)

@@ -41,8 +41,11 @@ def join(arrays: Sequence[tuple[str, Matrix]], where: str) -> Matrix:
         odd = [gene for gene in each.rows if gene not in place]
         if odd or len(each.rows) != len(place):
             far = counted(abs(len(each.rows) - len(place)) or len(odd), "probe")
-            raise refuse(other, f"is an array of another design than {name}: {far} differ; keep "
-                         "arrays of one design in a folder")  # fmt: skip
+            raise refuse(
+                other,
+                f"is an array of another design than {name}: {far} differ; keep "
+                "arrays of one design in a folder",
+            )
         start = sum(block.shape[1] for block in cells)
         rows = [place[gene] for gene in each.rows]
         block = np.empty_like(each.cells)

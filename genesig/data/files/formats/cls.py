@@ -33,45 +33,72 @@ def samples(text: str, where: str, names: Sequence[str]) -> pd.DataFrame:
 
     lines = [line.split() for line in text.strip().split("\n")]
     if lines[0][:1] == ["#numeric"]:
-        raise refuse(where, "holds numbers and not classes (#numeric); write them into a sample "
-                     "table", line=1)  # fmt: skip
+        raise refuse(
+            where,
+            "holds numbers and not classes (#numeric); write them into a sample table",
+            line=1,
+        )
     if len(lines) != 3 or len(lines[0]) < 2 or not all(map(str.isdigit, lines[0])):
-        raise refuse(where, "needs three lines: '48 2 1', '# ALL AML', and the class of each "
-                     "sample")  # fmt: skip
+        raise refuse(
+            where, "needs three lines: '48 2 1', '# ALL AML', and the class of each sample"
+        )
     classes = [word for word in (lines[1][0].removeprefix("#"), *lines[1][1:]) if word]
     _check_counts(where, lines, classes, names)
     table = pd.DataFrame(
         {COLUMN: _classes(lines[2], classes, where)},
-        index=pd.Index(list(names), name="sample", dtype=object), dtype=object,
-    )  # fmt: skip
+        index=pd.Index(list(names), name="sample", dtype=object),
+        dtype=object,
+    )
     table.attrs["lines"] = [3] * len(table)
     return table
 
 
-def _check_counts(where: str, lines: list[list[str]], classes: list[str],
-                  names: Sequence[str]) -> None:  # fmt: skip
-    n_samples, n_classes, labels = int(lines[0][0]), int(lines[0][1]), lines[2]
+def _check_counts(
+    where: str, lines: list[list[str]], classes: list[str], names: Sequence[str]
+) -> None:
+    n_samples = int(lines[0][0])
+    n_classes = int(lines[0][1])
+    labels = lines[2]
     if len(classes) != n_classes:
-        raise refuse(where, f"names {len(classes)} classes where line 1 says {n_classes}; "
-                     "a class name holds no blank", line=2)  # fmt: skip
+        raise refuse(
+            where,
+            f"names {len(classes)} classes where line 1 says {n_classes}; "
+            "a class name holds no blank",
+            line=2,
+        )
     if len(labels) != n_samples:
-        raise refuse(where, f"has {counted(len(labels), 'label')} where line 1 says {n_samples}; "
-                     "give each sample one", line=3)  # fmt: skip
+        raise refuse(
+            where,
+            f"has {counted(len(labels), 'label')} where line 1 says {n_samples}; "
+            "give each sample one",
+            line=3,
+        )
     if len(labels) != len(names):
-        raise refuse(where, f"has {counted(len(labels), 'label')} for the "
-                     f"{counted(len(names), 'sample')} of the matrix; do the two files belong "
-                     "together?", line=3)  # fmt: skip
+        raise refuse(
+            where,
+            f"has {counted(len(labels), 'label')} for the "
+            f"{counted(len(names), 'sample')} of the matrix; do the two files belong "
+            "together?",
+            line=3,
+        )
 
 
 def _classes(labels: list[str], classes: list[str], where: str) -> list[str]:
     found = list(dict.fromkeys(labels))
     if len(found) != len(classes):
-        raise refuse(where, f"has {counted(len(found), 'different label')} where line 2 names "
-                     f"{len(classes)}; give each class a sample, or take it out there",
-                     line=3)  # fmt: skip
+        raise refuse(
+            where,
+            f"has {counted(len(found), 'different label')} where line 2 names "
+            f"{len(classes)}; give each class a sample, or take it out there",
+            line=3,
+        )
     numbered = [str(number) for number in range(len(classes))]
     if found not in (classes, numbered) and set(found) <= {*classes, *numbered}:
-        raise refuse(where, f"begins with '{found[0]}', which programs read as different classes; "
-                     "put the class names of line 2 in the order of their first sample, and those "
-                     "names here", line=3)  # fmt: skip
+        raise refuse(
+            where,
+            f"begins with '{found[0]}', which programs read as different classes; "
+            "put the class names of line 2 in the order of their first sample, and those "
+            "names here",
+            line=3,
+        )
     return [dict(zip(found, classes, strict=True))[label] for label in labels]

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Rows = list[list[str]]
 TEXT = ".tsv"
-ZIP, OLD = b"PK", bytes.fromhex("d0cf11e0")
+ZIP = b"PK"
+OLD = bytes.fromhex("d0cf11e0")
 """What workbooks begin with, today's and those before."""
 MOST_NUMBERS = 0.9
 """A sheet of which so many cells are numbers is a matrix, and no sample table."""
@@ -102,7 +103,8 @@ def _as_seen(sheet: Sheet, where: str) -> Sheet:
 
 def _doubts(sheet: Sheet) -> Iterator[str]:
     """Yield what is to be warned of: merged cells that were filled, rows and columns hidden."""
-    marks, rows = sheet.marks, sheet.rows
+    marks = sheet.marks
+    rows = sheet.rows
     down = [range_ for range_ in marks.merged if range_[2] > range_[0] and range_[0] < len(rows)]
     if down:
         yield f"{counted(len(down), 'merged range')} of cells: each cell got the value of the first"
@@ -110,8 +112,10 @@ def _doubts(sheet: Sheet) -> Iterator[str]:
     if filled:
         lines = f"line {filled[0] + 1}" if len(filled) == 1 else f"lines {filled[0] + 1} to "
         lines += "" if len(filled) == 1 else str(filled[-1] + 1)
-        yield (f"{counted(len(filled), 'row')} hidden in the workbook ({lines}), read as all "
-               "others; delete them there if they are to be left out")  # fmt: skip
+        yield (
+            f"{counted(len(filled), 'row')} hidden in the workbook ({lines}), read as all "
+            "others; delete them there if they are to be left out"
+        )
     columns = [k for k in marks.hidden_columns if any(k < len(row) and row[k] for row in rows)]
     if columns:
         yield f"{counted(len(columns), 'column')} hidden in the workbook, read as all others"
@@ -134,24 +138,33 @@ def _sheets(content: bytes, where: str) -> dict[str, Sheet]:
         check_size(where, size, len(content))
         book = openpyxl.load_workbook(BytesIO(content), read_only=True, data_only=True)
         marks = marks_of_sheets(content)
-        sheets = {sheet.title: Sheet([list(map(_cell, row)) for row in
-                                      sheet.iter_rows(values_only=True)],
-                                     marks.get(sheet.title, Marks()))
-                  for sheet in book.worksheets}  # fmt: skip
+        sheets = {
+            sheet.title: Sheet(
+                [list(map(_cell, row)) for row in sheet.iter_rows(values_only=True)],
+                marks.get(sheet.title, Marks()),
+            )
+            for sheet in book.worksheets
+        }
     except (InvalidInput, MemoryError):
         raise
     except Exception as error:  # of zip, XML or openpyxl: a damaged workbook makes them raise any
         text = f"is no Excel workbook, or damaged ({' '.join(str(error).split())[:80]})"
         raise refuse(where, f"{text}; save it again, or its sheet as tab-separated text") from None
-    return {title: sheet for title, sheet in sheets.items()
-            if any(map(any, sheet.rows)) or sheet.marks.formulas}  # fmt: skip
+    return {
+        title: sheet
+        for title, sheet in sheets.items()
+        if any(map(any, sheet.rows)) or sheet.marks.formulas
+    }
 
 
 def _choice(sheets: dict[str, Sheet], part: str | None, where: str) -> str:
     """Return the title of the sheet that `part` names, or of the one there is."""
     if part is not None and part not in sheets:
-        raise refuse(where, f"has no sheet '{part}' with cells{did_you_mean(part, sheets)}; name "
-                     "another file or sheet")  # fmt: skip
+        raise refuse(
+            where,
+            f"has no sheet '{part}' with cells{did_you_mean(part, sheets)}; name "
+            "another file or sheet",
+        )
     if not sheets:
         raise refuse(where, "every sheet is empty; name another file or sheet")
     if part is None and len(sheets) > 1:
@@ -182,5 +195,13 @@ def _cell(value: Any) -> str:
     return " ".join(str(value).split())
 
 
-EXCEL = Format("an Excel workbook", matrix, samples, genes, (".xlsx",), parts="sheet", binary=True,
-               either_way=True)  # fmt: skip
+EXCEL = Format(
+    "an Excel workbook",
+    matrix,
+    samples,
+    genes,
+    (".xlsx",),
+    parts="sheet",
+    binary=True,
+    either_way=True,
+)

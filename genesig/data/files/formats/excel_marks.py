@@ -104,7 +104,8 @@ def _corners(reference: str) -> tuple[int, int, int, int] | None:
     cells = [CELL.fullmatch(part.replace("$", "")) for part in reference.split(":")]
     if len(cells) != 2 or cells[0] is None or cells[1] is None:
         return None
-    start, end = cells[0], cells[1]
+    start = cells[0]
+    end = cells[1]
     return int(start[2]) - 1, _column(start[1]), int(end[2]) - 1, _column(end[1])
 
 

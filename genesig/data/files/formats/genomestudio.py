@@ -34,8 +34,11 @@ def matrix(text: str, where: str, part: str | None) -> Matrix:
     names = [str(table.index.name), *table.columns]
     samples = {name: found for name in names if (found := _sample(name, wanted))}
     if not samples:
-        raise refuse(where, f"no column is called '<sample>.{wanted}' (columns: "
-                     f"{listing(names, 6)}); {AGAIN}", start)  # fmt: skip
+        raise refuse(
+            where,
+            f"no column is called '<sample>.{wanted}' (columns: {listing(names, 6)}); {AGAIN}",
+            start,
+        )
     chosen = table.reset_index()[[_id(names, where, start), *samples]]
     rows = ["\t".join(row) for row in chosen.itertuples(index=False, name=None)]
     plain = "\n".join(["\t".join(["probe", *samples.values()]), *rows])
@@ -48,8 +51,11 @@ def genes(text: str, where: str, part: str | None) -> pd.DataFrame:
     start, suffix, lines = _profile(text, where)
     table = parse_table("\n".join(lines), suffix, where)
     names = [str(table.index.name), *table.columns]
-    about = [name for name in names if not re.search(r"signal|detection|\.|stderr|nbeads|stdev",
-                                                     name, re.IGNORECASE)]  # fmt: skip
+    about = [
+        name
+        for name in names
+        if not re.search(r"signal|detection|\.|stderr|nbeads|stdev", name, re.IGNORECASE)
+    ]
     found = table.reset_index()[about].set_index(_id(names, where, start))
     if "SYMBOL" in found:  # data.symbol: null takes the first column
         found.insert(0, "SYMBOL", found.pop("SYMBOL"))
@@ -86,6 +92,10 @@ def _id(names: Sequence[str], where: str, line: int) -> str:
 
 
 GENOMESTUDIO = Format(
-    "an Illumina GenomeStudio file", matrix, None, genes, parts="column",
+    "an Illumina GenomeStudio file",
+    matrix,
+    None,
+    genes,
+    parts="column",
     opening=r"\[Header\]|Illumina Inc\.|[^\n]*AVG_Signal",
-)  # fmt: skip
+)

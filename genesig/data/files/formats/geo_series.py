@@ -70,8 +70,10 @@ def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> li
         alike = _letters(often) == _letters(other) or misspelt(often, other)
         if alike and columns[True, often].keys().isdisjoint(columns[True, other]):
             columns[True, often] |= columns.pop((True, other))
-            sentences.append(f"the characteristics '{often}' and '{other}' are one column, "
-                             f"'{often}': no sample has both")  # fmt: skip
+            sentences.append(
+                f"the characteristics '{often}' and '{other}' are one column, "
+                f"'{often}': no sample has both"
+            )
     return sentences
 
 
@@ -95,7 +97,8 @@ def _column(name: str) -> str:
     return name.replace("/", "_")
 
 
-BEGIN, END = "!series_matrix_table_begin", "!series_matrix_table_end"
+BEGIN = "!series_matrix_table_begin"
+END = "!series_matrix_table_end"
 SERIES_FILE = re.compile(r"(GSE\d+)(-GPL\d+)?_series_matrix\.txt(\.gz)?", re.IGNORECASE)
 """Name of a file as GEO writes it: accession and platform."""
 AGAIN = "download the file again"
@@ -111,11 +114,15 @@ def matrix(text: str, where: str, part: str | None) -> Matrix:
     """
     lines = text.split("\n")
     begin, end = _table(lines, where)
-    platforms = sorted({cell for _, cells in tagged_cells(lines[:begin], "!sample_platform_id")
-                        for cell in cells})  # fmt: skip
+    platforms = sorted(
+        {cell for _, cells in tagged_cells(lines[:begin], "!sample_platform_id") for cell in cells}
+    )
     if len(platforms) > 1:
-        raise refuse(where, f"holds samples of {len(platforms)} platforms: {listing(platforms)}; "
-                     "their probes differ, use one file for each platform")  # fmt: skip
+        raise refuse(
+            where,
+            f"holds samples of {len(platforms)} platforms: {listing(platforms)}; "
+            "their probes differ, use one file for each platform",
+        )
     if not any(line.strip() for line in lines[begin + 2 : end]):
         raise refuse(where, _no_values(lines[:begin], where), begin + 1)
     # Only names are quoted, and a probe's or a sample's name holds no quotation mark.
@@ -139,8 +146,12 @@ def samples(text: str, where: str, part: str | None) -> pd.DataFrame:
         if not tag.startswith("!sample_") or tag == "!sample_geo_accession":
             continue
         if len(cells) != len(names):
-            raise refuse(where, f"{tag} has {counted(len(cells), 'value')} for "
-                         f"{counted(len(names), 'sample')}; {AGAIN}", number)  # fmt: skip
+            raise refuse(
+                where,
+                f"{tag} has {counted(len(cells), 'value')} for "
+                f"{counted(len(names), 'sample')}; {AGAIN}",
+                number,
+            )
         for name, cell in zip(names, cells, strict=True):
             tags[name].append((tag.removeprefix("!sample_"), cell))
     return sample_table(tags, named[0][0])
@@ -151,11 +162,18 @@ def _table(lines: list[str], where: str) -> tuple[int, int]:
     begins = [k for k, line in enumerate(lines) if line.strip().lower() == BEGIN]
     ends = [k for k, line in enumerate(lines) if line.strip().lower() == END]
     if not begins:
-        raise refuse(where, f"has no line {BEGIN}: it is cut off before the table, or is not a "
-                     f"series matrix; {AGAIN}")  # fmt: skip
+        raise refuse(
+            where,
+            f"has no line {BEGIN}: it is cut off before the table, or is not a "
+            f"series matrix; {AGAIN}",
+        )
     if len(begins) > 1:
-        raise refuse(where, "holds two series matrix tables, as if files had been joined; use one "
-                     "file for each platform", begins[1] + 1)  # fmt: skip
+        raise refuse(
+            where,
+            "holds two series matrix tables, as if files had been joined; use one "
+            "file for each platform",
+            begins[1] + 1,
+        )
     if not ends or ends[0] < begins[0]:
         raise refuse(where, f"has no line {END}: the table is cut off; {AGAIN}", len(lines))
     return begins[0], ends[0]
@@ -167,8 +185,10 @@ def _no_values(head: Sequence[str], file_name: str) -> str:
     series = SERIES_FILE.fullmatch(path.name)
     command = f"genesig fetch {series[1]}{series[2] or ''} -d {path.parent}" if series else ""
     by_ncbi = f"{command} takes NCBI's counts if there are any; else " if series else ""
-    return (f"the table is empty, as in most series of RNA-seq; {by_ncbi}download a supplementary "
-            f"file{supplementary_files(head)} and name it as 'expression'")  # fmt: skip
+    return (
+        f"the table is empty, as in most series of RNA-seq; {by_ncbi}download a supplementary "
+        f"file{supplementary_files(head)} and name it as 'expression'"
+    )
 
 
 def supplementary_files(head: Sequence[str]) -> str:

@@ -57,8 +57,9 @@ def _is_raw(data: Any, part: str | None) -> bool:
 
 def _load(content: bytes, where: str) -> Any:
     if not content.startswith(HDF5):
-        raise refuse(where, "is no HDF5 file, whatever its ending says; write it again by "
-                     "AnnData.write_h5ad")  # fmt: skip
+        raise refuse(
+            where, "is no HDF5 file, whatever its ending says; write it again by AnnData.write_h5ad"
+        )
     return read_annotated(BytesIO(content), where)
 
 

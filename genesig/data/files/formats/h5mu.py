@@ -68,8 +68,9 @@ def genes(content: bytes, where: str, part: str | None) -> pd.DataFrame:
     import pandas as pd
 
     parts, _ = _load(content, where, part)
-    tables = [text_table(data.var, "gene").assign(**{MODALITY: name})
-              for name, data in parts.items()]  # fmt: skip
+    tables = [
+        text_table(data.var, "gene").assign(**{MODALITY: name}) for name, data in parts.items()
+    ]
     table = pd.concat(tables).fillna("")
     table.index = pd.Index(_gene_names(parts), name="gene", dtype=object)
     table.attrs["lines"] = list(range(1, len(table) + 1))
@@ -81,8 +82,9 @@ def _load(content: bytes, where: str, part: str | None) -> tuple[Parts, pd.DataF
     from anndata.io import read_elem
 
     if not content.startswith((HDF5, OWN)):
-        raise refuse(where, "is no HDF5 file, whatever its ending says; write it again by "
-                     "MuData.write_h5mu")  # fmt: skip
+        raise refuse(
+            where, "is no HDF5 file, whatever its ending says; write it again by MuData.write_h5mu"
+        )
     with checked_file(BytesIO(content), where) as file:
         if "mod" not in file or not len(file["mod"]) or "obs" not in file:
             raise refuse(where, "has no modalities; write it by MuData.write_h5mu")

@@ -27,7 +27,11 @@ VALUES: dict[str, Callable[[Array, Array], Array]] = {
 }
 """From the methylated and the unmethylated signal: the usual offsets of GenomeStudio and minfi."""
 COLOURS = ("Grn", "Red")
-COUNT, IDS, MEANS, SLIDE, PLACE = 1000, 102, 104, 402, 404
+COUNT = 1000
+IDS = 102
+MEANS = 104
+SLIDE = 402
+PLACE = 404
 FIELD = np.dtype([("code", "<u2"), ("place", "<i8")])
 NEEDED = ("AddressA_ID", "AddressB_ID", "Infinium_Design_Type", "Color_Channel")
 LARGEST = 2**31 - 1
@@ -77,11 +81,14 @@ def parse_idat(content: bytes, where: str) -> Idat:
     if not content.startswith(b"IDAT"):
         raise cursor.refuse(f"is no IDAT file: it does not begin with IDAT; {AGAIN}")
     cursor.take(4)
-    version, _ = cursor.number("i"), cursor.number("i")
+    version = cursor.number("i")
+    _ = cursor.number("i")
     if version != 3:
         what = f"is an IDAT file of version {version}, and version 3 is read: those of expression "
-        raise cursor.refuse(f"{what}arrays are encrypted; export their Sample Probe Profile, with "
-                            "AVG_Signal, by GenomeStudio")  # fmt: skip
+        raise cursor.refuse(
+            f"{what}arrays are encrypted; export their Sample Probe Profile, with "
+            "AVG_Signal, by GenomeStudio"
+        )
     fields = dict(cursor.array(FIELD, cursor.number("i")).tolist())
     if {COUNT, IDS, MEANS} - fields.keys():
         raise cursor.refuse(f"lacks the number of its beads, their addresses or means; {AGAIN}")
@@ -102,9 +109,11 @@ def parse_idat(content: bytes, where: str) -> Idat:
 def _text(cursor: Cursor, place: int) -> str:
     """Read a text behind its length, of which each byte has seven bits, the lowest first."""
     cursor.jump(place)
-    length, shift = 0, 0
+    length = 0
+    shift = 0
     while (byte := cursor.number("B")) & 128 and shift < 28:
-        length, shift = length | (byte & 127) << shift, shift + 7
+        length = length | (byte & 127) << shift
+        shift = shift + 7
     return cursor.take(length | byte << shift).decode("latin-1")
 
 
@@ -134,8 +143,11 @@ def matrix_of(folder: Path, load: Load, files: Files | None, part: str | None) -
     value = part or "beta"
     if value not in VALUES:
         near = did_you_mean(value, VALUES)
-        raise refuse(folder, f"data.part '{value}' is no value of methylation{near}; choose one of "
-                     f"{', '.join(VALUES)}")  # fmt: skip
+        raise refuse(
+            folder,
+            f"data.part '{value}' is no value of methylation{near}; choose one of "
+            f"{', '.join(VALUES)}",
+        )
     pairs = _pairs(folder, files)
     manifest = _manifest_in(folder, load, len(pairs))
     cells = np.empty((len(manifest.names), len(pairs)))
@@ -144,16 +156,27 @@ def matrix_of(folder: Path, load: Load, files: Files | None, part: str | None) -
         cells[:, column] = VALUES[value](*signals)
     whole: Array = ~np.isnan(cells.sum(axis=1))
     if 2 * whole.sum() < len(whole):
-        raise refuse(manifest.where, f"names {len(whole)} probes, of which the arrays have "
-                     f"{whole.sum()}; put the manifest of their chip here")  # fmt: skip
+        raise refuse(
+            manifest.where,
+            f"names {len(whole)} probes, of which the arrays have "
+            f"{whole.sum()}; put the manifest of their chip here",
+        )
     measured = np.array([not name.startswith("rs") for name in manifest.names])
     kept = np.flatnonzero(whole & measured)
-    lacking, other = int((~whole).sum()), int((whole & ~measured).sum())
+    lacking = int((~whole).sum())
+    other = int((whole & ~measured).sum())
     said = [f"{counted(lacking, 'probe')} of the manifest not on every array"] if lacking else []
     said += [f"{counted(other, 'probe')} of genotypes (rs…)"] if other else []
-    names, lines = tuple(manifest.names[k] for k in kept), manifest.numbers[kept, 0].tolist()
-    return Matrix(names, tuple(pairs), cells[kept], {}, tuple(lines),
-                  doubt=f"{', '.join(said)}: left out" if said else "")  # fmt: skip
+    names = tuple(manifest.names[k] for k in kept)
+    lines = manifest.numbers[kept, 0].tolist()
+    return Matrix(
+        names,
+        tuple(pairs),
+        cells[kept],
+        {},
+        tuple(lines),
+        doubt=f"{', '.join(said)}: left out" if said else "",
+    )
 
 
 def _pairs(folder: Path, files: Files | None) -> dict[str, tuple[Path, Path]]:
@@ -165,13 +188,19 @@ def _pairs(folder: Path, files: Files | None) -> dict[str, tuple[Path, Path]]:
     for name, path in files.items():
         found = re.fullmatch(r"(.+_)(Grn|Red)(\.idat(?:\.gz)?)", path.name, re.IGNORECASE)
         if found is None:
-            raise refuse(path, "is not named by its colour; name the files of an array "
-                         "NAME_Grn.idat and NAME_Red.idat")  # fmt: skip
+            raise refuse(
+                path,
+                "is not named by its colour; name the files of an array "
+                "NAME_Grn.idat and NAME_Red.idat",
+            )
         both = [path.with_name(f"{found[1]}{colour}{found[3]}") for colour in COLOURS]
         for other in both:
             if path.exists() and not other.exists():
-                raise refuse(other, f"is not there, and {path.name} is one colour of its array; "
-                             "put both files into the folder")  # fmt: skip
+                raise refuse(
+                    other,
+                    f"is not there, and {path.name} is one colour of its array; "
+                    "put both files into the folder",
+                )
         pairs[name] = (both[0], both[1])
     return pairs
 
@@ -181,8 +210,11 @@ def _signals(green: Path, red: Path, load: Load, numbers: Array) -> tuple[Array,
     arrays = [parse_idat(load(path), str(path)) for path in (green, red)]
     if arrays[0].name != arrays[1].name or not np.array_equal(arrays[0].ids, arrays[1].ids):
         one, other = (" ".join(each.name) or "unnamed" for each in arrays)
-        raise refuse(green, f"is not the other colour of {red.name}: they are of the arrays "
-                     f"'{one}' and '{other}'; {AGAIN}, and keep the files' names")  # fmt: skip
+        raise refuse(
+            green,
+            f"is not the other colour of {red.name}: they are of the arrays "
+            f"'{one}' and '{other}'; {AGAIN}, and keep the files' names",
+        )
     ids = arrays[0].ids
     _, first, second, colour = numbers.T
     light = np.array([each.means for each in arrays], dtype=np.float64)
@@ -201,15 +233,19 @@ def _manifest_in(folder: Path, load: Load, n_arrays: int) -> _Manifest:
     if len(found) == 1:
         return found[0]
     if found:
-        raise refuse(folder, f"holds {len(found)} manifests: {listing(m.where for m in found)}; "
-                     "keep that of the arrays' chip")  # fmt: skip
+        raise refuse(
+            folder,
+            f"holds {len(found)} manifests: {listing(m.where for m in found)}; "
+            "keep that of the arrays' chip",
+        )
     what = f"holds {counted(n_arrays, 'array')} of methylation but no manifest of their chip; put "
     raise refuse(folder, f"{what}the CSV file with {NEEDED[0]} that Illumina has for it here")
 
 
 def _manifest(content: bytes, where: str) -> _Manifest | None:
     rows = csv.reader(lines_of(as_text(content, where, old=True)))
-    names, numbers = list[str](), list[tuple[int, ...]]()
+    names = list[str]()
+    numbers = list[tuple[int, ...]]()
     try:
         head = next((row for row in rows if NEEDED[0] in row), None)
         if head is None:
@@ -222,8 +258,12 @@ def _manifest(content: bytes, where: str) -> _Manifest | None:
                 names.append(row[at[0]].strip())
                 numbers.append((rows.line_num, *_addresses(*(row[k].strip() for k in at[1:]))))
     except (IndexError, ValueError, csv.Error):
-        raise refuse(where, "the row is cut off, or its addresses do not fit its design type (I or "
-                     f"II) and colour (Grn or Red); {AGAIN}", rows.line_num) from None  # fmt: skip
+        raise refuse(
+            where,
+            "the row is cut off, or its addresses do not fit its design type (I or "
+            f"II) and colour (Grn or Red); {AGAIN}",
+            rows.line_num,
+        ) from None
     if len(set(names)) < len(names) or not all(names):
         raise refuse(where, f"names a probe twice, or not at all; {AGAIN}")
     return _Manifest(where, tuple(names), np.array(numbers, dtype=np.int64).reshape(-1, 4))
@@ -254,11 +294,18 @@ def _addresses(first: str, second: str, design: str, colour: str) -> tuple[int, 
 
 
 def _one_colour(content: bytes, where: str, part: str | None) -> NoReturn:
-    raise refuse(where, "is one colour of one array; name the folder that holds both files of each "
-                 "array and the manifest of their chip")  # fmt: skip
+    raise refuse(
+        where,
+        "is one colour of one array; name the folder that holds both files of each "
+        "array and the manifest of their chip",
+    )
 
 
 IDAT = Format(
-    "one colour of an Illumina array", _one_colour, suffixes=(".idat",), parts="value",
-    binary=True, folder=matrix_of,
-)  # fmt: skip
+    "one colour of an Illumina array",
+    _one_colour,
+    suffixes=(".idat",),
+    parts="value",
+    binary=True,
+    folder=matrix_of,
+)

@@ -62,8 +62,11 @@ def objects(content: bytes, where: str) -> Any:
     try:
         rdata = import_module("rdata")
     except ImportError:
-        raise refuse(where, "R's files are read by the package rdata, which is not installed: pip "
-                     "install 'genesig[r]'") from None  # fmt: skip
+        raise refuse(
+            where,
+            "R's files are read by the package rdata, which is not installed: pip "
+            "install 'genesig[r]'",
+        ) from None
     plain = unpacked(content, where)
     if plain.startswith(tuple(PACKED)):
         raise refuse(where, f"is packed three times over; unpack it, or save it again, {SAVE}")
@@ -87,9 +90,12 @@ def objects(content: bytes, where: str) -> Any:
 def _unreadable(error: Exception, where: str) -> InvalidInput:
     why = " ".join(str(error).split())[:120] or type(error).__name__
     if "RObjectType" in why:
-        return refuse(where, f"holds R objects that cannot be read outside R ({why}); save the "
-                      "values alone, in R: saveRDS(exprs(x), 'expression.rds') or "
-                      "saveRDS(as.matrix(x), 'expression.rds')")  # fmt: skip
+        return refuse(
+            where,
+            f"holds R objects that cannot be read outside R ({why}); save the "
+            "values alone, in R: saveRDS(exprs(x), 'expression.rds') or "
+            "saveRDS(as.matrix(x), 'expression.rds')",
+        )
     return refuse(
         where, f"cannot be read as R data ({why}); is it truncated? Save it again, {SAVE}"
     )
@@ -106,8 +112,9 @@ def _sequences(known: Any) -> dict[bytes, Any]:
 
         return sequence
 
-    return {**known} | {name: bounded(known[name]) for name in (b"compact_intseq",
-                                                                b"compact_realseq")}  # fmt: skip
+    return {**known} | {
+        name: bounded(known[name]) for name in (b"compact_intseq", b"compact_realseq")
+    }
 
 
 def _prune(root: Any) -> None:
@@ -120,8 +127,9 @@ def _prune(root: Any) -> None:
             slots = list(_slots(node))
             names = {name for name, _ in slots}
             of_data = {"assays", "colData"} <= names
-            keep = [cell for name, cell in slots
-                    if (name in READ if of_data else name not in UNREAD)]  # fmt: skip
+            keep = [
+                cell for name, cell in slots if (name in READ if of_data else name not in UNREAD)
+            ]
             _chain(node, keep)
             left += [cell.value[0] for cell in keep]
         elif kind in ("LIST", "VEC"):
@@ -186,8 +194,10 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
     if _class(value) == "ExpressionSet":
         assays = _mapping(value.assayData)
         if (name := part or "exprs") not in assays:
-            raise refuse(where, f"the ExpressionSet has no {name}, but {listing(assays)}; choose "
-                         "by data.part")  # fmt: skip
+            raise refuse(
+                where,
+                f"the ExpressionSet has no {name}, but {listing(assays)}; choose by data.part",
+            )
         value = assays[name]
     found = _frame(value, where) if _is_frame(value) else _named(value, where)
     return replace(found, has_counts=_is_beside_library_sizes(beside))
@@ -219,8 +229,7 @@ def genes(content: bytes, where: str, part: str | None) -> pd.DataFrame:
     return _table(value if found is None else found, "featureData", "gene", where)
 
 
-def _object(content: bytes, where: str,
-            part: str | None) -> tuple[Any, dict[str, Any], str | None]:  # fmt: skip
+def _object(content: bytes, where: str, part: str | None) -> tuple[Any, dict[str, Any], str | None]:
     """Return the one object of a file or of a list in it, what else the list holds, and `part`.
 
     `part` is None where it named the object.
@@ -230,7 +239,8 @@ def _object(content: bytes, where: str,
         return held, {}, part
     if (name := _choice(held, part, where)) is None:
         raise _several(held, where)
-    value, asked = held[name], name == part
+    value = held[name]
+    asked = name == part
     left = None if asked else part
     if isinstance(value, dict):
         inside = _choice(value, left, where)
@@ -264,8 +274,11 @@ def _choice(objects: Mapping[str, Any], part: str | None, where: str) -> str | N
 
 
 def _several(objects: Mapping[str, Any], where: str) -> InvalidInput:
-    return refuse(where, f"holds {len(objects)} objects: {listing(map(str, objects), 6)}; choose "
-                  f"one by data.part, it must be {KNOWN}")  # fmt: skip
+    return refuse(
+        where,
+        f"holds {len(objects)} objects: {listing(map(str, objects), 6)}; choose "
+        f"one by data.part, it must be {KNOWN}",
+    )
 
 
 def _is_matrix(value: Any) -> bool:
@@ -290,8 +303,11 @@ def _beside(
     sides = sorted(_dimnames(value), key=len, reverse=of == "genes")
     fitting = {name: each for name, each in beside.items() if not OTHER_KIND[of].fullmatch(name)}
     for names in sides if of == "samples" else sides[:1]:
-        of_all = {name: each for name, each in fitting.items()
-                  if hasattr(each, "ndim") and len(each) == len(names)}  # fmt: skip
+        of_all = {
+            name: each
+            for name, each in fitting.items()
+            if hasattr(each, "ndim") and len(each) == len(names)
+        }
         tables: list[pd.DataFrame] = [each for each in of_all.values() if _is_frame(each)]
         # A table with words first: one of numbers alone may be another matrix.
         for each in sorted(tables, key=lambda table: not _words(table)):
@@ -346,9 +362,10 @@ def _dimnames(value: Any) -> list[Any]:
     if _is_frame(value):
         return [value.index, value.columns]
     coords = getattr(value, "coords", {})
-    return [coords[dim].to_numpy() if dim in coords else list(map(str, range(1, size + 1)))
-            for dim, size in zip(getattr(value, "dims", (0, 1)), value.shape, strict=True)
-            ]  # fmt: skip
+    return [
+        coords[dim].to_numpy() if dim in coords else list(map(str, range(1, size + 1)))
+        for dim, size in zip(getattr(value, "dims", (0, 1)), value.shape, strict=True)
+    ]
 
 
 def _words(frame: pd.DataFrame) -> list[Any]:
@@ -366,8 +383,11 @@ def _frame(frame: pd.DataFrame, where: str) -> Matrix:
         cells = frame.drop(columns=words)
         return number_matrix(frame.index, cells.columns, _numbers(cells))
     if 2 * len(words) >= len(frame.columns) or (ids is None and _has_row_numbers(frame)):
-        raise refuse(where, f"column {listing(map(str, words))} of the data.frame is not numeric; "
-                     "name the rows by the genes, and keep numbers beside them")  # fmt: skip
+        raise refuse(
+            where,
+            f"column {listing(map(str, words))} of the data.frame is not numeric; "
+            "name the rows by the genes, and keep numbers beside them",
+        )
     rows = frame.index if ids is None else frame[ids]
     rest = frame if ids is None else frame.drop(columns=[ids])
     others = {name for name in words if name != ids}
@@ -402,12 +422,20 @@ def _table(value: Any, slot: str, index: str, where: str) -> pd.DataFrame:
     if _class(value) == "ExpressionSet":
         value = getattr(value, slot).data
     if not _is_frame(value):
-        raise refuse(where, f"holds no table of {index}s; save a data.frame or an ExpressionSet, "
-                     "or name a TSV")  # fmt: skip
+        raise refuse(
+            where,
+            f"holds no table of {index}s; save a data.frame or an ExpressionSet, or name a TSV",
+        )
     return text_table(value, index)
 
 
 RDATA = Format(
-    "an R data file", matrix, samples, genes, (".rds", ".rda", ".rdata"), parts="object",
-    binary=True, either_way=True,
-)  # fmt: skip
+    "an R data file",
+    matrix,
+    samples,
+    genes,
+    (".rds", ".rda", ".rdata"),
+    parts="object",
+    binary=True,
+    either_way=True,
+)

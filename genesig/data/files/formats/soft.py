@@ -41,8 +41,11 @@ class Entity:
         width = len(next(iter(split.values())))
         for k, cells in split.items():
             if len(cells) > width:
-                raise refuse(where, f"{len(cells)} fields where the table of {self.name} has "
-                             f"{width}; {AGAIN}", k)  # fmt: skip
+                raise refuse(
+                    where,
+                    f"{len(cells)} fields where the table of {self.name} has {width}; {AGAIN}",
+                    k,
+                )
             cells += [""] * (width - len(cells))
         return split
 
@@ -56,7 +59,8 @@ def entities(text: str, where: str) -> list[Entity]:
         There are none, or a table does not end.
     """
     found: list[Entity] = []
-    lines, begin = text.split("\n"), 0
+    lines = text.split("\n")
+    begin = 0
     for k in (k for k, line in enumerate(lines) if line.startswith(("^", "!"))):
         word, _, value = (part.strip() for part in lines[k][1:].partition("="))
         if lines[k][0] == "^":
@@ -64,12 +68,15 @@ def entities(text: str, where: str) -> list[Entity]:
         elif found and word.lower().endswith("_table_begin"):
             begin = k + 1
         elif found and begin and word.lower().endswith("_table_end"):
-            found[-1].lines, found[-1].first, begin = lines[begin:k], begin + 1, 0
+            found[-1].lines = lines[begin:k]
+            found[-1].first = begin + 1
+            begin = 0
         elif found:
             found[-1].tags.append((word.lower().partition("_")[2], value))
     if begin:
-        raise refuse(where, "the table that begins here has no end: the file is cut off; " + AGAIN,
-                     begin)  # fmt: skip
+        raise refuse(
+            where, "the table that begins here has no end: the file is cut off; " + AGAIN, begin
+        )
     if not found:
         raise refuse(where, f"has no line such as ^SERIES = GSE1, so it is no SOFT file; {AGAIN}")
     return found
@@ -87,9 +94,12 @@ def matrix(text: str, where: str, part: str | None) -> Matrix:
     chosen = _of_platform(found, where, part)
     empty = [e.name for e in chosen if len(e.lines) < 2]
     if empty:
-        raise refuse(where, f"{counted(len(empty), 'sample')} without values: {listing(empty)}; "
-                     "those of RNA-seq are in a supplementary file; download that and name it as "
-                     "'expression'")  # fmt: skip
+        raise refuse(
+            where,
+            f"{counted(len(empty), 'sample')} without values: {listing(empty)}; "
+            "those of RNA-seq are in a supplementary file; download that and name it as "
+            "'expression'",
+        )
     places: dict[str, int] = {}
     columns = {}
     for sample in chosen:
@@ -118,8 +128,12 @@ def genes(text: str, where: str, part: str | None) -> pd.DataFrame:
     if len(tables) > 1:
         tables = [e for e in tables if e.name == part]
     if not tables:
-        raise refuse(where, _choose("tables of genes", counts, part) if counts
-                     else "holds no table of genes (a platform)")  # fmt: skip
+        raise refuse(
+            where,
+            _choose("tables of genes", counts, part)
+            if counts
+            else "holds no table of genes (a platform)",
+        )
     header, *rows = tables[0].table(where).values()
     kept = [k for k, name in enumerate(header) if k and not name.startswith("GSM")]
     index = pd.Index([row[0].strip() for row in rows], name=header[0], dtype=object)
@@ -133,8 +147,11 @@ def _of_platform(found: list[Entity], where: str, part: str | None) -> list[Enti
     chosen = [e for e in found if e.kind == "SAMPLE"]
     counts = Counter(e.tag("platform_id") for e in chosen)
     if not chosen:
-        raise refuse(where, f"holds no samples, but {listing(e.kind for e in found)}; a series "
-                     "family or a data set is needed")  # fmt: skip
+        raise refuse(
+            where,
+            f"holds no samples, but {listing(e.kind for e in found)}; a series "
+            "family or a data set is needed",
+        )
     if len(counts) > 1 or (part is not None and part not in counts):
         chosen = [e for e in chosen if e.tag("platform_id") == part]
     if not chosen:
@@ -154,9 +171,12 @@ def _values(sample: Entity, where: str) -> tuple[dict[str, str], dict[str, int]]
     table = sample.table(where)
     header = [name.strip().upper() for name in table.pop(next(iter(table)))]
     if "VALUE" not in header:
-        raise refuse(where, f"the table of {sample.name} has no column VALUE (columns: "
-                     f"{', '.join(header)}); use the series matrix instead",
-                     sample.first)  # fmt: skip
+        raise refuse(
+            where,
+            f"the table of {sample.name} has no column VALUE (columns: "
+            f"{', '.join(header)}); use the series matrix instead",
+            sample.first,
+        )
     place = header.index("VALUE")
     found = {row[0].strip(): row[place].strip() for row in table.values()}
     if len(found) < len(table):
@@ -167,8 +187,11 @@ def _values(sample: Entity, where: str) -> tuple[dict[str, str], dict[str, int]]
 def _of_dataset(dataset: Entity, where: str) -> Matrix:
     table = dataset.table(where)
     header = table.pop(next(iter(table)))
-    columns = {name: {row[0]: row[k] for row in table.values()} for k, name in enumerate(header)
-               if name.startswith("GSM")}  # fmt: skip
+    columns = {
+        name: {row[0]: row[k] for row in table.values()}
+        for k, name in enumerate(header)
+        if name.startswith("GSM")
+    }
     return _matrix(dict(zip([row[0] for row in table.values()], table, strict=True)), columns)
 
 
@@ -191,6 +214,11 @@ def _subsets(found: list[Entity]) -> pd.DataFrame:
 
 
 SOFT = Format(
-    "a GEO SOFT file", matrix, samples, genes, (".soft",), parts="platform",
+    "a GEO SOFT file",
+    matrix,
+    samples,
+    genes,
+    (".soft",),
+    parts="platform",
     opening=r"\^(DATABASE|SERIES|PLATFORM|SAMPLE|DATASET|ANNOTATION)\s*=",
-)  # fmt: skip
+)

@@ -50,8 +50,9 @@ def assay(value: Any, where: str, part: str | None) -> Matrix:
     genes = _gene_names(value) or own[0]
     samples = _names(getattr(_columns(value), "rownames", None)) or own[1]
     if genes is None:
-        raise refuse(where, "the rows have no names; in R: rownames(x) <- the gene ids, and save "
-                     "it again")  # fmt: skip
+        raise refuse(
+            where, "the rows have no names; in R: rownames(x) <- the gene ids, and save it again"
+        )
     samples = samples or list(map(str, range(1, numbers.shape[1] + 1)))
     if numbers.shape != (len(genes), len(samples)):
         what = f"assay '{name}' is {numbers.shape[0]} × {numbers.shape[1]}, for "
@@ -99,8 +100,11 @@ def _choice(assays: dict[str, Any], part: str | None, where: str, *, counts: boo
         raise refuse(where, "holds no assay; in R: saveRDS(assay(x), 'expression.rds')")
     usual = COUNTS if counts and COUNTS in assays else None
     if (name := part or usual or (next(iter(assays)) if len(assays) == 1 else None)) is None:
-        raise refuse(where, f"holds {len(assays)} assays: {listing(assays, 9)}; choose one by "
-                     "data.part, from a file of this object alone")  # fmt: skip
+        raise refuse(
+            where,
+            f"holds {len(assays)} assays: {listing(assays, 9)}; choose one by "
+            "data.part, from a file of this object alone",
+        )
     return name
 
 
@@ -118,11 +122,16 @@ def _numbers(value: Any, name: str, where: str) -> tuple[Array, tuple[Any, Any]]
     cells = getattr(value, "values", value)
     if getattr(cells, "ndim", 0) != 2 or cells.dtype.kind not in "iufb":
         kind = str(np.ravel(getattr(value, "class", type(value).__name__))[0])
-        raise refuse(at, f"is of class '{kind}', no matrix of numbers in this file; in R: "
-                     "saveRDS(as.matrix(assay(x)), 'expression.rds')")  # fmt: skip
+        raise refuse(
+            at,
+            f"is of class '{kind}', no matrix of numbers in this file; in R: "
+            "saveRDS(as.matrix(assay(x)), 'expression.rds')",
+        )
     coords = getattr(value, "coords", {})
-    own = [_names(coords[dim].to_numpy()) if dim in coords else None
-           for dim in getattr(value, "dims", (0, 1))]  # fmt: skip
+    own = [
+        _names(coords[dim].to_numpy()) if dim in coords else None
+        for dim in getattr(value, "dims", (0, 1))
+    ]
     return np.ma.filled(np.ma.asarray(cells).astype(np.float64), np.nan), (own[0], own[1])
 
 
@@ -169,8 +178,11 @@ def _table(table: Any, names: Sequence[str] | None, index: str, where: str) -> p
 
     held = getattr(table, "listData", None) or {}
     if not isinstance(held, dict):
-        raise refuse(where, f"the table of {index}s has columns without names; give them names in "
-                     "R and save it again")  # fmt: skip
+        raise refuse(
+            where,
+            f"the table of {index}s has columns without names; give them names in "
+            "R and save it again",
+        )
     count = len(names) if names is not None else int(np.ravel(getattr(table, "nrows", 0))[0])
     if names is None:
         names = list(map(str, range(1, count + 1)))
@@ -191,7 +203,8 @@ def _cells(column: Any, most: int) -> list[Any] | None:
     Of runs that are longer together than `most` there are no cells: lengths can promise any number.
     """
     if hasattr(column, "lengths") and hasattr(column, "values"):
-        cells, lengths = _cells(column.values, most), np.ravel(column.lengths)
+        cells = _cells(column.values, most)
+        lengths = np.ravel(column.lengths)
         if cells is None or len(cells) != len(lengths) or (lengths < 0).any():
             return None
         runs = zip(cells, lengths if lengths.sum() <= most else (), strict=False)

@@ -49,8 +49,9 @@ def table_format(suffix: str) -> Format:
         return parse_table(text, ending_by_content(text, suffix, where), where)
 
     # Bytes, since a matrix may be larger than all else: it is decoded piece by piece.
-    return Format(f"a table ({suffix})", matrix, table, table, (suffix,), binary=True,
-                  either_way=True)  # fmt: skip
+    return Format(
+        f"a table ({suffix})", matrix, table, table, (suffix,), binary=True, either_way=True
+    )
 
 
 TABLES = {suffix: table_format(suffix) for suffix in DELIMITERS}

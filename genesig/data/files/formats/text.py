@@ -53,7 +53,8 @@ def as_utf8(content: bytes, where: str) -> bytes:
 
 def _unmarked_utf_16(start: bytes) -> str:
     """Return the encoding of a text whose every second byte is zero; '' for any other."""
-    even, odd = start[::2], start[1::2]
+    even = start[::2]
+    odd = start[1::2]
     if len(odd) < 2 or any(even) == any(odd):
         return ""
     letters = odd if any(odd) else even
@@ -112,8 +113,12 @@ def _check_kind(content: bytes, where: str) -> None:
         what = f"'{said}' is git's mark of a conflict of two versions; choose one of them"
         raise refuse(where, what, _line(content, at + 1))
     if b"\0" in content:
-        raise refuse(where, "holds zero bytes, as after a download or a disk that failed; copy or "
-                     "download it again", _line(content, content.index(b"\0")))  # fmt: skip
+        raise refuse(
+            where,
+            "holds zero bytes, as after a download or a disk that failed; copy or "
+            "download it again",
+            _line(content, content.index(b"\0")),
+        )
 
 
 def _line(content: bytes, place: int) -> int:

@@ -61,5 +61,13 @@ def _content_and_format(content: bytes, where: str, part: str | None) -> tuple[b
     return content, TABLES[".tsv" if "\t" in start else ".csv"]
 
 
-XLS = Format("a file named .xls", matrix, table, table, (".xls",), parts="sheet", binary=True,
-             either_way=True)  # fmt: skip
+XLS = Format(
+    "a file named .xls",
+    matrix,
+    table,
+    table,
+    (".xls",),
+    parts="sheet",
+    binary=True,
+    either_way=True,
+)
