@@ -152,14 +152,14 @@ def _validate(chosen: argparse.Namespace) -> int:
 def _checked(configs: Sequence[str]) -> int:
     """Print every problem of a study, what it is and what it costs; return 1 for an error."""
     # Imported here: the help and the version need not wait for numpy and pandas.
-    from genesig.data.files.config_text import on_top
+    from genesig.data.files.config_text import merge_configs
     from genesig.data.files.readers import load_schema, read_config
     from genesig.data.validate import examine
     from genesig.errors import printable
     from genesig.words import counted
 
     source = " + ".join(configs)
-    found = examine(on_top(*map(read_config, configs)), load_schema(), source)
+    found = examine(merge_configs(*map(read_config, configs)), load_schema(), source)
     for problem in found.problems:
         print(problem, file=sys.stderr)
     levels = [problem.level for problem in found.problems]

@@ -16,7 +16,7 @@ from small_study import Study, as_text, zipped
 
 from genesig import __version__
 from genesig.cli import main
-from genesig.data.files.config_text import on_top
+from genesig.data.files.config_text import merge_configs
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import parameter_table
 from genesig.data.validate import (
@@ -59,7 +59,7 @@ def test_several_configs_lie_upon_each_other_as_in_the_workflow(tmp_path: Path) 
     done = _genesig("validate", "config.yaml", "more.yaml", cwd=tmp_path)
     assert done.returncode == 1
     first, second = {"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"c": [2]}, "d": {"e": 3}}
-    assert on_top(first, second) == {"a": {"b": 1, "c": [2]}, "d": {"e": 3}}
+    assert merge_configs(first, second) == {"a": {"b": 1, "c": [2]}, "d": {"e": 3}}
     assert first == {"a": {"b": 1, "c": [1]}, "d": 2}
 
 

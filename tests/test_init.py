@@ -14,10 +14,10 @@ from format_files import Numbers, gct12, h5ad, series_matrix, tabbed
 from places import ROOT
 
 from genesig.cli import main
-from genesig.data.files.columns import covariates
-from genesig.data.files.config_text import on_top
+from genesig.data.files.columns import usual_covariates
+from genesig.data.files.config_text import merge_configs
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.first_look import _covariates, _of_floor, _steps
+from genesig.data.files.first_look import _covariate_lines, _floor_reasons, _normalisation
 from genesig.data.files.readers import load_schema
 from genesig.data.study.scale_check import check_scale
 from genesig.data.validate import resolve_config
@@ -351,7 +351,7 @@ def test_a_sample_table_says_its_kind_and_what_is_proposed_is_accepted(
     slips = "-4" in columns.get("os_time", ())
     assert main(["validate", "config.yaml"]) == slips, capsys.readouterr().err
     for line in [line[2:] for line in text.splitlines() if line.startswith("#   data: {cov")]:
-        more = on_top(raw, yaml.safe_load(line))
+        more = merge_configs(raw, yaml.safe_load(line))
         Path("config.yaml").write_text(yaml.safe_dump(more))
         assert main(["validate", "config.yaml"]) == 0, capsys.readouterr().err
 
@@ -411,7 +411,7 @@ SCALES = {
 def test_the_scale_is_judged_by_shape(kind: str) -> None:
     X, (step, why) = matrix_of(kind), SCALES[kind]
     genes, samples = (tuple(f"{axis}{k}" for k in range(n)) for axis, n in enumerate(X.shape))
-    found, said = _steps(Matrix(genes, samples, X, {}, tuple(range(2, 302))))
+    found, said = _normalisation(Matrix(genes, samples, X, {}, tuple(range(2, 302))))
     names = [each["step"] for each in found.get("samples", ())]
     assert names == ([] if step is None else step.split())
     assert why in " ".join(said)
@@ -440,8 +440,8 @@ def test_missing_values_are_named_with_the_step_they_need(low: bool, tmp_path: P
 
 def test_a_column_of_batches_is_no_covariate() -> None:
     table = pd.DataFrame({"state": ["ill", "well"] * 12, "age": YEARS, "batch": list("123") * 8})
-    assert covariates(table, ["state"]) == ["age"]
-    assert "data: {batch: batch}" in " ".join(_covariates(table, "state"))
+    assert usual_covariates(table, ["state"]) == ["age"]
+    assert "data: {batch: batch}" in " ".join(_covariate_lines(table, "state"))
 
 
 def test_a_sample_table_of_other_samples_is_named(
@@ -457,5 +457,5 @@ def test_a_sample_table_of_other_samples_is_named(
 
 
 def test_values_at_the_floor_are_not_counted_below_it() -> None:
-    (text,) = _of_floor(np.array([[8.0, 16.0, 32.0, 0.0]]), {"floor": 16.0})
+    (text,) = _floor_reasons(np.array([[8.0, 16.0, 32.0, 0.0]]), {"floor": 16.0})
     assert "25 % of the values lie below" in text

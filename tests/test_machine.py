@@ -140,7 +140,7 @@ def test_a_disk_that_stops_while_a_table_is_read_is_named(
         raise OSError(errno.EIO, "Input/output error")
 
     (tmp_path / "e.tsv").write_bytes(b"a\tb\n1\t2\n")
-    monkeypatch.setattr(content, "_whole", stops)
+    monkeypatch.setattr(content, "_read_all", stops)
     with pytest.raises(InvalidInput, match=r"e\.tsv: cannot be read: Input/output error"):
         content.read_content(tmp_path / "e.tsv")
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from genesig.data.cohorts.checks import check_cohorts
-from genesig.data.files.config_text import inside, too_much
-from genesig.data.files.names import POOLED
+from genesig.data.files.config_text import config_children, exceeds_config_size
+from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.files.readers import read_json
 from genesig.data.quality.missingness import check_missing
 from genesig.data.quality.twins import check_twins
@@ -91,13 +91,13 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
         found, inputs, size = _examine_study(config, source)
         return _examination(found + check_cohorts(config, inputs), inputs, size, config)
     named = all(isinstance(config.get(key), str) for key in schema["required"])
-    if named and config["expression"] != POOLED:
+    if named and config["expression"] != POOLED_STUDIES:
         problems += _not_derived(inputs_of(config).problems, problems, config, source)
     return Examination(tuple(in_order(problems)), "")
 
 
 def _classes(raw: Config) -> int | None:
-    return None if too_much(raw, inside) else classes_shown(raw)
+    return None if exceeds_config_size(raw, config_children) else classes_shown(raw)
 
 
 def _not_derived(found: list[Problem], faults: list[Problem], config: Config,

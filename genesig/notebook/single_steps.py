@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.data.cohorts.new_matrix import check_names
-from genesig.data.files.content import absent
+from genesig.data.files.content import missing_file_message
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.layouts import orient
 from genesig.data.files.readers import (
@@ -61,7 +61,7 @@ def example(name: str) -> Path:
     """
     path = home() / name
     if not path.exists():
-        raise refuse(name, absent(path))
+        raise refuse(name, missing_file_message(path))
     return path
 
 
@@ -147,7 +147,7 @@ def _samples_in_rows(
 ) -> Matrix:
     """Return the matrix with samples in rows, by the sample table or by its longer side."""
     if sample_table is None:
-        return matrix if len(matrix.columns) > len(matrix.rows) else matrix.turn()
+        return matrix if len(matrix.columns) > len(matrix.rows) else matrix.transpose()
     problems: list[Problem] = []
     oriented = orient(matrix, source, list(sample_table.index), sheet, problems)
     if oriented is None:

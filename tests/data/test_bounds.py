@@ -20,7 +20,7 @@ from small_study import Study
 
 from genesig import machine
 from genesig.cli import main
-from genesig.data.files.content import read_content, unpacked
+from genesig.data.files.content import read_content, unpack
 from genesig.data.splits.given import MAX_INNER_FOLDS, MAX_OUTER_SPLITS, MAX_SAMPLE_NAMES, too_many
 from genesig.errors import InvalidInput
 
@@ -202,9 +202,9 @@ PACKED = {
 @pytest.mark.parametrize("name", PACKED)
 def test_what_unpacks_to_far_more_than_a_table_can_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="f: unpacks to more than 100 times its size"):
-        unpacked(PACKED[name], "f")
+        unpack(PACKED[name], "f")
     with pytest.raises(InvalidInput, match=rf"f: the {name} file is (truncated|damaged)"):
-        unpacked(PACKED[name][: len(PACKED[name]) // 50], "f")
+        unpack(PACKED[name][: len(PACKED[name]) // 50], "f")
 
 
 def test_a_bomb_is_refused_early(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_file_that_ends_anywhere_is_truncated() -> None:
     between = len(gzip.compress((b"g1\t7.5\n" * 300)[:50]))
     for end in {*range(3, len(packed))} - {between}:
         with pytest.raises(InvalidInput, match="f: the gzip file is truncated"):
-            unpacked(packed[:end], "f")
+            unpack(packed[:end], "f")
 
 
 @pytest.mark.parametrize("sparse", [False, True])

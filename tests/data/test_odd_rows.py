@@ -18,7 +18,7 @@ from fitted_models import model_of as _model
 
 from genesig.cli import main
 from genesig.data.files.gene_ids import with_single_ids
-from genesig.data.files.non_genes import _same, annotation_rows
+from genesig.data.files.non_genes import _have_equal_values, annotation_rows
 from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine, resolve_config
@@ -254,7 +254,7 @@ def test_ids_twice_become_their_median(study: Path, capsys: pytest.CaptureFixtur
         "warning: e.tsv: gene id 'G000' occurs 3 times (lines 2, 59, 61); 1 further id, too; their "
         "median in each sample is taken"
     ]
-    single, _ = with_single_ids(read_matrix("e.tsv").turn(), "e.tsv")
+    single, _ = with_single_ids(read_matrix("e.tsv").transpose(), "e.tsv")
     np.testing.assert_array_equal(single.cells[:, 0], np.median(_logged()[[0, 57, 59]], axis=0))
 
 
@@ -360,8 +360,8 @@ def test_whole_numbers_by_rounding_are_those_of_genes(
 
 def test_columns_are_equal_up_to_rounding_only() -> None:
     ages = np.arange(40.0, 60.0)
-    assert _same(ages * (1 + 1e-7), ages)
-    assert not _same(ages + 0.4, ages)
+    assert _have_equal_values(ages * (1 + 1e-7), ages)
+    assert not _have_equal_values(ages + 0.4, ages)
 
 
 def test_a_gene_that_is_called_as_a_column_of_the_sample_table_stays(
@@ -664,9 +664,9 @@ def test_predict_tells_ids_from_samples_by_their_values(
     frame = _frame(_counts())
     frame.insert(0, "nr", ids)
     _save(frame, "e.tsv")
-    assert annotation_rows(read_matrix("e.tsv").turn(), None) == {0}
+    assert annotation_rows(read_matrix("e.tsv").transpose(), None) == {0}
     _save(_frame(_counts()), "e.tsv")
-    assert annotation_rows(read_matrix("e.tsv").turn(), None) == set()
+    assert annotation_rows(read_matrix("e.tsv").transpose(), None) == set()
 
 
 def test_predict_leaves_summary_rows_out_and_takes_medians_of_ids_twice(

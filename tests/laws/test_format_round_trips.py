@@ -45,7 +45,7 @@ def test_what_was_written_comes_back(
     path: Path = tmp_path_factory.mktemp("format") / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     matrix = read_matrix(path)
-    matrix = matrix.turn() if name == "e.h5ad" else matrix
+    matrix = matrix.transpose() if name == "e.h5ad" else matrix
     assert (list(matrix.rows), list(matrix.columns)) == (numbers.genes, numbers.samples)
     np.testing.assert_array_equal(matrix.cells, numbers.rows)
 

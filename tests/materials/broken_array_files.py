@@ -257,7 +257,7 @@ def header_ends(content: bytes, parse: Callable[[bytes, str], object]) -> list[i
 
     def noting(cursor: Cursor, count: int) -> bytes:
         found = take(cursor, count)
-        ends.add(cursor.at)
+        ends.add(cursor.offset)
         return found
 
     with patch.object(Cursor, "take", noting):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from format_files import Numbers, series_matrix
 
-from genesig.data.files.names import VARIABLE
+from genesig.data.files.names import ADDRESS_VARIABLE
 from genesig.results import download
 
 CONTENT = gzip.compress(series_matrix(Numbers()).encode() + b"\n" * 300, mtime=0)
@@ -68,7 +68,7 @@ def geo_archive(monkeypatch: pytest.MonkeyPatch) -> Iterator[Archive]:
     archive = Archive()
     monkeypatch.setattr(download, "RETRY_WAITS", ())
     with HTTPServer(("127.0.0.1", 0), _handler(archive)) as server:
-        monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{server.server_port}/")
+        monkeypatch.setenv(ADDRESS_VARIABLE, f"http://127.0.0.1:{server.server_port}/")
         monkeypatch.setenv("no_proxy", "*")
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()

@@ -10,8 +10,8 @@ from published import SHARED
 from rma import rma, sets_of
 
 from genesig.data.files.affy.cdf import parse_cdf
-from genesig.data.files.affy.folder import arrays_in, layout_in, read_arrays
-from genesig.data.files.readers import content_of
+from genesig.data.files.affy.folder import find_arrays, find_layout, read_arrays
+from genesig.data.files.readers import read_unpacked
 from genesig.data.steps.median_polish import MedianPolish, Quantile, RmaBackground
 
 AFFY = SHARED / "affy"
@@ -28,10 +28,10 @@ def table(name):
 @pytest.mark.parametrize("layout", ["Test3.ascii.CDF", "Test3.xda.CDF"])
 @pytest.mark.parametrize("form", FORMS)
 def test_rma_is_affys_on_real_arrays(form, layout):
-    files = arrays_in(AFFY / form)
+    files = find_arrays(AFFY / form)
     expected = pd.read_csv(AFFY / f"Test3_{FORMS[form]}_rma_affy.tsv", sep="\t")
     assert [f"{name}.CEL" for name in files] == list(expected.columns)
-    probes = read_arrays(files, AFFY / layout, content_of)
+    probes = read_arrays(files, AFFY / layout, read_unpacked)
     sets = sets_of(probes.names)
     done = pd.DataFrame(rma(probes.X, sets).T, index=list(dict.fromkeys(sets)))
     assert set(done.index) == set(expected.index)
@@ -48,7 +48,7 @@ def test_transcript_clusters_are_summarised_as_probe_sets(tmp_path):
     files = transcript_files(clusters, [[0, 1]], *size, chip="Test3")
     for name, content in zip(("t.pgf", "t.clf", "t.mps"), files, strict=True):
         (tmp_path / name).write_bytes(content)
-    probes = read_arrays(arrays_in(AFFY / "Test3_calvin"), tmp_path / "t.pgf", content_of)
+    probes = read_arrays(find_arrays(AFFY / "Test3_calvin"), tmp_path / "t.pgf", read_unpacked)
     sets = sets_of(probes.names)
     done = pd.DataFrame(rma(probes.X, sets).T, index=list(dict.fromkeys(sets)))
     expected = pd.read_csv(AFFY / "Test3_calvin_rma_affy.tsv", sep="\t")
@@ -71,7 +71,7 @@ def test_probes_stand_in_the_order_of_makecdfenv(layout):
 def test_a_folder_without_its_layout_says_which_chip_it_needs():
     folder = AFFY / "HG-Focus_calvin"
     with pytest.raises(Exception, match=r"2 arrays of chip 'HG-Focus' but no CDF file; put HG-F"):
-        layout_in(folder, list(arrays_in(folder).values()), content_of)
+        find_layout(folder, list(find_arrays(folder).values()), read_unpacked)
 
 
 def test_background_and_summary_are_those_of_preprocesscore():

@@ -5,8 +5,8 @@ import pytest
 from array_files import cdf_binary, cel_binary, cel_command_console, cel_text
 from rma import rma, sets_of
 
-from genesig.data.files.affy.folder import matrix_of
-from genesig.data.files.readers import content_of, load_schema, read_matrix
+from genesig.data.files.affy.folder import read_cel_folder
+from genesig.data.files.readers import load_schema, read_matrix, read_unpacked
 from genesig.data.steps.collapse import with_sets
 from genesig.data.steps.described import described
 from genesig.data.steps.normalise import fit_steps, normalise_samples
@@ -161,7 +161,7 @@ def test_one_array_is_no_matrix_and_a_folder_has_no_parts(folder):
         read_matrix("arrays/s00.CEL")
     with pytest.raises(InvalidInput, match=r"take data\.part 'x' away"):
         read_matrix("arrays", "x")
-    assert read_matrix("arrays").columns == matrix_of("arrays", content_of).columns
+    assert read_matrix("arrays").columns == read_cel_folder("arrays", read_unpacked).columns
 
 
 def test_tables_speak_of_probe_sets(folder):

@@ -15,7 +15,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name, suffix_of
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.known import FORMATS
-from genesig.data.files.layouts import nearest
+from genesig.data.files.layouts import name_advice
 from genesig.data.files.readers import read_matrix
 from genesig.data.steps.normalise import MOMENT_STEPS, Normaliser
 from genesig.data.steps.scale import (
@@ -109,7 +109,7 @@ def samples_in_rows(matrix: Matrix, needed: Sequence[str], where: str) -> Matrix
             "; is it another kind of gene id?"
         )
         raise refuse(where, what)
-    return matrix.turn() if in_rows > in_columns else matrix
+    return matrix.transpose() if in_rows > in_columns else matrix
 
 
 def samples_among(
@@ -126,14 +126,14 @@ def samples_among(
     why = "not in the table of --samples, so left out"
     if listed is not None and len(left) == len(matrix.rows):
         what = f"none of the new samples is in this table: they are {listing(matrix.rows)}, it has "
-        raise refuse("--samples", what + listing(listed) + nearest(listed, matrix.rows))
+        raise refuse("--samples", what + listing(listed) + name_advice(listed, matrix.rows))
     problems = [Problem(where, f"{why}: {listing(left)}", "warning")] if left else []
     if absent := [name for name in listed or () if name not in set(matrix.rows)]:
         what = f"not in {where}, so not scored: {listing(absent)}"
         problems.append(Problem("--samples", what, "warning"))
     if left and len(left) < len(matrix.rows):
         kept = [row for row, name in enumerate(matrix.rows) if name not in set(left)]
-        matrix = matrix.chosen(kept)
+        matrix = matrix.select(kept)
     check_names(matrix.rows, where)
     return matrix, problems
 

@@ -14,7 +14,7 @@ from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import with_names_of
 from genesig.data.files.layouts import orient
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.files.readers import parts_of_files, read_matrix, read_samples
+from genesig.data.files.readers import assign_part, read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.labels.record import BY_SIGHT
 from genesig.data.study.matrix_check import check_samples, with_genes_only
@@ -129,7 +129,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
     """
     problems: Problems = []
     table_file = expression if samples is None else samples
-    of_matrix, of_samples = parts_of_files(part, expression, table_file)
+    of_matrix, of_samples = assign_part(part, expression, table_file)
     matrix = attempt(lambda: read_matrix(expression, of_matrix), problems)
     table = _table(matrix, table_file, of_samples, sample_names, problems)
     labels, dropped, not_measured = None, list[dict[str, str]](), list[dict[str, str]]()

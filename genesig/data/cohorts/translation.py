@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.readers import read_genes
-from genesig.data.files.symbols import other_names, read_hgnc, rows_by_name
+from genesig.data.files.symbols import needed_names, read_hgnc, rows_by_name
 from genesig.data.study.sheet_check import check_column
 from genesig.errors import InvalidInput, Problem
 from genesig.words import counted, is_missing, listing, number_fault
@@ -20,7 +20,7 @@ Problems = list[Problem]
 def rows_of(matrix: Matrix, names: Sequence[str]) -> Matrix:
     """Take the rows of these names, in this order; what is no number keeps its text."""
     place = {name: row for row, name in enumerate(matrix.rows)}
-    return matrix.chosen([place[name] for name in names])
+    return matrix.select([place[name] for name in names])
 
 
 def translated(matrix: Matrix, annotation: str, symbol: str | None,
@@ -47,7 +47,7 @@ def translated(matrix: Matrix, annotation: str, symbol: str | None,
         what = f"no gene of the matrix is in its first column, which has {listing(names)}"
         problems.append(Problem(annotation, what))
         return None
-    oriented = matrix.turn() if in_rows > in_columns else matrix
+    oriented = matrix.transpose() if in_rows > in_columns else matrix
     groups: dict[str, list[int]] = {}
     for column, gene in enumerate(oriented.columns):
         if gene in names:
@@ -79,7 +79,7 @@ def _names(annotation: str, symbol: str | None, problems: Problems) -> dict[str,
 def _medians(matrix: Matrix, groups: dict[str, list[int]], annotation: str,
              problems: Problems) -> Matrix:  # fmt: skip
     single = [columns[0] for columns in groups.values()]
-    found = matrix.chosen(range(len(matrix.rows)), single, tuple(groups))
+    found = matrix.select(range(len(matrix.rows)), single, tuple(groups))
     several = [k for k, columns in enumerate(groups.values()) if len(columns) > 1]
     for k, columns in zip(several, [c for c in groups.values() if len(c) > 1], strict=True):
         values = matrix.cells[:, columns]
@@ -120,7 +120,7 @@ def under_names(
     """
     if table is None:
         return matrix, []
-    found = other_names(matrix.columns, needed, rows_by_name(read_hgnc(table)))
+    found = needed_names(matrix.columns, needed, rows_by_name(read_hgnc(table)))
     if not found:
         return matrix, []
     here, name = next(iter(found.items()))

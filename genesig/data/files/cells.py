@@ -29,8 +29,8 @@ LINE_END = ord("\n")
 MINUS = ord("-")
 
 
-def decimals(lines: str, count: int) -> Array | None:
-    """Return the numbers of `count` lines as float64; None where one is no plain decimal.
+def parse_decimals(lines: str, n_numbers: int) -> Array | None:
+    """Return the numbers of `n_numbers` lines as float64; None where one is no plain decimal.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ def decimals(lines: str, count: int) -> Array | None:
         Each begins with a line end, and has one number.
     """
     text = lines.encode("utf-8")
-    if not _only_decimals(text, count):
+    if not _has_only_decimals(text, n_numbers):
         return None
     import scipy.io
 
-    header = b"%%%%MatrixMarket matrix array real general\n%d 1" % count
+    header = b"%%%%MatrixMarket matrix array real general\n%d 1" % n_numbers
     try:
         cells: Array = scipy.io.mmread(BytesIO(b"".join([header, text, b"\n"])))[:, 0]
     except ValueError:
@@ -51,13 +51,13 @@ def decimals(lines: str, count: int) -> Array | None:
     return cells if np.isfinite(cells).all() else None
 
 
-def _only_decimals(text: bytes, count: int) -> bool:
-    """Tell whether there are `count` lines of digits, with a minus before and a point at most."""
-    left = text.translate(None, b"0123456789")
+def _has_only_decimals(text: bytes, n_numbers: int) -> bool:
+    """Tell whether there are `n_numbers` lines of digits, each with a minus and a point at most."""
+    other_letters = text.translate(None, b"0123456789")
     return (
-        not left.translate(None, b".-\n")
-        and left.count(b"\n") == count
-        and b".." not in left
+        not other_letters.translate(None, b".-\n")
+        and other_letters.count(b"\n") == n_numbers
+        and b".." not in other_letters
         and _signs_lead(text)
     )
 
@@ -72,20 +72,20 @@ def _sign_zeros(cells: Array, text: bytes) -> None:
     zeros = np.flatnonzero(cells == 0)
     if zeros.size:
         letters = np.frombuffer(text, dtype=np.uint8)
-        first = letters[np.flatnonzero(letters == LINE_END)[zeros] + 1]
-        cells[zeros[first == MINUS]] = -0.0
+        first_letters = letters[np.flatnonzero(letters == LINE_END)[zeros] + 1]
+        cells[zeros[first_letters == MINUS]] = -0.0
 
 
-Block = tuple[list[str], Array, dict[tuple[int, int], str]]
+ParsedBlock = tuple[list[str], Array, dict[tuple[int, int], str]]
 
-BLOCK = 50_000
+CELLS_PER_BLOCK = 50_000
 """Cells at a time: what is made of a text on the way takes no more memory than a few of these."""
 
 
-OPEN = "has a quote that is left open; close every quote, or export the table again"
+OPEN_QUOTE = "has a quote that is left open; close every quote, or export the table again"
 
 
-def split_row(row: str, delimiter: str, where: str) -> list[str]:
+def split_row(row: str, delimiter: str, file_name: str) -> list[str]:
     """Cut a row into its fields, as quotes ask.
 
     Raises
@@ -98,11 +98,11 @@ def split_row(row: str, delimiter: str, where: str) -> list[str]:
     try:
         return next(csv.reader([row], delimiter=delimiter))
     except csv.Error:
-        raise refuse(where, OPEN) from None
+        raise refuse(file_name, OPEN_QUOTE) from None
 
 
 def parse_cells(
-    rows: Iterable[str], shape: tuple[int, int], delimiter: str, where: str, *, at_once: bool
+    rows: Iterable[str], shape: tuple[int, int], delimiter: str, file_name: str, *, at_once: bool
 ) -> tuple[tuple[str, ...], Array, dict[tuple[int, int], str]]:
     """Return the first field of each row, the numbers of the others, and what is no number.
 
@@ -112,7 +112,7 @@ def parse_cells(
         Taken block by block, and not kept.
     shape : (int, int)
         How many they are, and the fields of each.
-    delimiter, where : str
+    delimiter, file_name : str
     at_once : bool
         All are one block: what is quoted may go on in the next row.
 
@@ -129,48 +129,56 @@ def parse_cells(
     InvalidInput
         A quote is left open.
     """
-    count, width = shape
-    step = count if at_once else max(1, BLOCK // width)
+    n_rows, width = shape
+    rows_per_block = n_rows if at_once else max(1, CELLS_PER_BLOCK // width)
     rows = iter(rows)
     names = list[str]()
-    cells = np.empty((count, width - 1))
+    cells = np.empty((n_rows, width - 1))
     texts: dict[tuple[int, int], str] = {}
-    for start in range(0, count, step):
-        block = list(islice(rows, step))
-        plain = _plain(block, delimiter, width) if count * width > BLOCK else None
-        found = plain or _any(block, delimiter, where)
-        if found[1].shape != (len(block), width - 1):
-            raise refuse(where, OPEN)
-        names += found[0]
-        cells[start : start + step] = found[1]
-        texts |= {(start + row, column): text for (row, column), text in found[2].items()}
+    for start in range(0, n_rows, rows_per_block):
+        block = list(islice(rows, rows_per_block))
+        plain = (
+            _parse_plain_decimals(block, delimiter, width)
+            if n_rows * width > CELLS_PER_BLOCK
+            else None
+        )
+        block_names, block_cells, block_texts = plain or _parse_with_pandas(
+            block, delimiter, file_name
+        )
+        if block_cells.shape != (len(block), width - 1):
+            raise refuse(file_name, OPEN_QUOTE)
+        names += block_names
+        cells[start : start + rows_per_block] = block_cells
+        texts |= {(start + row, column): text for (row, column), text in block_texts.items()}
     return tuple(names), cells, texts
 
 
-def end_of_name(row: str) -> int:
+def end_of_quoted_name(row: str) -> int:
     """Return where a first field in quotes ends, 0 where there is none."""
     return row.find('"', 1) + 1 if row.startswith('"') else 0
 
 
-def numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
+def parse_numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
     """Convert to float64; a cell that is no finite number keeps its text."""
-    words = np.array([k for k, kind in enumerate(frame.dtypes) if kind.kind not in "if"], int)
-    plain = np.setdiff1d(np.arange(frame.shape[1]), words)
+    text_columns = np.array(
+        [k for k, dtype in enumerate(frame.dtypes) if dtype.kind not in "if"], int
+    )
+    numeric_columns = np.setdiff1d(np.arange(frame.shape[1]), text_columns)
     cells = np.empty(frame.shape)
-    cells[:, plain] = frame.iloc[:, plain].to_numpy(dtype=np.float64)
-    for k in words:
+    cells[:, numeric_columns] = frame.iloc[:, numeric_columns].to_numpy(dtype=np.float64)
+    for k in text_columns:
         # Not pd.to_numeric, which misses last digits and dies of hundreds of them.
         column = frame.iloc[:, k].astype(str)
         cells[:, k] = [float(text) if NUMBER.fullmatch(text) else np.nan for text in column]
-    bad = ~np.isfinite(cells)
+    not_finite = ~np.isfinite(cells)
     texts: dict[tuple[int, int], str] = {}
-    for k in map(int, np.flatnonzero(bad.any(axis=0))):
+    for k in map(int, np.flatnonzero(not_finite.any(axis=0))):
         column = frame.iloc[:, k].tolist()
-        texts |= {(int(row), k): str(column[row]) for row in np.flatnonzero(bad[:, k])}
+        texts |= {(int(row), k): str(column[row]) for row in np.flatnonzero(not_finite[:, k])}
     return cells, texts
 
 
-def exact() -> dict[str, Any]:
+def exact_float_options() -> dict[str, Any]:
     """Return the keyword by which pandas reads every last digit; it always does since 3.1."""
     import pandas as pd
 
@@ -178,36 +186,41 @@ def exact() -> dict[str, Any]:
     return {} if version >= (3, 1) else {"float_precision": "round_trip"}
 
 
-def _plain(rows: list[str], delimiter: str, width: int) -> Block | None:
+def _parse_plain_decimals(rows: list[str], delimiter: str, width: int) -> ParsedBlock | None:
     """Read rows of which each cell is a plain decimal number; None for others."""
-    pairs = [_cut(row, delimiter) if row[:1] == '"' else row.split(delimiter, 1) for row in rows]
-    lines = delimiter.join(["", *(numbers for _, numbers in pairs)]).replace(delimiter, "\n")
-    cells = decimals(lines, len(rows) * (width - 1))
-    names = [name.strip() for name, _ in pairs]
+    names_and_values = [
+        _split_quoted_name(row, delimiter) if row[:1] == '"' else row.split(delimiter, 1)
+        for row in rows
+    ]
+    lines = delimiter.join(["", *(values for _, values in names_and_values)]).replace(
+        delimiter, "\n"
+    )
+    cells = parse_decimals(lines, len(rows) * (width - 1))
+    names = [name.strip() for name, _ in names_and_values]
     return None if cells is None else (names, cells.reshape(len(rows), -1), {})
 
 
-def _cut(row: str, delimiter: str) -> list[str]:
+def _split_quoted_name(row: str, delimiter: str) -> list[str]:
     """Return what the quotes of a first field hold, and the rest of its row."""
-    end = end_of_name(row)
-    cut = row.index(delimiter, end)
+    end = end_of_quoted_name(row)
+    delimiter_position = row.index(delimiter, end)
     # What stands behind the quotes goes to the numbers, and is none.
-    return [row[1 : end - 1], row[end + (cut == end) :]]
+    return [row[1 : end - 1], row[end + (delimiter_position == end) :]]
 
 
-def _any(rows: list[str], delimiter: str, where: str) -> Block:
+def _parse_with_pandas(rows: list[str], delimiter: str, file_name: str) -> ParsedBlock:
     import pandas as pd
 
-    def read(kinds: Any) -> pd.DataFrame:
+    def read(dtypes: Any) -> pd.DataFrame:
         frame: pd.DataFrame = pd.read_csv(
             StringIO("\n".join(rows)),
             sep=delimiter,
             header=None,
-            dtype=kinds,
+            dtype=dtypes,
             keep_default_na=False,
             na_values=[],
             low_memory=False,
-            **exact(),
+            **exact_float_options(),
         )
         return frame
 
@@ -216,7 +229,7 @@ def _any(rows: list[str], delimiter: str, where: str) -> Block:
         if np.isinf(frame.select_dtypes("float")).any(axis=None):
             frame = read(str)  # what is too large stays as it is written
     except pd.errors.ParserError as error:
-        what = OPEN if "inside string" in str(error) else f"cannot be parsed: {error}"
-        raise refuse(where, what) from None
-    cells, texts = numbers(frame.iloc[:, 1:])
+        message = OPEN_QUOTE if "inside string" in str(error) else f"cannot be parsed: {error}"
+        raise refuse(file_name, message) from None
+    cells, texts = parse_numbers(frame.iloc[:, 1:])
     return list(frame[0].str.strip()), cells, texts

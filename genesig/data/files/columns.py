@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Fewer samples of a class, or fewer events, cannot be split outside and inside.
-LEAST = 3
-MOST = 6
+MIN_CLASS_SAMPLES = 3
+MAX_CLASSES = 6
 """Classes of a column; numbers of more are numbers."""
-SHARE = 4
+SAMPLES_PER_COVARIATE = 4
 """Samples there must be for each column of covariates: they are fitted without a penalty."""
 # What most studies of people would hold fixed.
-COVARIATES = re.compile(
+COVARIATE_NAME = re.compile(
     r"(.*[\W_])?(age|sex|gender|bmi|smok\w*|cent(re|er)|site|batch|grade|stage|size|er|pr|her2"
     r"|nodes?)(?![a-z]).*",
     re.IGNORECASE,
 )
 # Batches are corrected by a step of their own.
-BATCH = re.compile(r"(.*[\W_])?(batch|plate)(?![a-z]).*", re.IGNORECASE)
+BATCH_NAME = re.compile(r"(.*[\W_])?(batch|plate)(?![a-z]).*", re.IGNORECASE)
 # Words in the name of a column of whole numbers that are a quantity or stand in an order.
-ORDERED = """
+ORDERED_WORDS = """
 age size bmi grade grades stage nodes node score scores dose level count counts visit visits
 day days week weeks month months year years time hours rank ecog performance gleason height weight
 """
-MOST_CODES = 10
+MAX_CODES = 10
 """Different whole numbers in a column of codes."""
 # Words in the names of columns: of a time, of an event, of what either may be of, and of times that
 # do not run from the start of the study or names of samples.
-WORDS = """
+ROLE_WORDS = """
 TIME t time times day days d week weeks month months mo year years yr yrs followup follow up fu
 TIME duration to until survival last since
 EVENT e event events status state censor censored cens indicator vital death dead died deceased is
@@ -45,10 +45,10 @@ ENDS os dfs pfs rfs dmfs efs dss ddfs ttp overall disease distant free specific
 OTHER age birth born date diagnosis surgery collection scan id no nr number batch
 OTHER sex gender grade stage size
 """
-TIME, EVENT, ENDS, OTHER = (
+TIME_WORDS, EVENT_WORDS, ENDPOINT_WORDS, OTHER_WORDS = (
     frozenset(
         word
-        for line in WORDS.split("\n")
+        for line in ROLE_WORDS.split("\n")
         for word in line.split()[1:]
         if line.startswith(f"{kind} ")
     )
@@ -67,7 +67,7 @@ def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
     """Yield each column with two to six classes, of which two are large enough, and its cells."""
     for name in dict.fromkeys(map(str, table.columns)):
         counts = Counter(cells_of(table, name))
-        if 2 <= len(counts) <= MOST and counts.most_common(2)[1][1] >= LEAST:
+        if 2 <= len(counts) <= MAX_CLASSES and counts.most_common(2)[1][1] >= MIN_CLASS_SAMPLES:
             yield name, counts
 
 
@@ -75,31 +75,35 @@ def number_columns(table: pd.DataFrame) -> Iterator[str]:
     """Yield each column of numbers that are no classes, no covariates and no names of samples."""
     for name in dict.fromkeys(map(str, table.columns)):
         cells = cells_of(table, name)
-        if not all(map(is_number, cells)) or len(set(cells)) <= MOST or is_covariate(name):
+        if not all(map(is_number, cells)) or len(set(cells)) <= MAX_CLASSES or is_covariate(name):
             continue
         values = [float(cell) for cell in cells]
-        counted = len(set(values)) == len(values) == max(values) - min(values) + 1
-        if not (counted or OTHER & set(words_of(name))):
+        counts_rows = len(set(values)) == len(values) == max(values) - min(values) + 1
+        if not (counts_rows or OTHER_WORDS & set(words_of(name))):
             yield name
 
 
-def covariates(table: pd.DataFrame, taken: Sequence[str]) -> list[str]:
+def usual_covariates(table: pd.DataFrame, excluded: Sequence[str]) -> list[str]:
     """Return the usual covariates that vary, but for the columns that are taken.
 
-    As many as the samples allow: `SHARE` for each column that they make.
+    As many as the samples allow: `SAMPLES_PER_COVARIATE` for each column that they make.
     """
     names = []
-    made = 0
+    n_columns = 0
     for name in dict.fromkeys(map(str, table.columns)):
         cells = cells_of(table, name)
         levels = len(set(cells))
-        numbers = all(map(is_number, cells))
-        wide = made + (1 if numbers else levels - 1)
-        usual = name not in taken and is_covariate(name) and not BATCH.fullmatch(name)
-        usual = usual and levels > 1
-        if usual and (numbers or levels <= len(cells) // LEAST) and SHARE * wide <= len(table):
+        is_numeric = all(map(is_number, cells))
+        n_columns_with_name = n_columns + (1 if is_numeric else levels - 1)
+        is_usual = name not in excluded and is_covariate(name) and not BATCH_NAME.fullmatch(name)
+        is_usual = is_usual and levels > 1
+        if (
+            is_usual
+            and (is_numeric or levels <= len(cells) // MIN_CLASS_SAMPLES)
+            and SAMPLES_PER_COVARIATE * n_columns_with_name <= len(table)
+        ):
             names.append(name)
-            made = wide
+            n_columns = n_columns_with_name
     return names
 
 
@@ -109,22 +113,24 @@ def are_codes(name: str, cells: Sequence[str]) -> bool:
     They are few, three or more, each of several samples; two are as good as words. A name such as
     grade, age or dose says that they are none.
     """
-    if not cells or set(words_of(name)) & set(ORDERED.split()):
+    if not cells or set(words_of(name)) & set(ORDERED_WORDS.split()):
         return False
     values = {float(cell) for cell in cells if is_number(cell)}
-    few = 2 < len(values) <= min(MOST_CODES, len(cells) // LEAST)
+    few = 2 < len(values) <= min(MAX_CODES, len(cells) // MIN_CLASS_SAMPLES)
     return few and all(map(is_number, cells)) and all(value % 1 == 0 for value in values)
 
 
 def is_covariate(name: str) -> bool:
     """Tell whether a column's name is that of a usual covariate."""
-    return COVARIATES.fullmatch(name) is not None
+    return COVARIATE_NAME.fullmatch(name) is not None
 
 
 def is_clinical(name: str) -> bool:
     """Tell whether a column's name is that of a covariate, a time, an event or its coding."""
     words = set(words_of(name))
-    return is_covariate(name) or (bool(words) and words <= TIME | EVENT | ENDS)
+    return is_covariate(name) or (
+        bool(words) and words <= TIME_WORDS | EVENT_WORDS | ENDPOINT_WORDS
+    )
 
 
 def words_of(name: str) -> list[str]:

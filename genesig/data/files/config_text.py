@@ -12,8 +12,8 @@ from genesig.errors import refuse
 from genesig.words import size_of
 
 
-def parse_json(text: str, where: str) -> Any:
-    """Parse a text; `where` is its file.
+def parse_json(text: str, file_name: str) -> Any:
+    """Parse a text; `file_name` is its file.
 
     Raises
     ------
@@ -21,27 +21,32 @@ def parse_json(text: str, where: str) -> Any:
         It is no JSON, is nested too deeply, or has a number of thousands of digits.
     """
     if not text.strip():
-        raise refuse(where, "is empty; name another file, or copy it again")
+        raise refuse(file_name, "is empty; name another file, or copy it again")
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        return json.loads(
+            text, object_pairs_hook=_refuse_repeated_keys, parse_constant=_refuse_constant
+        )
     except json.JSONDecodeError as error:
-        what = f"is not JSON: {error.msg.lower()}; name a JSON file, or copy it again if it is cut "
-        what += "off"
-        raise refuse(where, what, line=error.lineno) from None
+        message = (
+            f"is not JSON: {error.msg.lower()}; name a JSON file, or copy it again if it is cut off"
+        )
+        raise refuse(file_name, message, line=error.lineno) from None
     except (ValueError, RecursionError) as error:
-        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise refuse(where, f"is not JSON as a program writes it: {what}; copy it again") from None
+        message = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise refuse(
+            file_name, f"is not JSON as a program writes it: {message}; copy it again"
+        ) from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"the key '{twice[:80]}' stands twice in one object")
-    return found
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        (repeated_key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key '{repeated_key[:80]}' stands twice in one object")
+    return mapping
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
@@ -51,44 +56,46 @@ PLAIN_NUMBER = re.compile(
 )
 
 
-def check_numbers(node: Any, where: str) -> None:
+def check_numbers(root: Any, file_name: str) -> None:
     """Refuse the first number that is another one to YAML than to people.
 
     Parameters
     ----------
-    node : yaml.Node
+    root : yaml.Node
         As `yaml.compose` gives it.
-    where : str
+    file_name : str
         Its file.
     """
     import yaml
 
-    seen: set[int] = set()
-    waiting = [node]
-    while waiting:
-        each = waiting.pop()
-        if id(each) in seen:  # an alias, perhaps of what it stands in
+    visited: set[int] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if id(node) in visited:  # an alias, perhaps of what it stands in
             continue
-        seen.add(id(each))
-        if each.id != "scalar":
-            waiting += [
+        visited.add(id(node))
+        if node.id != "scalar":
+            pending += [
                 part
-                for pair in each.value
+                for pair in node.value
                 for part in (pair if isinstance(pair, tuple) else (pair,))
             ]
-        elif each.tag.endswith((":int", ":float")) and not PLAIN_NUMBER.fullmatch(each.value):
-            what = f"'{each.value}' is {yaml.safe_load(each.value)} in YAML; write that, the number"
-            what += " you mean, or quotes around a name"
-            raise refuse(where, what, line=each.start_mark.line + 1)
+        elif node.tag.endswith((":int", ":float")) and not PLAIN_NUMBER.fullmatch(node.value):
+            message = (
+                f"'{node.value}' is {yaml.safe_load(node.value)} in YAML; write that, the number"
+                " you mean, or quotes around a name"
+            )
+            raise refuse(file_name, message, line=node.start_mark.line + 1)
 
 
-MOST_BYTES = 100_000
-MOST = 2000
-DEEPEST = 20
+MAX_CONFIG_BYTES = 100_000
+MAX_CONFIG_VALUES = 2000
+MAX_CONFIG_DEPTH = 20
 """Values of a config with its aliases written out, and how deep they may be nested."""
 
 
-def parse_yaml(text: str, where: str) -> dict[str, Any]:
+def parse_yaml(text: str, file_name: str) -> dict[str, Any]:
     """Parse a config as it is, without defaults.
 
     Raises
@@ -98,35 +105,38 @@ def parse_yaml(text: str, where: str) -> dict[str, Any]:
     """
     import yaml
 
-    if len(text) > MOST_BYTES:
-        what = f"is larger than {size_of(MOST_BYTES)}, as no config is; is it the matrix?"
-        raise refuse(where, f"{what} Name the file with the keys expression, samples and label")
+    if len(text) > MAX_CONFIG_BYTES:
+        message = f"is larger than {size_of(MAX_CONFIG_BYTES)}, as no config is; is it the matrix?"
+        raise refuse(
+            file_name, f"{message} Name the file with the keys expression, samples and label"
+        )
     try:
         tree = yaml.compose(text, yaml.SafeLoader)
-        if too_much(tree, _inside):
-            raise refuse(where, TOO_MUCH)
+        if exceeds_config_size(tree, _yaml_children):
+            raise refuse(file_name, TOO_LARGE)
         raw = yaml.SafeLoader("").construct_document(tree) if tree else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        _refuse_slips(text, where)
-        what = " ".join(str(getattr(error, "problem", None) or error).split())
-        advice = f"is not YAML: {what}; look at indents (spaces, no tabs), colons and quotes"
-        raise refuse(where, advice, line=mark.line + 1 if mark else None) from None
+        _refuse_slips(text, file_name)
+        message = " ".join(str(getattr(error, "problem", None) or error).split())
+        advice = f"is not YAML: {message}; look at indents (spaces, no tabs), colons and quotes"
+        raise refuse(file_name, advice, line=mark.line + 1 if mark else None) from None
     except RecursionError:
-        raise refuse(where, TOO_MUCH) from None
+        raise refuse(file_name, TOO_LARGE) from None
     except ValueError as error:  # the 30th of February, a number of thousands of digits
-        what = f"holds a value that YAML cannot read ({str(error)[:80]}); put it in quotes"
-        raise refuse(where, what) from None
-    return _checked(raw, tree, where)
+        message = f"holds a value that YAML cannot read ({str(error)[:80]}); put it in quotes"
+        raise refuse(file_name, message) from None
+    return _check_config(raw, tree, file_name)
 
 
-TOO_MUCH = (
-    f"is nested deeper than {DEEPEST} levels or has more than {MOST} values, aliases (*name) "
+TOO_LARGE = (
+    f"is nested deeper than {MAX_CONFIG_DEPTH} levels or has more than {MAX_CONFIG_VALUES} values, "
+    "aliases (*name) "
     "written out, as no config has; write the keys of the study alone"
 )
 
 
-def too_much(value: Any, inside: Callable[[Any], Any]) -> bool:
+def exceeds_config_size(value: Any, children_of: Callable[[Any], Any]) -> bool:
     """Tell whether there is too much in a value that may hold others, or itself.
 
     Parameters
@@ -135,73 +145,77 @@ def too_much(value: Any, inside: Callable[[Any], Any]) -> bool:
     inside : function (value) -> sized
         The values that it holds, or the text that it is.
     """
-    seen = 0
-    waiting = [(value, 0)]
-    while waiting:
-        value, depth = waiting.pop()
-        held = inside(value)
-        text = isinstance(held, str)
-        seen += 1 + (len(held) * MOST // MOST_BYTES if text else 0)
-        if seen > MOST or depth > DEEPEST:
+    n_values = 0
+    pending = [(value, 0)]
+    while pending:
+        value, depth = pending.pop()
+        children = children_of(value)
+        is_text = isinstance(children, str)
+        n_values += 1 + (len(children) * MAX_CONFIG_VALUES // MAX_CONFIG_BYTES if is_text else 0)
+        if n_values > MAX_CONFIG_VALUES or depth > MAX_CONFIG_DEPTH:
             return True
-        waiting += [] if text else [(each, depth + 1) for each in held]
+        pending += [] if is_text else [(child, depth + 1) for child in children]
     return False
 
 
-def inside(value: Any) -> Any:
+def config_children(value: Any) -> Any:
     """Return what a value of a config holds; of a text, the text."""
     if isinstance(value, dict):
         return [*value, *value.values()]
     return value if isinstance(value, list | str) else ()
 
 
-def _inside(node: Any) -> Any:
+def _yaml_children(node: Any) -> Any:
     if node is None or node.id != "mapping":
         return () if node is None else node.value
-    return [each for pair in node.value for each in pair]
+    return [child for pair in node.value for child in pair]
 
 
-def _checked(raw: Any, tree: Any, where: str) -> dict[str, Any]:
+def _check_config(raw: Any, tree: Any, file_name: str) -> dict[str, Any]:
     if raw is None:
         raise refuse(
-            where,
+            file_name,
             "is empty; a study needs three keys: expression (a file), samples (a "
             "file) and label (a column of samples)",
         )
     if not isinstance(raw, dict):
-        _refuse_slips(tree.value if isinstance(tree.value, str) else "", where)
-        raise refuse(where, "needs lines 'key: value' such as 'label: diagnosis'")
-    for key, first, again in _repeated(tree):
-        what = f"the key '{key}' is already on line {first}; YAML would forget the first one"
-        raise refuse(where, what, line=again)
-    check_numbers(tree, where)
-    if half := re.search("[\ud800-\udfff]", "".join(_texts(raw))):
-        what = f"holds half a character (\\u{ord(half[0]):x}); write the whole one as it is"
-        raise refuse(where, what)
+        _refuse_slips(tree.value if isinstance(tree.value, str) else "", file_name)
+        raise refuse(file_name, "needs lines 'key: value' such as 'label: diagnosis'")
+    for key, first_line, second_line in _repeated_keys(tree):
+        message = (
+            f"the key '{key}' is already on line {first_line}; YAML would forget the first one"
+        )
+        raise refuse(file_name, message, line=second_line)
+    check_numbers(tree, file_name)
+    if surrogate := re.search("[\ud800-\udfff]", "".join(_texts_in(raw))):
+        message = f"holds half a character (\\u{ord(surrogate[0]):x}); write the whole one as it is"
+        raise refuse(file_name, message)
     return raw
 
 
-def _refuse_slips(text: str, where: str) -> None:
+def _refuse_slips(text: str, file_name: str) -> None:
     """Name what is usually wrong with a config that is none."""
     for number, line in enumerate(text.splitlines(), 1):
         if glued := re.match(r"\s*([A-Za-z_]+):(?=[^\s/\\:])\S+", line):
-            what = f"'{line.strip()[:60]}' needs a blank behind the colon: '{glued[1]}: …'"
-            raise refuse(where, what, line=number)
+            message = f"'{line.strip()[:60]}' needs a blank behind the colon: '{glued[1]}: …'"
+            raise refuse(file_name, message, line=number)
         if re.search(r'"[^"]*\\[^"]*"', line):
-            what = "a backslash between double quotes begins a code; write single quotes, or / for "
-            raise refuse(where, what + "the folders", line=number)
+            message = (
+                "a backslash between double quotes begins a code; write single quotes, or / for "
+            )
+            raise refuse(file_name, message + "the folders", line=number)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts_in(value: Any) -> Iterator[str]:
     """Yield every text in a value, which is not nested too deep."""
     if isinstance(value, str):
         yield value
     else:
-        for each in inside(value):
-            yield from _texts(each)
+        for child in config_children(value):
+            yield from _texts_in(child)
 
 
-def _repeated(node: Any) -> Iterator[tuple[str, int, int]]:
+def _repeated_keys(node: Any) -> Iterator[tuple[str, int, int]]:
     """Yield each key that a YAML mapping has twice, with its two lines."""
     lines: dict[str, int] = {}
     for key, value in node.value if node.id == "mapping" else ():
@@ -209,17 +223,17 @@ def _repeated(node: Any) -> Iterator[tuple[str, int, int]]:
         if key.value in lines:
             yield key.value, lines[key.value], line
         lines[key.value] = line
-        yield from _repeated(value)
+        yield from _repeated_keys(value)
 
 
-def on_top(first: Mapping[str, Any], *others: Mapping[str, Any]) -> dict[str, Any]:
+def merge_configs(base: Mapping[str, Any], *overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Lay configs upon each other as Snakemake does: sections are merged, all else is replaced."""
-    merged = dict(first)
-    for other in others:
-        for key, value in other.items():
-            below = merged.get(key)
-            if isinstance(below, dict) and isinstance(value, dict):
-                merged[key] = on_top(below, value)
+    merged = dict(base)
+    for override in overrides:
+        for key, value in override.items():
+            base_value = merged.get(key)
+            if isinstance(base_value, dict) and isinstance(value, dict):
+                merged[key] = merge_configs(base_value, value)
             else:
                 merged[key] = value
     return merged

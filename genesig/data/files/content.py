@@ -23,35 +23,35 @@ from genesig.errors import InvalidInput, did_you_mean, refuse
 from genesig.machine import check_size
 from genesig.results.download import check_download_digest
 
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
-def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    return iter(lambda: stream.read(CHUNK), b"")
+def _read_blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    return iter(lambda: stream.read(CHUNK_BYTES), b"")
 
 
-def _gunzipped(packed: BinaryIO) -> Iterator[bytes]:
+def _gunzip(packed: BinaryIO) -> Iterator[bytes]:
     """Unpack one gzip member after the other, in a fifth less time than `gzip.open` takes."""
     member = zlib.decompressobj(wbits=31)
-    inside = False
+    in_member = False
     data = b""
-    while data := data or packed.read(CHUNK // 4):
-        data = data if inside else data.lstrip(b"\0")  # some writers fill up their last block
-        inside = inside or bool(data)
-        yield member.decompress(data, CHUNK)
+    while data := data or packed.read(CHUNK_BYTES // 4):
+        data = data if in_member else data.lstrip(b"\0")  # some writers fill up their last block
+        in_member = in_member or bool(data)
+        yield member.decompress(data, CHUNK_BYTES)
         data = member.unconsumed_tail
         if member.eof:
-            inside = False
+            in_member = False
             data = member.unused_data
             member = zlib.decompressobj(wbits=31)
-    if inside:
+    if in_member:
         raise EOFError
 
 
-PACKED: dict[bytes, tuple[str, Callable[[BinaryIO], Iterable[bytes]]]] = {
-    b"\x1f\x8b": ("gzip", _gunzipped),
-    b"BZh": ("bzip2", lambda packed: _blocks(bz2.BZ2File(packed))),
-    b"\xfd7zXZ": ("xz", lambda packed: _blocks(lzma.LZMAFile(packed))),  # noqa: SIM115
+COMPRESSIONS: dict[bytes, tuple[str, Callable[[BinaryIO], Iterable[bytes]]]] = {
+    b"\x1f\x8b": ("gzip", _gunzip),
+    b"BZh": ("bzip2", lambda packed: _read_blocks(bz2.BZ2File(packed))),
+    b"\xfd7zXZ": ("xz", lambda packed: _read_blocks(lzma.LZMAFile(packed))),  # noqa: SIM115
 }
 
 
@@ -63,22 +63,22 @@ def read_content(path: str | Path) -> bytes:
     InvalidInput
         No such file, none that is regular, cut off, damaged, or more than memory can hold.
     """
-    with _opened(Path(path)) as stream:
+    with _open_regular_file(Path(path)) as stream:
         try:
-            return _content(stream, path)
+            return _read_stream(stream, path)
         except OSError as error:  # a disk that does not answer
             raise refuse(path, f"cannot be read: {error.strerror}") from None
 
 
-def _content(stream: BinaryIO, path: str | Path) -> bytes:
+def _read_stream(stream: BinaryIO, path: str | Path) -> bytes:
     check_download_digest(Path(path))
-    packed = stream.read(2) == b"\x1f\x8b"
+    is_gzip = stream.read(2) == b"\x1f\x8b"
     stream.seek(0)
-    if packed:
-        return _unpacked(stream, str(path), b"\x1f\x8b")
+    if is_gzip:
+        return _decompress(stream, str(path), b"\x1f\x8b")
     if str(path).lower().endswith(".gz"):
         raise refuse(path, "is named .gz but is not gzip; rename it, or compress it with gzip")
-    return _whole(_blocks(stream), stream, str(path))
+    return _read_all(_read_blocks(stream), stream, str(path))
 
 
 def leading_lines(path: Path, max_lines: int) -> Iterator[str]:
@@ -92,11 +92,11 @@ def leading_lines(path: Path, max_lines: int) -> Iterator[str]:
         return  # whoever reads the whole file says so
 
 
-def unpacked(content: bytes, where: str) -> bytes:
+def unpack(content: bytes, file_name: str) -> bytes:
     """Unpack what is gzip, bzip2 or xz, as R's files are inside; leave all else as it is."""
-    for magic in PACKED:
+    for magic in COMPRESSIONS:
         if content.startswith(magic):
-            return _unpacked(BytesIO(content), where, magic)
+            return _decompress(BytesIO(content), file_name, magic)
     return content
 
 
@@ -108,7 +108,7 @@ def is_folder(path: str | Path) -> bool:
         return False
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open_regular_file(path: Path) -> BinaryIO:
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             raise refuse(
@@ -118,7 +118,7 @@ def _opened(path: Path) -> BinaryIO:
             )
         return path.open("rb")
     except FileNotFoundError:
-        raise refuse(path, absent(path)) from None
+        raise refuse(path, missing_file_message(path)) from None
     except IsADirectoryError:
         raise refuse(path, "is a folder; name a file in it") from None
     except OSError as error:
@@ -127,40 +127,43 @@ def _opened(path: Path) -> BinaryIO:
         raise refuse(repr(str(path)), "is no name of a file; correct it") from None
 
 
-def absent(path: Path) -> str:
+def missing_file_message(path: Path) -> str:
     """Say that there is no such file, and which one may be meant."""
-    near = [p.name for p in path.parent.iterdir()] if is_folder(path.parent) else []
-    place = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
+    sibling_names = [p.name for p in path.parent.iterdir()] if is_folder(path.parent) else []
+    looked_in = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
     series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", path.name)
-    from_geo = (
+    geo_advice = (
         f"; to download it: genesig fetch {series[1]} (its labels tell which kind of study it is)"
         if series
         else ""
     )
-    advice = did_you_mean(path.name, near) or from_geo
-    return f"no such file{place}{advice or '; correct the name, or put the file there'}"
+    advice = did_you_mean(path.name, sibling_names) or geo_advice
+    return f"no such file{looked_in}{advice or '; correct the name, or put the file there'}"
 
 
-def _unpacked(packed: BinaryIO, where: str, magic: bytes) -> bytes:
-    name, opener = PACKED[magic]
+def _decompress(packed: BinaryIO, file_name: str, magic: bytes) -> bytes:
+    name, opener = COMPRESSIONS[magic]
     try:
-        return _whole(opener(packed), packed, where)
+        return _read_all(opener(packed), packed, file_name)
     except EOFError:
         raise refuse(
-            where, f"the {name} file is truncated (it ends too early); copy or download it again"
+            file_name,
+            f"the {name} file is truncated (it ends too early); copy or download it again",
         ) from None
     except (zlib.error, lzma.LZMAError, OSError) as error:
-        what = f"the {name} file is damaged ({error}); copy or download it again"
-        raise refuse(where, what) from None
+        message = f"the {name} file is damaged ({error}); copy or download it again"
+        raise refuse(file_name, message) from None
 
 
-def _whole(blocks: Iterable[bytes], packed: BinaryIO, where: str) -> bytes:
+def _read_all(blocks: Iterable[bytes], packed: BinaryIO, file_name: str) -> bytes:
     """Read to the end, and stop where it becomes too much; `packed` tells how far in the file."""
-    kept = BytesIO()  # grows where it is, and gives its bytes away: joined blocks are there twice
+    content = (
+        BytesIO()
+    )  # grows where it is, and gives its bytes away: joined blocks are there twice
     for block in blocks:
-        check_size(where, kept.tell() + len(block), packed.tell())
-        kept.write(block)
-    return kept.getvalue()
+        check_size(file_name, content.tell() + len(block), packed.tell())
+        content.write(block)
+    return content.getvalue()
 
 
 @dataclass
@@ -170,43 +173,43 @@ class Cursor:
     Attributes
     ----------
     content : bytes
-    where : str
+    file_name : str
         The file, for messages.
-    order : {"<", ">"}
+    byte_order : {"<", ">"}
         Least or most significant byte first.
-    at : int
+    offset : int
         Offset of the next byte.
     """
 
     content: bytes
-    where: str
-    order: Literal["<", ">"]
-    at: int = 0
+    file_name: str
+    byte_order: Literal["<", ">"]
+    offset: int = 0
 
-    def take(self, count: int) -> bytes:
-        """Read `count` bytes."""
-        if count < 0 or self.at + count > len(self.content):
-            raise self.refuse(
-                f"ends too early: {count} bytes are announced at byte {self.at} of "
+    def take(self, n_bytes: int) -> bytes:
+        """Read `n_bytes` bytes."""
+        if n_bytes < 0 or self.offset + n_bytes > len(self.content):
+            raise self.error(
+                f"ends too early: {n_bytes} bytes are announced at byte {self.offset} of "
                 f"{len(self.content)}; copy or download it again"
-                if count >= 0
-                else f"is damaged: byte {self.at} announces {count} bytes; copy it again"
+                if n_bytes >= 0
+                else f"is damaged: byte {self.offset} announces {n_bytes} bytes; copy it again"
             )
-        self.at += count
-        return self.content[self.at - count : self.at]
+        self.offset += n_bytes
+        return self.content[self.offset - n_bytes : self.offset]
 
     def number(self, code: str) -> int:
         """Read one number, `code` as in the module struct."""
-        size = struct.calcsize(self.order + code)
-        return int(struct.unpack(self.order + code, self.take(size))[0])
+        size = struct.calcsize(self.byte_order + code)
+        return int(struct.unpack(self.byte_order + code, self.take(size))[0])
 
-    def array(self, dtype: np.dtype[Any], count: int) -> Array:
-        """Read `count` records."""
-        return np.frombuffer(self.take(count * dtype.itemsize), dtype)
+    def array(self, dtype: np.dtype[Any], n_records: int) -> Array:
+        """Read `n_records` records."""
+        return np.frombuffer(self.take(n_records * dtype.itemsize), dtype)
 
-    def floats(self, dtype: np.dtype[Any], count: int, field: str | None = None) -> Array:
-        """Read `count` records and return them, or a field of them, as float64."""
-        records = self.array(dtype, count)
+    def floats(self, dtype: np.dtype[Any], n_records: int, field: str | None = None) -> Array:
+        """Read `n_records` records and return them, or a field of them, as float64."""
+        records = self.array(dtype, n_records)
         with np.errstate(invalid="ignore"):  # of a damaged file; the caller looks for NaN
             return (records if field is None else records[field]).astype(np.float64)
 
@@ -217,28 +220,30 @@ class Cursor:
     def wide_text(self) -> str:
         """Read a text of two-byte characters behind its length."""
         raw = self.take(2 * self.number("i"))
-        return raw.decode("utf-16-be" if self.order == ">" else "utf-16-le", errors="replace")
+        return raw.decode("utf-16-be" if self.byte_order == ">" else "utf-16-le", errors="replace")
 
-    def jump(self, place: int) -> None:
+    def jump(self, offset: int) -> None:
         """Go to an offset that the file names."""
-        if not 0 < place <= len(self.content):
-            raise self.refuse(
-                f"points to byte {place} but has {len(self.content)}; copy or download it again"
+        if not 0 < offset <= len(self.content):
+            raise self.error(
+                f"points to byte {offset} but has {len(self.content)}; copy or download it again"
             )
-        self.at = place
+        self.offset = offset
 
-    def version(self, kind: str, known: Sequence[int]) -> int:
+    def read_version(self, kind: str, versions: Sequence[int]) -> int:
         """Skip the magic number of a file and read its version, which must be a known one."""
         self.take(4)
-        found = self.number("i")
-        if found not in known:
-            read = f"{known[0]} to {known[-1]} are" if len(known) > 1 else f"{known[0]} is"
-            raise self.refuse(
-                f"is a binary {kind} file of version {found}; version {read} read, "
+        version = self.number("i")
+        if version not in versions:
+            readable = (
+                f"{versions[0]} to {versions[-1]} are" if len(versions) > 1 else f"{versions[0]} is"
+            )
+            raise self.error(
+                f"is a binary {kind} file of version {version}; version {readable} read, "
                 f"export the {kind} file in its text form"
             )
-        return found
+        return version
 
-    def refuse(self, what: str) -> InvalidInput:
+    def error(self, message: str) -> InvalidInput:
         """Return an error about this file."""
-        return refuse(self.where, what)
+        return refuse(self.file_name, message)

@@ -8,14 +8,14 @@ from pathlib import Path
 from shutil import copyfile, copytree
 from typing import Any
 
-from genesig.data.files.content import absent
+from genesig.data.files.content import missing_file_message
 from genesig.data.files.formats.geo_series import SERIES_FILE
 from genesig.data.files.geo_counts import paths_read
-from genesig.data.files.names import COHORT_KEYS, KEYS
+from genesig.data.files.names import COHORT_FILE_KEYS, FILE_KEY_PATHS
 from genesig.errors import refuse
 from genesig.results.download import check_download_digest
 
-FILE_KEYS = {*COHORT_KEYS, *(key for *_, key in KEYS)}
+FILE_KEYS = {*COHORT_FILE_KEYS, *(key for *_, key in FILE_KEY_PATHS)}
 """Keys of a config, or of a section of it, whose value is the name of a file."""
 
 
@@ -84,4 +84,4 @@ def copy_input(source: Path, target: Path) -> None:
         check_download_digest(source)
         copyfile(source, target)
     else:
-        raise refuse(source, absent(source))
+        raise refuse(source, missing_file_message(source))

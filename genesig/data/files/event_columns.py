@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.data.files.columns import (
-    ENDS,
-    EVENT,
-    LEAST,
-    MOST,
-    OTHER,
-    TIME,
+    ENDPOINT_WORDS,
+    EVENT_WORDS,
+    MAX_CLASSES,
+    MIN_CLASS_SAMPLES,
+    OTHER_WORDS,
+    TIME_WORDS,
     cells_of,
     is_covariate,
     words_of,
@@ -26,9 +26,9 @@ from genesig.words import control_first, is_missing, is_number, is_unknown
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_TIMES = 0.9
+MIN_TIMES_SHARE = 0.9
 """Least share of a column's cells that are times: validation names a slip, and others are none."""
-FINAL = (
+FINAL_WORDS = (
     "dead",
     "died",
     "death",
@@ -41,29 +41,29 @@ FINAL = (
     "yes",
     "true",
 )
-YES = frozenset({"1", "1.0", "yes", "y", "true", "t"})
-NO = frozenset({"0", "0.0", "no", "n", "false", "f"})
+YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
+NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
 # Words in the name of a column: its 1 says that the event came; that it did not; either, as in R's
 # GBSG2, where cens is 1 for an event.
-EVENT_WORDS = """
+EVENT_NAME_TEXT = """
 event dead died death deceased relapse relapsed recurrence recurred progression progressed
 metastasis loss failure
 """
-EVENT_NAMES = frozenset(EVENT_WORDS.split())
+EVENT_NAMES = frozenset(EVENT_NAME_TEXT.split())
 CENSORED_WORDS = "censored censoring cnsr alive living surviving survived survivor"
-CENSORED = frozenset(CENSORED_WORDS.split())
-DOUBTFUL = frozenset(["cens", "censor"])
+CENSORED_NAMES = frozenset(CENSORED_WORDS.split())
+AMBIGUOUS_NAMES = frozenset(["cens", "censor"])
 # relapse_free says that no event came; relapse_free_survival_status says either.
 OUTCOME_WORDS = frozenset(["survival", "status", "event", "indicator"])
-NEGATION = frozenset(["no", "not", "non", "without"])
-CLEAR = 2.58
+NEGATION_WORDS = frozenset(["no", "not", "non", "without"])
+MIN_RANK_SUM_Z = 2.58
 """z of a rank-sum test of p = 0.01: times of one word are clearly longer."""
-MOST_BLANK = 0.1
+MAX_BLANK_SHARE = 0.1
 """Share of the times of one outcome that may be missing where the column is of both."""
 
 
 @dataclass(frozen=True)
-class Pair:
+class TimeAndEvent:
     """Columns of times and of events.
 
     Attributes
@@ -87,38 +87,47 @@ class Pair:
         return {"time": times, "event": self.event}
 
 
-def pairs(table: pd.DataFrame) -> list[Pair]:
+def time_event_pairs(table: pd.DataFrame) -> list[TimeAndEvent]:
     """Return the columns that look like time and event of one thing: os_time, os_event.
 
     Their names say which is which. They are of one thing if their further words are the same, or if
     there is one column of times and one of events.
     """
     names = list(dict.fromkeys(map(str, table.columns)))
-    times = {name: _of_what(name) for name in names if _is_time(name, cells_of(table, name))}
-    events = {name: _of_what(name) for name in names if _is_event(name, cells_of(table, name))}
+    times = {name: _subject_words(name) for name in names if _is_time(name, cells_of(table, name))}
+    events = {
+        name: _subject_words(name) for name in names if _is_event(name, cells_of(table, name))
+    }
     columns = [(t, e) for t in times for e in events if t != e and times[t] == events[e]]
     if not columns and len(times) == len(events) == 1:
-        columns = [(t, e) for t in times for e in events if t != e and times[t] | events[e] <= ENDS]
+        columns = [
+            (t, e)
+            for t in times
+            for e in events
+            if t != e and times[t] | events[e] <= ENDPOINT_WORDS
+        ]
     if not columns:  # times of the dead and of the living in two columns
-        found = [_pair(table, t, e) for t in times for e in events if t != e]
-        return _with_further_times(table, [pair for pair in found if pair.follow_up_times])
-    return _with_further_times(table, [_pair(table, t, e) for t, e in columns])
+        candidates = [_make_pair(table, t, e) for t in times for e in events if t != e]
+        return _prefer_joined_times(table, [pair for pair in candidates if pair.follow_up_times])
+    return _prefer_joined_times(table, [_make_pair(table, t, e) for t, e in columns])
 
 
-def _pair(table: pd.DataFrame, time: str, event: str) -> Pair:
+def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
     """Return two columns with the word of the event, and the column of the times that are blank."""
     counts = Counter(cells_of(table, event))
-    word = event_word(counts, event, longer_times(table, time, event))
+    word = event_word(counts, event, rank_sum_of_times(table, time, event))
     lacking = lacking_times(table, time, event, "1" if word is None else word)
-    return Pair(time, event, word, () if lacking is None else lacking.columns)
+    return TimeAndEvent(time, event, word, () if lacking is None else lacking.columns)
 
 
-def _with_further_times(table: pd.DataFrame, candidates: list[Pair]) -> list[Pair]:
+def _prefer_joined_times(table: pd.DataFrame, candidates: list[TimeAndEvent]) -> list[TimeAndEvent]:
     """Put pairs with a second column of times first, and leave pairs of that column alone out."""
     joined = [pair for pair in candidates if pair.follow_up_times and not _is_follow_up(pair.time)]
-    second = {(name, pair.event) for pair in joined for name in pair.follow_up_times}
-    alone = [p for p in candidates if p not in joined and (p.time, p.event) not in second]
-    return [*joined, *alone]
+    follow_up_pairs = {(name, pair.event) for pair in joined for name in pair.follow_up_times}
+    single_pairs = [
+        p for p in candidates if p not in joined and (p.time, p.event) not in follow_up_pairs
+    ]
+    return [*joined, *single_pairs]
 
 
 def _is_follow_up(name: str) -> bool:
@@ -162,34 +171,39 @@ def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> Lack
         outcome: [(timed, row) for value, timed, row in rows if value == outcome]
         for outcome in (True, False)
     }
-    if min(map(len, sides.values())) < LEAST:
+    if min(map(len, sides.values())) < MIN_CLASS_SAMPLES:
         return None
     blank = {outcome: [row for timed, row in side if not timed] for outcome, side in sides.items()}
     for outcome, side in sides.items():
         n_of_other = len(sides[not outcome])
-        if len(blank[outcome]) < (1 - MOST_BLANK) * len(side) or (
-            len(blank[not outcome]) > MOST_BLANK * n_of_other
+        if len(blank[outcome]) < (1 - MAX_BLANK_SHARE) * len(side) or (
+            len(blank[not outcome]) > MAX_BLANK_SHARE * n_of_other
         ):
             continue
         return LackingTimes(
-            outcome, len(blank[outcome]), len(side), _times_of(table, blank[outcome], (time, event))
+            outcome,
+            len(blank[outcome]),
+            len(side),
+            _follow_up_column(table, blank[outcome], (time, event)),
         )
     return None
 
 
-def _times_of(table: pd.DataFrame, rows: Sequence[int], excluded: Sequence[str]) -> tuple[str, ...]:
+def _follow_up_column(
+    table: pd.DataFrame, rows: Sequence[int], excluded: Sequence[str]
+) -> tuple[str, ...]:
     """Return the first column of times, if any, that has nearly all of these rows."""
     for name in dict.fromkeys(map(str, table.columns)):
         if name in excluded or not _is_time(name, cells_of(table, name)):
             continue
         cells = [str(table[name].iloc[row]) for row in rows]
         timed = [cell for cell in cells if is_number(cell) and float(cell) >= 0]
-        if len(timed) >= (1 - MOST_BLANK) * len(rows):
+        if len(timed) >= (1 - MAX_BLANK_SHARE) * len(rows):
             return (name,)
     return ()
 
 
-def longer_times(table: pd.DataFrame, time: str, event: str) -> float:
+def rank_sum_of_times(table: pd.DataFrame, time: str, event: str) -> float:
     """Return z of the rank-sum test of the times of yes (1) against those of no (0).
 
     Above 0 where those of yes are longer; 0 where the column has other words.
@@ -197,8 +211,8 @@ def longer_times(table: pd.DataFrame, time: str, event: str) -> float:
     times: dict[bool, list[float]] = {True: [], False: []}
     for text, cell in zip(map(str, table[time]), map(str, table[event]), strict=True):
         word = cell.strip().lower()
-        if is_number(text) and word in YES | NO:
-            times[word in YES].append(float(text))
+        if is_number(text) and word in YES_WORDS | NO_WORDS:
+            times[word in YES_WORDS].append(float(text))
     yes = np.array(times[True])
     no = np.array(times[False])
     if not len(yes) or not len(no):
@@ -209,7 +223,7 @@ def longer_times(table: pd.DataFrame, time: str, event: str) -> float:
     return float(excess / np.sqrt(len(yes) * len(no) * (len(all_times) + 1) / 12))
 
 
-def expected_event(counts: Mapping[str, int], name: str, longer: float = 0.0) -> str | None:
+def event_by_name(counts: Mapping[str, int], name: str, longer: float = 0.0) -> str | None:
     """Return the word that a column's name, or its two words, say is the event; None in doubt.
 
     Parameters
@@ -218,45 +232,46 @@ def expected_event(counts: Mapping[str, int], name: str, longer: float = 0.0) ->
     name : str
         Of the column: the 1 of os_censored is a time without the event.
     longer : float
-        `longer_times`: a censored time is longer as a rule, which decides for a name such as cens.
+        `rank_sum_of_times`: a censored time is longer as a rule, which decides for a name such as
+        cens.
     """
     words = [cell.strip().lower() for cell in counts]
-    yes = [cell for cell, word in zip(counts, words, strict=True) if word in YES]
-    no = [cell for cell, word in zip(counts, words, strict=True) if word in NO]
+    yes = [cell for cell, word in zip(counts, words, strict=True) if word in YES_WORDS]
+    no = [cell for cell, word in zip(counts, words, strict=True) if word in NO_WORDS]
     if len(yes) == len(no) == 1 and len(counts) == 2:
         if _says_censored(name, longer):
             return no[0]
         return (
             yes[0]
-            if EVENT_NAMES & set(words_of(name)) and not NEGATION & set(words_of(name))
+            if EVENT_NAMES & set(words_of(name)) and not NEGATION_WORDS & set(words_of(name))
             else None
         )
-    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL)]
+    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
     return final[0] if len(counts) == 2 and len(final) == 1 else None
 
 
 def _says_censored(name: str, longer: float) -> bool:
     words = set(words_of(name))
-    if words & NEGATION:
+    if words & NEGATION_WORDS:
         return False
-    if words & CENSORED and not words & EVENT_NAMES:
+    if words & CENSORED_NAMES and not words & EVENT_NAMES:
         return True
     if "free" in words and not words & OUTCOME_WORDS:
         return True
-    return bool(words & (CENSORED | DOUBTFUL)) and longer > CLEAR
+    return bool(words & (CENSORED_NAMES | AMBIGUOUS_NAMES)) and longer > MIN_RANK_SUM_Z
 
 
 def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str | None:
     """Return which word of a column is the event: that which sounds final, or is no control.
 
-    None where the event is 1. `name` and `longer` are as for `expected_event`.
+    None where the event is 1. `name` and `longer` are as for `event_by_name`.
     """
-    expected = expected_event(counts, name, longer)
-    if expected is not None and expected.strip().lower() in NO:
+    expected = event_by_name(counts, name, longer)
+    if expected is not None and expected.strip().lower() in NO_WORDS:
         return expected
     if all(is_number(cell) and float(cell) in (0, 1) for cell in counts):
         return None
-    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL)]
+    final = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
     if len(counts) == 2:
         low, high = sorted(counts)
         numbers = is_number(low) and is_number(high)
@@ -272,27 +287,34 @@ def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str
     return min(counts, key=lambda cell: (cell not in final, counts[cell]))
 
 
-def _of_what(name: str) -> frozenset[str]:
-    return frozenset(words_of(name)) - TIME - EVENT
+def _subject_words(name: str) -> frozenset[str]:
+    return frozenset(words_of(name)) - TIME_WORDS - EVENT_WORDS
 
 
 def _is_time(name: str, cells: Sequence[str]) -> bool:
     words = set(words_of(name))
-    if not words & (TIME | ENDS) or words & OTHER or is_covariate(name):
+    if not words & (TIME_WORDS | ENDPOINT_WORDS) or words & OTHER_WORDS or is_covariate(name):
         return False
     answers = [cell for cell in cells if not is_unknown(cell)]
     times = [cell for cell in answers if is_number(cell) and float(cell) >= 0]
-    return len(times) >= max(2 * LEAST, MOST_TIMES * len(answers)) and len(set(times)) > MOST
+    return (
+        len(times) >= max(2 * MIN_CLASS_SAMPLES, MIN_TIMES_SHARE * len(answers))
+        and len(set(times)) > MAX_CLASSES
+    )
 
 
 def _is_event(name: str, cells: Sequence[str]) -> bool:
     counts = Counter(cells)
     words = set(words_of(name))
-    coded = len(counts) > 2 and counts["0"] + counts["1"] >= MOST_TIMES * len(cells)
-    if not (len(counts) == 2 or coded) or not words & (EVENT | ENDS) or is_covariate(name):
+    coded = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * len(cells)
+    if (
+        not (len(counts) == 2 or coded)
+        or not words & (EVENT_WORDS | ENDPOINT_WORDS)
+        or is_covariate(name)
+    ):
         return False
     word = event_word(counts, name)
     n_events = [
         n for cell, n in counts.items() if (float(cell) == 1 if word is None else cell == word)
     ]
-    return sum(n_events) >= LEAST
+    return sum(n_events) >= MIN_CLASS_SAMPLES

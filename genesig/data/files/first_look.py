@@ -15,25 +15,25 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.columns import (
-    BATCH,
+    BATCH_NAME,
     are_codes,
     cells_of,
     class_columns,
-    covariates,
     is_covariate,
     number_columns,
+    usual_covariates,
 )
-from genesig.data.files.config_text import on_top
+from genesig.data.files.config_text import merge_configs
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.event_columns import Pair, pairs
-from genesig.data.files.formats.geo_series import KEPT
+from genesig.data.files.event_columns import TimeAndEvent, time_event_pairs
+from genesig.data.files.formats.geo_series import KEPT_TAGS
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.geo_counts import lack_of_values, present_counts
 from genesig.data.files.headers import with_names_of
 from genesig.data.files.layouts import orient
-from genesig.data.files.names import FOLDER, fetch, is_series
+from genesig.data.files.names import DOWNLOAD_FOLDER, fetch, is_series
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
-from genesig.data.files.readers import format_of, parts_of_files, read_matrix, read_samples
+from genesig.data.files.readers import assign_part, format_of, read_matrix, read_samples
 from genesig.data.files.sample_names import table_of_matrix, without_absent
 from genesig.data.steps.imputation import step_for_missing
 from genesig.data.steps.scale import (
@@ -64,16 +64,16 @@ from genesig.words import (
 if TYPE_CHECKING:
     import pandas as pd
 
-FOLDS = 7
+MIN_SAMPLES_PER_CLASS = 7
 """Samples that each of several classes needs: five outer folds leave enough for five inner ones."""
 Label = str | dict[str, Any]
 Lines = tuple[str, ...]
-NO_NEW_SAMPLE = "no new sample can be put on this scale, and test samples took part in it"
+NO_NEW_SAMPLES = "no new sample can be put on this scale, and test samples took part in it"
 # From this share of cells on that are words, a table is no matrix.
-MOST_WORDS = 0.1
+MAX_WORD_SHARE = 0.1
 # The same with the columns that stand beside the genes, or say something of the samples.
-MOST_WORDS_BESIDE = 1 / 3
-RMA: dict[str, Any] = {
+MAX_WORD_SHARE_WITH_ANNOTATION = 1 / 3
+RMA_STEPS: dict[str, Any] = {
     "samples": [{"step": "rma_background"}],
     "folds": [{"step": s} for s in ("quantile", "median_polish", "centre", "unit_variance")],
 }
@@ -104,52 +104,63 @@ def first_look(
         The matrix or the sample table cannot be read.
     """
     if is_series(path):
-        series_matrix = fetch(path, Path(folder) / FOLDER)
+        series_matrix = fetch(path, Path(folder) / DOWNLOAD_FOLDER)
         if reason := lack_of_values(series_matrix):
             raise refuse(series_matrix, reason)
         path = str(series_matrix)
-    of_matrix, of_samples = parts_of_files(part, path, samples)
-    matrix = read_matrix(path, of_matrix)
+    matrix_part, sample_part = assign_part(part, path, samples)
+    matrix = read_matrix(path, matrix_part)
     table = None
     notes: list[Problem] = []
     if samples is not None:
-        table = read_samples(samples, matrix.columns, of_samples)
+        table = read_samples(samples, matrix.columns, sample_part)
         table, notes = table_of_matrix(table, matrix, samples)
         matrix = with_names_of(matrix, list(map(str, table.index)))
         table, _ = without_absent(table, (matrix.columns, matrix.rows), samples, path, notes)
-        matrix = _of(table, samples, matrix, path)
-    kind = kind_of(path)
-    _check_numbers(matrix, path, MOST_WORDS_BESIDE)
-    doubt = (f"{matrix.doubt[:1].upper()}{matrix.doubt[1:]}.",) if matrix.doubt else ()
-    matrix, lines = _genes_only(matrix, path, table, kind)
-    _check_numbers(matrix, path, MOST_WORDS)
-    expression = _seen_from(folder, path)
-    origin = _origin(path, matrix)
+        matrix = _rows_of_table(table, samples, matrix, path)
+    file_format = format_of_path(path)
+    _check_numbers(matrix, path, MAX_WORD_SHARE_WITH_ANNOTATION)
+    doubt_lines = (f"{matrix.doubt[:1].upper()}{matrix.doubt[1:]}.",) if matrix.doubt else ()
+    matrix, left_out = _without_non_genes(matrix, path, table, file_format)
+    _check_numbers(matrix, path, MAX_WORD_SHARE)
+    expression = _shortest_path(folder, path)
+    origin = _count_origin(path, matrix)
     if origin:  # where counts are known, their shape decides nothing
-        normalise = {"samples": [{"step": "log_cpm"}]}
-        why = origin
+        normalisation = {"samples": [{"step": "log_cpm"}]}
+        reasons = origin
     else:
-        normalise, why = _steps(matrix)
-    lacking, more = _missing(matrix, counted=bool(origin))
+        normalisation, reasons = _normalisation(matrix)
+    missing_settings, missing_reasons = _missing_settings(matrix, has_counts=bool(origin))
     named_part = {} if part is None else {"data": {"part": part}}
-    settings = on_top(named_part, {"normalise": normalise} if normalise else {}, lacking)
-    why = (*why, *more, *doubt, *lines)
-    if table is None and kind is not None and _describes(kind):
-        table = _samples(path, part, matrix)
+    settings = merge_configs(
+        named_part, {"normalise": normalisation} if normalisation else {}, missing_settings
+    )
+    reasons = (*reasons, *missing_reasons, *doubt_lines, *left_out)
+    if table is None and file_format is not None and _has_sample_table(file_format):
+        table = _sample_table(path, part, matrix)
     if table is None:
-        return Start(expression=expression, sheet=_sheet(matrix, kind), settings=settings, why=why)
+        return Start(
+            expression=expression,
+            sheet=_sample_template(matrix, file_format),
+            settings=settings,
+            why=reasons,
+        )
     genes = {*matrix.rows, *matrix.columns}
-    label, data, about = _proposed(table.loc[:, [name not in genes for name in table.columns]])
+    label, data, label_lines = _propose_label(
+        table.loc[:, [name not in genes for name in table.columns]]
+    )
     if data:
         settings["data"] = settings.get("data", {}) | data
     if len(data.get("classes", ())) == 2 or "task" in data:
-        about = (*about, *_covariates(table, label))
-    where = expression if samples is None else _seen_from(folder, samples)
-    names = tuple(f"{note.where}: {note.what}." for note in notes)
-    return Start(expression, where, label, "", settings, (*why, *names, *about))
+        label_lines = (*label_lines, *_covariate_lines(table, label))
+    sample_path = expression if samples is None else _shortest_path(folder, samples)
+    name_lines = tuple(f"{note.where}: {note.what}." for note in notes)
+    return Start(
+        expression, sample_path, label, "", settings, (*reasons, *name_lines, *label_lines)
+    )
 
 
-def _origin(path: str, matrix: Matrix) -> Lines:
+def _count_origin(path: str, matrix: Matrix) -> Lines:
     """Say that the values are counts where the file says so; nothing elsewhere."""
     files = present_counts(path)
     if files is not None:
@@ -157,97 +168,99 @@ def _origin(path: str, matrix: Matrix) -> Lines:
     return ("The values are counts, by the object in the file.",) if matrix.has_counts else ()
 
 
-def _of(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
+def _rows_of_table(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
     """Return the samples of a table, in rows: columns beside the ids say nothing of them."""
     problems: list[Problem] = []
     names = list(map(str, table.index))
-    turned = orient(matrix, path, names, samples, problems)
-    if turned is None:
+    oriented = orient(matrix, path, names, samples, problems)
+    if oriented is None:
         raise InvalidInput(problems)
-    known = set(names)
-    kept = turned.chosen([row for row, name in enumerate(turned.rows) if name in known])
+    listed = set(names)
+    selected = oriented.select([row for row, name in enumerate(oriented.rows) if name in listed])
     return replace(
-        kept, line_word=matrix.line_word, doubt=matrix.doubt, has_counts=matrix.has_counts
+        selected, line_word=matrix.line_word, doubt=matrix.doubt, has_counts=matrix.has_counts
     )
 
 
-def kind_of(path: str) -> Format | None:
+def format_of_path(path: str) -> Format | None:
     """Return the format of a file, None for a folder."""
     return None if Path(path).is_dir() else format_of(path)
 
 
-def _genes_only(
-    matrix: Matrix, path: str, table: pd.DataFrame | None, kind: Format | None
+def _without_non_genes(
+    matrix: Matrix, path: str, table: pd.DataFrame | None, file_format: Format | None
 ) -> tuple[Matrix, Lines]:
     """Return a matrix as it lies in its file without what is no gene or sample, and what that is.
 
     Samples are in the rows where a sample table has put them there; else on the shorter side of a
     matrix that may lie either way.
     """
-    in_rows = table is not None or _samples_are_rows(matrix, kind)
-    oriented = matrix if in_rows else matrix.turn()
+    samples_in_rows = table is not None or _samples_are_rows(matrix, file_format)
+    oriented = matrix if samples_in_rows else matrix.transpose()
     genes, _, problems = leave_out_non_genes(oriented, path, Surroundings(table))
     lines = tuple(f"{problem.what[:1].upper()}{problem.what[1:]}." for problem in problems)
-    return genes if in_rows else genes.turn(), lines
+    return genes if samples_in_rows else genes.transpose(), lines
 
 
-def _samples_are_rows(matrix: Matrix, kind: Format | None) -> bool:
-    wide = len(matrix.columns) > len(matrix.rows)
-    return wide and kind is not None and kind.either_way
+def _samples_are_rows(matrix: Matrix, file_format: Format | None) -> bool:
+    is_wide = len(matrix.columns) > len(matrix.rows)
+    return is_wide and file_format is not None and file_format.either_way
 
 
-def _check_numbers(matrix: Matrix, path: str, most: float) -> None:
+def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
     """Refuse a table with a column or row of words: it is one about samples or genes."""
     words = [text for text in matrix.texts.values() if not is_missing(text)]
-    if len(words) >= most * max(matrix.cells.size, 1):
-        what = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}); "
-        commas = sum("," in text and is_number(text.replace(",", ".")) for text in words)
-        table = "is it a table about samples or genes? Name the expression matrix"
-        signs = sum(bool(without_thousands(text)) for text in words)
-        if 2 * (commas + signs) > len(words):
-            table = "export the table with decimal points"
-            table = f"{table} and without signs of thousands" if signs else table
-        what += table
-        raise refuse(path, what)
+    if len(words) >= max_share * max(matrix.cells.size, 1):
+        message = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}); "
+        n_decimal_commas = sum("," in text and is_number(text.replace(",", ".")) for text in words)
+        advice = "is it a table about samples or genes? Name the expression matrix"
+        n_thousands_signs = sum(bool(without_thousands(text)) for text in words)
+        if 2 * (n_decimal_commas + n_thousands_signs) > len(words):
+            advice = "export the table with decimal points"
+            advice = f"{advice} and without signs of thousands" if n_thousands_signs else advice
+        message += advice
+        raise refuse(path, message)
 
 
-def _seen_from(folder: str | Path, path: str) -> str:
+def _shortest_path(folder: str | Path, path: str) -> str:
     """Return the shorter way to write a file: from the study's folder, or from the root."""
     absolute = Path(path).resolve().as_posix()
-    near = Path(os.path.relpath(absolute, Path(folder).resolve())).as_posix()
-    return min(near, absolute, key=len)
+    relative = Path(os.path.relpath(absolute, Path(folder).resolve())).as_posix()
+    return min(relative, absolute, key=len)
 
 
-def _describes(kind: Format) -> bool:
-    return kind.samples is not None and kind.samples is not kind.genes  # as of plain tables
+def _has_sample_table(file_format: Format) -> bool:
+    return (
+        file_format.samples is not None and file_format.samples is not file_format.genes
+    )  # as of plain tables
 
 
-def _samples(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
+def _sample_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
     try:
         table = read_samples(path, matrix.columns, part)
     except InvalidInput:  # a file of a format that may describe samples, and does not
         return None
-    itself = not matrix.texts and tuple(map(str, table.columns)) == matrix.columns
-    return None if itself else table  # a workbook whose only sheet is the matrix
+    is_matrix = not matrix.texts and tuple(map(str, table.columns)) == matrix.columns
+    return None if is_matrix else table  # a workbook whose only sheet is the matrix
 
 
-def _steps(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
+def _normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
     """Return the section ``normalise`` that the shape of the values calls for, and the reason."""
     if matrix.line_word == "probe":
-        return RMA, ("Raw intensities of probes: RMA.",)
+        return RMA_STEPS, ("Raw intensities of probes: RMA.",)
     X = _samples_in_rows(matrix)
-    first: list[dict[str, Any]] = []
+    zero_steps: list[dict[str, Any]] = []
     if zeros_stand_apart(X):
         X = np.where(X == 0, np.nan, X)
-        first = [{"step": ZEROS}]
+        zero_steps = [{"step": ZEROS}]
     if standardised := genes_standardised(X):
         layers = f"; choose a layer by --part: {listing(matrix.parts)}" if matrix.parts else ""
-        return {}, (f"The genes are {standardised} over all samples: {NO_NEW_SAMPLE}{layers}.",)
-    steps, why = _logarithms(X)
-    return {"samples": first + steps} if first or steps else {}, why
+        return {}, (f"The genes are {standardised} over all samples: {NO_NEW_SAMPLES}{layers}.",)
+    steps, reasons = _log_step(X)
+    return {"samples": zero_steps + steps} if zero_steps or steps else {}, reasons
 
 
-def _logarithms(X: Array) -> tuple[list[dict[str, Any]], Lines]:
+def _log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
     """Return the step that takes logarithms of X (n_samples, n_genes), and the reason."""
     cells = X[np.isfinite(X)]
     if not cells.size:
@@ -255,20 +268,22 @@ def _logarithms(X: Array) -> tuple[list[dict[str, Any]], Lines]:
     _, p99, largest = sizes(cells)
     size = f"99th percentile {p99:.4g}, maximum {largest:.4g}, median {np.median(cells):.4g}"
     if not never_logged(X):
-        near = "though they are large: they lie close together"
-        said = f"Values that look logged ({size}), {near}; nothing is done to them."
-        return [], (said,) if looks_raw(p99, largest) else ()
+        close = "though they are large: they lie close together"
+        reason = f"Values that look logged ({size}), {close}; nothing is done to them."
+        return [], (reason,) if looks_raw(p99, largest) else ()
     if looks_counted(cells):
         zeros = "zeros among whole numbers" if (cells == 0).any() else "whole numbers from near 0"
-        why = f"Counts, never logged ({size}): {zeros}."
-        return [{"step": "log_cpm"}], (why,)
+        reason_for_counts = f"Counts, never logged ({size}): {zeros}."
+        return [{"step": "log_cpm"}], (reason_for_counts,)
     shape = "no zero" if (cells > 0).all() else "hardly any whole number"
-    why = f"Values that were never logged ({size}), with {shape}; log_cpm is for counts."
+    reason_for_counts = (
+        f"Values that were never logged ({size}), with {shape}; log_cpm is for counts."
+    )
     step = log2_step(X)
-    return [step], (why, *_of_floor(X, step))
+    return [step], (reason_for_counts, *_floor_reasons(X, step))
 
 
-def _of_floor(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
+def _floor_reasons(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
     """Say how many values lie below a floor that is not the default."""
     if "floor" in step:
         values = X[np.isfinite(X)]
@@ -281,110 +296,118 @@ def _samples_in_rows(matrix: Matrix) -> Array:
     return matrix.cells.T if len(matrix.columns) < len(matrix.rows) else matrix.cells
 
 
-def _missing(matrix: Matrix, counted: bool) -> tuple[dict[str, Any], Lines]:
+def _missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any], Lines]:
     """Return the settings that missing cells call for, and the reason; nothing without any.
 
-    A zero of a matrix that is `counted` is a count.
+    A zero of a matrix that is `has_counts` is a count.
     """
     X = np.where(np.isfinite(matrix.cells), matrix.cells, np.nan)
-    zeros = not counted and zeros_stand_apart(X)
+    zeros = not has_counts and zeros_stand_apart(X)
     X = _samples_in_rows(replace(matrix, cells=np.where(X == 0, np.nan, X) if zeros else X))
-    lost = np.isnan(X)
-    if not lost.any():
+    missing_cells = np.isnan(X)
+    if not missing_cells.any():
         return {}, ()
     step = step_for_missing(X)
-    low = step == "left_censored"
-    why = "they are of low genes: too small to be measured" if low else "filled in from genes alike"
-    other = "knn_impute" if low else "left_censored"
-    written = ", written as 0, with no small value beside them" if zeros else ""
-    said = f"{int(lost.sum())} of {lost.size} cells are missing{written} "
-    said += f"({why}; the other step is {other})."
+    is_low = step == "left_censored"
+    cause = (
+        "they are of low genes: too small to be measured"
+        if is_low
+        else "filled in from genes alike"
+    )
+    other_step = "knn_impute" if is_low else "left_censored"
+    as_zeros = ", written as 0, with no small value beside them" if zeros else ""
+    reason = (
+        f"{int(missing_cells.sum())} of {missing_cells.size} cells are missing{as_zeros} "
+        f"({cause}; the other step is {other_step})."
+    )
     folds = [{"step": step}, {"step": "centre"}, {"step": "unit_variance"}]
-    return {"data": {"missing": True}, "normalise": {"folds": folds}}, (said,)
+    return {"data": {"missing": True}, "normalise": {"folds": folds}}, (reason,)
 
 
-def _sheet(matrix: Matrix, kind: Format | None) -> str:
+def _sample_template(matrix: Matrix, file_format: Format | None) -> str:
     """Prepare a sample table; what may lie either way has more genes than samples."""
-    names = matrix.rows if _samples_are_rows(matrix, kind) else matrix.columns
+    names = matrix.rows if _samples_are_rows(matrix, file_format) else matrix.columns
     return "sample\tdiagnosis\tpatient\n" + "".join(f"{cell(name)}\t\t\n" for name in names)
 
 
-def _proposed(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
+def _propose_label(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
     """Return the label, what the section ``data`` says of it, and a line for each candidate.
 
     Times with events first, then classes, then numbers; what most studies hold fixed comes last.
     """
-    found = pairs(table)
-    numbers = list(number_columns(table))
-    of_pairs = {name for pair in found for name in (pair.time, pair.event, *pair.follow_up_times)}
-    classes = {name: counts for name, counts in class_columns(table) if name not in of_pairs}
+    event_pairs = time_event_pairs(table)
+    number_names = list(number_columns(table))
+    pair_columns = {
+        name for pair in event_pairs for name in (pair.time, pair.event, *pair.follow_up_times)
+    }
+    classes = {name: counts for name, counts in class_columns(table) if name not in pair_columns}
     lines = (
-        *(_of_pair(table, pair) for pair in found),
-        *starmap(_of_classes, classes.items()),
-        *(_of_numbers(table, name) for name in numbers if name not in of_pairs),
+        *(_describe_pair(table, pair) for pair in event_pairs),
+        *starmap(_describe_classes, classes.items()),
+        *(_describe_numbers(table, name) for name in number_names if name not in pair_columns),
     )
-    if found:
-        first = found[0]
-        event = {} if first.word is None else {"event": first.word}
-        return first.label, {"task": "survival", **event}, lines
+    if event_pairs:
+        first_pair = event_pairs[0]
+        event = {} if first_pair.word is None else {"event": first_pair.word}
+        return first_pair.label, {"task": "survival", **event}, lines
     # Of what GEO says of a sample, the characteristics are written for the purpose.
-    named = sorted(classes, key=lambda name: (is_covariate(name), name in KEPT))
-    if numbers and (not named or is_covariate(named[0])):
-        return numbers[0], {"task": "regression"}, lines
-    if named:
-        return named[0], _of_these(classes[named[0]]), lines
+    class_names = sorted(classes, key=lambda name: (is_covariate(name), name in KEPT_TAGS))
+    if number_names and (not class_names or is_covariate(class_names[0])):
+        return number_names[0], {"task": "regression"}, lines
+    if class_names:
+        return class_names[0], _choose_classes(classes[class_names[0]]), lines
     return "diagnosis", {}, (f"Columns of samples: {', '.join(table.columns)}.",)
 
 
-def _of_these(counts: Counter[str]) -> dict[str, Any]:
+def _choose_classes(counts: Counter[str]) -> dict[str, Any]:
     """Choose two classes; all of more where they are large enough; none where two may be one."""
     if alike(counts, as_word):
         return {}
-    several = [word for word, n in counts.items() if n >= FOLDS]
+    several = [word for word, n in counts.items() if n >= MIN_SAMPLES_PER_CLASS]
     if len(several) > 2:
         return {} if len(several) == len(counts) else {"classes": sorted(several)}
     return {"classes": control_first([word for word, _ in counts.most_common(2)])}
 
 
-def _of_pair(table: pd.DataFrame, pair: Pair) -> str:
+def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
     events = Counter(cells_of(table, pair.event))
     words = ", ".join(f"{word} ({n})" for word, n in events.most_common())
-    taken = "1" if pair.word is None else pair.word
-    text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {taken} is taken for the"
+    event = "1" if pair.word is None else pair.word
+    text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {event} is taken for the"
     return f"{text} event: survival, label: {flow(pair.label)}"
 
 
-def _of_classes(name: str, counts: Counter[str]) -> str:
+def _describe_classes(name: str, counts: Counter[str]) -> str:
     """Name the classes, and two of more that could be compared."""
     text = f"Column '{name}': " + ", ".join(f"{word} ({n})" for word, n in counts.most_common())
-    if same := alike(counts, as_word):
-        return f"{text}; write {listing(same[0])} alike, which look like one class"
-    if len(_of_these(counts).get("classes", counts)) < 3:
+    if similar := alike(counts, as_word):
+        return f"{text}; write {listing(similar[0])} alike, which look like one class"
+    if len(_choose_classes(counts).get("classes", counts)) < 3:
         return text
-    two = control_first([word for word, _ in counts.most_common(2)])
-    return f"{text}: several classes; data: {flow({'classes': two})} would compare two"
+    class_pair = control_first([word for word, _ in counts.most_common(2)])
+    return f"{text}: several classes; data: {flow({'classes': class_pair})} would compare two"
 
 
-def _of_numbers(table: pd.DataFrame, name: str) -> str:
+def _describe_numbers(table: pd.DataFrame, name: str) -> str:
     values = [float(cell) for cell in cells_of(table, name)]
     return f"Column '{name}': {min(values):g} to {max(values):g}, numbers: data.task: regression"
 
 
-def _covariates(table: pd.DataFrame, label: Label) -> Lines:
+def _covariate_lines(table: pd.DataFrame, label: Label) -> Lines:
     """Return a line with the setting that holds usual covariates fixed, where there are such."""
-    names = covariates(table, label_columns(label))
+    names = usual_covariates(table, label_columns(label))
     lines = [
         f"Column '{name}' says which samples were processed together: data: {{batch: {name}}}"
         for name in map(str, table.columns)
-        if BATCH.fullmatch(name)
+        if BATCH_NAME.fullmatch(name)
     ]
     if not names:
         return tuple(lines)
-    lacking = any(len(cells_of(table, name)) < len(table) for name in names)
+    has_missing = any(len(cells_of(table, name)) < len(table) for name in names)
     listed = json.dumps(names, ensure_ascii=False)
-    more = ", missing_covariates: mean" if lacking else ""
+    options = ", missing_covariates: mean" if has_missing else ""
     codes = [name for name in names if are_codes(name, cells_of(table, name))]
     if codes:
-        more += f", categorical_covariates: {json.dumps(codes, ensure_ascii=False)}"
-    ask = "Usual covariates; to hold them fixed, so that genes count for what they add to them:"
-    return (*lines, ask, f"  data: {{covariates: {listed}{more}}}")
+        options += f", categorical_covariates: {json.dumps(codes, ensure_ascii=False)}"
+    heading = "Usual covariates; to hold them fixed, so that genes count for what they add to them:"
+    return (*lines, heading, f"  data: {{covariates: {listed}{options}}}")

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 from genesig.data.files.content import leading_lines
 from genesig.data.files.delimited import Matrix, parse_matrix
 from genesig.data.files.formats.geo_series import (
-    BEGIN,
-    END,
     SERIES_FILE,
+    TABLE_BEGIN,
+    TABLE_END,
     supplementary_files,
     tagged_cells,
 )
-from genesig.data.files.formats.interface import Load
+from genesig.data.files.formats.interface import ReadFile
 from genesig.data.files.formats.text import as_text
 from genesig.errors import refuse
 from genesig.results.download import AbsentFile, check_download_digest, download_gzip
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Organism, as !Sample_organism_ch1 writes it -> genome and name in NCBI's files.
 GENOMES = {"homo sapiens": ("GRCh38.p13", "Human"), "mus musculus": ("GRCm39", "Mouse")}
-SERVER = "https://www.ncbi.nlm.nih.gov/geo"
+NCBI_SERVER = "https://www.ncbi.nlm.nih.gov/geo"
 MAX_HEAD_LINES = 10_000  # a series matrix has a line for each tag of its samples, some hundred
 
 
@@ -71,7 +71,7 @@ def fetch_counts(series_matrix: Path, server: str | None, series_folder: str) ->
     files = count_files(series_matrix)
     if files is None:
         return
-    query = f"{(server or SERVER).rstrip('/')}/download/?type=rnaseq_counts"
+    query = f"{(server or NCBI_SERVER).rstrip('/')}/download/?type=rnaseq_counts"
     of_series = f"&acc={files.accession}"
     for path, owner in ((files.counts, of_series), (files.genes, "")):
         by_query = f"{query}{owner}&format=file&file={path.name}"
@@ -139,9 +139,9 @@ def lack_of_values(series_matrix: Path) -> str:
 def _head_without_values(series_matrix: Path) -> list[str] | None:
     """Return the lines above the table of a series matrix whose table has no row; else None."""
     lines = leading_lines(series_matrix, MAX_HEAD_LINES)
-    head = list(takewhile(lambda line: line.strip().lower() != BEGIN, lines))
+    head = list(takewhile(lambda line: line.strip().lower() != TABLE_BEGIN, lines))
     header_and_row = islice((line.strip().lower() for line in lines if line.strip()), 2)
-    return head if END in header_and_row else None
+    return head if TABLE_END in header_and_row else None
 
 
 def _genome(head: Sequence[str]) -> tuple[str, str] | None:
@@ -153,7 +153,7 @@ def _genome(head: Sequence[str]) -> tuple[str, str] | None:
     return GENOMES.get(organism)
 
 
-def read_counts(files: CountFiles, samples: Collection[str], load: Load) -> Matrix:
+def read_counts(files: CountFiles, samples: Collection[str], load: ReadFile) -> Matrix:
     """Read the counts of the samples that a series matrix describes, with the genes' symbols.
 
     Parameters
@@ -167,18 +167,20 @@ def read_counts(files: CountFiles, samples: Collection[str], load: Load) -> Matr
     InvalidInput
         A file cannot be read, or none of the samples has counts.
     """
-    whole = parse_matrix(load(files.counts), ".tsv", str(files.counts))
+    all_counts = parse_matrix(load(files.counts), ".tsv", str(files.counts))
     described = set(samples)
-    columns = [k for k, name in enumerate(whole.columns) if name in described]
+    columns = [k for k, name in enumerate(all_counts.columns) if name in described]
     if not columns:
         message = f"has no counts of this series' samples ({listing(samples)}); "
         raise refuse(files.counts, message + "remove it and fetch the series again")
-    names = tuple(whole.columns[k] for k in columns)
-    matrix = replace(whole.chosen(range(len(whole.rows)), columns, names), has_counts=True)
-    lacking = sorted(described - set(names))
-    if lacking:
+    names = tuple(all_counts.columns[k] for k in columns)
+    matrix = replace(
+        all_counts.select(range(len(all_counts.rows)), columns, names), has_counts=True
+    )
+    absent = sorted(described - set(names))
+    if absent:
         message = f"NCBI has counts of {len(names)} of {counted(len(samples), 'sample')}; "
-        matrix = replace(matrix, doubt=f"{message}left out: {listing(lacking)}")
+        matrix = replace(matrix, doubt=f"{message}left out: {listing(absent)}")
     if not files.genes.is_file():
         return matrix
     text = as_text(load(files.genes), str(files.genes))
@@ -208,12 +210,17 @@ def with_counts_only(
     Unchanged where the matrix, whose names are given, is another one than these counts.
     """
     files = present_counts(series_matrix)
-    counted_here = set() if files is None else _counted_samples(files.counts) & set(table.index)
-    if not counted_here or counted_here != set(table.index) & set(matrix_names):
+    samples_with_counts = (
+        set() if files is None else _counted_samples(files.counts) & set(table.index)
+    )
+    if not samples_with_counts or samples_with_counts != set(table.index) & set(matrix_names):
         return table
-    kept = table[table.index.isin(counted_here)]
-    kept.attrs = {**table.attrs, "lines": table.attrs["lines"][: len(kept)]}  # all on one line
-    return kept
+    described = table[table.index.isin(samples_with_counts)]
+    described.attrs = {
+        **table.attrs,
+        "lines": table.attrs["lines"][: len(described)],
+    }  # all on one line
+    return described
 
 
 def _counted_samples(counts: Path) -> set[str]:

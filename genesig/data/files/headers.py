@@ -19,7 +19,7 @@ MAX_HEADER_ROWS = 40
 """Rows below the first line of a table that may be above its numbers."""
 MAX_ROWS_OF_CLASSES = 5
 """Rows of classes, centres and their like above the names of the samples."""
-MIN_WORDS_OF_NOTE = 3
+MIN_WORDS_OF_FOOTNOTE = 3
 """Words of a line that is no gene id."""
 SAMPLE_LABEL = re.compile(
     r".*(sample|client|subject|patient|specimen)[ _.-]*(name|id(entifier)?|number|no)?",
@@ -51,30 +51,36 @@ def with_names_of(matrix: Matrix, names: Collection[str]) -> Matrix:
     names : collection of str
         Samples of the sample table.
     """
-    known = set(names)
-    if not known.isdisjoint(matrix.columns) or not known.isdisjoint(matrix.rows) or matrix.turned:
+    listed = set(names)
+    if (
+        not listed.isdisjoint(matrix.columns)
+        or not listed.isdisjoint(matrix.rows)
+        or matrix.transposed
+    ):
         return matrix
-    needed = min(len(known), len(matrix.columns)) / 2
+    min_names = min(len(listed), len(matrix.columns)) / 2
     for header in matrix.headers:
-        if header and len(known.intersection(header)) >= needed:
+        if header and len(listed.intersection(header)) >= min_names:
             return replace(matrix, columns=header)
     for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
-        header = tuple(_text(matrix, row, column) for column in range(len(matrix.columns)))
-        if len(known.intersection(header)) >= needed:
-            return _below(matrix, row, header)
+        header = tuple(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))
+        if len(listed.intersection(header)) >= min_names:
+            return _below_row(matrix, row, header)
     return matrix
 
 
-def _below(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
+def _below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
     """Return what is below a row that has the names of the samples."""
     numbers = matrix.subset(range(row + 1, len(matrix.rows)), range(len(matrix.columns)))
-    doubt = f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands "
-    doubt += f"above it is left out ({listing(dict.fromkeys(matrix.columns))})"
+    doubt = (
+        f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands "
+        f"above it is left out ({listing(dict.fromkeys(matrix.columns))})"
+    )
     return replace(
         numbers,
         columns=header,
         headers=(matrix.columns, *matrix.headers),
-        doubt=_joined(matrix.doubt, doubt),
+        doubt=_join_doubts(matrix.doubt, doubt),
     )
 
 
@@ -83,18 +89,18 @@ def _with_distinct_names(matrix: Matrix) -> Matrix:
     if 2 * len(set(matrix.columns)) > len(matrix.columns):
         return matrix
     for row in range(min(MAX_ROWS_OF_CLASSES, len(matrix.rows) - 1)):
-        header = tuple(_text(matrix, row, column) for column in range(len(matrix.columns)))
+        header = tuple(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))
         if all(map(_is_word, header)) and len(set(header)) == len(header):
-            return _below(matrix, row, header)
+            return _below_row(matrix, row, header)
     return matrix
 
 
-def _text(matrix: Matrix, row: int, column: int) -> str:
+def _cell_text(matrix: Matrix, row: int, column: int) -> str:
     """Return a cell of a table that lies as in its file; a number as it is usually written."""
     return matrix.text(row, column).strip()
 
 
-def _joined(*sentences: str) -> str:
+def _join_doubts(*sentences: str) -> str:
     return "; ".join(filter(None, sentences))
 
 
@@ -112,7 +118,7 @@ def _without_blank_columns(matrix: Matrix) -> Matrix:
 
 
 def _has_text(matrix: Matrix, column: int) -> bool:
-    return any(_text(matrix, row, column) for row in range(len(matrix.rows)))
+    return any(_cell_text(matrix, row, column) for row in range(len(matrix.rows)))
 
 
 def _without_footnotes(matrix: Matrix) -> Matrix:
@@ -128,16 +134,16 @@ def _without_footnotes(matrix: Matrix) -> Matrix:
         doubt = doubt.removesuffix(" and what follows")
     doubt = doubt and f"{doubt}, {listing(notes)}, has no values and is taken for a footnote"
     genes = matrix.subset(range(end), range(len(matrix.columns)))
-    return replace(genes, doubt=_joined(matrix.doubt, doubt))
+    return replace(genes, doubt=_join_doubts(matrix.doubt, doubt))
 
 
 def _is_footnote(matrix: Matrix, row: int) -> bool:
     name = matrix.rows[row]
-    if name and len(name.split()) < MIN_WORDS_OF_NOTE and not name.startswith(("*", "#")):
+    if name and len(name.split()) < MIN_WORDS_OF_FOOTNOTE and not name.startswith(("*", "#")):
         return False
     if np.isfinite(matrix.cells[row]).any():
         return False
-    return not any(_text(matrix, row, column) for column in range(len(matrix.columns)))
+    return not any(_cell_text(matrix, row, column) for column in range(len(matrix.columns)))
 
 
 def _n_left(matrix: Matrix) -> int:
@@ -162,7 +168,10 @@ def _row_below_corner(matrix: Matrix) -> int | None:
     if n_left == 0 or n_left >= len(matrix.columns):
         return None
     for row in range(min(MAX_HEADER_ROWS, len(matrix.rows) - 1)):
-        left_cells = [matrix.rows[row], *(_text(matrix, row, column) for column in range(n_left))]
+        left_cells = [
+            matrix.rows[row],
+            *(_cell_text(matrix, row, column) for column in range(n_left)),
+        ]
         if not all(map(_is_word, left_cells)):
             continue
         share_here = np.isfinite(matrix.cells[row, n_left:]).mean()
@@ -179,36 +188,39 @@ def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
     n_left = _n_left(matrix)
     samples = range(_n_left(matrix), len(matrix.columns))
     body = range(header_row + 1, len(matrix.rows))
-    lines = [matrix.columns[n_left:]]
-    lines += [
-        tuple(_text(matrix, row, column) for column in samples) for row in range(header_row + 1)
+    header_lines = [matrix.columns[n_left:]]
+    header_lines += [
+        tuple(_cell_text(matrix, row, column) for column in samples)
+        for row in range(header_row + 1)
     ]
     labels = [
         _label(matrix, None, n_left),
         *(_label(matrix, row, n_left) for row in range(header_row + 1)),
     ]
-    usable = [k for k, line in enumerate(lines) if all(line) and len(set(line)) == len(line)]
-    named = [k for k in usable if SAMPLE_LABEL.fullmatch(labels[k])]
-    chosen = next(iter(named or usable), 0)
-    of_genes = [
+    usable = [k for k, line in enumerate(header_lines) if all(line) and len(set(line)) == len(line)]
+    labelled = [k for k in usable if SAMPLE_LABEL.fullmatch(labels[k])]
+    sample_line = next(iter(labelled or usable), 0)
+    gene_headers = [
         matrix.rows[header_row],
-        *(_text(matrix, header_row, column) for column in range(n_left)),
+        *(_cell_text(matrix, header_row, column) for column in range(n_left)),
     ]
     columns = [[matrix.rows[row] for row in body]]
-    columns += [[_text(matrix, row, column) for row in body] for column in range(n_left)]
+    columns += [[_cell_text(matrix, row, column) for row in body] for column in range(n_left)]
     ids = _column_of_ids(columns)
     numbers = matrix.subset(body, samples)
     line = f"{matrix.line_word} {numbers.lines[0]}"
-    doubt = f"the numbers begin at {line}, column {n_left + 2}: samples are called by the line "
-    doubt += f"'{labels[chosen]}', genes by the column '{of_genes[ids]}'"
+    doubt = (
+        f"the numbers begin at {line}, column {n_left + 2}: samples are called by the line "
+        f"'{labels[sample_line]}', genes by the column '{gene_headers[ids]}'"
+    )
     return replace(
         numbers,
         rows=tuple(columns[ids]),
-        columns=lines[chosen],
-        headers=tuple(header for k, header in enumerate(lines) if k != chosen),
-        annotation=tuple(name for k, name in enumerate(of_genes) if k != ids),
-        corner=of_genes[ids],
-        doubt=_joined(matrix.doubt, doubt),
+        columns=header_lines[sample_line],
+        headers=tuple(header for k, header in enumerate(header_lines) if k != sample_line),
+        annotation=tuple(name for k, name in enumerate(gene_headers) if k != ids),
+        corner=gene_headers[ids],
+        doubt=_join_doubts(matrix.doubt, doubt),
     )
 
 
@@ -216,15 +228,15 @@ def _label(matrix: Matrix, row: int | None, n_left: int) -> str:
     """Return what stands at the left of a line above the numbers; None is the first line."""
     if row is None:
         return matrix.corner or matrix.columns[n_left - 1]
-    cells = [matrix.rows[row], *(_text(matrix, row, column) for column in range(n_left))]
+    cells = [matrix.rows[row], *(_cell_text(matrix, row, column) for column in range(n_left))]
     filled = [cell for cell in cells if cell]
     return filled[-1] if filled and not matrix.corner else cells[0]
 
 
 def _column_of_ids(columns: Sequence[Sequence[str]]) -> int:
     """Return the first column of different words, else of different cells, else the first one."""
-    distinct = [
+    distinct_columns = [
         k for k, cells in enumerate(columns) if all(cells) and len(set(cells)) == len(cells)
     ]
-    of_words = [k for k in distinct if not all(map(is_number, columns[k]))]
-    return next(iter(of_words or distinct), 0)
+    word_columns = [k for k in distinct_columns if not all(map(is_number, columns[k]))]
+    return next(iter(word_columns or distinct_columns), 0)

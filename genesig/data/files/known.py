@@ -17,7 +17,7 @@ from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.rdata import RDATA
 from genesig.data.files.formats.soft import SOFT
 from genesig.data.files.formats.table import TABLES
-from genesig.data.files.formats.text import opening
+from genesig.data.files.formats.text import opening_text
 from genesig.data.files.formats.xls import XLS
 from genesig.plugins import Registry
 
@@ -42,10 +42,10 @@ READERS: Registry[Format] = Registry(
 )
 
 
-def told_by_opening(content: bytes) -> Format | None:
+def format_by_opening(content: bytes) -> Format | None:
     """Return the format whose opening words a text has; None for a plain table."""
-    text = opening(content)
-    for kind in FORMATS:
-        if kind.opening and re.match(r"\s*" + kind.opening, text, re.IGNORECASE):
-            return kind
+    text = opening_text(content)
+    for file_format in FORMATS:
+        if file_format.opening and re.match(r"\s*" + file_format.opening, text, re.IGNORECASE):
+            return file_format
     return None

@@ -16,7 +16,7 @@ from genesig.words import listing
 
 Config = dict[str, Any]
 
-KEYS = (
+FILE_KEY_PATHS = (
     ("expression",),
     ("samples",),
     ("data", "annotation"),
@@ -26,19 +26,19 @@ KEYS = (
     ("enrichment", "sets"),
     ("controls", "signatures"),
 )
-COHORT_KEYS = ("expression", "samples", "annotation", "renamed")
-COHORTS = ("external", "studies")
-SERIES = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
-ENDING = "_series_matrix.txt.gz"
+COHORT_FILE_KEYS = ("expression", "samples", "annotation", "renamed")
+COHORT_SECTIONS = ("external", "studies")
+SERIES_ACCESSION = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
+SERIES_SUFFIX = "_series_matrix.txt.gz"
 # Where the rule `fetch` puts what it downloads.
-FOLDER = "data/geo"
-POOLED = "studies"
+DOWNLOAD_FOLDER = "data/geo"
+POOLED_STUDIES = "studies"
 """What stands in the place of a file's name where several studies are read."""
 
 
 def series_file(series: str) -> str:
     """Return the file of a series: ``data/geo/GSE55235_series_matrix.txt.gz``."""
-    return f"{FOLDER}/{series.upper()}{ENDING}"
+    return f"{DOWNLOAD_FOLDER}/{series.upper()}{SERIES_SUFFIX}"
 
 
 def with_file_names(config: Config) -> Config:
@@ -54,15 +54,15 @@ def with_file_names(config: Config) -> Config:
         config["samples"] = config.get("samples") or series_file(geo)
     if config.get("studies"):
         _name_studies(config)
-    for section, key, _ in _places(config):
-        section[key] = _file(section[key])
+    for section, key, _ in _named_values(config):
+        section[key] = _file_of_name(section[key])
     return config
 
 
 def _name_studies(config: Config) -> None:
     """Let several studies stand for matrix and sample table; a series of GEO names its own."""
-    config.setdefault("expression", POOLED)
-    config.setdefault("samples", POOLED)
+    config.setdefault("expression", POOLED_STUDIES)
+    config.setdefault("samples", POOLED_STUDIES)
     for item in config["studies"] if isinstance(config["studies"], list) else ():
         if isinstance(item, dict) and is_series(item.get("geo")):
             item["name"] = item.get("name") or item["geo"]
@@ -74,7 +74,7 @@ def with_absolute_names(config: Config) -> Config:
 
     The file of a series of GEO stays as it is: each study fetches its own.
     """
-    for section, key, _ in _places(with_file_names(config)):
+    for section, key, _ in _named_values(with_file_names(config)):
         if not is_fetched(section[key]):
             section[key] = str(Path(section[key]).absolute())
     return config
@@ -82,44 +82,48 @@ def with_absolute_names(config: Config) -> Config:
 
 def is_series(name: Any) -> TypeGuard[str]:
     """Tell whether a value is an accession of GEO, with or without its platform."""
-    return isinstance(name, str) and SERIES.fullmatch(name) is not None
+    return isinstance(name, str) and SERIES_ACCESSION.fullmatch(name) is not None
 
 
 def is_fetched(name: str) -> bool:
     """Tell whether the workflow downloads a file of this name where it is not there."""
-    start = f"{FOLDER}/"
-    end = ENDING
+    start = f"{DOWNLOAD_FOLDER}/"
+    end = SERIES_SUFFIX
     return name.startswith(start) and name.endswith(end) and is_series(name[len(start) : -len(end)])
 
 
 def named_files(config: Config) -> Iterator[tuple[str, str]]:
     """Yield the place of each name of a file in a config, as messages have it, and the name."""
-    for section, key, place in _places(config):
+    for section, key, place in _named_values(config):
         yield place, section[key]
 
 
-def _places(config: Config) -> Iterator[tuple[Config, str, str]]:
-    for *section, key in KEYS:
-        place = config.get(section[0]) if section else config
-        if isinstance(place, dict) and isinstance(place.get(key), str) and place[key] != POOLED:
-            yield place, key, ".".join([*section, key])
-    for of in COHORTS:
-        cohorts = config.get(of)
+def _named_values(config: Config) -> Iterator[tuple[Config, str, str]]:
+    for *section, key in FILE_KEY_PATHS:
+        container = config.get(section[0]) if section else config
+        if (
+            isinstance(container, dict)
+            and isinstance(container.get(key), str)
+            and container[key] != POOLED_STUDIES
+        ):
+            yield container, key, ".".join([*section, key])
+    for section_name in COHORT_SECTIONS:
+        cohorts = config.get(section_name)
         for number, cohort in enumerate(cohorts if isinstance(cohorts, list) else (), 1):
-            for key in COHORT_KEYS:
+            for key in COHORT_FILE_KEYS:
                 if isinstance(cohort, dict) and isinstance(cohort.get(key), str):
-                    yield cohort, key, f"{of}, item {number}, {key}"
+                    yield cohort, key, f"{section_name}, item {number}, {key}"
 
 
-def _file(name: str) -> str:
+def _file_of_name(name: str) -> str:
     if is_series(name):
         return series_file(name)
     # Path.expanduser raises for a user without a home, as in some containers.
     return os.path.expanduser(name) if name.startswith("~/") else name  # noqa: PTH111
 
 
-BASE = "https://ftp.ncbi.nlm.nih.gov/geo"
-VARIABLE = "GENESIG_GEO_BASE"
+NCBI_ADDRESS = "https://ftp.ncbi.nlm.nih.gov/geo"
+ADDRESS_VARIABLE = "GENESIG_GEO_BASE"
 
 
 def fetch(series: str, folder: str | Path) -> Path:
@@ -141,42 +145,44 @@ def fetch(series: str, folder: str | Path) -> Path:
         No such series, several platforms to choose from, a download that is not whole, or an
         earlier one that is no longer what it was.
     """
-    accession = SERIES.fullmatch(series)
+    accession = SERIES_ACCESSION.fullmatch(series)
     if not accession:
         raise refuse(
             series, "is no series of GEO; write GSE and a number, such as GSE55235 or GSE781-GPL96"
         )
     series = series.upper()
-    path = Path(folder) / f"{series}{ENDING}"
+    path = Path(folder) / f"{series}{SERIES_SUFFIX}"
     address = series_address(accession[1].upper())
     if path.exists():
         check_download_digest(path)
     else:
-        download_gzip(address + _choose(_names(read_page(address)), series, address), path)
-    fetch_counts(path, os.environ.get(VARIABLE), address.removesuffix("matrix/"))
+        download_gzip(
+            address + _choose_file(_series_files(read_page(address)), series, address), path
+        )
+    fetch_counts(path, os.environ.get(ADDRESS_VARIABLE), address.removesuffix("matrix/"))
     return path
 
 
 def series_address(accession: str) -> str:
     """Return ``{base}/series/GSE55nnn/GSE55235/matrix/``; the base is an environment variable's."""
-    base = (os.environ.get(VARIABLE) or BASE).rstrip("/")
+    base = (os.environ.get(ADDRESS_VARIABLE) or NCBI_ADDRESS).rstrip("/")
     number = accession.removeprefix("GSE")
     return f"{base}/series/GSE{number[:-3]}nnn/{accession}/matrix/"
 
 
-def _names(page: str) -> list[str]:
+def _series_files(page: str) -> list[str]:
     links = [unquote(link) for link in re.findall(r'href="([^"]+)"', page, re.IGNORECASE)]
-    return sorted({link.rsplit("/", 1)[-1] for link in links if link.endswith(ENDING)})
+    return sorted({link.rsplit("/", 1)[-1] for link in links if link.endswith(SERIES_SUFFIX)})
 
 
-def _choose(names: list[str], series: str, address: str) -> str:
-    if f"{series}{ENDING}" in names:
-        return f"{series}{ENDING}"
-    if not names:
-        what = "holds no series matrix; the series has none, look at its supplementary files"
-        raise refuse(address, what)
-    if len(names) == 1 and "-" not in series:
-        return names[0]
-    plain = [name.removesuffix(ENDING) for name in names]
-    what = f"has no file of {series}, but {listing(plain, 6)}; name one of them: one platform each"
-    raise refuse(address, what)
+def _choose_file(file_names: list[str], series: str, address: str) -> str:
+    if f"{series}{SERIES_SUFFIX}" in file_names:
+        return f"{series}{SERIES_SUFFIX}"
+    if not file_names:
+        message = "holds no series matrix; the series has none, look at its supplementary files"
+        raise refuse(address, message)
+    if len(file_names) == 1 and "-" not in series:
+        return file_names[0]
+    series_names = [name.removesuffix(SERIES_SUFFIX) for name in file_names]
+    message = f"has no file of {series}, but {listing(series_names, 6)}"
+    raise refuse(address, f"{message}; name one of them: one platform each")

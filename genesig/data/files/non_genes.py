@@ -39,7 +39,7 @@ RAW_PROBE = "probe"
 
 
 @dataclass(frozen=True)
-class Kind:
+class NonGeneKind:
     """One kind of row that is no gene.
 
     Attributes
@@ -61,16 +61,16 @@ class Kind:
     pattern: re.Pattern[str] | None = None
 
 
-def _pattern(*alternatives: str) -> re.Pattern[str]:
+def _any_of(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
-SUMMARIES = Kind(
+SUMMARIES = NonGeneKind(
     "summaries",
     "summary row of a counter",
     "summary rows of a counter",
     "`__no_feature`, `N_unmapped`, `Unassigned_Ambiguity`",
-    _pattern(
+    _any_of(
         r"__\w+",  # htseq-count
         r"no_feature|ambiguous|too_low_aqual|not_aligned|alignment_not_unique",  # before its 0.6
         r"N_(unmapped|multimapping|nofeature|ambiguous)|nofeature",  # STAR, GDC
@@ -78,12 +78,12 @@ SUMMARIES = Kind(
         r"\*|(un|multi)[-_ ]?mapp(ed|ing)([-_ ]reads)?",  # samtools idxstats and others
     ),
 )
-TOTALS = Kind(
+TOTALS = NonGeneKind(
     "totals",
     "row of totals",
     "rows of totals",
     "`Total`, `library size`, `nCount_RNA`; a row that is the sum or the mean of all others",
-    _pattern(
+    _any_of(
         r"(grand|column|row|sub)?[ _.-]?(totals?|sums?)",
         r"(total|sum|mapped|sequenced|aligned|number|no|#)[ _.-]*(of[ _.-]*)?(mapped[ _.-]*)?"
         r"(reads?|counts?|umis?|genes|intensity)",
@@ -95,12 +95,12 @@ TOTALS = Kind(
         r"(mean|average|median|st\.?dev|std|variance)[ _.-]?(of[ _.-])?(expression|counts?)?",
     ),
 )
-CONTROLS = Kind(
+CONTROLS = NonGeneKind(
     "controls",
     "control probe",
     "control probes",
     "`AFFX-BioB-3_at`, `DarkCorner`, `(+)E1A_r60_1`, `NEG_A(0)`, `NegativeControl`, `BLANK-1`",
-    _pattern(
+    _any_of(
         # Affymetrix: genes of bacteria and phages; controls that measure a gene of the organism
         # (AFFX-HUMGAPDH) are genes.
         r"AFFX[-_](r2[-_])?(((ec|bs|p1)[-_])?(bio[bcd]n?|cre|crex|dap|lys|phe|thr|trp)|"
@@ -121,68 +121,68 @@ CONTROLS = Kind(
         r"(hyb|neg)?controlelution\w*|hybridi[sz]ation[ _.-]?control\S*|spuriomer\S*",
     ),
 )
-SPIKES = Kind(
+SPIKES = NonGeneKind(
     "spikes",
     "spike-in",
     "spike-ins",
     "`ERCC-00002`, `SIRV101`, `cel-miR-39-3p`, `PhiX`",
-    _pattern(
+    _any_of(
         r"ERCC[-_.]0\d{4}([-_]\S*)?",
         r"(g?SIRV|SIRVome)[-_]?[\w.-]*|(R[12]|sequin)[-_]\d+[-_]\d+",
         r"(cel|ath|osa)-mir-?(39|54|238|159|156)[\w-]*|UniSp\d+\S*",
         r"phi[-_ ]?X(174)?|spike[-_ ]?ins?[-_ ]?\S*|(RNA|DNA)[-_]?spike\S*|lambda[-_ ]?(phage|dna)",
     ),
 )
-CONTAMINANTS = Kind(
+CONTAMINANTS = NonGeneKind(
     "contaminants",
     "contaminant or decoy",
     "contaminants or decoys",
     "`CON__P02769`, `REV__Q9Y6K9`, `DECOY_P04637`, `rev_sp|P04637|P53_HUMAN`",
-    _pattern(
+    _any_of(
         r"(CON__|REV__|XXX_|##)\S+|(decoy|contam|contaminant|cont|crap|rev|reverse)[_|]\S+",
         r"\S+[_-](decoy|reversed|contaminant)",
         r"(biognosys\|)?irt[-_ ]?kit\S*|biognosys\S*",
     ),
 )
-NAMELESS = Kind(
+NAMELESS_ROWS = NonGeneKind(
     "", "row without a gene id", "rows without a gene id", "`NA`, `---`, `#N/A`, a blank cell"
 )
-SHEET = Kind(
+SHEET_COLUMNS = NonGeneKind(
     "sheet",
     "column of the sample table",
     "columns of the sample table",
     "`OS`, `age`: the name or the values of a column of the sample table",
 )
-CLINICAL = Kind(
-    SHEET.name,
+CLINICAL_ROWS = NonGeneKind(
+    SHEET_COLUMNS.name,
     "row about the samples",
     "rows about the samples",
     "`age`, `OS`: whole numbers among decimals, which no column of the sample table has",
 )
-WORDS = Kind(
+WORD_ROWS = NonGeneKind(
     "",
     "row of words",
     "rows of words",
     "`Group`, `tissue`: words instead of numbers, which no column of the sample table has",
 )
-ROW_NUMBERS = Kind(
+ROW_NUMBERS = NonGeneKind(
     "",
     "count of the rows",
     "counts of the rows",
     "a column 0, 1, 2, ... that a program has written",
 )
-ANNOTATION = Kind(
+ANNOTATION_COLUMNS = NonGeneKind(
     "",
     "column beside the genes",
     "columns beside the genes",
     "`Entrez_Gene_Id`, `Description`, `gene_type`, `chr`, `start`, `length`",
 )
-BY_NAME = (SUMMARIES, TOTALS, CONTROLS, SPIKES, CONTAMINANTS)
-BY_VALUES = (SHEET, CLINICAL, WORDS, ROW_NUMBERS)
-KINDS = (*BY_NAME, NAMELESS, *BY_VALUES, ANNOTATION)
+KINDS_BY_NAME = (SUMMARIES, TOTALS, CONTROLS, SPIKES, CONTAMINANTS)
+KINDS_BY_VALUES = (SHEET_COLUMNS, CLINICAL_ROWS, WORD_ROWS, ROW_NUMBERS)
+KINDS = (*KINDS_BY_NAME, NAMELESS_ROWS, *KINDS_BY_VALUES, ANNOTATION_COLUMNS)
 
 # Names of columns beside the ids of the genes, letters and digits alone, in lower case.
-OF_GENES = _pattern(
+GENE_COLUMN_NAME = _any_of(
     r"(ncbi|locuslink|entrez)(gene)?(id|symbol)?s?",
     r"gene(id|symbol|name|title|type|biotype|length|start|end|description)s?",
     r"(hgnc|hugo|external)(id|symbol|genename)?|symbols?|accessions?|descriptions?|definition",
@@ -196,31 +196,31 @@ OF_GENES = _pattern(
     r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
 )
 # What stands for no id; R numbers what occurs twice (NA.1). UNK, unkempt, is a gene.
-NO_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
-ENDS = {"start", "end", "stop", "location", "band", "probe", "hugo"}
+MISSING_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
+AMBIGUOUS_COLUMN_NAMES = {"start", "end", "stop", "location", "band", "probe", "hugo"}
 """Of these names, which samples may have, too: they count where several such columns stand."""
-MIN_COLUMNS = 3
+MIN_ANNOTATION_COLUMNS = 3
 MIN_IDS = 50
 """Of fewer, ids are not told from counts by their values."""
-LARGEST_SHARE = 0.5
+MAX_KIND_SHARE = 0.5
 """Share of the names from which on a kind of row is what the matrix is about."""
-EQUAL_SHARE = 0.95
+MIN_EQUAL_SHARE = 0.95
 """Share of the samples in which a column has the values of the sample table."""
-SPECIES_SHARE = 0.1
+MIN_SPECIES_SHARE = 0.1
 """Share of the names from which on micro-RNA of a species are its own, and no spike-ins."""
 SUM_TOLERANCE = 1e-4
 """Relative difference of a row from the sum of all others: what rounding leaves."""
-MIN_SAMPLES = 5
+MIN_SAMPLES_FOR_VALUES = 5
 """Samples from which on equal values are none by accident."""
-UNLIKE = 0.5
+MAX_ID_CORRELATION = 0.5
 """Rank correlation with the samples below which a row is none: samples of one tissue have 0.8."""
-MAX_DOUBTFUL = 20
+MAX_WHOLE_NUMBER_COLUMNS = 20
 """Columns of whole numbers; more are genes of another scale."""
 MIN_NONZERO_SHARE = 0.2
 """Share of the samples in which a column of whole numbers is not 0: a gene that is off is 0."""
-MAX_CELLS = 1000
+MAX_CELLS_FOR_DIGITS = 1000
 """Cells whose digits are counted."""
-MIN_VALUES = 3
+MIN_DIFFERENT_VALUES = 3
 """Different values of a column that is told by its values alone."""
 
 
@@ -232,22 +232,22 @@ class Surroundings:
     ----------
     table : DataFrame of strings or None
         Sample table, index = sample names; None where there is none.
-    named : collection of str
+    config_columns : collection of str
         Columns of it that the config names: these are no genes.
     genes : collection of str
         Genes that a study or a model has: none of them is left out.
-    keep : collection of str
+    kept_kinds : collection of str
         Names of kinds that are kept: `data.keep` of the config.
     """
 
     table: pd.DataFrame | None = None
-    named: Collection[str] = ()
+    config_columns: Collection[str] = ()
     genes: Collection[str] = ()
-    keep: Collection[str] = ()
+    kept_kinds: Collection[str] = ()
 
 
 def leave_out_non_genes(
-    matrix: Matrix, where: str, surroundings: Surroundings
+    matrix: Matrix, file_name: str, surroundings: Surroundings
 ) -> tuple[Matrix, list[dict[str, str]], list[Problem]]:
     """Return a matrix of samples × genes without what is neither, the list of it, and one message.
 
@@ -255,7 +255,7 @@ def leave_out_non_genes(
     ----------
     matrix : Matrix
         Samples in rows, as `layouts.orient` gives it.
-    where : str
+    file_name : str
         Its file, for the message.
     surroundings : Surroundings
 
@@ -272,145 +272,161 @@ def leave_out_non_genes(
     samples = [row for row in range(len(matrix.rows)) if row not in annotation]
     kind_of = _named_columns(matrix, surroundings)
     kind_of |= _columns_of_sheet(matrix, samples, surroundings, kind_of)
-    if TOTALS.name not in surroundings.keep:
-        kind_of |= dict.fromkeys(_sums(matrix, samples, kind_of, surroundings), TOTALS)
-    doubtful = _doubtful_columns(matrix, samples, surroundings, kind_of)
-    if not kind_of and not annotation and not matrix.annotation and not doubtful:
+    if TOTALS.name not in surroundings.kept_kinds:
+        kind_of |= dict.fromkeys(_total_columns(matrix, samples, kind_of, surroundings), TOTALS)
+    whole_numbers = _unclassified_whole_numbers(matrix, samples, surroundings, kind_of)
+    if not kind_of and not annotation and not matrix.annotation and not whole_numbers:
         return matrix, [], []
     genes = [column for column in range(len(matrix.columns)) if column not in kind_of]
     if not genes and matrix.columns:
-        what = f"no row has a gene id, but {listing(dict.fromkeys(matrix.columns))}; write the ids "
-        return matrix, [], [Problem(where, f"{what}into the first column", code="non_genes")]
-    names: dict[Kind, list[str]] = {}
+        message = (
+            f"no row has a gene id, but {listing(dict.fromkeys(matrix.columns))}; write the ids "
+        )
+        return matrix, [], [Problem(file_name, f"{message}into the first column", code="non_genes")]
+    names_by_kind: dict[NonGeneKind, list[str]] = {}
     for column, kind in sorted(kind_of.items()):
-        names.setdefault(kind, []).append(matrix.columns[column])
+        names_by_kind.setdefault(kind, []).append(matrix.columns[column])
     dropped = [
         {"kind": "non-gene row", "name": name or "(blank)", "reason": kind.noun}
-        for kind, rows in names.items()
+        for kind, rows in names_by_kind.items()
         for name in rows
     ]
     columns_beside = [*matrix.annotation, *(matrix.rows[row] for row in sorted(annotation))]
     dropped += [
-        {"kind": "annotation column", "name": name, "reason": ANNOTATION.noun}
+        {"kind": "annotation column", "name": name, "reason": ANNOTATION_COLUMNS.noun}
         for name in columns_beside
     ]
     if columns_beside:
-        names[ANNOTATION] = columns_beside
+        names_by_kind[ANNOTATION_COLUMNS] = columns_beside
     if kind_of or annotation:
         matrix = matrix.subset(samples, genes)
-    problems = [_message(names, where, genes_in_rows=matrix.turned)] if names else []
-    if doubtful:
-        problems.append(_of_whole_numbers(doubtful, where, genes_in_rows=matrix.turned))
+    genes_in_rows = matrix.transposed
+    problems = []
+    if names_by_kind:
+        problems.append(_message(names_by_kind, file_name, genes_in_rows=genes_in_rows))
+    if whole_numbers:
+        problems.append(
+            _whole_number_warning(whole_numbers, file_name, genes_in_rows=genes_in_rows)
+        )
     return matrix, dropped, problems
 
 
-def _of_whole_numbers(names: Sequence[str], where: str, *, genes_in_rows: bool) -> Problem:
-    """Warn of genes that may be data of the samples."""
+def _whole_number_warning(names: Sequence[str], file_name: str, *, genes_in_rows: bool) -> Problem:
+    """Return the warning of genes that may be data of the samples."""
     noun = "row" if genes_in_rows else "column"
-    what = f"{counted(len(names), noun)} of whole numbers where the genes have decimals: "
-    what += f"{listing(names)}; take out what describes the samples and is no gene"
-    return Problem(where, what, "warning", code="whole_numbers")
+    message = (
+        f"{counted(len(names), noun)} of whole numbers where the genes have decimals: "
+        f"{listing(names)}; take out what describes the samples and is no gene"
+    )
+    return Problem(file_name, message, "warning", code="whole_numbers")
 
 
-def _message(names: dict[Kind, list[str]], where: str, *, genes_in_rows: bool) -> Problem:
+def _message(
+    names_by_kind: dict[NonGeneKind, list[str]], file_name: str, *, genes_in_rows: bool
+) -> Problem:
     """Count and name what is left out."""
-    counts = [_counted(kind, len(rows)) for kind, rows in names.items()]
+    counts = [_count_text(kind, len(rows)) for kind, rows in names_by_kind.items()]
     if not genes_in_rows:
-        about_samples = (CLINICAL, WORDS)
+        about_samples = (CLINICAL_ROWS, WORD_ROWS)
         counts = [
             text.replace("row", "column") if kind in about_samples else text
-            for kind, text in zip(names, counts, strict=True)
+            for kind, text in zip(names_by_kind, counts, strict=True)
         ]
-    parts = [f"{text}: {listing(rows)}" for text, rows in zip(counts, names.values(), strict=True)]
-    what = f"left out, neither genes nor samples: {'; '.join(parts)}"
-    if settings := dict.fromkeys(kind.name for kind in names if kind.name):
-        what += f"; to keep them: data.keep: [{', '.join(settings)}]"
-    level = "note" if names.keys().isdisjoint(BY_VALUES) else "warning"
-    return Problem(where, what, level, code="non_genes", key="data.keep")  # type: ignore[arg-type]
+    parts = [
+        f"{text}: {listing(rows)}"
+        for text, rows in zip(counts, names_by_kind.values(), strict=True)
+    ]
+    message = f"left out, neither genes nor samples: {'; '.join(parts)}"
+    if settings := dict.fromkeys(kind.name for kind in names_by_kind if kind.name):
+        message += f"; to keep them: data.keep: [{', '.join(settings)}]"
+    level = "note" if names_by_kind.keys().isdisjoint(KINDS_BY_VALUES) else "warning"
+    return Problem(file_name, message, level, code="non_genes", key="data.keep")  # type: ignore[arg-type]
 
 
-def _counted(kind: Kind, number: int) -> str:
+def _count_text(kind: NonGeneKind, number: int) -> str:
     return f"{number} {kind.noun if number == 1 else kind.plural}"
 
 
-def kinds_by_name(names: Sequence[str], excepted: Collection[str] = ()) -> dict[int, Kind]:
+def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[int, NonGeneKind]:
     """Return the places of names that are no genes by a pattern, each with its kind.
 
     A kind of which more than half of the names are is what the matrix is about, and stays; so do
-    the kinds whose names are `excepted`.
+    the kinds whose names are `excluded`.
     """
-    kind_of: dict[int, Kind] = {}
-    for kind in BY_NAME:
-        if kind.name in excepted or kind.pattern is None:
+    kind_of: dict[int, NonGeneKind] = {}
+    for kind in KINDS_BY_NAME:
+        if kind.name in excluded or kind.pattern is None:
             continue
-        places = [k for k, name in enumerate(names) if kind.pattern.fullmatch(name.strip())]
+        positions = [k for k, name in enumerate(names) if kind.pattern.fullmatch(name.strip())]
         if kind is SPIKES:
-            places = _foreign_micro_rna(names, places)
-        if len(places) <= LARGEST_SHARE * len(names):
-            kind_of |= dict.fromkeys((k for k in places if k not in kind_of), kind)
+            positions = _foreign_micro_rna(names, positions)
+        if len(positions) <= MAX_KIND_SHARE * len(names):
+            kind_of |= dict.fromkeys((k for k in positions if k not in kind_of), kind)
     return kind_of
 
 
-def _foreign_micro_rna(names: Sequence[str], places: Sequence[int]) -> list[int]:
+def _foreign_micro_rna(names: Sequence[str], positions: Sequence[int]) -> list[int]:
     """Leave the micro-RNA of a species out that has many in the matrix: they are no spike-ins."""
     species = Counter(names[k][:4].lower() for k in range(len(names)) if "-mi" in names[k].lower())
-    common = {name for name, times in species.items() if times > SPECIES_SHARE * len(names)}
-    return [k for k in places if names[k][:4].lower() not in common]
+    common = {name for name, times in species.items() if times > MIN_SPECIES_SHARE * len(names)}
+    return [k for k in positions if names[k][:4].lower() not in common]
 
 
 def is_nameless(name: str) -> bool:
     """Tell whether a gene id is blank or a word for no value."""
     text = name.strip()
-    return is_missing(text) or NO_ID.fullmatch(text) is not None
+    return is_missing(text) or MISSING_ID.fullmatch(text) is not None
 
 
-def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, Kind]:
+def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonGeneKind]:
     """Return the columns that are no genes by their names."""
     genes = set(surroundings.genes)
-    excepted = set(surroundings.keep)
+    excluded = set(surroundings.kept_kinds)
     if matrix.line_word == RAW_PROBE:
-        excepted.add(CONTROLS.name)
+        excluded.add(CONTROLS.name)
     times = Counter(matrix.columns)
     # "na" and "nan" are genes of the fly, each once.
     kind_of = {
-        k: NAMELESS
+        k: NAMELESS_ROWS
         for k, name in enumerate(matrix.columns)
         if is_nameless(name) and not (name in ("na", "nan") and times[name] == 1)
     }
-    kind_of |= kinds_by_name(matrix.columns, excepted)
+    kind_of |= kinds_by_name(matrix.columns, excluded)
     return {k: kind for k, kind in kind_of.items() if matrix.columns[k] not in genes}
 
 
 def _columns_of_sheet(
-    matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, others: Collection[int]
-) -> dict[int, Kind]:
+    matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, classified: Collection[int]
+) -> dict[int, NonGeneKind]:
     """Return the columns of a matrix, but for the others, that say something of the samples.
 
     They are columns of the sample table if it has one of that name, or with the same values.
     """
-    if SHEET.name in surroundings.keep or len(samples) < MIN_SAMPLES:
+    if SHEET_COLUMNS.name in surroundings.kept_kinds or len(samples) < MIN_SAMPLES_FOR_VALUES:
         return {}
     genes = set(surroundings.genes)
     open_columns = {
-        k for k, name in enumerate(matrix.columns) if k not in others and name not in genes
+        k for k, name in enumerate(matrix.columns) if k not in classified and name not in genes
     }
     table = surroundings.table
     headers = set() if table is None else {as_seen(str(name)) for name in table.columns}
     kind_of = dict.fromkeys(_row_numbers(matrix, samples), ROW_NUMBERS)
-    kind_of |= dict.fromkeys(_columns_of_words(matrix, samples), WORDS)
-    kind_of |= dict.fromkeys(_clinical_numbers(matrix, samples), CLINICAL)
+    kind_of |= dict.fromkeys(_columns_of_words(matrix, samples), WORD_ROWS)
+    kind_of |= dict.fromkeys(_clinical_numbers(matrix, samples), CLINICAL_ROWS)
     if table is not None and _is_same_file(matrix, headers):
-        kind_of |= dict.fromkeys(_columns_of_whole_numbers(matrix, samples), CLINICAL)
-    kind_of |= {column: SHEET for column in kind_of if as_seen(matrix.columns[column]) in headers}
-    kind_of |= dict.fromkeys(_columns_in_table(matrix, samples, surroundings), SHEET)
+        kind_of |= dict.fromkeys(_columns_of_whole_numbers(matrix, samples), CLINICAL_ROWS)
+    kind_of |= {
+        column: SHEET_COLUMNS for column in kind_of if as_seen(matrix.columns[column]) in headers
+    }
+    kind_of |= dict.fromkeys(_columns_in_table(matrix, samples, surroundings), SHEET_COLUMNS)
     kind_of = {column: kind for column, kind in kind_of.items() if column in open_columns}
-    return kind_of if len(kind_of) <= LARGEST_SHARE * len(open_columns) else {}
+    return kind_of if len(kind_of) <= MAX_KIND_SHARE * len(open_columns) else {}
 
 
 def _is_same_file(matrix: Matrix, headers: Collection[str]) -> bool:
     """Tell whether a file is matrix and sample table in one: every gene is in both."""
     n_shared = sum(as_seen(name) in headers for name in matrix.columns)
-    return n_shared > LARGEST_SHARE * len(matrix.columns)
+    return n_shared > MAX_KIND_SHARE * len(matrix.columns)
 
 
 def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
@@ -419,7 +435,7 @@ def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
     numeric: set[int] = set()
     of_column: Counter[int] = Counter()
     for place, text in matrix.texts.items():
-        row, column = reversed(place) if matrix.turned else place
+        row, column = reversed(place) if matrix.transposed else place
         if row not in rows or is_missing(text):
             continue
         if is_number(text.replace(",", "")) or without_thousands(text):
@@ -438,8 +454,8 @@ def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
 def _row_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
     """Return the columns that count the rows of the file, from 0 or 1 on."""
     counts = np.arange(len(samples), dtype=float)
-    first = matrix.cells[samples[0]] if samples else np.empty(0)
-    candidates = np.flatnonzero((first == 0) | (first == 1))
+    first_row = matrix.cells[samples[0]] if samples else np.empty(0)
+    candidates = np.flatnonzero((first_row == 0) | (first_row == 1))
     return [
         int(k)
         for k in candidates
@@ -454,38 +470,38 @@ def _columns_in_table(
     table = surroundings.table
     if table is None or table.empty or not table.index.is_unique:
         return
-    of_name = {as_seen(str(name)): str(name) for name in table.columns}
-    shared = {
-        k: of_name[seen]
+    header_of_key = {as_seen(str(name)): str(name) for name in table.columns}
+    shared_columns = {
+        k: header_of_key[key]
         for k, name in enumerate(matrix.columns)
-        if (seen := as_seen(name)) in of_name
+        if (key := as_seen(name)) in header_of_key
     }
     # A file that is matrix and sample table in one has every gene in both.
-    if len(shared) > LARGEST_SHARE * len(matrix.columns):
-        named = {as_seen(name) for name in surroundings.named}
-        yield from (k for k in shared if as_seen(matrix.columns[k]) in named)
+    if len(shared_columns) > MAX_KIND_SHARE * len(matrix.columns):
+        named_keys = {as_seen(name) for name in surroundings.config_columns}
+        yield from (k for k in shared_columns if as_seen(matrix.columns[k]) in named_keys)
         return
     row_of = {name: k for k, name in enumerate(map(str, table.index))}
     pairs = [(row, row_of[matrix.rows[row]]) for row in samples if matrix.rows[row] in row_of]
-    if len(pairs) < MIN_SAMPLES:
+    if len(pairs) < MIN_SAMPLES_FOR_VALUES:
         return
-    rows, lines = map(list, zip(*pairs, strict=True))
+    rows, table_rows = map(list, zip(*pairs, strict=True))
     for name in dict.fromkeys(map(str, table.columns)):
         if list(table.columns).count(name) != 1:
             continue
-        cells = table[name].iloc[lines]
+        cells = table[name].iloc[table_rows]
         values = numbers_of(cells)
-        known = np.isfinite(values)
+        with_number = np.isfinite(values)
         yield from (
             k
-            for k, other in shared.items()
-            if other == name and _recoded(matrix.cells[rows, k], cells)
+            for k, header in shared_columns.items()
+            if header == name and _are_codes_of(matrix.cells[rows, k], cells)
         )
-        if known.sum() < MIN_SAMPLES or len(np.unique(values[known])) < 2:
+        if with_number.sum() < MIN_SAMPLES_FOR_VALUES or len(np.unique(values[with_number])) < 2:
             continue
-        of_this_name = [k for k, other in shared.items() if other == name]
-        yield from (k for k in of_this_name if _same(matrix.cells[rows, k], values))
-        if len(np.unique(values[known])) >= MIN_VALUES:
+        same_name = [k for k, header in shared_columns.items() if header == name]
+        yield from (k for k in same_name if _have_equal_values(matrix.cells[rows, k], values))
+        if len(np.unique(values[with_number])) >= MIN_DIFFERENT_VALUES:
             yield from _equal_columns(matrix, rows, values)
 
 
@@ -495,15 +511,18 @@ def numbers_of(cells: Iterable[object]) -> Array:
     return np.array([float(text) if is_number(text) else np.nan for text in texts])
 
 
-def _same(x: Array, values: Array) -> bool:
+def _have_equal_values(x: Array, values: Array) -> bool:
     """Tell whether two columns have one value in nearly every sample in which both have any."""
-    known = np.isfinite(x) & np.isfinite(values)
-    if 2 * known.sum() < np.isfinite(values).sum() or not known.any():
+    both_known = np.isfinite(x) & np.isfinite(values)
+    if 2 * both_known.sum() < np.isfinite(values).sum() or not both_known.any():
         return False
-    return bool(np.mean(np.isclose(x[known], values[known], rtol=1e-6, atol=1e-9)) >= EQUAL_SHARE)
+    return bool(
+        np.mean(np.isclose(x[both_known], values[both_known], rtol=1e-6, atol=1e-9))
+        >= MIN_EQUAL_SHARE
+    )
 
 
-def _recoded(x: Array, cells: Iterable[object]) -> bool:
+def _are_codes_of(x: Array, cells: Iterable[object]) -> bool:
     """Tell whether few numbers stand for the words of a column, each for another word."""
     pairs = {
         (number, str(cell))
@@ -512,44 +531,47 @@ def _recoded(x: Array, cells: Iterable[object]) -> bool:
     }
     numbers = {number for number, _ in pairs}
     words = {word for _, word in pairs}
-    return 1 < len(pairs) == len(numbers) == len(words) <= len(x) / MIN_VALUES
+    return 1 < len(pairs) == len(numbers) == len(words) <= len(x) / MIN_DIFFERENT_VALUES
 
 
 def _equal_columns(matrix: Matrix, rows: Sequence[int], values: Array) -> Iterator[int]:
     """Yield the columns with exactly these values, whatever their names."""
-    known = np.flatnonzero(np.isfinite(values)).tolist()
-    measured = [rows[k] for k in known]
-    for column in np.flatnonzero(matrix.cells[measured[0]] == values[known[0]]).tolist():
-        if np.array_equal(matrix.cells[measured, column], values[known]):
+    known_rows = np.flatnonzero(np.isfinite(values)).tolist()
+    measured = [rows[k] for k in known_rows]
+    for column in np.flatnonzero(matrix.cells[measured[0]] == values[known_rows[0]]).tolist():
+        if np.array_equal(matrix.cells[measured, column], values[known_rows]):
             yield column
 
 
 def _clinical_numbers(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
     """Yield the columns of whole numbers among decimals that are called as an age or a time."""
-    hinted = [k for k, name in enumerate(matrix.columns) if is_clinical(name)]
-    if not hinted:
+    clinical_columns = [k for k, name in enumerate(matrix.columns) if is_clinical(name)]
+    if not clinical_columns:
         return
-    X = matrix.cells[samples[: 5 * MIN_SAMPLES]]
-    broken = float(np.mean((np.isfinite(X) & (X % 1 != 0)).any(axis=0)))
-    if broken < EQUAL_SHARE:
+    X = matrix.cells[samples[: 5 * MIN_SAMPLES_FOR_VALUES]]
+    decimal_share = float(np.mean((np.isfinite(X) & (X % 1 != 0)).any(axis=0)))
+    if decimal_share < MIN_EQUAL_SHARE:
         return
-    for k in hinted:
+    for k in clinical_columns:
         x = matrix.cells[samples, k]
         x = x[np.isfinite(x)]
         if x.size and (x % 1 == 0).all():
             yield k
 
 
-def _doubtful_columns(
-    matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, others: Collection[int]
+def _unclassified_whole_numbers(
+    matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, classified: Collection[int]
 ) -> list[str]:
-    """Return the names of columns, but for the others, that may describe the samples."""
-    if SHEET.name in surroundings.keep or len(samples) < MIN_SAMPLES:
+    """Return the names of unclassified columns of whole numbers, which may describe the samples."""
+    if SHEET_COLUMNS.name in surroundings.kept_kinds or len(samples) < MIN_SAMPLES_FOR_VALUES:
         return []
     genes = set(surroundings.genes)
-    names = [matrix.columns[k] for k in _columns_of_whole_numbers(matrix, samples)
-             if k not in others and matrix.columns[k] not in genes]  # fmt: skip
-    return names if len(names) <= MAX_DOUBTFUL else []
+    names = [
+        matrix.columns[k]
+        for k in _columns_of_whole_numbers(matrix, samples)
+        if k not in classified and matrix.columns[k] not in genes
+    ]
+    return names if len(names) <= MAX_WHOLE_NUMBER_COLUMNS else []
 
 
 def _columns_of_whole_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
@@ -559,16 +581,18 @@ def _columns_of_whole_numbers(matrix: Matrix, samples: Sequence[int]) -> list[in
     numbers of such a column have fewer digits than those of the genes.
     """
     X = matrix.cells[samples]
-    known = np.isfinite(X)
-    broken = known & (X % 1 != 0)
-    if not len(samples) or np.mean(broken.any(axis=0)) < EQUAL_SHARE:
+    is_known = np.isfinite(X)
+    has_decimals = is_known & (X % 1 != 0)
+    if not len(samples) or np.mean(has_decimals.any(axis=0)) < MIN_EQUAL_SHARE:
         return []
-    n_digits = np.median([_significant_digits(value) for value in X[broken][:MAX_CELLS]])
-    largest = np.max(np.where(known, np.abs(X), 0), axis=0, initial=0)
-    n_nonzero = (known & (X != 0)).sum(axis=0)
-    candidates = ~broken.any(axis=0) & (largest < 10 ** (n_digits - 1))
+    n_digits = np.median(
+        [_significant_digits(value) for value in X[has_decimals][:MAX_CELLS_FOR_DIGITS]]
+    )
+    largest = np.max(np.where(is_known, np.abs(X), 0), axis=0, initial=0)
+    n_nonzero = (is_known & (X != 0)).sum(axis=0)
+    candidates = ~has_decimals.any(axis=0) & (largest < 10 ** (n_digits - 1))
     candidates &= n_nonzero >= MIN_NONZERO_SHARE * len(samples)
-    return [int(k) for k in np.flatnonzero(candidates) if len(np.unique(X[known[:, k], k])) > 1]
+    return [int(k) for k in np.flatnonzero(candidates) if len(np.unique(X[is_known[:, k], k])) > 1]
 
 
 def _significant_digits(value: float) -> int:
@@ -576,46 +600,48 @@ def _significant_digits(value: float) -> int:
     return len(digits)
 
 
-def _sums(
+def _total_columns(
     matrix: Matrix,
     samples: Sequence[int],
-    kind_of: dict[int, Kind],
+    kind_of: dict[int, NonGeneKind],
     surroundings: Surroundings,
 ) -> list[int]:
     """Return the columns that are the sum or the mean of all other genes, one or two at most."""
     genes = np.array([k for k in range(len(matrix.columns)) if k not in kind_of], dtype=int)
-    if len(samples) < MIN_VALUES or len(genes) < 2 * MIN_SAMPLES:
+    if len(samples) < MIN_DIFFERENT_VALUES or len(genes) < 2 * MIN_SAMPLES_FOR_VALUES:
         return []
     summaries = [k for k, kind in kind_of.items() if kind is SUMMARIES]
     candidates: dict[int, None] = {}
-    few = list(samples[:MIN_VALUES])
-    for summed in ([], summaries):
-        for scale in (1.0, len(genes) + len(summed) - 1.0):
-            places = _equal_to_sum(matrix, few, genes, summed, scale)
-            if 0 < len(places) <= 2:
-                whole = _equal_to_sum(matrix, samples, genes, summed, scale, places)
-                candidates |= dict.fromkeys(whole.tolist())
+    first_samples = list(samples[:MIN_DIFFERENT_VALUES])
+    for added_summaries in ([], summaries):
+        for scale in (1.0, len(genes) + len(added_summaries) - 1.0):
+            columns = _columns_equal_to_sum(matrix, first_samples, genes, added_summaries, scale)
+            if 0 < len(columns) <= 2:
+                confirmed = _columns_equal_to_sum(
+                    matrix, samples, genes, added_summaries, scale, columns
+                )
+                candidates |= dict.fromkeys(confirmed.tolist())
     known_genes = set(surroundings.genes)
     return [k for k in candidates if matrix.columns[k] not in known_genes]
 
 
-def _equal_to_sum(
+def _columns_equal_to_sum(
     matrix: Matrix,
     samples: Sequence[int],
     genes: Array,
     summaries: Sequence[int],
     scale: float,
-    among: Array | None = None,
+    candidates: Array | None = None,
 ) -> Array:
     """Return the columns of which `scale` times the value is the sum of all others."""
     X = matrix.cells[samples]
     total = np.nansum(X[:, genes], axis=1) + np.nansum(X[:, list(summaries)], axis=1)
-    places = genes if among is None else among
-    x = X[:, places]
+    columns = genes if candidates is None else candidates
+    x = X[:, columns]
     with np.errstate(invalid="ignore"):
-        close = np.abs(scale * x - (total[:, None] - x)) <= SUM_TOLERANCE * np.abs(scale * x)
-        varied = (np.ptp(x, axis=0) > 0) & (np.abs(x) > 0).all(axis=0)
-    return np.asarray(places[close.all(axis=0) & varied])
+        is_close = np.abs(scale * x - (total[:, None] - x)) <= SUM_TOLERANCE * np.abs(scale * x)
+        is_varied = (np.ptp(x, axis=0) > 0) & (np.abs(x) > 0).all(axis=0)
+    return np.asarray(columns[is_close.all(axis=0) & is_varied])
 
 
 def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
@@ -629,15 +655,21 @@ def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
     if not candidates:
         return set()
     plain = {row: re.sub(r"[\W_]+", "", matrix.rows[row]).lower() for row in candidates}
-    of_genes = {row: name for row, name in plain.items() if OF_GENES.fullmatch(name)}
-    several = len(of_genes) + len(matrix.annotation) >= MIN_COLUMNS
-    rows = {row for row, name in of_genes.items() if several or name not in ENDS}
-    rows |= {row for row in candidates if row not in rows and _is_of_words(matrix, row)}
+    gene_column_names = {
+        row: name for row, name in plain.items() if GENE_COLUMN_NAME.fullmatch(name)
+    }
+    has_several = len(gene_column_names) + len(matrix.annotation) >= MIN_ANNOTATION_COLUMNS
+    rows = {
+        row
+        for row, name in gene_column_names.items()
+        if has_several or name not in AMBIGUOUS_COLUMN_NAMES
+    }
+    rows |= {row for row in candidates if row not in rows and _has_only_words(matrix, row)}
     rows |= _rows_of_ids(matrix, [row for row in candidates if row not in rows])
     return rows if len(rows) < len(matrix.rows) else set()
 
 
-def _is_of_words(matrix: Matrix, row: int) -> bool:
+def _has_only_words(matrix: Matrix, row: int) -> bool:
     """Tell whether a row has words, and no number, be it one with a decimal comma."""
     if np.isfinite(matrix.cells[row]).any():
         return False
@@ -650,29 +682,29 @@ def _is_of_words(matrix: Matrix, row: int) -> bool:
 
 def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
     """Return the row of ids: whole numbers, none twice, unlike the values of all other rows."""
-    if len(matrix.columns) < MIN_IDS or len(matrix.rows) < MIN_VALUES:
+    if len(matrix.columns) < MIN_IDS or len(matrix.rows) < MIN_DIFFERENT_VALUES:
         return set()
     candidates = [row for row in rows if _are_ids(matrix.cells[row])]
     if not candidates:
         return set()
-    known = np.isfinite(matrix.cells).all(axis=0)
-    if known.sum() < MIN_IDS:
+    complete = np.isfinite(matrix.cells).all(axis=0)
+    if complete.sum() < MIN_IDS:
         return set()
-    ranks = np.array([_ranks(values) for values in matrix.cells[:, known]])
+    ranks = np.array([_ranks(values) for values in matrix.cells[:, complete]])
     usual = _ranks(np.median(ranks, axis=0))
     correlations = np.array([np.corrcoef(values, usual)[0, 1] for values in ranks])
-    unlike = [row for row in candidates if abs(correlations[row]) < UNLIKE]
-    of_samples = np.delete(correlations, unlike)
+    unlike_rows = [row for row in candidates if abs(correlations[row]) < MAX_ID_CORRELATION]
+    of_samples = np.delete(correlations, unlike_rows)
     # Where samples are not alike, either, only their decimals tell them from ids.
-    samples = np.delete(matrix.cells, unlike, axis=0)
+    samples = np.delete(matrix.cells, unlike_rows, axis=0)
     decimals = not any(_are_whole(values) for values in samples)
-    distinct = decimals or bool(np.median(of_samples) > UNLIKE)
-    return set(unlike) if len(unlike) == 1 and distinct else set()
+    distinct = decimals or bool(np.median(of_samples) > MAX_ID_CORRELATION)
+    return set(unlike_rows) if len(unlike_rows) == 1 and distinct else set()
 
 
 def _are_whole(values: Array) -> bool:
-    known = values[np.isfinite(values)]
-    return bool((known % 1 == 0).all())
+    finite = values[np.isfinite(values)]
+    return bool((finite % 1 == 0).all())
 
 
 def _ranks(values: Array) -> Array:
@@ -680,7 +712,7 @@ def _ranks(values: Array) -> Array:
 
 
 def _are_ids(values: Array) -> bool:
-    known = values[np.isfinite(values)]
-    if 2 * len(known) < len(values) or not _are_whole(values) or (known <= 0).any():
+    finite = values[np.isfinite(values)]
+    if 2 * len(finite) < len(values) or not _are_whole(values) or (finite <= 0).any():
         return False
-    return len(np.unique(known)) == len(known)
+    return len(np.unique(finite)) == len(finite)

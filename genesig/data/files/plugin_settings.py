@@ -6,10 +6,10 @@ from typing import Any
 
 from genesig.plugins import offered
 
-Node = dict[str, Any]
+SchemaNode = dict[str, Any]
 
 
-def with_plugins(schema: Node) -> Node:
+def with_plugins(schema: SchemaNode) -> SchemaNode:
     """Add the names that other packages offer to the config's schema, and the settings of steps.
 
     Raises
@@ -20,8 +20,8 @@ def with_plugins(schema: Node) -> Node:
     sections = schema["properties"]
     baselines = sections["controls"]["properties"]["baselines"]["items"]["enum"]
     penalties = sections["nonlinear"]["properties"]["penalty"]["enum"]
-    for group, known in (("baselines", baselines), ("penalties", penalties)):
-        known += [name for name in offered(group) if name not in known]
+    for group, enum in (("baselines", baselines), ("penalties", penalties)):
+        enum += [name for name in offered(group) if name not in enum]
     if steps := [name for name in offered("steps") if name not in schema["$defs"]]:
         from genesig.data.steps.normalise import NORMALISERS
 
@@ -30,12 +30,12 @@ def with_plugins(schema: Node) -> Node:
     return schema
 
 
-def _add_step(definitions: Node, name: str, step: Any) -> None:
-    about = (step.__doc__ or name).strip().split("\n")[0]
+def _add_step(definitions: SchemaNode, name: str, step: Any) -> None:
+    description = (step.__doc__ or name).strip().split("\n")[0]
     definitions[name] = {
         "type": "object",
         "additionalProperties": False,
-        "description": about,
+        "description": description,
         "properties": {"step": {"const": name}, **step.settings},
     }
     definitions["step"]["properties"]["step"]["enum"].append(name)

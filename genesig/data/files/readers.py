@@ -19,13 +19,13 @@ from genesig.data.files.content import is_folder, read_content
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats import arrays, cls, geo_series
 from genesig.data.files.formats.arrays import suffix_of
-from genesig.data.files.formats.interface import PARTIAL, Files, Format, Load
+from genesig.data.files.formats.interface import PARTIAL_ATTRIBUTE, FileOfSample, Format, ReadFile
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text, as_utf8
 from genesig.data.files.geo_counts import present_counts, read_counts, with_counts_only
-from genesig.data.files.gmt import LAYOUTS, NamedSet, parse_sets
-from genesig.data.files.known import FORMATS, READERS, told_by_opening
-from genesig.data.files.layouts import blocks_of
+from genesig.data.files.gmt import SET_PARSERS, NamedSet, parse_sets
+from genesig.data.files.known import FORMATS, READERS, format_by_opening
+from genesig.data.files.layouts import sets_of_column
 from genesig.data.files.plugin_settings import with_plugins
 from genesig.data.files.table_shape import files_in_subfolders
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse, refuse_codes
@@ -36,11 +36,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Read = Callable[[Path], Matrix]
+MatrixReader = Callable[[Path], Matrix]
 
 
 def read_folder(
-    folder: Path, part: str | None, files: Files | None, alone: Path | None, load: Load, read: Read
+    folder: Path,
+    part: str | None,
+    files: FileOfSample | None,
+    only_file: Path | None,
+    load: ReadFile,
+    read_file: MatrixReader,
 ) -> Matrix:
     """Read a folder with a file for each array; files of other endings are not looked at.
 
@@ -52,49 +57,53 @@ def read_folder(
     files : dict or None
         Sample -> file, as ``data.files`` of the config says; None takes all of the folder, each
         sample called as its file.
-    alone : Path or None
+    only_file : Path or None
         The one file of the folder that could be a matrix, if there is just one.
     load : function (path) -> bytes
-    read : function (path) -> Matrix
+    read_file : function (path) -> Matrix
         Readers of a whole file: its content, and what it holds.
     """
-    inside = sorted(path for path in folder.iterdir() if path.is_file())
-    given = inside if files is None else files.values()
-    endings = {suffix_of(path) for path in given}
-    for kind in FORMATS:
-        if kind.folder is None or endings.isdisjoint(kind.suffixes):
+    folder_files = sorted(path for path in folder.iterdir() if path.is_file())
+    array_files = folder_files if files is None else files.values()
+    endings = {suffix_of(path) for path in array_files}
+    for file_format in FORMATS:
+        if file_format.folder is None or endings.isdisjoint(file_format.suffixes):
             continue
-        if part is not None and not kind.parts:
-            name = kind.suffixes[0][1:].upper()
+        if part is not None and not file_format.parts:
+            name = file_format.suffixes[0][1:].upper()
             raise refuse(
                 folder, f"holds {name} files, which have no parts; take data.part '{part}' away"
             )
-        return kind.folder(folder, load, files, part)
-    tables = [path for path in inside if suffix_of(path) in TABLES]
+        return file_format.folder(folder, load, files, part)
+    tables = [path for path in folder_files if suffix_of(path) in TABLES]
     if files is None and not tables:
         tables = files_in_subfolders(folder)
     if files is None and not tables:
-        _refuse_other(folder, alone)
-    listed = {str(path): path for path in tables} if files is None else files
-    found = {name: (path, read(path)) for name, path in listed.items()}
-    for path, matrix in found.values():
+        _refuse_folder(folder, only_file)
+    files_to_read = {str(path): path for path in tables} if files is None else files
+    matrix_of_sample = {name: (path, read_file(path)) for name, path in files_to_read.items()}
+    for path, matrix in matrix_of_sample.values():
         if len(matrix.columns) > 1:
-            _refuse_several(path, folder, alone)
+            _refuse_several_arrays(path, folder, only_file)
     if files is not None:
-        found = {
-            name: (path, replace(each, columns=(name,))) for name, (path, each) in found.items()
+        matrix_of_sample = {
+            name: (path, replace(matrix_of_file, columns=(name,)))
+            for name, (path, matrix_of_file) in matrix_of_sample.items()
         }
-    return arrays.join([(str(path), each) for path, each in found.values()], str(folder))
+    return arrays.join_arrays(
+        [(str(path), matrix_of_file) for path, matrix_of_file in matrix_of_sample.values()],
+        str(folder),
+    )
 
 
-def files_of(column: pd.Series[str], folder: str, where: str) -> dict[str, Path]:
+def files_by_sample(column: pd.Series[str], folder: str, sample_file: str) -> dict[str, Path]:
     """Return sample -> file, as a column of the sample table has it; a blank cell names none.
 
     Parameters
     ----------
     column : Series of strings, by sample
         Names of files, seen from the folder.
-    folder, where : str
+    folder, sample_file : str
         The folder of the arrays; the file of the sample table.
 
     Raises
@@ -103,28 +112,30 @@ def files_of(column: pd.Series[str], folder: str, where: str) -> dict[str, Path]
         No file in the column, or one file for two samples.
     """
     cells = {str(name): str(cell) for name, cell in column.items() if cell}
-    at = f"{where}, column '{column.name}'"
+    place = f"{sample_file}, column '{column.name}'"
     if not cells:
-        raise refuse(at, "names no file; give each sample the file of its array")
-    twice = [cell for cell, times in Counter(cells.values()).items() if times > 1]
-    if twice:
-        names = listing(name for name, cell in cells.items() if cell == twice[0])
-        raise refuse(at, f"'{twice[0]}' is the file of {names}; each sample needs its own")
+        raise refuse(place, "names no file; give each sample the file of its array")
+    repeated = [cell for cell, times in Counter(cells.values()).items() if times > 1]
+    if repeated:
+        names = listing(name for name, cell in cells.items() if cell == repeated[0])
+        raise refuse(place, f"'{repeated[0]}' is the file of {names}; each sample needs its own")
     return {name: _file_below(Path(folder), cell) for name, cell in cells.items()}
 
 
 def _file_below(folder: Path, name: str) -> Path:
     """Return a file of a folder, or the one of its name in a subfolder, where the GDC puts it."""
-    direct = folder / name
-    if not is_folder(folder) or Path(name).name != name or direct.exists():
-        return direct
-    below = [path / name for path in folder.iterdir() if path.is_dir() and (path / name).is_file()]
-    return below[0] if len(below) == 1 else direct
+    path_in_folder = folder / name
+    if not is_folder(folder) or Path(name).name != name or path_in_folder.exists():
+        return path_in_folder
+    paths_in_subfolders = [
+        path / name for path in folder.iterdir() if path.is_dir() and (path / name).is_file()
+    ]
+    return paths_in_subfolders[0] if len(paths_in_subfolders) == 1 else path_in_folder
 
 
-def _refuse_other(folder: Path, alone: Path | None) -> NoReturn:
-    if alone:
-        raise refuse(folder, f"is a folder; name the file in it: {alone}")
+def _refuse_folder(folder: Path, only_file: Path | None) -> NoReturn:
+    if only_file:
+        raise refuse(folder, f"is a folder; name the file in it: {only_file}")
     raise refuse(
         folder,
         "is a folder without files of arrays (.txt, .CEL, .idat); name a file, or "
@@ -132,8 +143,8 @@ def _refuse_other(folder: Path, alone: Path | None) -> NoReturn:
     )
 
 
-def _refuse_several(path: Path, folder: Path, alone: Path | None) -> NoReturn:
-    if alone:
+def _refuse_several_arrays(path: Path, folder: Path, only_file: Path | None) -> NoReturn:
+    if only_file:
         raise refuse(folder, f"is a folder; name the file in it: {path}")
     raise refuse(
         path,
@@ -142,18 +153,20 @@ def _refuse_several(path: Path, folder: Path, alone: Path | None) -> NoReturn:
     )
 
 
-TO_TABLE = "; save the values as a table with tabs (.tsv)"
+SAVE_AS_TABLE = "; save the values as a table with tabs (.tsv)"
 # Endings of what people have instead.
-FOREIGN = {
-    **dict.fromkeys((".mtx", ".loom", ".zarr", ".h5", ".parquet", ".feather", ".json"), TO_TABLE),
-    **dict.fromkeys((".sav", ".dta", ".sas7bdat", ".dat", ".mat", ".npy", ".pkl"), TO_TABLE),
+UNREAD_SUFFIXES = {
+    **dict.fromkeys(
+        (".mtx", ".loom", ".zarr", ".h5", ".parquet", ".feather", ".json"), SAVE_AS_TABLE
+    ),
+    **dict.fromkeys((".sav", ".dta", ".sas7bdat", ".dat", ".mat", ".npy", ".pkl"), SAVE_AS_TABLE),
     **dict.fromkeys(
         (".bam", ".sam", ".fastq", ".fq", ".vcf", ".bed", ".gtf", ".gff"),
         "; count the reads of each gene, and name that table",
     ),
     ".ods": "; save the sheet as tab-separated text (.tsv)",
     **dict.fromkeys((".pcl", ".cdt"), "; it is a text with tabs: rename it to .txt"),
-    ".adat": TO_TABLE,
+    ".adat": SAVE_AS_TABLE,
     ".rcc": "; export the counts of all lanes as one table, by nSolver (.csv)",
     **dict.fromkeys(
         (".raw", ".mzml", ".wiff"), "; name the table of a program that quantifies the spectra"
@@ -163,7 +176,7 @@ FOREIGN = {
 }
 
 
-def content_of(path: str | Path) -> bytes:
+def read_unpacked(path: str | Path) -> bytes:
     """Read a whole file, unpacked if it is gzip.
 
     Raises
@@ -173,15 +186,15 @@ def content_of(path: str | Path) -> bytes:
     """
     content = read_content(path)
     if not content or content.isspace():
-        needed = "it needs a header line and at least one row"
-        needed = needed if suffix_of(path) in TABLES else "copy or download it again"
-        raise refuse(path, f"is empty; {needed}")
+        advice = "it needs a header line and at least one row"
+        advice = advice if suffix_of(path) in TABLES else "copy or download it again"
+        raise refuse(path, f"is empty; {advice}")
     return content
 
 
 def read_text(path: str | Path) -> str:
     """Read UTF-8 text with Unix line ends; a byte order mark is taken away."""
-    return as_text(content_of(path), str(path))
+    return as_text(read_unpacked(path), str(path))
 
 
 def read_matrix(
@@ -205,12 +218,12 @@ def read_matrix(
         Whether samples that lack a part of the file are kept, with NaN there; else left out.
     """
     if is_folder(path):
-        found = read_folder(
+        matrix = read_folder(
             Path(path),
             part,
             files,
-            _only_file(Path(path)),
-            content_of,
+            _only_readable_file(Path(path)),
+            read_unpacked,
             lambda file: read_matrix(file, part),
         )
     elif files is not None:
@@ -220,23 +233,25 @@ def read_matrix(
             "the folder that they are in",
         )
     else:
-        found = _one_file(path, part)
-    refuse_codes([*found.rows, *found.columns, *found.symbols.values()], path)
-    return found if partial else found.whole()
+        matrix = _read_one_file(path, part)
+    refuse_codes([*matrix.rows, *matrix.columns, *matrix.symbols.values()], path)
+    return matrix if partial else matrix.without_partial_samples()
 
 
-def _one_file(path: str | Path, part: str | None) -> Matrix:
-    kind, content = _read(path)
-    if part is not None and not kind.parts:
-        raise refuse(path, f"is {kind.name}, which has no parts; take data.part '{part}' away")
-    counts = present_counts(path) if kind is geo_series.SERIES else None
+def _read_one_file(path: str | Path, part: str | None) -> Matrix:
+    file_format, content = _read_format_and_content(path)
+    if part is not None and not file_format.parts:
+        raise refuse(
+            path, f"is {file_format.name}, which has no parts; take data.part '{part}' away"
+        )
+    counts = present_counts(path) if file_format is geo_series.SERIES else None
     if counts is not None:
         described = geo_series.samples(content, str(path), None)
-        return read_counts(counts, list(described.index), content_of)
-    return kind.matrix(content, str(path), part)
+        return read_counts(counts, list(described.index), read_unpacked)
+    return file_format.matrix(content, str(path), part)
 
 
-def _only_file(folder: Path) -> Path | None:
+def _only_readable_file(folder: Path) -> Path | None:
     """Return the one file of a folder whose ending is known, if there is just one."""
     files = [p for p in folder.iterdir() if p.is_file() and suffix_of(p) in READERS]
     return files[0] if len(files) == 1 else None
@@ -256,18 +271,20 @@ def read_samples(
             raise refuse(
                 path, "names no samples, and the matrix whose samples it describes cannot be read"
             )
-        return _without_codes(cls.samples(read_text(path), str(path), names), path)
-    kind, content = _read(path, [".cls"])
-    if kind.samples is None:
-        raise refuse(path, f"is {kind.name}, which says nothing of samples; write a sample table")
-    table = _without_codes(kind.samples(content, str(path), part), path)
-    if kind is geo_series.SERIES and names is not None:
+        return _refuse_control_codes(cls.samples(read_text(path), str(path), names), path)
+    file_format, content = _read_format_and_content(path, [".cls"])
+    if file_format.samples is None:
+        raise refuse(
+            path, f"is {file_format.name}, which says nothing of samples; write a sample table"
+        )
+    table = _refuse_control_codes(file_format.samples(content, str(path), part), path)
+    if file_format is geo_series.SERIES and names is not None:
         table = with_counts_only(table, path, names)
-    lacks = table.attrs.pop(PARTIAL, ())
-    return table if partial or not lacks else table.drop(index=list(lacks))
+    partial_samples = table.attrs.pop(PARTIAL_ATTRIBUTE, ())
+    return table if partial or not partial_samples else table.drop(index=list(partial_samples))
 
 
-def _without_codes(table: pd.DataFrame, path: str | Path) -> pd.DataFrame:
+def _refuse_control_codes(table: pd.DataFrame, path: str | Path) -> pd.DataFrame:
     """Refuse a table of text that would move a terminal's cursor, or colour it."""
     refuse_codes([str(table.index.name), *table.index, *table.columns], path)
     for _, column in table.items():
@@ -277,47 +294,56 @@ def _without_codes(table: pd.DataFrame, path: str | Path) -> pd.DataFrame:
 
 def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
     """Read a gene table: a table of text, or what a matrix's file says of its genes."""
-    kind, content = _read(path)
-    if kind.genes is None:
-        raise refuse(path, f"is {kind.name}, which says nothing of genes; name a gene table")
-    return _without_codes(kind.genes(content, str(path), part), path)
+    file_format, content = _read_format_and_content(path)
+    if file_format.genes is None:
+        raise refuse(path, f"is {file_format.name}, which says nothing of genes; name a gene table")
+    return _refuse_control_codes(file_format.genes(content, str(path), part), path)
 
 
 def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
     """Read the gene sets of a GMT or GMX file, or of a column of a gene table."""
     if column is not None:
-        return blocks_of(read_genes(path, None), column, str(path))
+        return sets_of_column(read_genes(path, None), column, str(path))
     suffix = suffix_of(path)
     if is_folder(path):
         raise refuse(path, "is a folder; name the file of gene sets in it")
-    if suffix not in LAYOUTS:
-        found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
-        what = f"{found} for gene sets (known: {', '.join(LAYOUTS)}; also gzipped); save them as "
-        raise refuse(
-            path, f"{what}GMT: name, description and genes of a set on one line, tabs between"
+    if suffix not in SET_PARSERS:
+        fault = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
+        message = (
+            f"{fault} for gene sets (known: {', '.join(SET_PARSERS)}; also gzipped); save them as "
         )
-    return parse_sets(as_text(content_of(path), str(path), old=True), suffix, str(path))
+        raise refuse(
+            path, f"{message}GMT: name, description and genes of a set on one line, tabs between"
+        )
+    return parse_sets(
+        as_text(read_unpacked(path), str(path), legacy_encoding=True), suffix, str(path)
+    )
 
 
 def format_of(path: str | Path) -> Format:
     """Return the format of a file, told by its ending and its opening."""
-    return _read(path)[0]
+    return _read_format_and_content(path)[0]
 
 
-def parts_of_files(
-    part: str | None, expression: str, *others: str | None
+def assign_part(
+    part: str | None, expression: str, *other_files: str | None
 ) -> tuple[str | None, ...]:
     """Return which part of the matrix's file, and of each other file, ``data.part`` names.
 
     It is the matrix's if its file may have parts, and that of another file only if this is the same
     one; else it is that of the other files which have parts.
     """
-    same = [part if path == expression else None for path in others]
-    suffixes = [suffix_of(path) if path else "" for path in others]
-    with_parts = [s in READERS and bool(READERS[s].parts) for s in suffixes]
-    if part is None or not any(with_parts) or expression in others or _may_have_parts(expression):
-        return part, *same
-    return None, *(part if has_parts else None for has_parts in with_parts)
+    same_file = [part if path == expression else None for path in other_files]
+    suffixes = [suffix_of(path) if path else "" for path in other_files]
+    files_have_parts = [suffix in READERS and bool(READERS[suffix].parts) for suffix in suffixes]
+    if (
+        part is None
+        or not any(files_have_parts)
+        or expression in other_files
+        or _may_have_parts(expression)
+    ):
+        return part, *same_file
+    return None, *(part if has_parts else None for has_parts in files_have_parts)
 
 
 def _may_have_parts(path: str) -> bool:
@@ -328,22 +354,28 @@ def _may_have_parts(path: str) -> bool:
         return True
 
 
-def _read(path: str | Path, further: Sequence[str] = ()) -> tuple[Format, Any]:
+def _read_format_and_content(
+    path: str | Path, further_suffixes: Sequence[str] = ()
+) -> tuple[Format, Any]:
     """Return the format of a file, told by its ending and its opening, and its content."""
     suffix = suffix_of(path)
     if is_folder(path):
-        alone = _only_file(Path(path))
+        only_file = _only_readable_file(Path(path))
         raise refuse(
-            path, "is a folder; name " + (f"the file in it: {alone}" if alone else "a file in it")
+            path,
+            "is a folder; name "
+            + (f"the file in it: {only_file}" if only_file else "a file in it"),
         )
     if suffix not in READERS:
-        raise _unknown_suffix(path, [*READERS, *further])
-    content = content_of(path)
-    kind = READERS[suffix]
+        raise _unknown_suffix_error(path, [*READERS, *further_suffixes])
+    content = read_unpacked(path)
+    file_format = READERS[suffix]
     if suffix in TABLES:
         content = as_utf8(content, str(path))
-        kind = told_by_opening(content) or kind
-    return kind, content if kind.binary else as_text(content, str(path), old=True)
+        file_format = format_by_opening(content) or file_format
+    return file_format, content if file_format.binary else as_text(
+        content, str(path), legacy_encoding=True
+    )
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
@@ -373,11 +405,13 @@ def _yaml_as_json(text: str) -> str:
     return json.dumps(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
-def _unknown_suffix(path: str | Path, known: list[str]) -> InvalidInput:
+def _unknown_suffix_error(path: str | Path, suffixes: list[str]) -> InvalidInput:
     suffix = suffix_of(path)
     if not suffix and not Path(path).exists():
         read_content(path)  # says so, and what is near
-    found = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
-    names = f"{', '.join(known)}; also gzipped, such as .csv.gz"
-    advice = FOREIGN.get(suffix) or did_you_mean(suffix, known) or "; save it as one of these"
-    return refuse(path, f"{found} (known: {names}){advice}")
+    fault = f"the ending '{suffix}' is not known" if suffix else "the name has no ending"
+    names = f"{', '.join(suffixes)}; also gzipped, such as .csv.gz"
+    advice = (
+        UNREAD_SUFFIXES.get(suffix) or did_you_mean(suffix, suffixes) or "; save it as one of these"
+    )
+    return refuse(path, f"{fault} (known: {names}){advice}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genesig.data.files.layouts import changed_names
+from genesig.data.files.layouts import changed_name_advice
 from genesig.data.files.table_shape import name_of_sample
 from genesig.errors import InvalidInput, Problem, did_you_mean
 from genesig.words import counted, listing
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from genesig.data.files.delimited import Matrix
 
-KEY = "data.sample_names"
+SETTING = "data.sample_names"
 # Columns that usually hold names of samples; they decide between columns of equally many.
-USUAL = re.compile(
+USUAL_HEADER = re.compile(
     r".*(sample|assay|hybridi[sz]ation|array|library|run|barcode|aliquot|accession|title).*",
     re.IGNORECASE,
 )
@@ -35,7 +35,7 @@ FILE_ENDING = re.compile(
 )
 # After the name of a patient in that of a sample, such as TCGA-AB-1234-01.
 SEPARATORS = "-._: "
-MOST_ABSENT = 1 / 3
+MAX_ABSENT_SHARE = 1 / 3
 """Share of a sample table that the matrix may lack."""
 MAX_SAMPLES = 20_000
 """Names of an axis that is searched for parts of names; more are genes."""
@@ -73,7 +73,7 @@ Reading = Callable[[Sequence[str], frozenset[str]], dict[int, str]]
 
 
 def with_matrix_names(
-    table: pd.DataFrame, axes: Axes, file: str, column: str | None, problems: list[Problem]
+    table: pd.DataFrame, axes: Axes, sample_file: str, column: str | None, problems: list[Problem]
 ) -> pd.DataFrame:
     """Return the sample table indexed by the names that the matrix has for its samples.
 
@@ -86,7 +86,7 @@ def with_matrix_names(
     table : DataFrame of strings
         Index = first column of the file; ``attrs`` are kept.
     axes : (column names, row names) of the matrix
-    file : str
+    sample_file : str
         File of the sample table.
     column : str or None
         ``data.sample_names``: the column that holds the names; None looks for it.
@@ -95,7 +95,9 @@ def with_matrix_names(
     """
     headers = [str(table.index.name), *map(str, table.columns)]
     if column is not None and headers.count(column) != 1:
-        problems.append(Problem(file, _no_such_column(column, headers, file), code="no_column"))
+        problems.append(
+            Problem(sample_file, _no_such_column(column, headers, sample_file), code="no_column")
+        )
         return table
     if column is None:
         if _first_column_suffices(table, axes):
@@ -103,21 +105,27 @@ def with_matrix_names(
         candidates = list(range(len(headers)))
     else:
         candidates = [headers.index(column)]
-    for manner, reading in READINGS.items():
+    for manner, reading in READING_BY_MANNER.items():
         matches = [
             match
             for position in candidates
-            for match in _matches(table, headers[position], position, axes, manner, reading)
+            for match in _matching_columns(
+                table, headers[position], position, axes, manner, reading
+            )
         ]
         if not matches:
             continue
-        chosen = _best(matches, file, problems)
-        return table if chosen is None else _indexed(table, chosen, file, problems, column)
-    return table if column is None else _by_column(table, headers.index(column))
+        chosen = _best_column(matches, sample_file, problems)
+        return (
+            table
+            if chosen is None
+            else _index_by_match(table, chosen, sample_file, problems, column)
+        )
+    return table if column is None else _index_by_column(table, headers.index(column))
 
 
 def table_of_matrix(
-    table: pd.DataFrame, matrix: Matrix, file: str
+    table: pd.DataFrame, matrix: Matrix, sample_file: str
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Return a sample table under the names of its matrix, and what is said of that.
 
@@ -127,14 +135,14 @@ def table_of_matrix(
         Two columns name the samples in different ways.
     """
     problems: list[Problem] = []
-    table = with_matrix_names(table, (matrix.columns, matrix.rows), file, None, problems)
+    table = with_matrix_names(table, (matrix.columns, matrix.rows), sample_file, None, problems)
     if any(problem.level == "error" for problem in problems):
         raise InvalidInput(problems)
     return table, problems
 
 
 def without_absent(
-    table: pd.DataFrame, axes: Axes, file: str, where: str, problems: list[Problem]
+    table: pd.DataFrame, axes: Axes, sample_file: str, matrix_file: str, problems: list[Problem]
 ) -> tuple[pd.DataFrame, list[dict[str, str]]]:
     """Return the sample table without the samples that the matrix lacks, and notes on these.
 
@@ -146,7 +154,7 @@ def without_absent(
     table : DataFrame of strings
         Index = names that the matrix has for its samples; ``attrs`` are kept.
     axes : (column names, row names) of the matrix
-    file, where : str
+    sample_file, matrix_file : str
         Files of the sample table and of the matrix.
     problems : list of Problem
         A warning names the samples that are left out.
@@ -161,16 +169,20 @@ def without_absent(
     axis = max(axes, key=lambda side: len(set(names).intersection(side)))
     measured = set(axis)
     absent = list(dict.fromkeys(name for name in names if name not in measured))
-    others = [name for name in axis if name not in set(names)]
+    unlisted = [name for name in axis if name not in set(names)]
     on_both = any(set(names).intersection(side) for side in axes if side is not axis)
-    if on_both or not 0 < len(absent) <= MOST_ABSENT * len(names) or "" in absent:
+    if on_both or not 0 < len(absent) <= MAX_ABSENT_SHARE * len(names) or "" in absent:
         return table, []
-    misspelt = any(_differs_in_a_letter(name, other) for name in absent for other in others)
-    if misspelt or (others and changed_names(absent, others)):
+    misspelt = any(
+        _differs_in_a_letter(name, unlisted_name) for name in absent for unlisted_name in unlisted
+    )
+    if misspelt or (unlisted and changed_name_advice(absent, unlisted)):
         return table, []
-    message = f"{len(absent)} of the {counted(len(names), 'sample')} not in {where}, so left out: "
-    message += f"{listing(absent)}{did_you_mean(absent[0], others)}"
-    problems.append(Problem(file, message, "warning", code="samples_not_measured"))
+    message = (
+        f"{len(absent)} of the {counted(len(names), 'sample')} not in {matrix_file}, so left out: "
+        f"{listing(absent)}{did_you_mean(absent[0], unlisted)}"
+    )
+    problems.append(Problem(sample_file, message, "warning", code="samples_not_measured"))
     present = table[[name in measured for name in names]]
     lines = table.attrs.get("lines")
     present.attrs = dict(table.attrs)
@@ -178,21 +190,26 @@ def without_absent(
         pairs = zip(lines, names, strict=True)
         present.attrs["lines"] = [line for line, name in pairs if name in measured]
     return present, [
-        {"kind": "sample", "name": name, "reason": f"not in {where}"} for name in sorted(absent)
+        {"kind": "sample", "name": name, "reason": f"not in {matrix_file}"}
+        for name in sorted(absent)
     ]
 
 
-def _differs_in_a_letter(one: str, other: str) -> bool:
+def _differs_in_a_letter(name: str, other_name: str) -> bool:
     """Tell whether two names differ in one letter, by a slip; other digits are other samples."""
-    apart = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
-    return len(one) == len(other) and len(apart) == 1 and all(map(str.isalpha, apart[0]))
+    differing_letters = [pair for pair in zip(name, other_name, strict=False) if pair[0] != pair[1]]
+    return (
+        len(name) == len(other_name)
+        and len(differing_letters) == 1
+        and all(map(str.isalpha, differing_letters[0]))
+    )
 
 
-def _no_such_column(column: str, headers: Sequence[str], file: str) -> str:
+def _no_such_column(column: str, headers: Sequence[str], sample_file: str) -> str:
     if column in headers:
-        return f"{KEY}: column '{column}' occurs more than once; give each its own name"
-    near = did_you_mean(column, headers) or f" (columns: {listing(filter(None, headers), 12)})"
-    return f"{KEY} '{column}' is not a column of {file}{near}"
+        return f"{SETTING}: column '{column}' occurs more than once; give each its own name"
+    advice = did_you_mean(column, headers) or f" (columns: {listing(filter(None, headers), 12)})"
+    return f"{SETTING} '{column}' is not a column of {sample_file}{advice}"
 
 
 def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
@@ -217,11 +234,11 @@ def _presence(cells: set[str], axes: Axes) -> tuple[int, bool]:
     return max(shared), any(enough)
 
 
-def _same(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+def _exact_names(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     return {row: cell for row, cell in enumerate(cells) if cell in axis}
 
 
-def _among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+def _names_among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     """Return the one name of the matrix that is a word, or the file of a word, of each cell."""
     names: dict[int, str] = {}
     for row, cell in enumerate(cells):
@@ -234,7 +251,7 @@ def _among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     return names
 
 
-def _beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+def _names_with_beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     """Return the one name of the matrix that goes on, behind a separator, from each cell."""
     beginnings = frozenset(filter(None, cells))
     continued: dict[str, set[str]] = {}
@@ -249,21 +266,21 @@ def _beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
     }
 
 
-READINGS: dict[str, Reading] = {
-    "": _same,
-    "holds the name '{}' of the matrix among other words": _among_words,
-    "is the beginning of the name '{}' in the matrix": _beginnings,
+READING_BY_MANNER: dict[str, Reading] = {
+    "": _exact_names,
+    "holds the name '{}' of the matrix among other words": _names_among_words,
+    "is the beginning of the name '{}' in the matrix": _names_with_beginnings,
 }
 
 
-def _matches(
+def _matching_columns(
     table: pd.DataFrame, name: str, position: int, axes: Axes, manner: str, reading: Reading
 ) -> Iterator[NameColumn]:
     """Yield a column that names at least half of its samples, or of the matrix, on one axis.
 
     Numbers may be ids of genes by chance: they must be half of the names of the matrix.
     """
-    cells = [str(cell).strip() for cell in _column(table, position)]
+    cells = [str(cell).strip() for cell in _cells_of_column(table, position)]
     for axis in axes:
         if manner and len(axis) > MAX_SAMPLES:
             continue
@@ -277,61 +294,72 @@ def _matches(
             yield match
 
 
-def _best(matches: list[NameColumn], file: str, problems: list[Problem]) -> NameColumn | None:
+def _best_column(
+    matches: list[NameColumn], sample_file: str, problems: list[Problem]
+) -> NameColumn | None:
     """Return the column with most names; None, with an error, where two differ equally well."""
 
     def rank(match: NameColumn) -> tuple[int, bool, bool]:
         unique = match.n_names == len(match.names)
-        return match.n_names, unique, USUAL.fullmatch(match.name) is not None
+        return match.n_names, unique, USUAL_HEADER.fullmatch(match.name) is not None
 
     highest = max(map(rank, matches))
     leading = [match for match in matches if rank(match) == highest]
-    different = [match for match in leading if match.names != leading[0].names]
-    if different:
-        pair = listing([leading[0].name, different[0].name])
+    different_columns = [match for match in leading if match.names != leading[0].names]
+    if different_columns:
+        pair = listing([leading[0].name, different_columns[0].name])
         message = (
             f"columns {pair} name the same samples of the matrix in different rows; say which "
         )
         problems.append(
-            Problem(file, f"{message}is meant: {KEY}", code="sample_names_unclear", key=KEY)
+            Problem(
+                sample_file,
+                f"{message}is meant: {SETTING}",
+                code="sample_names_unclear",
+                key=SETTING,
+            )
         )
         return None
     return leading[0]
 
 
-def _indexed(
+def _index_by_match(
     table: pd.DataFrame,
     chosen: NameColumn,
-    file: str,
+    sample_file: str,
     problems: list[Problem],
     column: str | None,
 ) -> pd.DataFrame:
     """Return the table under the names of the matrix; say which column they are from."""
-    cells = [str(cell).strip() for cell in _column(table, chosen.position)]
+    cells = [str(cell).strip() for cell in _cells_of_column(table, chosen.position)]
     names = [chosen.names.get(row, cell) for row, cell in enumerate(cells)]
-    at = f"{file}, column '{chosen.name}'" if chosen.name else f"{file}, first column"
+    place = (
+        f"{sample_file}, column '{chosen.name}'" if chosen.name else f"{sample_file}, first column"
+    )
     n_rows = f"{len(chosen.names)} of {counted(len(table), 'row')}"
     if chosen.manner:
         row = next(iter(chosen.names))
-        message = f"read as sample names ({n_rows}), though no column has those of the matrix: the "
-        message += (
+        message = (
+            f"read as sample names ({n_rows}), though no column has those of the matrix: the "
             f"cell '{cells[row]}' {chosen.manner.format(chosen.names[row])}; if that is wrong, "
+            "write the names alike in both"
         )
-        message += "write the names alike in both"
-        problems.append(Problem(at, message, "warning", "sample_names_similar", KEY))
+        problems.append(Problem(place, message, "warning", "sample_names_similar", SETTING))
     elif column is None:
         first_column = f"column '{table.index.name}'" if table.index.name else "the first column"
-        message = f"read as sample names ({n_rows} are in the matrix), and not {first_column}; "
-        message += f"name another by {KEY}"
-        problems.append(Problem(at, message, "note", "sample_names_column", KEY))
-    return _by_column(table, chosen.position, names if chosen.manner else None)
+        message = (
+            f"read as sample names ({n_rows} are in the matrix), and not {first_column}; "
+            f"name another by {SETTING}"
+        )
+        problems.append(Problem(place, message, "note", "sample_names_column", SETTING))
+    return _index_by_column(table, chosen.position, names if chosen.manner else None)
 
 
-def _column(table: pd.DataFrame, position: int) -> Sequence[str]:
+def _cells_of_column(table: pd.DataFrame, position: int) -> Sequence[str]:
     return list(table.index if position == 0 else table.iloc[:, position - 1])
 
 
-def _by_column(
+def _index_by_column(
     table: pd.DataFrame, position: int, names: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Return the table indexed by a column, or by other names for its cells beside that column.
@@ -346,7 +374,7 @@ def _by_column(
         header = str(table.columns[position - 1])
     else:
         header = "" if "sample" in [table.index.name, *table.columns] else "sample"
-    cells = list(_column(table, position) if names is None else names)
+    cells = list(_cells_of_column(table, position) if names is None else names)
     index = pd.Index(np.array(cells, dtype=object), name=header)
     first_header = str(table.index.name or "")
     columns = table.set_axis(index)

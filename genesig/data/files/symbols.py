@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from genesig.data.files.cells import split_row
 from genesig.data.files.delimited import lines_of
 from genesig.data.files.formats.text import as_text
-from genesig.data.files.readers import content_of, read_genes
+from genesig.data.files.readers import read_genes, read_unpacked
 from genesig.errors import refuse, refuse_codes
 from genesig.results.files import check_output, save_table
 from genesig.words import ENSEMBL, ENTREZ, is_missing, listing
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-SYMBOL = "symbol"
-FORMER = ("prev_symbol", "alias_symbol")
-HGNC_IDS = ("ensembl_gene_id", "entrez_id", "refseq_accession")
-BETWEEN_SYMBOLS = "|"
-ADVICE = "name hgnc_complete_set.txt of https://www.genenames.org/download"
+SYMBOL_COLUMN = "symbol"
+FORMER_SYMBOL_COLUMNS = ("prev_symbol", "alias_symbol")
+HGNC_ID_COLUMNS = ("ensembl_gene_id", "entrez_id", "refseq_accession")
+HGNC_SEPARATOR = "|"
+HGNC_ADVICE = "name hgnc_complete_set.txt of https://www.genenames.org/download"
 
 
 def read_hgnc(path: str) -> pd.DataFrame:
@@ -51,9 +51,11 @@ def read_hgnc(path: str) -> pd.DataFrame:
         It cannot be read, or lacks the columns of symbols.
     """
     table = read_genes(path, None)
-    lacking = [name for name in (SYMBOL, *FORMER) if name not in table.columns]
+    lacking = [
+        name for name in (SYMBOL_COLUMN, *FORMER_SYMBOL_COLUMNS) if name not in table.columns
+    ]
     if lacking:
-        raise refuse(path, f"has no column '{lacking[0]}', so is not HGNC's table; {ADVICE}")
+        raise refuse(path, f"has no column '{lacking[0]}', so is not HGNC's table; {HGNC_ADVICE}")
     return table
 
 
@@ -63,38 +65,42 @@ def rows_by_name(table: pd.DataFrame) -> dict[str, int]:
     A present symbol is the gene's own, whoever had it before; a former one goes before an alias.
     What two genes share is none's.
     """
-    found: dict[str, int] = {}
+    row_of_name: dict[str, int] = {}
     for columns in (
-        [SYMBOL, *(name for name in HGNC_IDS if name in table)],
-        *([f] for f in FORMER),
+        [SYMBOL_COLUMN, *(name for name in HGNC_ID_COLUMNS if name in table)],
+        *([former_column] for former_column in FORMER_SYMBOL_COLUMNS),
     ):
-        own: dict[str, int | None] = {}
-        for name, row in _named(table, columns):
-            own[name] = row if own.get(name, row) == row else None
-        found |= {name: row for name, row in own.items() if row is not None and name not in found}
-    return found
+        row_of_new_name: dict[str, int | None] = {}
+        for name, row in _names_in_columns(table, columns):
+            row_of_new_name[name] = row if row_of_new_name.get(name, row) == row else None
+        row_of_name |= {
+            name: row
+            for name, row in row_of_new_name.items()
+            if row is not None and name not in row_of_name
+        }
+    return row_of_name
 
 
-def _named(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _names_in_columns(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, int]]:
     for column in columns:
         for row, cell in enumerate(map(str, table[column])):
-            yield from ((name.strip(), row) for name in cell.split(BETWEEN_SYMBOLS) if name.strip())
+            yield from ((name.strip(), row) for name in cell.split(HGNC_SEPARATOR) if name.strip())
 
 
-def other_names(
-    here: Iterable[str], needed: Iterable[str], rows: Mapping[str, int]
+def needed_names(
+    present: Iterable[str], needed: Iterable[str], rows: Mapping[str, int]
 ) -> dict[str, str]:
     """Return name here -> needed name, of needed genes that are here under another name alone."""
-    here = list(here)
+    present = list(present)
     needed = list(dict.fromkeys(needed))
-    known = set(here)
-    wanted = set(needed)
-    of: dict[int, list[str]] = {}
-    for name in dict.fromkeys(here):
-        if name not in wanted and plain_name(name) in rows:
-            of.setdefault(rows[plain_name(name)], []).append(name)
-    lost = [name for name in needed if name not in known and plain_name(name) in rows]
-    pairs = [(of.get(rows[plain_name(name)], []), name) for name in lost]
+    present_set = set(present)
+    needed_set = set(needed)
+    names_of_row: dict[int, list[str]] = {}
+    for name in dict.fromkeys(present):
+        if name not in needed_set and plain_name(name) in rows:
+            names_of_row.setdefault(rows[plain_name(name)], []).append(name)
+    absent = [name for name in needed if name not in present_set and plain_name(name) in rows]
+    pairs = [(names_of_row.get(rows[plain_name(name)], []), name) for name in absent]
     return {names[0]: name for names, name in pairs if len(names) == 1}
 
 
@@ -103,7 +109,7 @@ def plain_name(name: str) -> str:
     return name.split(".")[0] if name.startswith(("ENS", "NM_", "NR_")) else name
 
 
-PROBES = (
+PROBE_HEADERS = (
     "id",
     "probeid",
     "probesetid",
@@ -120,7 +126,7 @@ PROBES = (
     "gene",
 )
 """Columns of ids, as their letters and digits alone; the one that knows most of the genes is it."""
-SYMBOLS = (
+SYMBOL_HEADERS = (
     "genesymbol",
     "symbol",
     "hgncsymbol",
@@ -131,14 +137,14 @@ SYMBOLS = (
     "geneassignment",
 )
 """Columns of symbols, in the order in which they are looked for."""
-ENTREZ_COLUMNS = ("entrezgeneid", "entrezgene", "entrezid", "entrez")
-ASSIGNED = "geneassignment"
-PART = " // "
+ENTREZ_HEADERS = ("entrezgeneid", "entrezgene", "entrezid", "entrez")
+ASSIGNMENT_HEADER = "geneassignment"
+ASSIGNMENT_SEPARATOR = " // "
 """A cell of Affymetrix' whole transcripts: accession // symbol // name // …, /// between genes."""
-BETWEEN = re.compile(r"\s*///\s*|;")
+SYMBOL_SEPARATOR = re.compile(r"\s*///\s*|;")
 """Between the symbols of a probe of several genes."""
-JOINED = " /// "
-NONE = "---"  # NetAffx where there is nothing
+JOINED_SYMBOLS = " /// "
+NETAFFX_MISSING = "---"  # NetAffx where there is nothing
 
 
 @dataclass(frozen=True)
@@ -155,17 +161,18 @@ class Header:
     def is_one(self) -> bool:
         """Tell whether it has probes, and symbols in another column."""
         return bool(
-            set(self.places(PROBES)) - set(self.places(SYMBOLS)[:1]) and self.places(SYMBOLS)
+            set(self.places(PROBE_HEADERS)) - set(self.places(SYMBOL_HEADERS)[:1])
+            and self.places(SYMBOL_HEADERS)
         )
 
 
 def is_hgnc(path: str) -> bool:
     """Tell whether a file begins as HGNC's table does."""
-    first = next(lines_of(as_text(content_of(path), path, old=True)))
+    first = next(lines_of(as_text(read_unpacked(path), path, legacy_encoding=True)))
     return {"symbol", "prev_symbol", "alias_symbol"} <= set(first.split("\t"))
 
 
-def probe_symbols(path: str, wanted: Collection[str]) -> dict[str, dict[str, str]]:
+def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str, str]]:
     """Return what the table of a platform says of these names: symbol and Entrez id.
 
     Several symbols of a probe, in one cell or in several rows, stand with ``///`` between them.
@@ -173,42 +180,54 @@ def probe_symbols(path: str, wanted: Collection[str]) -> dict[str, dict[str, str
     Parameters
     ----------
     path : str
-        May be gzipped. Of its rows only those of `wanted` are kept.
-    wanted : collection of str
+        May be gzipped. Of its rows only those of `probe_names` are kept.
+    probe_names : collection of str
 
     Raises
     ------
     InvalidInput
         It cannot be read, no line names a column of probes and one of symbols, or no name is there.
     """
-    header, rows = _opened(path)
-    symbols = header.places(SYMBOLS)[0]
-    entrez = header.places(ENTREZ_COLUMNS)
-    keys = [k for k in header.places(PROBES) if k != symbols]
-    found: dict[int, dict[str, dict[str, dict[str, None]]]] = {key: {} for key in keys}
-    names = set(wanted)
+    header, rows = _open_platform_table(path)
+    symbol_column = header.places(SYMBOL_HEADERS)[0]
+    entrez_columns = header.places(ENTREZ_HEADERS)
+    probe_columns = [k for k in header.places(PROBE_HEADERS) if k != symbol_column]
+    entries_by_column: dict[int, dict[str, dict[str, dict[str, None]]]] = {
+        probe_column: {} for probe_column in probe_columns
+    }
+    names = set(probe_names)
     for cells in rows:
-        for key in keys:
-            if len(cells) > max(key, symbols) and (name := cells[key].strip()) in names:
-                said = found[key].setdefault(name, {"symbol": {}, "entrez": {}})
-                said["symbol"] |= dict.fromkeys(_symbols(cells[symbols], header.names[symbols]))
-                of = [cells[k] for k in entrez if k < len(cells)]
-                said["entrez"] |= dict.fromkeys(_symbols(JOINED.join(of), ""))
-    best = max(found.values(), key=len)
-    if not best:
+        for probe_column in probe_columns:
+            if (
+                len(cells) > max(probe_column, symbol_column)
+                and (name := cells[probe_column].strip()) in names
+            ):
+                entry = entries_by_column[probe_column].setdefault(
+                    name, {"symbol": {}, "entrez": {}}
+                )
+                entry["symbol"] |= dict.fromkeys(
+                    _symbols_of_cell(cells[symbol_column], header.names[symbol_column])
+                )
+                entrez_cells = [cells[k] for k in entrez_columns if k < len(cells)]
+                entry["entrez"] |= dict.fromkeys(
+                    _symbols_of_cell(JOINED_SYMBOLS.join(entrez_cells), "")
+                )
+    entries = max(entries_by_column.values(), key=len)
+    if not entries:
         raise refuse(
             path,
-            f"has none of the genes ({', '.join(list(wanted)[:3])}) in its columns "
+            f"has none of the genes ({', '.join(list(probe_names)[:3])}) in its columns "
             "of probes; is it another platform?",
         )
-    refuse_codes((each for said in best.values() for each in said["symbol"]), path)
+    refuse_codes((values for entry in entries.values() for values in entry["symbol"]), path)
     return {
-        name: {of: JOINED.join(each) for of, each in said.items()} for name, said in best.items()
+        name: {entrez_cells: JOINED_SYMBOLS.join(values) for entrez_cells, values in entry.items()}
+        for name, entry in entries.items()
     }
 
 
-def _opened(path: str) -> tuple[Header, Iterator[list[str]]]:
-    lines = lines_of(as_text(content_of(path), path, old=True))
+def _open_platform_table(path: str) -> tuple[Header, Iterator[list[str]]]:
+    lines = lines_of(as_text(read_unpacked(path), path, legacy_encoding=True))
     for line in lines:
         delimiter = "\t" if "\t" in line else ","
         if line.startswith(("#", "!", "^", "[")) or delimiter not in line:
@@ -216,7 +235,7 @@ def _opened(path: str) -> tuple[Header, Iterator[list[str]]]:
         cells = split_row(line, delimiter, path)
         header = Header(tuple(re.sub(r"\W|_", "", cell).lower() for cell in cells), delimiter)
         if header.is_one():
-            return header, _rows(lines, delimiter, path)
+            return header, _section_rows(lines, delimiter, path)
     raise refuse(
         path,
         "no line names a column of probes (ID, Probe Set ID, Probe_Id, IlmnID) and "
@@ -225,7 +244,7 @@ def _opened(path: str) -> tuple[Header, Iterator[list[str]]]:
     )
 
 
-def _rows(lines: Iterator[str], delimiter: str, path: str) -> Iterator[list[str]]:
+def _section_rows(lines: Iterator[str], delimiter: str, path: str) -> Iterator[list[str]]:
     """Yield the rows of a table up to its end: that of the file, or the next section."""
     for line in lines:
         if line.startswith(("[", "!", "^")):
@@ -233,30 +252,36 @@ def _rows(lines: Iterator[str], delimiter: str, path: str) -> Iterator[list[str]
         yield split_row(line, delimiter, path)
 
 
-def _symbols(cell: str, column: str) -> list[str]:
+def _symbols_of_cell(cell: str, column: str) -> list[str]:
     """Return the symbols of a cell, each once."""
-    parts = [part.strip() for part in BETWEEN.split(cell)]
-    if column == ASSIGNED:
-        parts = [[*part.split(PART), ""][1].strip() for part in parts]
-    return [part for part in dict.fromkeys(parts) if part != NONE and not is_missing(part)]
+    parts = [part.strip() for part in SYMBOL_SEPARATOR.split(cell)]
+    if column == ASSIGNMENT_HEADER:
+        parts = [[*part.split(ASSIGNMENT_SEPARATOR), ""][1].strip() for part in parts]
+    return [
+        part for part in dict.fromkeys(parts) if part != NETAFFX_MISSING and not is_missing(part)
+    ]
 
 
-VARIABLE = "GENESIG_MYGENE_BASE"  # address of a mirror
-BASE = "https://mygene.info/v3"
-TIMEOUT = 60.0  # seconds without an answer
-IDS = {
+MYGENE_VARIABLE = "GENESIG_MYGENE_BASE"  # address of a mirror
+MYGENE_ADDRESS = "https://mygene.info/v3"
+MYGENE_TIMEOUT_SECONDS = 60.0  # seconds without an answer
+ID_PATTERNS = {
     "ensembl.gene": ENSEMBL,
     "refseq": re.compile(r"[NX][MR]_\d+(\.\d+)?", re.ASCII),
     "reporter": re.compile(r"\w+_at", re.ASCII),
     "entrezgene": ENTREZ,
 }
 """Field of MyGene.info -> what its ids look like; the version behind them is not asked for."""
-FIELDS = {"symbol": "symbol", "entrez": "entrezgene", "name": "name"}
-ENDINGS = (".tsv", ".txt", ".tab")
+MYGENE_FIELDS = {"symbol": "symbol", "entrez": "entrezgene", "name": "name"}
+TABLE_SUFFIXES = (".tsv", ".txt", ".tab")
 
 
 def write_symbols(
-    axes: Iterable[Sequence[str]], where: str, output: str, species: str, offline: str | None = None
+    axes: Iterable[Sequence[str]],
+    matrix_file: str,
+    output: str,
+    species: str,
+    offline: str | None = None,
 ) -> str:
     """Write the gene table of a matrix; return what it holds, in words.
 
@@ -264,7 +289,7 @@ def write_symbols(
     ----------
     axes : names of the matrix's rows and of its columns
         The genes are those of which more are ids; of numbers, the longer ones.
-    where : str
+    matrix_file : str
         The matrix, for messages.
     output : str
         A table that this function wrote before is added to: what has a symbol is not asked again.
@@ -279,108 +304,125 @@ def write_symbols(
     InvalidInput
         No ids that are known, no answer, or another file in the place of the output.
     """
-    if not output.lower().endswith(ENDINGS):
-        raise refuse(output, f"is to be a table with tabs between columns; name it {ENDINGS[0]}")
-    check_output(output, [where])
-    if offline is not None:
-        return (_from_hgnc if is_hgnc(offline) else _from_platform)(axes, offline, output)
-    genes = max((list(dict.fromkeys(names)) for names in axes), key=_how_far_ids)
-    kinds = _kinds(genes)
-    if 2 * len(kinds) < len(genes):
+    if not output.lower().endswith(TABLE_SUFFIXES):
         raise refuse(
-            where,
+            output, f"is to be a table with tabs between columns; name it {TABLE_SUFFIXES[0]}"
+        )
+    check_output(output, [matrix_file])
+    if offline is not None:
+        return (_write_from_hgnc if is_hgnc(offline) else _write_from_platform)(
+            axes, offline, output
+        )
+    genes = max((list(dict.fromkeys(names)) for names in axes), key=_id_likelihood)
+    fields_of_id = _id_fields(genes)
+    if 2 * len(fields_of_id) < len(genes):
+        raise refuse(
+            matrix_file,
             f"names genes ({listing(genes[:3])}) that are no ids of Ensembl, "
             "RefSeq, Entrez or Affymetrix; nothing was looked up",
         )
-    had = _had(output)
-    new = {gene: kind for gene, kind in kinds.items() if not had.get(gene, {}).get("symbol")}
-    table = had | _asked(new, species)
-    save_table(output, _table(table))
-    found = sum(bool(table[gene]["symbol"]) for gene in kinds)
-    return f"{found} of {len(genes)} genes have a symbol; {len(new)} were looked up"
+    earlier = _earlier_symbols(output)
+    new_ids = {
+        gene: kind for gene, kind in fields_of_id.items() if not earlier.get(gene, {}).get("symbol")
+    }
+    table = earlier | _ask_mygene(new_ids, species)
+    save_table(output, _gene_table(table))
+    n_found = sum(bool(table[gene]["symbol"]) for gene in fields_of_id)
+    return f"{n_found} of {len(genes)} genes have a symbol; {len(new_ids)} were looked up"
 
 
-def _from_platform(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
-    both = [list(dict.fromkeys(names)) for names in axes]
-    found = probe_symbols(offline, [name for names in both for name in names])
-    genes = max(both, key=lambda names: sum(name in found for name in names))
-    said = {gene: {of: found.get(gene, {}).get(of, "") for of in FIELDS} for gene in genes}
-    save_table(output, _table(said))
-    symbols = [each["symbol"] for each in said.values()]
-    several = sum(JOINED in symbol for symbol in symbols)
-    here = sum(gene in found for gene in genes)
+def _write_from_platform(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
+    axis_names = [list(dict.fromkeys(names)) for names in axes]
+    symbols_of_probe = probe_symbols(offline, [name for names in axis_names for name in names])
+    genes = max(axis_names, key=lambda names: sum(name in symbols_of_probe for name in names))
+    entries = {
+        gene: {field: symbols_of_probe.get(gene, {}).get(field, "") for field in MYGENE_FIELDS}
+        for gene in genes
+    }
+    save_table(output, _gene_table(entries))
+    symbols = [entry["symbol"] for entry in entries.values()]
+    n_several = sum(JOINED_SYMBOLS in symbol for symbol in symbols)
+    n_known = sum(gene in symbols_of_probe for gene in genes)
     return (
-        f"{sum(map(bool, symbols))} of {len(genes)} genes have a symbol, {several} of them "
-        f"several; the table knows {here}"
+        f"{sum(map(bool, symbols))} of {len(genes)} genes have a symbol, {n_several} of them "
+        f"several; the table knows {n_known}"
     )
 
 
-def _from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
+def _write_from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
     table = read_hgnc(offline)
     rows = rows_by_name(table)
     genes = max(
         (list(dict.fromkeys(names)) for names in axes),
         key=lambda names: sum(plain_name(name) in rows for name in names),
     )
-    at = {gene: rows.get(gene, rows.get(plain_name(gene))) for gene in genes}
-    known = [gene for gene in genes if at[gene] is not None]
-    if not known:
+    row_of_gene = {gene: rows.get(gene, rows.get(plain_name(gene))) for gene in genes}
+    known_genes = [gene for gene in genes if row_of_gene[gene] is not None]
+    if not known_genes:
         raise refuse(
             offline, f"knows none of the genes ({listing(genes[:3])}); it is of human ones"
         )
     columns = {"symbol": "symbol", "entrez": "entrez_id", "name": "name"}
-    said = {
+    entries = {
         gene: {
-            of: str(table[column].iloc[row]) if row is not None and column in table else ""
-            for of, column in columns.items()
+            field: str(table[column].iloc[row]) if row is not None and column in table else ""
+            for field, column in columns.items()
         }
-        for gene, row in at.items()
+        for gene, row in row_of_gene.items()
     }
-    save_table(output, _table(said))
-    other = sum(said[gene]["symbol"] != gene for gene in known)
-    return f"{len(known)} of {len(genes)} genes have a symbol, {other} of them another than here"
+    save_table(output, _gene_table(entries))
+    n_other = sum(entries[gene]["symbol"] != gene for gene in known_genes)
+    with_symbol = f"{len(known_genes)} of {len(genes)} genes have a symbol"
+    return f"{with_symbol}, {n_other} of them another than here"
 
 
-def _how_far_ids(names: Sequence[str]) -> tuple[int, int]:
+def _id_likelihood(names: Sequence[str]) -> tuple[int, int]:
     """Return how many are surely ids, and how many they are: samples, too, may have numbers."""
-    return sum(field != "entrezgene" for field, _ in _kinds(names).values()), len(names)
+    return sum(field != "entrezgene" for field, _ in _id_fields(names).values()), len(names)
 
 
-def _kinds(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+def _id_fields(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return the field and the id without version of each name that is one."""
-    found: dict[str, tuple[str, str]] = {}
+    fields_of_id: dict[str, tuple[str, str]] = {}
     for name in names:
-        for field, pattern in IDS.items():
-            if name not in found and pattern.fullmatch(name):
-                found[name] = (field, name.split(".")[0])
-    return found
+        for field, pattern in ID_PATTERNS.items():
+            if name not in fields_of_id and pattern.fullmatch(name):
+                fields_of_id[name] = (field, name.split(".")[0])
+    return fields_of_id
 
 
-def _had(output: str) -> dict[str, dict[str, str]]:
+def _earlier_symbols(output: str) -> dict[str, dict[str, str]]:
     if not Path(output).exists():
         return {}
     table = read_genes(output, None)
-    if (table.index.name, *table.columns) != ("gene", *FIELDS):
+    if (table.index.name, *table.columns) != ("gene", *MYGENE_FIELDS):
         raise refuse(output, "is there already and is another table; name another file")
     return {
-        str(gene): dict(zip(FIELDS, row, strict=True))
+        str(gene): dict(zip(MYGENE_FIELDS, row, strict=True))
         for gene, row in zip(table.index, table.to_numpy(), strict=True)
     }
 
 
-def _asked(kinds: dict[str, tuple[str, str]], species: str) -> dict[str, dict[str, str]]:
+def _ask_mygene(
+    fields_of_id: dict[str, tuple[str, str]], species: str
+) -> dict[str, dict[str, str]]:
     """Return what MyGene.info says of each gene, blank where it knows none."""
-    said: dict[str, Any] = {}
-    if kinds:
-        scopes = sorted({field for field, _ in kinds.values()})
-        said = _answers(sorted({plain for _, plain in kinds.values()}), scopes, species)
+    hits: dict[str, Any] = {}
+    if fields_of_id:
+        scopes = sorted({field for field, _ in fields_of_id.values()})
+        hits = _best_hits(
+            sorted({gene_id for _, gene_id in fields_of_id.values()}), scopes, species
+        )
     return {
-        gene: {column: _text(said.get(plain, {}).get(field)) for column, field in FIELDS.items()}
-        for gene, (_, plain) in kinds.items()
+        gene: {
+            column: _answer_text(hits.get(gene_id, {}).get(field))
+            for column, field in MYGENE_FIELDS.items()
+        }
+        for gene, (_, gene_id) in fields_of_id.items()
     }
 
 
-def _answers(ids: list[str], scopes: list[str], species: str) -> dict[str, Any]:
+def _best_hits(ids: list[str], scopes: list[str], species: str) -> dict[str, Any]:
     """Return the best hit of each id."""
     try:
         import biothings_client
@@ -389,38 +431,38 @@ def _answers(ids: list[str], scopes: list[str], species: str) -> dict[str, Any]:
         raise refuse(
             "genesig symbols", "needs the package biothings-client: pip install 'genesig[symbols]'"
         ) from None
-    base = os.environ.get(VARIABLE, BASE)
+    address = os.environ.get(MYGENE_VARIABLE, MYGENE_ADDRESS)
     for name in ("biothings.client", "httpx"):  # they tell each request
         logging.getLogger(name).setLevel(logging.WARNING)
-    client: Any = biothings_client.get_client("gene", url=base)
+    client: Any = biothings_client.get_client("gene", url=address)
     # else: none
-    client.http_client = httpx.Client(timeout=TIMEOUT)
+    client.http_client = httpx.Client(timeout=MYGENE_TIMEOUT_SECONDS)
     client.http_client_setup = True
     try:
         hits = client.querymany(
-            ids, scopes=scopes, fields=list(FIELDS.values()), species=species, verbose=False
+            ids, scopes=scopes, fields=list(MYGENE_FIELDS.values()), species=species, verbose=False
         )
         best: dict[str, Any] = {}
         for hit in hits:
             best.setdefault(str(hit["query"]), hit)
     except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise refuse(
-            base,
-            f"gave no answer that can be used ({said}); try again later, or make "
+            address,
+            f"gave no answer that can be used ({reason}); try again later, or make "
             "the gene table another way",
         ) from None
     return best
 
 
-def _text(value: Any) -> str:
+def _answer_text(value: Any) -> str:
     """Return a word or a number of an answer; what else it may hold is left out."""
-    known = isinstance(value, str | int) and not isinstance(value, bool)
-    return " ".join(str(value).split()) if known else ""
+    is_text = isinstance(value, str | int) and not isinstance(value, bool)
+    return " ".join(str(value).split()) if is_text else ""
 
 
-def _table(genes: dict[str, dict[str, str]]) -> pd.DataFrame:
+def _gene_table(genes: dict[str, dict[str, str]]) -> pd.DataFrame:
     import pandas as pd
 
-    rows = [{"gene": gene, **said} for gene, said in genes.items()]
-    return pd.DataFrame(rows, columns=["gene", *FIELDS])
+    rows = [{"gene": gene, **entry} for gene, entry in genes.items()]
+    return pd.DataFrame(rows, columns=["gene", *MYGENE_FIELDS])

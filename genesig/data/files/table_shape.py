@@ -15,45 +15,45 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from genesig.data.files.cells import split_row
-from genesig.data.files.delimited import Matrix, above_header, delimiters_of, lines_of
+from genesig.data.files.delimited import Matrix, delimiters_of, lines_of, split_at_header
 from genesig.data.files.formats.arrays import sample_name
 from genesig.errors import InvalidInput, Problem
 from genesig.words import is_missing, is_number
 
-MOST_LINES = 20_000
+MAX_LINES = 20_000
 """Lines of a text that are looked at: a long table of proteins has up to 5,000 for each sample."""
-FEWEST_LINES = 20
+MIN_LINES = 20
 """Rows of fewer tell nothing."""
-NARROW = 4
+COUNTER_COLUMNS = 4
 """Columns of a counter's file of one sample: STAR writes the id and three counts."""
-MOST_VALUES = 4
+MAX_VALUE_COLUMNS = 4
 """Columns of numbers of a long table: the value, a limit of detection, a share of missing."""
 MAX_LONG_COLUMNS = 40
 """Columns of a long table; a matrix of more samples is none."""
 NUMERIC_SHARE = 0.9
 """Share of the cells of a column from which on it is one of numbers."""
 # Words above a column of ids.
-HEADING = re.compile(
+ID_HEADER = re.compile(
     r".*(gene|probe|protein|feature|transcript|symbol|target|accession|assay|name|sample|patient)"
     r".*|.*\bids?|_id|id_ref|index|row\.?names|ensembl|entrez|refseq|uniprot|rna|mirna|otu|cpg|x|#?",
     re.IGNORECASE,
 )
-SAMPLE = re.compile(
+SAMPLE_HEADER = re.compile(
     r".*(sample|patient|subject|donor|specimen|barcode|aliquot|case|participant|individual).*",
     re.IGNORECASE,
 )
-GENE = re.compile(
+GENE_HEADER = re.compile(
     r".*(assay|gene|symbol|protein|feature|probe|target|analyte|marker|metabolite|compound|peptide"
     r"|uniprot|olinkid|transcript|mirna|antibody|variable).*",
     re.IGNORECASE,
 )
-VALUE = re.compile(
+VALUE_HEADER = re.compile(
     r"npx|value|.*(expression|count|tpm|fpkm|rpkm|intensity|abundance|signal|quantity|level"
     r"|concentration|rfu|ct|cq|score)s?",
     re.IGNORECASE,
 )
 # Files of one sample: letters and digits of the columns that a program writes, the counts first.
-ONE_SAMPLE = (
+COUNT_COLUMNS = (
     (
         "unstranded",
         {"strandedfirst", "strandedsecond", "tpmunstranded", "fpkmunstranded", "fpkmuqunstranded"},
@@ -62,18 +62,18 @@ ONE_SAMPLE = (
     ("numreads", {"length", "effectivelength", "tpm"}),
     ("estcounts", {"length", "efflength", "tpm"}),
 )
-TRANSCRIPT = re.compile(r"ENS[A-Z]{0,6}T\d{11}\b.*|[NX][MR]_\d+(\.\d+)?", re.ASCII)
-PROGRAMS = {"numreads": "Salmon", "estcounts": "kallisto"}
+TRANSCRIPT_ID = re.compile(r"ENS[A-Z]{0,6}T\d{11}\b.*|[NX][MR]_\d+(\.\d+)?", re.ASCII)
+PROGRAM_OF_COLUMN = {"numreads": "Salmon", "estcounts": "kallisto"}
 """Program that writes a column of counts of transcripts."""
-STAR = ("unstranded", "stranded_first", "stranded_second")
-OF_COUNTER = re.compile(
+STAR_HEADER = ("unstranded", "stranded_first", "stranded_second")
+COUNTER_SUFFIX = re.compile(
     r"([._-]?ReadsPerGene(\.out)?|[._-](htseq|feature)?[._-]?counts?|[._-]htseq|[._-]rna_seq"
     r"|[._-]augmented_star_gene|[._-]star_gene|\.(genes|isoforms))+$",
     re.IGNORECASE,
 )
 
 # Files that have one name in the folder of every sample.
-ONE_NAME = re.compile(
+SHARED_FILE_NAME = re.compile(
     r"(ReadsPerGene\.out\.tab|quant(\.genes)?\.sf|abundance\.tsv)(\.gz)?", re.IGNORECASE
 )
 # Files of one sample that counters write into a folder for each sample.
@@ -93,27 +93,27 @@ class Opening:
     delimiter: str
 
 
-def opening_of(content: bytes, suffix: str, where: str) -> Opening:
+def opening_of(content: bytes, suffix: str, file_name: str) -> Opening:
     """Return the header and the first rows of a table."""
     delimiters = delimiters_of(suffix)
     blank = " " + delimiters
-    numbered = enumerate(islice(lines_of(content), MOST_LINES), 1)
-    filled = ((number, line) for number, line in numbered if line.strip(blank))
-    _, lines = above_header(filled, delimiters, where)
-    _, first = next(lines, (1, ""))
-    delimiter = max(delimiters, key=first.count)
-    header = [cell.strip() for cell in split_row(first, delimiter, where)]
-    cells = ([cell.strip() for cell in split_row(line, delimiter, where)] for _, line in lines)
+    numbered = enumerate(islice(lines_of(content), MAX_LINES), 1)
+    filled_lines = ((number, line) for number, line in numbered if line.strip(blank))
+    _, lines = split_at_header(filled_lines, delimiters, file_name)
+    _, header_line = next(lines, (1, ""))
+    delimiter = max(delimiters, key=header_line.count)
+    header = [cell.strip() for cell in split_row(header_line, delimiter, file_name)]
+    cells = ([cell.strip() for cell in split_row(line, delimiter, file_name)] for _, line in lines)
     of_width = (row for row in cells if len(row) == len(header))
-    rows = list(islice(of_width, FEWEST_LINES))
+    rows = list(islice(of_width, MIN_LINES))
     # A matrix of many samples needs no second look, and may have long lines.
     numeric = sum(_is_numeric([row[k] for row in rows]) for k in range(len(header)))
-    if len(header) <= MAX_LONG_COLUMNS and numeric <= 2 * MOST_VALUES:
+    if len(header) <= MAX_LONG_COLUMNS and numeric <= 2 * MAX_VALUE_COLUMNS:
         rows += of_width
     return Opening(header, rows, delimiter)
 
 
-def lacks_header(opening: Opening, where: str) -> bool:
+def lacks_header(opening: Opening, file_name: str) -> bool:
     """Tell whether the first line of a file of one sample is its first gene, not a header.
 
     Raises
@@ -124,70 +124,77 @@ def lacks_header(opening: Opening, where: str) -> bool:
     name, *cells = opening.header
     if not cells or not opening.rows or not all(map(is_number, cells)):
         return False
-    if is_number(name) or HEADING.fullmatch(name) or any(map(_is_of_words, opening.rows[:5])):
+    if is_number(name) or ID_HEADER.fullmatch(name) or any(map(_has_only_words, opening.rows[:5])):
         return False  # the last: names of samples below a line of ages or batches
-    if len(cells) < NARROW and (len(cells) == 1 or name.startswith("N_")):
+    if len(cells) < COUNTER_COLUMNS and (len(cells) == 1 or name.startswith("N_")):
         return True
     if len(set(cells)) < len(cells) or any("." in cell for cell in cells):
-        what = f"has no header: its first line begins with '{name}' and has numbers where the names"
-        what += " of the samples belong; write a line above it, one name for each column"
-        raise InvalidInput([Problem(where, what, code="no_header")])
+        message = (
+            f"has no header: its first line begins with '{name}' and has numbers where the names"
+            " of the samples belong; write a line above it, one name for each column"
+        )
+        raise InvalidInput([Problem(file_name, message, code="no_header")])
     return False
 
 
-def _is_of_words(row: Sequence[str]) -> bool:
+def _has_only_words(row: Sequence[str]) -> bool:
     """Tell whether all cells behind the first one are words."""
     return not any(is_number(cell) or is_missing(cell) for cell in row[1:])
 
 
-def with_header(content: bytes, opening: Opening, where: str) -> bytes:
+def with_header(content: bytes, opening: Opening, file_name: str) -> bytes:
     """Return the file of one sample with a header above: the sample is called as the file."""
-    names = STAR if len(opening.header) == NARROW else (name_of_sample(where),)
+    names = STAR_HEADER if len(opening.header) == COUNTER_COLUMNS else (name_of_sample(file_name),)
     header = opening.delimiter.join(["gene", *names[: len(opening.header) - 1]])
     return header.encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf")
 
 
-def name_of_sample(where: str) -> str:
+def name_of_sample(file_name: str) -> str:
     """Return the name of a counter's file without its endings: S01 for S01.htseq.counts.txt.
 
     A file that every sample has under one name, such as S01/quant.sf, is called as its folder.
     """
-    path = PurePath(where)
+    path = PurePath(file_name)
     folder = path.parent.name
-    if folder and ONE_NAME.fullmatch(path.name):
+    if folder and SHARED_FILE_NAME.fullmatch(path.name):
         return folder
-    name = sample_name(where)
-    return OF_COUNTER.sub("", name) or name
+    name = sample_name(file_name)
+    return COUNTER_SUFFIX.sub("", name) or name
 
 
 def files_in_subfolders(folder: Path) -> list[Path]:
     """Return the files of a counter that lie in a folder for each sample, one of each folder."""
     subfolders = sorted(path for path in folder.iterdir() if path.is_dir())
-    chosen: list[Path] = []
+    files_of_counters: list[Path] = []
     for subfolder in subfolders:
         files = sorted(path for path in subfolder.iterdir() if path.is_file())
-        counted = [path for path in files if COUNTER_FILE.fullmatch(path.name)]
+        counter_files = [path for path in files if COUNTER_FILE.fullmatch(path.name)]
         # Salmon sums its transcripts up to genes beside them, where it is asked to.
-        of_genes = [path for path in counted if ".genes." in path.name]
-        chosen += of_genes or counted
-    return chosen
+        gene_files = [path for path in counter_files if ".genes." in path.name]
+        files_of_counters += gene_files or counter_files
+    return files_of_counters
 
 
-def counts_of_sample(matrix: Matrix, where: str) -> Matrix:
+def counts_of_sample(matrix: Matrix, file_name: str) -> Matrix:
     """Return the counts alone of a file of one sample in which they stand beside other measures."""
-    plain = [re.sub(r"[\W_]+", "", name).lower() for name in matrix.columns]
-    for counts, others in ONE_SAMPLE:
-        if len(plain) > 1 and counts in plain and set(plain) - {counts} <= others:
-            refuse_transcripts(matrix, counts, where)
-            column = plain.index(counts)
+    plain_names = [re.sub(r"[\W_]+", "", name).lower() for name in matrix.columns]
+    for counts, other_columns in COUNT_COLUMNS:
+        if (
+            len(plain_names) > 1
+            and counts in plain_names
+            and set(plain_names) - {counts} <= other_columns
+        ):
+            refuse_transcripts(matrix, counts, file_name)
+            column = plain_names.index(counts)
             single = matrix.subset(range(len(matrix.rows)), [column])
-            doubt = f"the column '{matrix.columns[column]}' is taken, of {len(plain)} of one sample"
+            choice = f"the column '{matrix.columns[column]}' is taken"
+            doubt = f"{choice}, of {len(plain_names)} of one sample"
             doubt = "; ".join(filter(None, [matrix.doubt, doubt]))
-            return replace(single, columns=(name_of_sample(where),), doubt=doubt)
+            return replace(single, columns=(name_of_sample(file_name),), doubt=doubt)
     return matrix
 
 
-def refuse_transcripts(matrix: Matrix, counts: str, where: str) -> None:
+def refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
     """Refuse a file whose rows are transcripts, by their ids of Ensembl or RefSeq.
 
     Raises
@@ -195,17 +202,20 @@ def refuse_transcripts(matrix: Matrix, counts: str, where: str) -> None:
     InvalidInput
         With the program that wrote it, and how its counts become those of genes.
     """
-    transcripts = [name for name in matrix.rows if TRANSCRIPT.fullmatch(name)]
+    transcripts = [name for name in matrix.rows if TRANSCRIPT_ID.fullmatch(name)]
     if 2 * len(transcripts) <= len(matrix.rows):
         return
-    program = PROGRAMS.get(counts, "a program")
-    first = re.split(r"[|\s]", transcripts[0])[0]
-    what = f"has one row for each transcript ('{first}'), as {program} writes them; sum them up to "
-    what += "genes (R's tximport with a table of transcripts and genes), and name that table"
-    raise InvalidInput([Problem(where, what, code="transcripts")])
+    program = PROGRAM_OF_COLUMN.get(counts, "a program")
+    transcript = re.split(r"[|\s]", transcripts[0])[0]
+    message = (
+        f"has one row for each transcript ('{transcript}'), as {program} writes them; sum them up "
+        "to "
+        "genes (R's tximport with a table of transcripts and genes), and name that table"
+    )
+    raise InvalidInput([Problem(file_name, message, code="transcripts")])
 
 
-def refuse_long(opening: Opening, where: str) -> None:
+def refuse_long(opening: Opening, file_name: str) -> None:
     """Refuse a long table, of one row for each sample and gene.
 
     Raises
@@ -217,11 +227,13 @@ def refuse_long(opening: Opening, where: str) -> None:
     if columns is None:
         return
     sample, gene, value = columns
-    what = f"is a long table: each row is a sample (column '{sample}') and a gene ('{gene}') with "
-    what += f"its value ('{value}'); spread it, so that each gene is one row and each sample one "
-    what += f"column: pandas' pivot(index='{gene}', columns='{sample}', values='{value}'), or "
-    what += "pivot_wider of R's tidyr"
-    raise InvalidInput([Problem(where, what, code="long_table")])
+    message = (
+        f"is a long table: each row is a sample (column '{sample}') and a gene ('{gene}') with "
+        f"its value ('{value}'); spread it, so that each gene is one row and each sample one "
+        f"column: pandas' pivot(index='{gene}', columns='{sample}', values='{value}'), or "
+        "pivot_wider of R's tidyr"
+    )
+    raise InvalidInput([Problem(file_name, message, code="long_table")])
 
 
 def long_columns(opening: Opening) -> tuple[str, str, str] | None:
@@ -231,31 +243,35 @@ def long_columns(opening: Opening) -> tuple[str, str, str] | None:
     """
     header = opening.header
     rows = opening.rows
-    if not 3 <= len(header) <= MAX_LONG_COLUMNS or len(rows) < FEWEST_LINES:
+    if not 3 <= len(header) <= MAX_LONG_COLUMNS or len(rows) < MIN_LINES:
         return None
     numeric = [k for k in range(len(header)) if _is_numeric([row[k] for row in rows])]
-    words = [k for k in range(len(header)) if k not in numeric or SAMPLE.fullmatch(header[k])]
+    words = [
+        k for k in range(len(header)) if k not in numeric or SAMPLE_HEADER.fullmatch(header[k])
+    ]
     values = [k for k in numeric if k not in words and not _counts_rows([row[k] for row in rows])]
-    if not values or len(values) > MOST_VALUES:
+    if not values or len(values) > MAX_VALUE_COLUMNS:
         return None
     levels = {k: len({row[k] for row in rows}) for k in words}
     repeated = [k for k in words if levels[k] <= len(rows) / 2]
     candidates = [
-        (first, second)
-        for first, second in product(repeated, words)
-        if first != second and 1 < levels[second] < len(rows) and _is_key(rows, first, second)
+        (sample_column, gene_column)
+        for sample_column, gene_column in product(repeated, words)
+        if sample_column != gene_column
+        and 1 < levels[gene_column] < len(rows)
+        and _is_key(rows, sample_column, gene_column)
     ]
     if not candidates:
         return None
     sample, gene = max(candidates, key=lambda pair: _likelihood(header, pair))
-    value = max(values, key=lambda k: (VALUE.fullmatch(header[k]) is not None, -k))
+    value = max(values, key=lambda k: (VALUE_HEADER.fullmatch(header[k]) is not None, -k))
     return header[sample], header[gene], header[value]
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
-    known = [cell for cell in cells if not is_missing(cell)]
-    numbers = sum(is_number(cell.replace(",", ".")) for cell in known)
-    return bool(known) and numbers >= NUMERIC_SHARE * len(known)
+    answers = [cell for cell in cells if not is_missing(cell)]
+    n_numbers = sum(is_number(cell.replace(",", ".")) for cell in answers)
+    return bool(answers) and n_numbers >= NUMERIC_SHARE * len(answers)
 
 
 def _counts_rows(cells: Sequence[str]) -> bool:
@@ -264,15 +280,17 @@ def _counts_rows(cells: Sequence[str]) -> bool:
     return bool((np.diff([int(cell) for cell in cells]) == 1).all())
 
 
-def _is_key(rows: Sequence[Sequence[str]], first: int, second: int) -> bool:
+def _is_key(rows: Sequence[Sequence[str]], sample_column: int, gene_column: int) -> bool:
     """Tell whether two columns name each row together, but for one in twenty."""
-    pairs = {(row[first], row[second]) for row in rows}
+    pairs = {(row[sample_column], row[gene_column]) for row in rows}
     return len(pairs) >= 0.95 * len(rows)
 
 
 def _likelihood(header: Sequence[str], pair: tuple[int, int]) -> tuple[bool, bool, bool, int]:
     sample, gene = pair
-    named = SAMPLE.fullmatch(header[sample]) is not None
-    of_gene = GENE.fullmatch(header[gene]) is not None
-    known = re.fullmatch(r"assay|gene.*|symbol|protein.*", header[gene], re.IGNORECASE) is not None
-    return named, of_gene, known, -gene
+    is_sample = SAMPLE_HEADER.fullmatch(header[sample]) is not None
+    is_gene = GENE_HEADER.fullmatch(header[gene]) is not None
+    is_usual_gene = (
+        re.fullmatch(r"assay|gene.*|symbol|protein.*", header[gene], re.IGNORECASE) is not None
+    )
+    return is_sample, is_gene, is_usual_gene, -gene

@@ -11,7 +11,12 @@ from difflib import get_close_matches
 from typing import Any
 
 from genesig.data.files.columns import cells_of
-from genesig.data.files.config_text import TOO_MUCH, inside, on_top, too_much
+from genesig.data.files.config_text import (
+    TOO_LARGE,
+    config_children,
+    exceeds_config_size,
+    merge_configs,
+)
 from genesig.data.files.names import is_fetched, with_file_names
 from genesig.data.files.readers import read_samples
 from genesig.data.study.labels.known import LABELS
@@ -176,11 +181,11 @@ def examine_config(
     raw: dict[str, Any], schema: Node, source: str, classes: int | None = None
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return the filled config, faulty keys reset to their defaults, and the problems."""
-    if too_much(raw, inside):
-        raise refuse(source, TOO_MUCH)
+    if exceeds_config_size(raw, config_children):
+        raise refuse(source, TOO_LARGE)
     usual = silent(raw, classes)
     given = {key: value for key, value in raw.items() if value is not None or key not in usual}
-    config = with_file_names(_fill(on_top(usual, deepcopy(given)), schema, schema))
+    config = with_file_names(_fill(merge_configs(usual, deepcopy(given)), schema, schema))
     found = list(_problems(config, schema, source))
     if raw.get("studies") == [] and not {"expression", "geo"} & set(raw):
         # That the two files are missing would send the reader the wrong way.
@@ -198,11 +203,11 @@ def examine_config(
 def _take_out(config: Any, place: list[Any]) -> None:
     """Delete a key; of a list with a faulty item, the whole."""
     for key in place[:-1]:
-        inside = config.get(key) if isinstance(config, dict) else None
-        if not isinstance(inside, dict):
+        config_children = config.get(key) if isinstance(config, dict) else None
+        if not isinstance(config_children, dict):
             place = [key]
             break
-        config = inside
+        config = config_children
     for key in [key for key in config if str(key) == place[-1]]:
         del config[key]
 
@@ -398,11 +403,11 @@ def _at(source: str, place: list[Any]) -> str:
 def parameter_table(schema: Node) -> str:
     """Return Markdown: one table for each section of the config, one for each step."""
     properties = schema["properties"]
-    inside = {key: _inside(node) for key, node in properties.items()}
-    single = {key: node for key, node in properties.items() if inside[key] is None}
+    config_children = {key: _inside(node) for key, node in properties.items()}
+    single = {key: node for key, node in properties.items() if config_children[key] is None}
     parts = [_rows_of_section("", "", single, schema)]
     parts += [_rows_of_section(f"`{key}`", properties[key]["description"], below, schema, f"{key}.")
-              for key, below in inside.items() if below is not None]  # fmt: skip
+              for key, below in config_children.items() if below is not None]  # fmt: skip
     steps = {key: node for key, node in schema["$defs"].items() if key != "step"}
     parts += ["## Steps of `normalise`\n\n" + "\n".join(_step_rows(steps, schema))]
     return "\n\n".join(parts) + "\n"
@@ -410,8 +415,8 @@ def parameter_table(schema: Node) -> str:
 
 def _inside(node: Node) -> Node | None:
     """Return the keys of a section, or of each item of a list of sections."""
-    inside: Node = node.get("items", node)
-    return inside.get("properties") if inside.get("type") == "object" else None
+    config_children: Node = node.get("items", node)
+    return config_children.get("properties") if config_children.get("type") == "object" else None
 
 
 def _rows_of_section(title: str, about: str, nodes: Node, schema: Node, prefix: str = "") -> str:

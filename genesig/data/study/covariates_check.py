@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.columns import SHARE, are_codes
+from genesig.data.files.columns import SAMPLES_PER_COVARIATE, are_codes
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import BY_SIGHT
 from genesig.data.study.pool.record import WEIGHT
@@ -29,7 +29,7 @@ Config = dict[str, Any]
 
 SPARE = 3
 """Samples more than columns in every training set: for the mean, and for something to be left."""
-ENOUGH = 2 * SHARE
+ENOUGH = 2 * SAMPLES_PER_COVARIATE
 """Samples for each column of covariates, below which numbers enter as straight lines."""
 SAME = 1e-9
 """Share of a column's variance that is left where another one, or the label, says the same."""
@@ -224,10 +224,10 @@ def _of_words(
 
 
 def _too_many_words(times: Mapping[str, int], n_samples: int, at: str) -> Iterator[Problem]:
-    if SHARE * (len(times) - 1) > n_samples:
+    if SAMPLES_PER_COVARIATE * (len(times) - 1) > n_samples:
         what = f"data.covariates: {len(times)} words for {counted(n_samples, 'sample')}; at most "
-        what += f"{1 + n_samples // SHARE} can be held fixed: put rare ones together, or take it "
-        yield Problem(at, what + "out")
+        what += f"{1 + n_samples // SAMPLES_PER_COVARIATE} can be held fixed: put rare ones "
+        yield Problem(at, what + "together, or take it out")
 
 
 def check_trained(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
@@ -315,10 +315,10 @@ def _of_all(
     """Yield too many columns, one that others say, and the label said by them."""
     lines = [replace(each, knots=0) for each in found]
     names, C = names_of(lines), encoded(found, obs)
-    if SHARE * len(names) > len(obs):
+    if SAMPLES_PER_COVARIATE * len(names) > len(obs):
         what = f"data.covariates make {counted(len(names), 'column')} for "
-        what += f"{counted(len(obs), 'sample')}; at most {len(obs) // SHARE} can be held fixed, "
-        yield Problem(where, what + "so take some out")
+        what += f"{counted(len(obs), 'sample')}; at most {len(obs) // SAMPLES_PER_COVARIATE} can "
+        yield Problem(where, what + "be held fixed, so take some out")
         return
     C = np.where(np.isnan(C), np.nanmean(C, axis=0) if len(C) else 0.0, C)
     C = (C - C.mean(axis=0)) / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)

@@ -16,8 +16,8 @@ from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import with_names_of
 from genesig.data.files.non_genes import Surroundings
 from genesig.data.files.readers import (
-    files_of,
-    parts_of_files,
+    assign_part,
+    files_by_sample,
     read_genes,
     read_matrix,
     read_samples,
@@ -301,14 +301,14 @@ def read_inputs(expression: str, samples: str, label: Label,
         problems += check_confounding(sheet.obs, sheet.design, confounding, samples)
     if table is not None and matrix is not None:
         named = [*columns, *covariates, *filter(None, [group, pair, batch, weights, files])]
-        surroundings = Surroundings(table, named, keep=keep)
+        surroundings = Surroundings(table, named, kept_kinds=keep)
         values = check_matrix(matrix, expression, names=list(table.index), sheet=samples,
                               used=list(table.index if sheet is None else sheet.obs.index),
                               missing=missing, surroundings=surroundings,
                               problems=problems)  # fmt: skip
     genes, of_genes = None if values is None else values.genes, _OfGenes()
     if annotation is not None:
-        chosen = parts_of_files(part, expression, annotation)[1]
+        chosen = assign_part(part, expression, annotation)[1]
         of_genes = _of_genes(annotation, chosen, genes, of_gene_table, problems)
     symbols = of_genes.symbols
     if annotation is None and matrix is not None and matrix.symbols:
@@ -369,7 +369,7 @@ def _read_both(
     `partial`: samples that lack a modality are kept. `sample_names` is the column of the table with
     the names that the matrix has.
     """
-    of_matrix, of_samples = parts_of_files(part, expression, samples)
+    of_matrix, of_samples = assign_part(part, expression, samples)
     if files is not None:
         table = attempt(lambda: read_samples(samples, None, of_samples), problems)
         if table is None:
@@ -381,7 +381,7 @@ def _read_both(
         if files not in known:
             return None, table, []
         file_names = table[files]
-        listed = attempt(lambda: files_of(file_names, expression, samples), problems)
+        listed = attempt(lambda: files_by_sample(file_names, expression, samples), problems)
         if listed is None:
             return None, table, []
         return attempt(lambda: read_matrix(expression, of_matrix, listed), problems), table, []

@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.data.files.gmt import NamedSet
 from genesig.data.files.readers import read_sets
-from genesig.data.files.spreadsheets import eaten
+from genesig.data.files.spreadsheets import converted_names
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results.splits import GeneSets
 from genesig.words import counted, listing
@@ -61,7 +61,7 @@ def study_sets(
     columns = [sorted(members[one.name]) for one in kept]
     return GeneSets(
         names=np.array([one.name for one in kept], dtype=str),
-        about=np.array([one.about for one in kept], dtype=str),
+        about=np.array([one.description for one in kept], dtype=str),
         named=np.array([len(one.genes) for one in kept], dtype=np.int64),
         measured=np.array([len(found[one.name]) for one in kept], dtype=np.int64),
         indptr=np.cumsum([0, *map(len, columns)]),
@@ -162,7 +162,7 @@ def _doubts(
     if 20 * len(other) > len(named):
         what = f"{counted(len(other), 'gene')} not found for their upper and lower case: "
         yield what + f"'{other[0]}' is '{cases[other[0].casefold()]}' in the data"
-    if lost := eaten(list(named)):
+    if lost := converted_names(list(named)):
         what = f"turned into dates or numbers by a spreadsheet: {counted(len(lost), 'gene')}, "
         yield what + listing(lost)
     if empty := [one.name for one in sets if not one.genes]:

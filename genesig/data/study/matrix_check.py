@@ -11,9 +11,9 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import with_single_ids
-from genesig.data.files.layouts import nearest, orient
+from genesig.data.files.layouts import name_advice, orient
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
-from genesig.data.files.spreadsheets import eaten
+from genesig.data.files.spreadsheets import converted_names
 from genesig.data.steps.scale import genes_standardised, missing_codes
 from genesig.errors import Problem
 from genesig.words import LARGEST, SMALLEST, alike, counted, listing, number_fault, too
@@ -22,7 +22,7 @@ from genesig.words import LARGEST, SMALLEST, alike, counted, listing, number_fau
 def check_gene_names(matrix: Matrix, where: str) -> list[Problem]:
     """Warn of names of genes (columns of the matrix) that are no longer what they were."""
     found = []
-    if names := eaten(matrix.columns):
+    if names := converted_names(matrix.columns):
         what = f"turned into dates or numbers by a spreadsheet: {counted(len(names), 'gene')}, "
         what += f"{listing(names)}; write the names again, as text"
         found.append(Problem(f"{where}{_place(matrix, names[0])}", what, "warning"))
@@ -36,7 +36,7 @@ def check_gene_names(matrix: Matrix, where: str) -> list[Problem]:
 
 def check_symbols(symbols: Mapping[str, str], where: str) -> list[Problem]:
     """Warn of symbols of a gene table that are no longer what they were."""
-    names = set(eaten(list(symbols.values())))
+    names = set(converted_names(list(symbols.values())))
     lost = [gene for gene, symbol in symbols.items() if symbol in names]
     if not lost:
         return []
@@ -47,7 +47,7 @@ def check_symbols(symbols: Mapping[str, str], where: str) -> list[Problem]:
 
 def _place(matrix: Matrix, gene: str) -> str:
     k = matrix.columns.index(gene)
-    return f", {matrix.line_word} {matrix.lines[k]}" if matrix.turned else f", column {k + 2}"
+    return f", {matrix.line_word} {matrix.lines[k]}" if matrix.transposed else f", column {k + 2}"
 
 
 Problems = list[Problem]
@@ -162,7 +162,7 @@ def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequen
         extra = [name for name in matrix.rows if name not in known]
         what = f"{len(absent)} of the {counted(len(known), 'sample')} in {sheet} not found here: "
         what += f"{listing(absent)}; add them, or take them out of that table"
-        problems.append(Problem(where, what + (nearest(absent, extra) if extra else "")))
+        problems.append(Problem(where, what + (name_advice(absent, extra) if extra else "")))
     times = Counter(name for name in matrix.rows if name in known)
     twice = [name for name, count in times.items() if count > 1]
     if twice:
@@ -170,7 +170,7 @@ def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequen
         problems.append(Problem(where, what))
     extra = [name for name in matrix.rows if name not in known]
     if extra:
-        kind = counted(len(extra), "column" if matrix.turned else "row")
+        kind = counted(len(extra), "column" if matrix.transposed else "row")
         what = f"not in {sheet}, so left out: {kind}, {listing(extra)}"
         problems.append(Problem(where, what, "warning"))
     return [{"kind": "sample", "name": n, "reason": f"not in {sheet}"} for n in sorted(extra)]
@@ -215,7 +215,7 @@ def _check_codes(matrix: Matrix, rows: list[int], where: str, missing: bool | No
 
 
 def _cell(matrix: Matrix, gene: int, row: int, where: str) -> str:
-    line = f", {matrix.line_word} {matrix.lines[gene if matrix.turned else row]}"
+    line = f", {matrix.line_word} {matrix.lines[gene if matrix.transposed else row]}"
     return f"{where}{line}, gene '{matrix.columns[gene]}', sample '{matrix.rows[row]}'"
 
 

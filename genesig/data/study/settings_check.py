@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from genesig.data.files.content import absent
+from genesig.data.files.content import missing_file_message
 from genesig.data.files.names import is_fetched, named_files, series_file
 from genesig.data.splits.given import too_many
 from genesig.data.steps.missing_indicators import MISSING_INDICATORS
@@ -445,4 +445,4 @@ def check_files(config: Config) -> None:
     names = dict.fromkeys(name for _, name in named_files(config))
     gone = [Path(name) for name in names if not Path(name).exists() and not is_fetched(name)]
     if gone:
-        raise InvalidInput([Problem(str(path), absent(path)) for path in gone])
+        raise InvalidInput([Problem(str(path), missing_file_message(path)) for path in gone])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from genesig.data.files.formats.interface import DOUBTS
+from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Asked, check_names_alike, line, two_columns
 from genesig.data.study.unlabelled import unlabelled_samples
@@ -115,7 +115,7 @@ def storable(table: pd.DataFrame, where: str, problems: Problems) -> pd.DataFram
 
     Columns of one name get names of their own. Problems get what the reader of the file warns of.
     """
-    problems += [Problem(where, what, "warning") for what in table.attrs.get(DOUBTS, ())]
+    problems += [Problem(where, what, "warning") for what in table.attrs.get(DOUBTS_ATTRIBUTE, ())]
     table = _with_own_names(table, where, problems)
     bad = [not _is_storable(name) for name in table.columns]
     odd = [name for name, is_bad in zip(table.columns, bad, strict=True) if is_bad]

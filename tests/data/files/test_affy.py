@@ -11,8 +11,8 @@ from rma import sets_of
 
 from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
-from genesig.data.files.affy.folder import arrays_in, layout_in, matrix_of, read_arrays
-from genesig.data.files.readers import content_of
+from genesig.data.files.affy.folder import find_arrays, find_layout, read_arrays, read_cel_folder
+from genesig.data.files.readers import read_unpacked
 from genesig.errors import InvalidInput
 
 INTENSITY = np.arange(1.0, 31).reshape(5, 6)
@@ -91,13 +91,13 @@ def test_a_folder_is_read_by_the_names_of_its_files(tmp_path):
     packed = gzip.compress(CELS["version 4"])
     files = {"b__CEL": CELS["text"], "a__cel__gz": packed, "Toy__cdf": LAYOUTS["version 1"]}
     folder = folder_with(tmp_path, **files, notes__txt=b"x")
-    arrays = arrays_in(folder)
+    arrays = find_arrays(folder)
     assert list(arrays) == ["a", "b"]
-    layout = layout_in(folder, list(arrays.values()), content_of)
-    probes = read_arrays(arrays, layout, content_of)
+    layout = find_layout(folder, list(arrays.values()), read_unpacked)
+    probes = read_arrays(arrays, layout, read_unpacked)
     np.testing.assert_array_equal(probes.X, [1 + PAIRS[:, :, 0].ravel()] * 2)
     assert probes.names[:4] == ("0_at", "0_at#2", "0_at#3", "1_at")
-    matrix = matrix_of(folder, content_of)
+    matrix = read_cel_folder(folder, read_unpacked)
     assert (matrix.rows, matrix.columns) == (probes.names, ("a", "b"))
     np.testing.assert_array_equal(matrix.cells.T, probes.X)
     assert sets_of(probes.names) == list(np.repeat(NAMES, 3))
@@ -105,7 +105,7 @@ def test_a_folder_is_read_by_the_names_of_its_files(tmp_path):
 
 def test_a_folder_without_arrays_says_so(tmp_path):
     with pytest.raises(InvalidInput, match="holds no CEL file"):
-        matrix_of(tmp_path, content_of)
+        read_cel_folder(tmp_path, read_unpacked)
 
 
 def test_all_arrays_of_another_chip_are_listed(tmp_path):
@@ -113,11 +113,11 @@ def test_all_arrays_of_another_chip_are_listed(tmp_path):
     folder = folder_with(tmp_path, a__CEL=other, b__CEL=CELS["text"], c__CEL=other)
     layout = folder_with(tmp_path, Toy__cdf=LAYOUTS["text"]) / "Toy.cdf"
     with pytest.raises(InvalidInput) as caught:
-        read_arrays(arrays_in(folder), layout, content_of)
+        read_arrays(find_arrays(folder), layout, read_unpacked)
     assert [p.where[-5:] for p in caught.value.problems] == ["a.CEL", "c.CEL"]
 
 
 def test_a_layout_of_ones_own_belongs_to_the_chip_its_name_begins_with(tmp_path):
     files = {"a__CEL": cel_text(INTENSITY, "HG-U1"), "hgu1_hs_own__cdf": LAYOUTS["version 1"]}
     folder = folder_with(tmp_path, **files)
-    assert len(matrix_of(folder, content_of).rows) == 12
+    assert len(read_cel_folder(folder, read_unpacked).rows) == 12

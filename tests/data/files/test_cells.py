@@ -32,7 +32,7 @@ def test_blocks_give_what_the_whole_gives(
     path = tmp_path / "e.tsv"
     path.write_text(table(names, odd))
     whole = read_matrix(path)
-    monkeypatch.setattr(cells, "BLOCK", 20)
+    monkeypatch.setattr(cells, "CELLS_PER_BLOCK", 20)
     blocks = read_matrix(path)
     assert blocks.cells.tobytes() == whole.cells.tobytes()
     assert (blocks.rows, blocks.texts, blocks.lines) == (whole.rows, whole.texts, whole.lines)
@@ -52,6 +52,6 @@ def test_plain_blocks_are_read_without_a_parser_of_tables(
 ) -> None:
     path = tmp_path / "e.tsv"
     path.write_text(table('"g{}"', {}))
-    monkeypatch.setattr(cells, "BLOCK", 20)
+    monkeypatch.setattr(cells, "CELLS_PER_BLOCK", 20)
     monkeypatch.setattr("pandas.read_csv", None)
     assert read_matrix(path).rows[:2] == ("g0", "g1")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from genesig.data.files.cells import decimals
+from genesig.data.files.cells import parse_decimals
 
 PLAIN = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 
@@ -24,7 +24,7 @@ PLAIN = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 @example(["."])
 @example(["-."])
 def test_a_line_is_what_float_makes_of_it_or_none_is_read(cells: list[str]) -> None:
-    found = decimals("".join("\n" + cell for cell in cells), len(cells))
+    found = parse_decimals("".join("\n" + cell for cell in cells), len(cells))
     if found is not None:
         assert all(PLAIN.fullmatch(cell) for cell in cells)
         assert found.tobytes() == np.array([float(cell) for cell in cells]).tobytes()
@@ -41,7 +41,7 @@ def test_a_line_is_what_float_makes_of_it_or_none_is_read(cells: list[str]) -> N
 @example(["9007199254740993", "0.1", "5.", ".5", "-.5", "007"])
 @example(["-0", "0", "-0.00", "1", "-.0", "0.0", "-0." + 400 * "0" + "1"])
 def test_plain_decimals_are_rounded_correctly(cells: list[str]) -> None:
-    found = decimals("".join("\n" + cell for cell in cells), len(cells))
+    found = parse_decimals("".join("\n" + cell for cell in cells), len(cells))
     if found is None:
         assert any(np.isinf(float(cell)) for cell in cells)
     else:
@@ -52,10 +52,10 @@ def test_plain_decimals_are_rounded_correctly(cells: list[str]) -> None:
     "cell", ["", "-", "-.", "1e5", "NA", "nan", "inf", "٣", "1,5", " 1", "9" * 400, "1\x0b"]
 )
 def test_what_is_no_plain_decimal_is_left_to_others(cell: str) -> None:
-    assert decimals(f"\n1.5\n{cell}\n2", 3) is None
-    assert decimals(f"\n1.5\n{cell}", 2) is None
+    assert parse_decimals(f"\n1.5\n{cell}\n2", 3) is None
+    assert parse_decimals(f"\n1.5\n{cell}", 2) is None
 
 
 @pytest.mark.parametrize("text", ["1\n2", "1\n2\n3", "\n1\n2\n3", "\n1", "\n1\n2\n", ""])
 def test_lines_are_as_many_as_promised(text: str) -> None:
-    assert decimals(text, 2) is None
+    assert parse_decimals(text, 2) is None

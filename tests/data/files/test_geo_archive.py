@@ -16,7 +16,7 @@ from geo_server import CONTENT, Archive, geo_archive  # noqa: F401
 from places import ROOT
 
 from genesig.cli import main
-from genesig.data.files.names import VARIABLE, fetch, series_address
+from genesig.data.files.names import ADDRESS_VARIABLE, fetch, series_address
 from genesig.data.files.readers import read_matrix
 from genesig.errors import InvalidInput
 from genesig.results import download
@@ -114,7 +114,7 @@ def test_a_server_that_is_not_there_is_one_line(
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         port = server.server_port
     monkeypatch.setattr(download, "RETRY_WAITS", ())
-    monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{port}")
+    monkeypatch.setenv(ADDRESS_VARIABLE, f"http://127.0.0.1:{port}")
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(InvalidInput, match=r"cannot be reached \(.*try later, or download"):
         fetch("GSE1", tmp_path)
@@ -144,7 +144,7 @@ def test_a_part_of_something_else_is_thrown_away(archive: Archive, tmp_path: Pat
 
 
 def test_the_address_is_that_of_geo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(ADDRESS_VARIABLE, raising=False)
     base = "https://ftp.ncbi.nlm.nih.gov/geo/series"
     assert series_address("GSE55235") == f"{base}/GSE55nnn/GSE55235/matrix/"
     assert series_address("GSE781") == f"{base}/GSEnnn/GSE781/matrix/"
@@ -220,7 +220,7 @@ def test_a_server_that_is_no_address_is_one_line(
     base: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    monkeypatch.setenv(VARIABLE, base)
+    monkeypatch.setenv(ADDRESS_VARIABLE, base)
     assert main(["fetch", "GSE1", "-d", str(tmp_path / "new")]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(words)
@@ -228,7 +228,7 @@ def test_a_server_that_is_no_address_is_one_line(
 
 
 def test_an_empty_variable_names_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(ADDRESS_VARIABLE, "")
     assert series_address("GSE55235").startswith("https://ftp.ncbi.nlm.nih.gov/geo/series/")
 
 

@@ -29,7 +29,7 @@ from rna_series import (
 
 from genesig.cli import main
 from genesig.data.files.geo_counts import paths_read
-from genesig.data.files.names import VARIABLE, fetch
+from genesig.data.files.names import ADDRESS_VARIABLE, fetch
 from genesig.data.files.readers import read_matrix, read_samples
 from genesig.errors import InvalidInput
 
@@ -244,7 +244,7 @@ def test_counts_come_from_ncbi_where_no_other_server_is_named(
 ) -> None:
     addresses: list[str] = []
     (tmp_path / MATRIX).write_bytes(empty_matrix())
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(ADDRESS_VARIABLE, raising=False)
     monkeypatch.setattr(
         "genesig.data.files.geo_counts.download_gzip", lambda url, path: addresses.append(url)
     )

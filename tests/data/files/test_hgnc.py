@@ -14,7 +14,7 @@ from fitted_models import table as _table
 from genesig.cli import main
 from genesig.data.cohorts.translation import under_names
 from genesig.data.files.readers import read_genes, read_matrix
-from genesig.data.files.symbols import other_names, rows_by_name
+from genesig.data.files.symbols import needed_names, rows_by_name
 from genesig.errors import InvalidInput
 
 HGNC = (
@@ -39,11 +39,13 @@ def test_a_name_is_one_gene_or_none(hgnc: str) -> None:
     }
     assert rows["ABC1"] == 2  # its own, though an alias of another
     assert not {"OLD", "SHARED"} & set(rows)
-    assert other_names(["SEPT2", "X"], ["SEPTIN2", "ABC1"], rows) == {"SEPT2": "SEPTIN2"}
-    assert other_names(["ENSG00000145416.12"], ["MARCH1"], rows) == {"ENSG00000145416.12": "MARCH1"}
+    assert needed_names(["SEPT2", "X"], ["SEPTIN2", "ABC1"], rows) == {"SEPT2": "SEPTIN2"}
+    assert needed_names(["ENSG00000145416.12"], ["MARCH1"], rows) == {
+        "ENSG00000145416.12": "MARCH1"
+    }
     # two names here for one gene: which is meant cannot be told; one that is here needs no other
-    assert other_names(["SEPT2", "hNedd5"], ["SEPTIN2"], rows) == {}
-    assert other_names(["SEPT2", "SEPTIN2"], ["SEPTIN2"], rows) == {}
+    assert needed_names(["SEPT2", "hNedd5"], ["SEPTIN2"], rows) == {}
+    assert needed_names(["SEPT2", "SEPTIN2"], ["SEPTIN2"], rows) == {}
 
 
 def test_symbols_are_looked_up_in_the_file(hgnc: str, tmp_path: Path) -> None:

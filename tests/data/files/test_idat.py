@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genesig.data.cohorts.new_matrix import read_new
-from genesig.data.files.formats.idat import matrix_of, parse_idat
-from genesig.data.files.readers import content_of, read_matrix
+from genesig.data.files.formats.idat import parse_idat, read_idat_folder
+from genesig.data.files.readers import read_matrix, read_unpacked
 from genesig.errors import InvalidInput
 
 WHOLE = idat(IDS, range(100, 109))
@@ -90,7 +90,7 @@ def test_new_arrays_take_the_manifest_from_elsewhere(tmp_path):
 def test_a_sheet_may_name_either_file_of_an_array(tmp_path):
     folder = folder_with(tmp_path, 1, 2)
     files = {"P1": folder / "97_R02C01_Red.idat", "P2": folder / "97_R01C01_Grn.idat"}
-    named = matrix_of(folder, content_of, files, None)
+    named = read_idat_folder(folder, read_unpacked, files, None)
     assert named.columns == ("P1", "P2")
     np.testing.assert_array_equal(named.cells[:, ::-1], read_matrix(folder).cells)
 

@@ -190,7 +190,7 @@ def test_without_openpyxl_the_line_to_install_it(
 def test_more_genes_than_any_platform_has_are_refused_by_their_number(
     wide: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("genesig.data.files.delimited.MOST_GENES", 50)
+    monkeypatch.setattr("genesig.data.files.delimited.MAX_GENES", 50)
     rows = [["gene", "s1", "s2"], *([f"g{k}", "1", "2"] for k in range(60))]
     rows = [list(row) for row in zip(*rows, strict=True)] if wide else rows
     with pytest.raises(InvalidInput, match="rows or columns, and at most 50 genes are read"):

@@ -45,7 +45,7 @@ def _peak(path: Path, genes: int, digits: str) -> int:
 def test_lines_are_those_of_the_text_as_a_whole(
     end: str, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delimited, "PIECE", piece)
+    monkeypatch.setattr(delimited, "PIECE_LENGTH", piece)
     expected = ["a\té", "", "µ\x0b\u2028", "last"]
     for text in (end.join(expected), end.join(["\ufeff" + expected[0], *expected[1:]])):
         assert list(lines_of(text.encode())) == expected
@@ -60,5 +60,5 @@ def test_only_the_mark_of_a_text_is_an_empty_file(tmp_path: Path) -> None:
 
 def test_a_header_may_be_made_where_the_file_has_none() -> None:
     """Its line is then the 0th, so that messages count the others as the file does."""
-    found = delimited.parse_matrix("gene\ts1\nb\t1\na\t2", ".tsv", "e", first=0)
+    found = delimited.parse_matrix("gene\ts1\nb\t1\na\t2", ".tsv", "e", first_line=0)
     assert (found.rows, found.lines) == (("b", "a"), (1, 2))

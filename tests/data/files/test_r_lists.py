@@ -53,7 +53,7 @@ OBJECTS: dict[str, tuple[Any, list[str]]] = {
 
 
 def given(monkeypatch: pytest.MonkeyPatch, folder: Path, value: Any) -> Path:
-    monkeypatch.setattr(rdata, "objects", lambda content, where: value)
+    monkeypatch.setattr(rdata, "read_objects", lambda content, where: value)
     (folder / "e.rda").write_bytes(b"R")
     return folder / "e.rda"
 
@@ -65,7 +65,7 @@ def test_a_published_object_is_a_study(
     value, samples = OBJECTS[name]
     path = given(monkeypatch, tmp_path, value)
     matrix, table = read_matrix(path), read_samples(path, None, None)
-    matrix = matrix if matrix.columns == tuple(GENES) else matrix.turn()
+    matrix = matrix if matrix.columns == tuple(GENES) else matrix.transpose()
     assert (list(matrix.rows), list(matrix.columns)) == (samples, GENES)
     np.testing.assert_array_equal(matrix.cells, CELLS)
     assert table["y"].to_dict() == dict(zip(samples, LABELS, strict=True))

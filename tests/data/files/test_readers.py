@@ -48,9 +48,9 @@ def test_what_is_no_number_keeps_its_text_either_way_round(tmp_path: Path) -> No
     matrix = read_matrix(_file(tmp_path / "e.csv", "g,a,b\nx,1,inf\ny,,2\nz,True,3\n"))
     np.testing.assert_array_equal(np.isfinite(matrix.cells), [[1, 0], [0, 1], [0, 1]])
     assert [matrix.text(0, 1), matrix.text(1, 0), matrix.text(2, 0)] == ["inf", "", "True"]
-    assert [matrix.turn().text(1, 0), matrix.turn().text(1, 2)] == ["inf", "3"]
+    assert [matrix.transpose().text(1, 0), matrix.transpose().text(1, 2)] == ["inf", "3"]
     assert matrix.lines == (2, 3, 4)
-    assert matrix.turn().turn().rows == matrix.rows
+    assert matrix.transpose().transpose().rows == matrix.rows
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from genesig.cli import main
 from genesig.data.files import symbols
-from genesig.data.files.symbols import VARIABLE
+from genesig.data.files.symbols import MYGENE_VARIABLE
 from genesig.results.files import load_table
 
 TP53, EGFR, UNKNOWN = "ENSG00000141510", "ENSG00000146648", "ENSG00000000000"
@@ -63,7 +63,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     kept = Server()
     with HTTPServer(("127.0.0.1", 0), kept.handler()) as http:
         threading.Thread(target=http.serve_forever, daemon=True).start()
-        monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{http.server_port}/v3")
+        monkeypatch.setenv(MYGENE_VARIABLE, f"http://127.0.0.1:{http.server_port}/v3")
         yield kept
         http.shutdown()
 
@@ -121,7 +121,7 @@ def test_an_answer_that_is_none_is_said_in_one_line(
 def test_without_a_network_nothing_is_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setenv(VARIABLE, "http://127.0.0.1:9/v3")
+    monkeypatch.setenv(MYGENE_VARIABLE, "http://127.0.0.1:9/v3")
     assert main(["symbols", "e.tsv"]) == 1
     assert capsys.readouterr().err.count("\n") == 1
     assert not Path("genes.tsv").exists()
@@ -131,9 +131,9 @@ def test_a_server_that_never_answers_is_not_waited_for(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     """The client itself would wait for ever."""
-    monkeypatch.setattr(symbols, "TIMEOUT", 0.2)
+    monkeypatch.setattr(symbols, "MYGENE_TIMEOUT_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setenv(VARIABLE, f"http://127.0.0.1:{silent.getsockname()[1]}/v3")
+        monkeypatch.setenv(MYGENE_VARIABLE, f"http://127.0.0.1:{silent.getsockname()[1]}/v3")
         assert main(["symbols", "e.tsv"]) == 1
     assert "gave no answer" in capsys.readouterr().err
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genesig.data.files.spreadsheets import eaten
+from genesig.data.files.spreadsheets import converted_names
 
 DATES = [
     "1-Mar", "01-Mar", "Mar-1", "Mar-01", "1-Sep-21", "2. Mrz", "01. M\u00e4r", "1-mars",
@@ -22,13 +22,16 @@ NAMES = [
 
 @pytest.mark.parametrize("name", DATES + NUMBERS)
 def test_what_a_spreadsheet_makes_of_a_name_is_seen(name: str) -> None:
-    assert eaten([*NAMES, name]) == [name]
+    assert converted_names([*NAMES, name]) == [name]
 
 
 def test_names_of_genes_are_left_alone() -> None:
-    assert eaten(NAMES) == []
+    assert converted_names(NAMES) == []
 
 
 def test_numbers_of_genes_are_no_days() -> None:
-    assert eaten([str(k) for k in (1017, 7157, 44256, 51284, 672)]) == []
-    assert eaten([*(f"gene{k}" for k in range(90)), *(str(k) for k in range(40000, 40010))]) == []
+    assert converted_names([str(k) for k in (1017, 7157, 44256, 51284, 672)]) == []
+    assert (
+        converted_names([*(f"gene{k}" for k in range(90)), *(str(k) for k in range(40000, 40010))])
+        == []
+    )

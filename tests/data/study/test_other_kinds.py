@@ -12,7 +12,7 @@ import yaml
 from broken_labels import STATUS, YEARS, survival
 from small_study import SAMPLES, Study
 
-from genesig.data.files.config_text import on_top
+from genesig.data.files.config_text import merge_configs
 from genesig.data.files.readers import load_schema, read_config
 from genesig.data.study.config_check import check_kind
 from genesig.data.validate import Examination, examine, study_config
@@ -96,7 +96,7 @@ def test_what_is_proposed_is_accepted(
     assert lines
     config = read_config("config.yaml")
     for key, value in lines:
-        config = on_top(config, {key: yaml.safe_load(value)})
+        config = merge_configs(config, {key: yaml.safe_load(value)})
     Path("config.yaml").write_text(yaml.safe_dump(config))
     found = _examined()
     assert list(map(str, found.errors)) == []

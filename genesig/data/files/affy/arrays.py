@@ -62,7 +62,7 @@ class Probes:
     left_out: str = ""
 
 
-def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, where: str) -> Probes:
+def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, layout_file: str) -> Probes:
     """Take the perfect-match cells of every array.
 
     Parameters
@@ -70,7 +70,7 @@ def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, where: str) ->
     cels : pairs of (file, array)
         In the order of the rows; taken one after the other.
     layout : Layout
-    where : str
+    layout_file : str
         Its file.
 
     Raises
@@ -81,35 +81,38 @@ def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, where: str) ->
     rows = []
     problems = []
     for path, cel in cels:
-        if misfit := _misfit(path, cel, layout, where):
-            problems.append(misfit)
+        if problem := _chip_mismatch(path, cel, layout, layout_file):
+            problems.append(problem)
         else:
             rows.append(cel.intensity[layout.cells])
     if problems:
         raise InvalidInput(problems)
-    starts = np.searchsorted(layout.sets, np.arange(len(layout.names)))
-    within = np.arange(len(layout.sets)) - starts[layout.sets] + 1
-    sets = (layout.names[number] for number in layout.sets)
-    names = tuple(s if k == 1 else f"{s}#{k}" for s, k in zip(sets, within.tolist(), strict=True))
+    first_probe = np.searchsorted(layout.sets, np.arange(len(layout.names)))
+    number_in_set = np.arange(len(layout.sets)) - first_probe[layout.sets] + 1
+    set_names = (layout.names[number] for number in layout.sets)
+    names = tuple(
+        s if k == 1 else f"{s}#{k}" for s, k in zip(set_names, number_in_set.tolist(), strict=True)
+    )
     return Probes(np.array(rows).reshape(len(rows), len(names)), names, layout.left_out)
 
 
-def _misfit(path: str, cel: Cel, layout: Layout, where: str) -> Problem | None:
+def _chip_mismatch(path: str, cel: Cel, layout: Layout, layout_file: str) -> Problem | None:
     size = (cel.n_columns, cel.n_rows)
-    needed = (layout.n_columns, layout.n_rows)
-    names = layout.chips or (re.split(r"[\\/]", where)[-1],)
-    fits = not cel.chip or any(is_layout_of(cel.chip, name) for name in names)
-    if size == needed and fits:
+    layout_size = (layout.n_columns, layout.n_rows)
+    layout_names = layout.chips or (re.split(r"[\\/]", layout_file)[-1],)
+    fits = not cel.chip or any(is_layout_of_chip(cel.chip, name) for name in layout_names)
+    if size == layout_size and fits:
         return None
-    what = (
+    message = (
         f"is an array of chip '{cel.chip or 'unknown'}' with {size[0]} × {size[1]} cells, but "
-        f"{where} is the layout of {listing(names)} with {needed[0]} × {needed[1]}; give the "
+        f"{layout_file} is the layout of {listing(layout_names)} with {layout_size[0]} × "
+        f"{layout_size[1]}; give the "
         "layout of this chip"
     )
-    return Problem(path, what)
+    return Problem(path, message)
 
 
-def is_layout_of(chip: str, name: str) -> bool:
+def is_layout_of_chip(chip: str, name: str) -> bool:
     """Tell whether a layout's name, or its file's, is the chip's name or begins with it.
 
     Case and the signs ``-``, ``_`` and blank do not count, so that ``hgu133a_hs_entrezg.cdf``, a

@@ -15,11 +15,11 @@ from genesig.data.files.affy.cel import parse_form
 from genesig.data.files.content import Cursor
 from genesig.errors import refuse
 
-BINARY = b"\x43\x00\x00\x00"
-COMPLEMENT = {"A": "T", "T": "A", "C": "G", "G": "C"}
+CDF_MAGIC = b"\x43\x00\x00\x00"
+COMPLEMENTARY_BASE = {"A": "T", "T": "A", "C": "G", "G": "C"}
 # Version of the binary form -> what it adds to each block and to each cell of version 1.
-VERSIONS = (1, 2, 3, 4)
-BLOCK: list[tuple[str, str]] = [
+BINARY_VERSIONS = (1, 2, 3, 4)
+BLOCK_FIELDS: list[tuple[str, str]] = [
     ("atoms", "<i4"),
     ("cells", "<i4"),
     ("per_atom", "u1"),
@@ -28,7 +28,7 @@ BLOCK: list[tuple[str, str]] = [
     ("last", "<i4"),
     ("name", "S64"),
 ]
-CELL: list[tuple[str, str]] = [
+CELL_FIELDS: list[tuple[str, str]] = [
     ("atom", "<i4"),
     ("x", "<u2"),
     ("y", "<u2"),
@@ -36,8 +36,11 @@ CELL: list[tuple[str, str]] = [
     ("probe", "S1"),
     ("target", "S1"),
 ]
-BLOCK_ADDED = {2: [("wobble", "<u2"), ("allele", "<u2")], 3: [("channel", "u1"), ("kind", "u1")]}
-CELL_ADDED = {2: [("length", "<u2"), ("grouping", "<u2")]}
+BLOCK_FIELDS_ADDED = {
+    2: [("wobble", "<u2"), ("allele", "<u2")],
+    3: [("channel", "u1"), ("kind", "u1")],
+}
+CELL_FIELDS_ADDED = {2: [("length", "<u2"), ("grouping", "<u2")]}
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,10 @@ class _Block:
     matches: Array
 
 
-def parse_cdf(content: bytes, where: str) -> Layout:
+def parse_cdf(content: bytes, file_name: str) -> Layout:
     """Parse a CDF file in its text or its binary ("XDA") form, of which there are four versions.
 
-    `content` and `where` are those of `parse_form`.
+    `content` and `file_name` are those of `parse_form`.
 
     Raises
     ------
@@ -62,130 +65,147 @@ def parse_cdf(content: bytes, where: str) -> Layout:
         The file is neither, ends too early, has no probe set, or names a cell outside the chip.
     """
     return parse_form(
-        content, where, "CDF", _parse_text, {BINARY: ("<", _parse_binary)}, "the binary form"
+        content, file_name, "CDF", _parse_text, {CDF_MAGIC: ("<", _parse_binary)}, "the binary form"
     )
 
 
-def _layout(chip: str, shape: tuple[int, int], blocks: Sequence[_Block], where: str) -> Layout:
+def _make_layout(
+    chip: str, shape: tuple[int, int], blocks: Sequence[_Block], file_name: str
+) -> Layout:
     """Keep the perfect matches; blocks of one name are one probe set."""
-    names: dict[str, int] = {}
-    number = [names.setdefault(block.name, len(names)) for block in blocks]
+    number_of_set: dict[str, int] = {}
+    set_of_block = [number_of_set.setdefault(block.name, len(number_of_set)) for block in blocks]
     if not blocks:
-        raise refuse(where, "has no probe set; use the CDF file of the chip's library files")
-    sets = np.repeat(number, [len(block.x) for block in blocks])
+        raise refuse(file_name, "has no probe set; use the CDF file of the chip's library files")
+    sets = np.repeat(set_of_block, [len(block.x) for block in blocks])
     x, y, atom, matches = (
         np.concatenate([getattr(block, part) for block in blocks]).astype(np.int64)
         for part in ("x", "y", "atom", "matches")
     )
     if x.min(initial=0) < 0 or y.min(initial=0) < 0 or np.any((x >= shape[0]) | (y >= shape[1])):
-        what = f"names cells outside its {shape[0]} × {shape[1]} ones; copy or download it again"
-        raise refuse(where, what)
-    kept = np.flatnonzero(matches)
-    order = kept[np.lexsort((atom[kept], sets[kept]))]
-    present, sets = np.unique(sets[order], return_inverse=True)
-    known = np.array(list(names), dtype=object)[present]
-    return Layout((chip,) if chip else (), *shape, tuple(known), (y * shape[0] + x)[order], sets)
-
-
-def _parse_binary(cursor: Cursor) -> Layout:
-    version = cursor.version("CDF", VERSIONS)
-    chip = _chip(cursor) if version >= 4 else ""
-    shape = cursor.number("H"), cursor.number("H")
-    units = cursor.number("i")
-    controls = cursor.number("i")
-    cursor.text()  # reference sequence, of resequencing chips
-    names = [name.decode("latin-1") for name in cursor.array(np.dtype("S64"), units)]
-    cursor.take(4 * controls)
-    places = cursor.array(np.dtype("<i4"), units)
-    block = _dtype(BLOCK, BLOCK_ADDED, version)
-    cell = _dtype(CELL, CELL_ADDED, version)
-    blocks = []
-    for name, place in zip(names, places, strict=True):
-        cursor.jump(int(place))
-        blocks += _binary_unit(cursor, name, block, cell)
-    return _layout(chip, shape, blocks, cursor.where)
-
-
-def _chip(cursor: Cursor) -> str:
-    """Read the names of the chip; one without a dot is that of the chip and not of a revision."""
-    cursor.text()  # identifier
-    cursor.take(32)  # checksum
-    names = [cursor.text() for _ in range(cursor.number("B"))]
-    return next((name for name in names if "." not in name), "")
-
-
-def _dtype(
-    fields: list[tuple[str, str]], added: Mapping[int, list[tuple[str, str]]], version: int
-) -> np.dtype[Any]:
-    return np.dtype(
-        [*fields, *(f for since, more in added.items() if since <= version for f in more)]
+        message = f"names cells outside its {shape[0]} × {shape[1]} ones; copy or download it again"
+        raise refuse(file_name, message)
+    match_positions = np.flatnonzero(matches)
+    order = match_positions[np.lexsort((atom[match_positions], sets[match_positions]))]
+    sets_with_matches, sets = np.unique(sets[order], return_inverse=True)
+    set_names = np.array(list(number_of_set), dtype=object)[sets_with_matches]
+    return Layout(
+        (chip,) if chip else (), *shape, tuple(set_names), (y * shape[0] + x)[order], sets
     )
 
 
-def _binary_unit(
-    cursor: Cursor, unit: str, block_type: np.dtype[Any], cell_type: np.dtype[Any]
+def _parse_binary(cursor: Cursor) -> Layout:
+    version = cursor.read_version("CDF", BINARY_VERSIONS)
+    chip = _read_chip_name(cursor) if version >= 4 else ""
+    shape = cursor.number("H"), cursor.number("H")
+    n_units = cursor.number("i")
+    n_controls = cursor.number("i")
+    cursor.text()  # reference sequence, of resequencing chips
+    names = [name.decode("latin-1") for name in cursor.array(np.dtype("S64"), n_units)]
+    cursor.take(4 * n_controls)
+    offsets = cursor.array(np.dtype("<i4"), n_units)
+    block_type = _record_type(BLOCK_FIELDS, BLOCK_FIELDS_ADDED, version)
+    cell_type = _record_type(CELL_FIELDS, CELL_FIELDS_ADDED, version)
+    blocks = []
+    for name, offset in zip(names, offsets, strict=True):
+        cursor.jump(int(offset))
+        blocks += _read_binary_unit(cursor, name, block_type, cell_type)
+    return _make_layout(chip, shape, blocks, cursor.file_name)
+
+
+def _read_chip_name(cursor: Cursor) -> str:
+    """Read the names of the chip; one without a dot is that of the chip and not of a revision."""
+    cursor.text()  # identifier
+    cursor.take(32)  # checksum
+    chip_names = [cursor.text() for _ in range(cursor.number("B"))]
+    return next((name for name in chip_names if "." not in name), "")
+
+
+def _record_type(
+    fields: list[tuple[str, str]], added_fields: Mapping[int, list[tuple[str, str]]], version: int
+) -> np.dtype[Any]:
+    return np.dtype(
+        [
+            *fields,
+            *(
+                extra_field
+                for first_version, extra_fields in added_fields.items()
+                if first_version <= version
+                for extra_field in extra_fields
+            ),
+        ]
+    )
+
+
+def _read_binary_unit(
+    cursor: Cursor, unit_name: str, block_type: np.dtype[Any], cell_type: np.dtype[Any]
 ) -> list[_Block]:
     cursor.take(2 + 1 + 4)  # kind, direction, atoms
-    count = cursor.number("i")
+    n_blocks = cursor.number("i")
     cursor.take(4 + 4 + 1)  # cells, number, cells per atom
     blocks = []
-    for _ in range(count):
+    for _ in range(n_blocks):
         block = cursor.array(block_type, 1)[0]
         cells = cursor.array(cell_type, int(block["cells"]))
-        name = unit if count == 1 else block["name"].decode("latin-1")
-        matches = _are_matches(*(np.char.decode(cells[k], "latin-1") for k in ("probe", "target")))
+        name = unit_name if n_blocks == 1 else block["name"].decode("latin-1")
+        matches = _are_perfect_matches(
+            *(np.char.decode(cells[k], "latin-1") for k in ("probe", "target"))
+        )
         blocks.append(_Block(name, cells["x"], cells["y"], cells["atom"], matches))
     return blocks
 
 
-def _parse_text(text: str, where: str) -> Layout:
+def _parse_text(text: str, file_name: str) -> Layout:
     text = text.replace("\r", "")
-    chip = re.search(r"^\[Chip\]\n(.*?)(?=^\[)", text, re.MULTILINE | re.DOTALL)
-    values = dict(re.findall(r"^(\w+)=(.*)$", chip[1], re.MULTILINE)) if chip else {}
+    chip_section = re.search(r"^\[Chip\]\n(.*?)(?=^\[)", text, re.MULTILINE | re.DOTALL)
+    values = (
+        dict(re.findall(r"^(\w+)=(.*)$", chip_section[1], re.MULTILINE)) if chip_section else {}
+    )
     if not all(values.get(key, "").isdecimal() for key in ("Cols", "Rows", "NumberOfUnits")):
-        what = "lacks Rows, Cols or NumberOfUnits in its section [Chip]; copy the file again"
-        raise refuse(where, what)
+        message = "lacks Rows, Cols or NumberOfUnits in its section [Chip]; copy the file again"
+        raise refuse(file_name, message)
     sections = re.split(r"^\[(Unit\d+_Block\d+)\]$", text, flags=re.MULTILINE)
-    units = int(values["NumberOfUnits"])
-    if len(sections) // 2 < units:
-        what = (
-            f"announces {units} probe sets but ends after {len(sections) // 2}; copy or "
+    n_units = int(values["NumberOfUnits"])
+    if len(sections) // 2 < n_units:
+        message = (
+            f"announces {n_units} probe sets but ends after {len(sections) // 2}; copy or "
             "download it again"
         )
-        raise refuse(where, what)
+        raise refuse(file_name, message)
     blocks = [
-        _text_block(*pair, where) for pair in zip(sections[1::2], sections[2::2], strict=True)
+        _parse_text_block(*pair, file_name)
+        for pair in zip(sections[1::2], sections[2::2], strict=True)
     ]
-    return _layout(
-        values.get("Name", ""), (int(values["Cols"]), int(values["Rows"])), blocks, where
+    return _make_layout(
+        values.get("Name", ""), (int(values["Cols"]), int(values["Rows"])), blocks, file_name
     )
 
 
-def _text_block(section: str, body: str, where: str) -> _Block:
+def _parse_text_block(section: str, body: str, file_name: str) -> _Block:
     body = body.partition("\n[")[0]
     values = dict(re.findall(r"^(Name|NumCells|CellHeader)=(.*)$", body, re.MULTILINE))
     lines = re.findall(r"^Cell\d+=(.*)$", body, re.MULTILINE)
     try:
         name = values["Name"]
         header = values["CellHeader"].split("\t")
-        wanted = [header.index(key) for key in ("X", "Y", "ATOM", "PBASE", "TBASE")]
+        positions = [header.index(key) for key in ("X", "Y", "ATOM", "PBASE", "TBASE")]
         cells = [line.split("\t") for line in lines]
-        columns = [np.array([cell[k] for cell in cells]) for k in wanted]
+        columns = [np.array([cell[k] for cell in cells]) for k in positions]
         x, y, atom = (column.astype(np.int64) for column in columns[:3])
         complete = len(lines) == int(values["NumCells"])
     except (KeyError, ValueError, IndexError):
         complete = False
     if not complete:
-        what = f"section [{section}] is not complete; copy or download the file again"
-        raise refuse(where, what)
-    return _Block(name, x, y, atom, _are_matches(*columns[3:]))
+        message = f"section [{section}] is not complete; copy or download the file again"
+        raise refuse(file_name, message)
+    return _Block(name, x, y, atom, _are_perfect_matches(*columns[3:]))
 
 
-def _are_matches(probe: Array, target: Array) -> Array:
+def _are_perfect_matches(probe: Array, target: Array) -> Array:
     """Tell where the probe's middle base is the complement of the target's."""
     probe = np.char.upper(probe)
     target = np.char.upper(target)
     matches = np.zeros(len(probe), dtype=bool)
-    for base, other in COMPLEMENT.items():
-        matches |= (probe == base) & (target == other)
+    for base, complement in COMPLEMENTARY_BASE.items():
+        matches |= (probe == base) & (target == complement)
     return matches

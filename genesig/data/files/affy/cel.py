@@ -10,11 +10,11 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.cells import exact
+from genesig.data.files.cells import exact_float_options
 from genesig.data.files.content import Cursor
 from genesig.errors import refuse
 
-FLOAT = 6  # the container's number for a column of 32-bit floats
+FLOAT32_CODE = 6  # the container's number for a column of 32-bit floats
 
 
 def read_header(cursor: Cursor) -> dict[str, str | int]:
@@ -23,92 +23,92 @@ def read_header(cursor: Cursor) -> dict[str, str | int]:
     Numbers are read where they are integers; other kinds keep no value.
     """
     cursor.take(2)  # magic number and version
-    if (groups := cursor.number("i")) < 1:
-        raise cursor.refuse(f"is a Command Console file with {groups} groups of data, needs one")
-    first = cursor.number("I")
+    if (n_groups := cursor.number("i")) < 1:
+        raise cursor.error(f"is a Command Console file with {n_groups} groups of data, needs one")
+    first_group = cursor.number("I")
     for _ in range(2):
         cursor.text()  # kind of data, identifier
     for _ in range(2):
         cursor.wide_text()  # date, language
-    values = _parameters(cursor)
-    cursor.jump(first)
+    values = _read_parameters(cursor)
+    cursor.jump(first_group)
     return values
 
 
 def read_intensities(cursor: Cursor) -> Array:
     """Read the table ``Intensity`` of the group at the cursor, as float64."""
     cursor.take(4)  # place of the next group
-    place = cursor.number("I")
-    tables = cursor.number("i")
-    for _ in range(tables):
-        if place < cursor.at:  # or a damaged file could send us round for ever
+    offset = cursor.number("I")
+    n_tables = cursor.number("i")
+    for _ in range(n_tables):
+        if offset < cursor.offset:  # or a damaged file could send us round for ever
             break
-        cursor.jump(place)
-        data = cursor.number("I")
-        place = cursor.number("I")
+        cursor.jump(offset)
+        values_offset = cursor.number("I")
+        offset = cursor.number("I")
         name = cursor.wide_text()
         if name == "Intensity":
-            return _one_column(cursor, data)
-    raise cursor.refuse(
+            return _read_float_column(cursor, values_offset)
+    raise cursor.error(
         "is a Command Console file without a table 'Intensity'; export the array again"
     )
 
 
-def _one_column(cursor: Cursor, data: int) -> Array:
-    _parameters(cursor)
-    columns = []
+def _read_float_column(cursor: Cursor, values_offset: int) -> Array:
+    _read_parameters(cursor)
+    column_types = []
     for _ in range(cursor.number("I")):
         cursor.wide_text()
-        columns.append((cursor.number("b"), cursor.number("i")))
-    count = cursor.number("I")
-    if columns != [(FLOAT, 4)]:
-        raise cursor.refuse(
+        column_types.append((cursor.number("b"), cursor.number("i")))
+    n_cells = cursor.number("I")
+    if column_types != [(FLOAT32_CODE, 4)]:
+        raise cursor.error(
             "has a table 'Intensity' that is not one column of 32-bit floats; "
             "export the array again"
         )
-    cursor.jump(data)
-    return cursor.floats(np.dtype(">f4"), count)
+    cursor.jump(values_offset)
+    return cursor.floats(np.dtype(">f4"), n_cells)
 
 
-def _parameters(cursor: Cursor) -> dict[str, str | int]:
+def _read_parameters(cursor: Cursor) -> dict[str, str | int]:
     values: dict[str, str | int] = {}
     for _ in range(cursor.number("i")):
         name = cursor.wide_text()
-        raw = cursor.take(cursor.number("i"))
-        kind = cursor.wide_text()
-        if kind == "text/plain":
-            values[name] = raw.decode("utf-16-be", errors="replace").rstrip("\0")
-        elif "integer" in kind:
-            values[name] = int.from_bytes(raw[:4], "big")
+        raw_value = cursor.take(cursor.number("i"))
+        mime_type = cursor.wide_text()
+        if mime_type == "text/plain":
+            values[name] = raw_value.decode("utf-16-be", errors="replace").rstrip("\0")
+        elif "integer" in mime_type:
+            values[name] = int.from_bytes(raw_value[:4], "big")
     return values
 
 
-T = TypeVar("T")
-Binary = Mapping[bytes, tuple[Literal["<", ">"], Callable[[Cursor], T]]]
+Record = TypeVar("Record")
+BinaryParsers = Mapping[bytes, tuple[Literal["<", ">"], Callable[[Cursor], Record]]]
 
 
 def parse_form(
     content: bytes,
-    where: str,
+    file_name: str,
     kind: str,
-    text: Callable[[str, str], T],
-    binary: Binary[T],
-    others: str,
-) -> T:
+    parse_text: Callable[[str, str], Record],
+    binary_parsers: BinaryParsers[Record],
+    binary_forms: str,
+) -> Record:
     """Parse a file that is text with the opening ``[kind]``, or binary.
 
     Parameters
     ----------
     content : bytes
         The whole file, unpacked.
-    where : str
+    file_name : str
         Its name, for messages.
     kind : str
         As in "is no CEL file".
-    text : function (text, where) -> record
-    binary : dict
+    parse_text : function (text, where) -> record
+    binary_parsers : dict
         First bytes -> order of bytes, function (cursor) -> record.
-    others : str
+    binary_forms : str
         The binary forms in words.
 
     Raises
@@ -117,21 +117,21 @@ def parse_form(
         The file is of no form.
     """
     if content.startswith(f"[{kind}]".encode()):
-        return text(content.decode("latin-1"), where)
-    for magic, (order, parse) in binary.items():
+        return parse_text(content.decode("latin-1"), file_name)
+    for magic, (byte_order, parse_binary) in binary_parsers.items():
         if content.startswith(magic):
-            return parse(Cursor(content, where, order))
+            return parse_binary(Cursor(content, file_name, byte_order))
     raise refuse(
-        where,
-        f"is no {kind} file: it begins neither with [{kind}] nor as {others}; "
+        file_name,
+        f"is no {kind} file: it begins neither with [{kind}] nor as {binary_forms}; "
         "copy or download it again",
     )
 
 
-BINARY = b"\x40\x00\x00\x00"
-COMMAND_CONSOLE = b"\x3b\x01"
+CEL_MAGIC = b"\x40\x00\x00\x00"
+COMMAND_CONSOLE_MAGIC = b"\x3b\x01"
 # Of a cell: mean, standard deviation, number of pixels.
-CELL = np.dtype([("mean", "<f4"), ("deviation", "<f4"), ("pixels", "<i2")])
+CELL_RECORD = np.dtype([("mean", "<f4"), ("deviation", "<f4"), ("pixels", "<i2")])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,10 +153,10 @@ class Cel:
     intensity: Array
 
 
-def parse_cel(content: bytes, where: str) -> Cel:
+def parse_cel(content: bytes, file_name: str) -> Cel:
     """Parse a CEL file: version 3 (text), version 4 (binary) or Command Console.
 
-    `content` and `where` are those of `parse_form`.
+    `content` and `file_name` are those of `parse_form`.
 
     Raises
     ------
@@ -164,31 +164,33 @@ def parse_cel(content: bytes, where: str) -> Cel:
         The file is none of these, ends too early, or its cells are not those it announces.
         Masked cells and outliers are kept, as affy does.
     """
-    binary: Binary[Cel] = {
-        BINARY: ("<", _parse_binary),
-        COMMAND_CONSOLE: (">", _parse_command_console),
+    binary_parsers: BinaryParsers[Cel] = {
+        CEL_MAGIC: ("<", _parse_binary),
+        COMMAND_CONSOLE_MAGIC: (">", _parse_command_console),
     }
-    cel = parse_form(content, where, "CEL", _parse_text, binary, "version 4 or Command Console")
-    wrong = np.flatnonzero(~(np.isfinite(cel.intensity) & (cel.intensity >= 0)))
-    if len(wrong):
-        y, x = divmod(int(wrong[0]), cel.n_columns)
-        what = (
-            f"{len(wrong)} of {len(cel.intensity)} intensities are negative or no number, "
+    cel = parse_form(
+        content, file_name, "CEL", _parse_text, binary_parsers, "version 4 or Command Console"
+    )
+    invalid_cells = np.flatnonzero(~(np.isfinite(cel.intensity) & (cel.intensity >= 0)))
+    if len(invalid_cells):
+        y, x = divmod(int(invalid_cells[0]), cel.n_columns)
+        message = (
+            f"{len(invalid_cells)} of {len(cel.intensity)} intensities are negative or no number, "
             f"the first at x={x}, y={y}; the file is damaged, copy it again"
         )
-        raise refuse(where, what)
+        raise refuse(file_name, message)
     return cel
 
 
 def _parse_binary(cursor: Cursor) -> Cel:
-    cursor.version("CEL", [4])
+    cursor.read_version("CEL", [4])
     n_columns, n_rows, n_cells = (cursor.number("i") for _ in range(3))
-    _check_size(n_columns, n_rows, n_cells, cursor.where)
+    _check_size(n_columns, n_rows, n_cells, cursor.file_name)
     header = cursor.text()
     cursor.text()  # algorithm
     cursor.text()  # its parameters
     cursor.take(4 * 4)  # margin; numbers of outliers, of masked cells, of subgrids
-    return Cel(_chip(header), n_columns, n_rows, cursor.floats(CELL, n_cells, "mean"))
+    return Cel(_chip_name(header), n_columns, n_rows, cursor.floats(CELL_RECORD, n_cells, "mean"))
 
 
 def _parse_command_console(cursor: Cursor) -> Cel:
@@ -196,37 +198,38 @@ def _parse_command_console(cursor: Cursor) -> Cel:
     try:
         n_columns, n_rows = (int(header[f"affymetrix-cel-{key}"]) for key in ("cols", "rows"))
     except (KeyError, ValueError):
-        what = "is a Command Console file but no CEL file: it lacks affymetrix-cel-cols and -rows; "
-        what += "keep CEL files only in the folder"
-        raise cursor.refuse(what) from None
+        raise cursor.error(
+            "is a Command Console file but no CEL file: it lacks affymetrix-cel-cols and -rows; "
+            "keep CEL files only in the folder"
+        ) from None
     intensity = read_intensities(cursor)
-    _check_size(n_columns, n_rows, len(intensity), cursor.where)
+    _check_size(n_columns, n_rows, len(intensity), cursor.file_name)
     return Cel(str(header.get("affymetrix-array-type", "")), n_columns, n_rows, intensity)
 
 
-def _parse_text(text: str, where: str) -> Cel:
-    head, found, rest = text.partition("[INTENSITY]")
-    if not found:
-        raise refuse(where, "ends before its section [INTENSITY]; copy it again")
-    values = dict(re.findall(r"^([^=\n]+)=(.*?)\r?$", head, re.MULTILINE))
+def _parse_text(text: str, file_name: str) -> Cel:
+    header, section_name, section = text.partition("[INTENSITY]")
+    if not section_name:
+        raise refuse(file_name, "ends before its section [INTENSITY]; copy it again")
+    values = dict(re.findall(r"^([^=\n]+)=(.*?)\r?$", header, re.MULTILINE))
     if values.get("Version") != "3":
         version = values.get("Version", "unknown")
-        what = f"is a CEL text file of version {version}; version 3 is read, export it so"
-        raise refuse(where, what)
-    body, ended, _ = rest.partition("\n[")
-    if not (ended or body.endswith("\n")):
-        raise refuse(where, "ends in the middle of a line; copy it again")
-    count = re.search(r"NumberCells=(\d+)", body)
+        message = f"is a CEL text file of version {version}; version 3 is read, export it so"
+        raise refuse(file_name, message)
+    body, next_section, _ = section.partition("\n[")
+    if not (next_section or body.endswith("\n")):
+        raise refuse(file_name, "ends in the middle of a line; copy it again")
+    cell_count = re.search(r"NumberCells=(\d+)", body)
     columns, rows = (str(values.get(key, "")).strip() for key in ("Cols", "Rows"))
-    if count is None or not (columns.isdecimal() and rows.isdecimal()):
-        what = "lacks Cols, Rows or NumberCells; the file is damaged, copy it again"
-        raise refuse(where, what)
+    if cell_count is None or not (columns.isdecimal() and rows.isdecimal()):
+        message = "lacks Cols, Rows or NumberCells; the file is damaged, copy it again"
+        raise refuse(file_name, message)
     size = int(columns), int(rows)
-    _check_size(*size, int(count[1]), where)
-    return Cel(_chip(head), *size, _text_cells(body, *size, where))
+    _check_size(*size, int(cell_count[1]), file_name)
+    return Cel(_chip_name(header), *size, _place_text_cells(body, *size, file_name))
 
 
-def _text_cells(body: str, n_columns: int, n_rows: int, where: str) -> Array:
+def _place_text_cells(body: str, n_columns: int, n_rows: int, file_name: str) -> Array:
     """Place the lines ``x y mean deviation pixels``, in whatever order they come."""
     from io import StringIO
 
@@ -240,36 +243,36 @@ def _text_cells(body: str, n_columns: int, n_rows: int, where: str) -> Array:
             header=None,
             names=list("xymsp"),
             dtype=np.float64,
-            **exact(),
+            **exact_float_options(),
         )
     except ValueError:  # pandas' ParserError and EmptyDataError among them
-        what = "section [INTENSITY] holds something else than numbers; copy the file again"
-        raise refuse(where, what) from None
+        message = "section [INTENSITY] holds something else than numbers; copy the file again"
+        raise refuse(file_name, message) from None
     x, y, mean, _, _ = cells.dropna().to_numpy().T
-    inside = (x >= 0) & (x < n_columns) & (y >= 0) & (y < n_rows)
-    place = (y * n_columns + x)[inside].astype(np.int64)
+    on_chip = (x >= 0) & (x < n_columns) & (y >= 0) & (y < n_rows)
+    cell_numbers = (y * n_columns + x)[on_chip].astype(np.int64)
     n_cells = n_columns * n_rows
-    if len(x) != n_cells or len(np.unique(place)) != n_cells:
-        what = (
-            f"has {len(np.unique(place))} different cells where {n_columns} × {n_rows} = "
+    if len(x) != n_cells or len(np.unique(cell_numbers)) != n_cells:
+        message = (
+            f"has {len(np.unique(cell_numbers))} different cells where {n_columns} × {n_rows} = "
             f"{n_cells} are announced; copy or download it again"
         )
-        raise refuse(where, what)
+        raise refuse(file_name, message)
     intensity = np.empty(n_cells)
-    intensity[place] = mean
+    intensity[cell_numbers] = mean
     return intensity
 
 
-def _check_size(n_columns: int, n_rows: int, n_cells: int, where: str) -> None:
+def _check_size(n_columns: int, n_rows: int, n_cells: int, file_name: str) -> None:
     if min(n_columns, n_rows) < 1 or n_columns * n_rows != n_cells:
-        what = (
+        message = (
             f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is "
             "damaged, copy or download it again"
         )
-        raise refuse(where, what)
+        raise refuse(file_name, message)
 
 
-def _chip(header: str) -> str:
+def _chip_name(header: str) -> str:
     """Find the chip in the scanner's DatHeader: ``... HG-U133A.1sq ...``."""
-    found = re.search(r"([\w.-]+)\.1sq", header)
-    return found[1] if found else ""
+    match = re.search(r"([\w.-]+)\.1sq", header)
+    return match[1] if match else ""

@@ -7,22 +7,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from genesig.data.files.affy.arrays import Layout, Probes, is_layout_of, probe_matrix
+from genesig.data.files.affy.arrays import Layout, Probes, is_layout_of_chip, probe_matrix
 from genesig.data.files.affy.cdf import parse_cdf
 from genesig.data.files.affy.cel import parse_cel
 from genesig.data.files.affy.pgf import parse_transcripts
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.arrays import sample_name, suffix_of
-from genesig.data.files.formats.interface import Files, Format, Load
+from genesig.data.files.formats.interface import FileOfSample, Format, ReadFile
 from genesig.errors import refuse
 from genesig.words import counted, listing
 
 # A layout is one file, or one of each of these: probe sets, places of probes, transcript clusters.
-LIBRARY = (".pgf", ".clf", ".mps")
+LIBRARY_SUFFIXES = (".pgf", ".clf", ".mps")
 
 
-def matrix_of(
-    folder: str | Path, load: Load, files: Files | None = None, part: str | None = None
+def read_cel_folder(
+    folder: str | Path, load: ReadFile, files: FileOfSample | None = None, part: str | None = None
 ) -> Matrix:
     """Read the arrays of a folder: probes × samples, raw intensities.
 
@@ -40,24 +40,24 @@ def matrix_of(
     Raises
     ------
     InvalidInput
-        As `arrays_in`, `layout_in` and `read_arrays`.
+        As `find_arrays`, `find_layout` and `read_arrays`.
     """
-    files = arrays_in(folder) if files is None else files
-    probes = read_arrays(files, layout_in(folder, list(files.values()), load), load)
+    files = find_arrays(folder) if files is None else files
+    probes = read_arrays(files, find_layout(folder, list(files.values()), load), load)
     lines = tuple(range(1, len(probes.names) + 1))
     return Matrix(
         probes.names, tuple(files), probes.X.T, {}, lines, line_word="probe", doubt=probes.left_out
     )
 
 
-def read_arrays(files: Mapping[str, str | Path], layout: str | Path, load: Load) -> Probes:
+def read_arrays(files: Mapping[str, str | Path], layout_path: str | Path, load: ReadFile) -> Probes:
     """Read the arrays of some samples and take their perfect-match intensities.
 
     Parameters
     ----------
     files : dict
         Sample -> CEL file (may be gzipped), in the order of the rows.
-    layout : path
+    layout_path : path
         CDF file of their chip, or its PGF file with the two others beside it (may be gzipped).
     load : function (path) -> bytes
 
@@ -66,32 +66,32 @@ def read_arrays(files: Mapping[str, str | Path], layout: str | Path, load: Load)
     InvalidInput
         A file cannot be read, is damaged, or is an array of another chip.
     """
-    found = _layout(Path(layout), load)
+    chip_layout = _read_layout(Path(layout_path), load)
     cels = ((str(path), parse_cel(load(path), str(path))) for path in files.values())
-    return probe_matrix(cels, found, str(layout))
+    return probe_matrix(cels, chip_layout, str(layout_path))
 
 
-def _layout(path: Path, load: Load) -> Layout:
-    if suffix_of(path) not in LIBRARY:
+def _read_layout(path: Path, load: ReadFile) -> Layout:
+    if suffix_of(path) not in LIBRARY_SUFFIXES:
         return parse_cdf(load(path), str(path))
     paths = [path]
-    for suffix in LIBRARY[1:]:
-        beside = _files(path.parent, suffix)
+    for suffix in LIBRARY_SUFFIXES[1:]:
+        candidates = _files_with_suffix(path.parent, suffix)
         chip = path.name.split(".")[0]
-        fitting = [p for p in beside if len(beside) == 1 or is_layout_of(chip, p.name)]
+        fitting = [p for p in candidates if len(candidates) == 1 or is_layout_of_chip(chip, p.name)]
         if len(fitting) != 1:
-            found = listing(p.name for p in beside) or "none"
+            candidate_names = listing(p.name for p in candidates) or "none"
             raise refuse(
                 path,
-                f"needs one {suffix} file beside it and there is {found}; put that "
+                f"needs one {suffix} file beside it and there is {candidate_names}; put that "
                 f"of {chip}'s library files here and keep one",
             )
         paths += fitting
-    pgf, clf, mps = ((load(each), str(each)) for each in paths)
+    pgf, clf, mps = ((load(library_file), str(library_file)) for library_file in paths)
     return parse_transcripts(pgf, clf, mps)
 
 
-def arrays_in(folder: str | Path) -> dict[str, Path]:
+def find_arrays(folder: str | Path) -> dict[str, Path]:
     """Return sample -> CEL file of a folder, by name; a sample is its file's name without ending.
 
     Raises
@@ -99,19 +99,19 @@ def arrays_in(folder: str | Path) -> dict[str, Path]:
     InvalidInput
         There is no CEL file, or two of one sample.
     """
-    files = _files(folder, ".cel")
+    files = _files_with_suffix(folder, ".cel")
     if not files:
         raise refuse(folder, "holds no CEL file (*.CEL or *.CEL.gz)")
-    found = {sample_name(path): path for path in files}
-    if len(found) < len(files):
+    path_of_sample = {sample_name(path): path for path in files}
+    if len(path_of_sample) < len(files):
         names = Counter(map(sample_name, files))
-        twice = listing(name for name, times in names.items() if times > 1)
-        what = f"holds two CEL files of {twice}; keep the one or the gzipped one"
-        raise refuse(folder, what)
-    return found
+        duplicates = listing(name for name, times in names.items() if times > 1)
+        message = f"holds two CEL files of {duplicates}; keep the one or the gzipped one"
+        raise refuse(folder, message)
+    return path_of_sample
 
 
-def layout_in(folder: str | Path, arrays: Sequence[Path], load: Load) -> Path:
+def find_layout(folder: str | Path, arrays: Sequence[Path], load: ReadFile) -> Path:
     """Return the CDF or PGF file of a folder that belongs to the first of its arrays.
 
     Raises
@@ -120,30 +120,38 @@ def layout_in(folder: str | Path, arrays: Sequence[Path], load: Load) -> Path:
         There is none, or more than one; the message names the chip.
     """
     chip = parse_cel(load(arrays[0]), str(arrays[0])).chip or "unknown"
-    layouts = _files(folder, ".cdf", LIBRARY[0])
-    fitting = [p for p in layouts if len(layouts) == 1 or is_layout_of(chip, p.name)]
+    layouts = _files_with_suffix(folder, ".cdf", LIBRARY_SUFFIXES[0])
+    fitting = [p for p in layouts if len(layouts) == 1 or is_layout_of_chip(chip, p.name)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        found = listing(path.name for path in fitting)
-        raise refuse(folder, f"holds {len(fitting)} layouts of chip '{chip}': {found}; keep one")
-    found = f"only {listing(path.name for path in layouts)}" if layouts else "no CDF file"
-    what = (
-        f"holds {counted(len(arrays), 'array')} of chip '{chip}' but {found}; put {chip}.cdf "
-        f"here, or its {' '.join(LIBRARY)} files, from the chip's library files"
+        description = listing(path.name for path in fitting)
+        raise refuse(
+            folder, f"holds {len(fitting)} layouts of chip '{chip}': {description}; keep one"
+        )
+    description = f"only {listing(path.name for path in layouts)}" if layouts else "no CDF file"
+    message = (
+        f"holds {counted(len(arrays), 'array')} of chip '{chip}' but {description}; put {chip}.cdf "
+        f"here, or its {' '.join(LIBRARY_SUFFIXES)} files, from the chip's library files"
     )
-    raise refuse(folder, what)
+    raise refuse(folder, message)
 
 
-def _files(folder: str | Path, *suffixes: str) -> list[Path]:
+def _files_with_suffix(folder: str | Path, *suffixes: str) -> list[Path]:
     if not Path(folder).is_dir():
         raise refuse(folder, "is no folder; name the one of the CEL files")
     files = sorted(path for path in Path(folder).iterdir() if path.is_file())
     return [path for path in files if suffix_of(path) in suffixes]
 
 
-def _one_array(content: bytes, where: str, part: str | None) -> NoReturn:
-    raise refuse(where, "is one array; name the folder that holds the arrays and their layout")
+def _refuse_single_array(content: bytes, file_name: str, part: str | None) -> NoReturn:
+    raise refuse(file_name, "is one array; name the folder that holds the arrays and their layout")
 
 
-CEL = Format("an Affymetrix array", _one_array, suffixes=(".cel",), binary=True, folder=matrix_of)
+CEL = Format(
+    "an Affymetrix array",
+    _refuse_single_array,
+    suffixes=(".cel",),
+    binary=True,
+    folder=read_cel_folder,
+)

@@ -16,8 +16,8 @@ from genesig.data.files.formats.text import as_text
 from genesig.errors import did_you_mean, refuse
 from genesig.words import counted, listing
 
-File = tuple[bytes, str]
-AGAIN = "copy or download it again"
+NamedContent = tuple[bytes, str]
+COPY_AGAIN = "copy or download it again"
 
 
 @dataclass(frozen=True)
@@ -26,33 +26,37 @@ class _Table:
 
     Attributes
     ----------
-    where : str
-    head : dict
+    file_name : str
+    header : dict
         Key -> its values, in the order of the file.
     rows : iterator of (line, str)
         Without comments and blank lines.
     """
 
-    where: str
-    head: Mapping[str, list[str]]
+    file_name: str
+    header: Mapping[str, list[str]]
     rows: Iterator[tuple[int, str]]
 
     def columns(self, level: int, names: Sequence[str]) -> list[int]:
         """Return the places of columns in the rows of a level."""
-        known = self.head.get(f"header{level}", [""])[0].split("\t")
+        column_names = self.header.get(f"header{level}", [""])[0].split("\t")
         for name in names:
-            if name not in known:
-                what = f"its rows have no column {name} ({listing(filter(None, known))})"
-                near = did_you_mean(name, known)
-                raise refuse(self.where, f"{what}{near}; {AGAIN}, from the chip's library files")
-        return [known.index(name) for name in names]
+            if name not in column_names:
+                message = f"its rows have no column {name} ({listing(filter(None, column_names))})"
+                near = did_you_mean(name, column_names)
+                raise refuse(
+                    self.file_name, f"{message}{near}; {COPY_AGAIN}, from the chip's library files"
+                )
+        return [column_names.index(name) for name in names]
 
-    def broken(self, row: tuple[int, str], needed: str) -> Exception:
+    def row_error(self, row: tuple[int, str], expected: str) -> Exception:
         """Return the error of a row."""
-        return refuse(self.where, f"'{row[1].strip()[:40]}' is not {needed}; {AGAIN}", row[0])
+        return refuse(
+            self.file_name, f"'{row[1].strip()[:40]}' is not {expected}; {COPY_AGAIN}", row[0]
+        )
 
 
-def parse_transcripts(pgf: File, clf: File, mps: File) -> Layout:
+def parse_transcripts(pgf: NamedContent, clf: NamedContent, mps: NamedContent) -> Layout:
     """Parse the library files of a chip: probe sets, places of probes, transcript clusters.
 
     A probe set of the layout is a transcript cluster: the perfect matches of the probe sets that
@@ -74,165 +78,177 @@ def parse_transcripts(pgf: File, clf: File, mps: File) -> Layout:
     -----
     Affymetrix Power Tools, file formats PGF, CLF and MPS.
     """
-    places, probes, clusters = (_opened(*file) for file in (clf, pgf, mps))
-    chips = tuple(probes.head.get("chip_type", ()))
+    places, probes, clusters = (_open_table(*file) for file in (clf, pgf, mps))
+    chips = tuple(probes.header.get("chip_type", ()))
     for table in (places, clusters):
-        of = table.head.get("chip_type", [*chips])
-        if chips and not {*of} & {*chips}:
-            what = f"is of chip {listing(of)}, but {probes.where} of {listing(chips)}"
-            raise refuse(table.where, f"{what}; take the library files of one chip")
-    names, wanted = _clusters(clusters)
-    sets, ids, others = _perfect_matches(probes, wanted, clusters.where)
-    shape, cells = _cells(places, ids, probes.where)
+        table_chips = table.header.get("chip_type", [*chips])
+        if chips and not {*table_chips} & {*chips}:
+            message = (
+                f"is of chip {listing(table_chips)}, but {probes.file_name} of {listing(chips)}"
+            )
+            raise refuse(table.file_name, f"{message}; take the library files of one chip")
+    names, clusters_of_set = _read_clusters(clusters)
+    sets, ids, n_controls = _perfect_matches(probes, clusters_of_set, clusters.file_name)
+    shape, cells = _read_cells(places, ids, probes.file_name)
     size = shape[0] * shape[1]
     # A probe in two probe sets of a cluster is one measurement.
-    first = np.sort(np.unique(sets * size + cells, return_index=True)[1])
-    order = first[np.argsort(sets[first], kind="stable")]
-    present, sets = np.unique(sets[order], return_inverse=True)
-    known = tuple(np.array(names, dtype=object)[present])
-    said = f"{counted(others, 'probe set')} of {clusters.where} not of type main: left out"
-    return Layout(chips, *shape, known, cells[order], sets, said if others else "")
+    first_rows = np.sort(np.unique(sets * size + cells, return_index=True)[1])
+    order = first_rows[np.argsort(sets[first_rows], kind="stable")]
+    clusters_with_probes, sets = np.unique(sets[order], return_inverse=True)
+    cluster_names = tuple(np.array(names, dtype=object)[clusters_with_probes])
+    left_out = (
+        f"{counted(n_controls, 'probe set')} of {clusters.file_name} not of type main: left out"
+    )
+    return Layout(chips, *shape, cluster_names, cells[order], sets, left_out if n_controls else "")
 
 
-def _opened(content: bytes, where: str) -> _Table:
-    text = as_text(content, where, old=True)
+def _open_table(content: bytes, file_name: str) -> _Table:
+    text = as_text(content, file_name, legacy_encoding=True)
     if not text.endswith("\n"):
-        raise refuse(where, f"ends in the middle of a line; {AGAIN}")
-    head: dict[str, list[str]] = {}
+        raise refuse(file_name, f"ends in the middle of a line; {COPY_AGAIN}")
+    header: dict[str, list[str]] = {}
     rows: Iterator[tuple[int, str]]
     rows = ((k, row) for k, row in enumerate(lines_of(text), 1) if row.strip())
     for number, row in rows:
         if row.startswith("#%"):
             key, _, value = row[2:].partition("=")
-            head.setdefault(key.strip(), []).append(value.rstrip())
+            header.setdefault(key.strip(), []).append(value.rstrip())
         elif not row.startswith("#"):
-            if "header0" in head:
+            if "header0" in header:
                 rows = chain([(number, row)], rows)
-            head.setdefault("header0", [row])  # of files that name their columns by a plain row
+            header.setdefault("header0", [row])  # of files that name their columns by a plain row
             break
     else:
-        if "sequential" not in head:
-            raise refuse(where, f"has no rows below its header; {AGAIN}")
-    return _Table(where, head, rows)
+        if "sequential" not in header:
+            raise refuse(file_name, f"has no rows below its header; {COPY_AGAIN}")
+    return _Table(file_name, header, rows)
 
 
-def _clusters(table: _Table) -> tuple[list[str], dict[int, tuple[int, list[int]]]]:
+def _read_clusters(table: _Table) -> tuple[list[str], dict[int, tuple[int, list[int]]]]:
     """Return the clusters, and probe set -> its line and the numbers of its clusters."""
-    known = table.head["header0"][0].split("\t")
-    name = "transcript_cluster_id" if "transcript_cluster_id" in known else "probeset_id"
-    at, listed = table.columns(0, [name, "probeset_list"])
+    column_names = table.header["header0"][0].split("\t")
+    name_column = (
+        "transcript_cluster_id" if "transcript_cluster_id" in column_names else "probeset_id"
+    )
+    name_position, list_position = table.columns(0, [name_column, "probeset_list"])
     numbers: dict[str, int] = {}
-    wanted: dict[int, tuple[int, list[int]]] = {}
+    clusters_of_set: dict[int, tuple[int, list[int]]] = {}
     for line, row in table.rows:
         try:
             cells = row.split("\t")
-            sets = [int(each) for each in cells[listed].split()]
+            sets = [int(probe_set) for probe_set in cells[list_position].split()]
         except (IndexError, ValueError):
-            raise table.broken((line, row), "a cluster and its probe sets") from None
-        if not (cells[at].strip() and sets):
-            raise table.broken((line, row), "a cluster and its probe sets")
-        number = numbers.setdefault(cells[at].strip(), len(numbers))
-        for each in sets:
-            wanted.setdefault(each, (line, []))[1].append(number)
-    return list(numbers), wanted
+            raise table.row_error((line, row), "a cluster and its probe sets") from None
+        if not (cells[name_position].strip() and sets):
+            raise table.row_error((line, row), "a cluster and its probe sets")
+        number = numbers.setdefault(cells[name_position].strip(), len(numbers))
+        for probe_set in sets:
+            clusters_of_set.setdefault(probe_set, (line, []))[1].append(number)
+    return list(numbers), clusters_of_set
 
 
 def _perfect_matches(
-    table: _Table, wanted: Mapping[int, tuple[int, list[int]]], lists: str
+    table: _Table, clusters_of_set: Mapping[int, tuple[int, list[int]]], mps_file: str
 ) -> tuple[Array, Array, int]:
     """Return cluster and id of each perfect match, and how many sets wanted are not main ones."""
-    name, kind = table.columns(0, ["probeset_id", "type"])
-    probe, match = table.columns(2, ["probe_id", "type"])
-    last = max(probe, match) + 1
+    id_position, type_position = table.columns(0, ["probeset_id", "type"])
+    probe_position, match_position = table.columns(2, ["probe_id", "type"])
+    n_splits = max(probe_position, match_position) + 1
     sets = array("q")
     ids = array("q")
-    found = set[int]()
-    others = 0
+    present_sets = set[int]()
+    n_controls = 0
     clusters: Sequence[int] | None = None
-    at = (0, "")
+    numbered_row = (0, "")
     try:
-        for at in table.rows:
-            if (row := at[1]).startswith("\t\t"):
-                cells = row.split("\t", last)
-                number = int(cells[probe])
+        for numbered_row in table.rows:
+            if (row := numbered_row[1]).startswith("\t\t"):
+                cells = row.split("\t", n_splits)
+                number = int(cells[probe_position])
                 if clusters is None:
                     raise ValueError  # before the first probe set
-                if _has(cells[match], "pm"):
+                if _has_type(cells[match_position], "pm"):
                     sets.extend(clusters)
                     ids.extend([number] * len(clusters))
             elif not row.startswith("\t"):
                 cells = row.split("\t")
-                number = int(cells[name])
-                main = _has(cells[kind], "main")
-                clusters = wanted.get(number, (0, []))[1] if main else []
-                others += number in wanted and not main
-                found.update({number} & wanted.keys())
+                number = int(cells[id_position])
+                is_main = _has_type(cells[type_position], "main")
+                clusters = clusters_of_set.get(number, (0, []))[1] if is_main else []
+                n_controls += number in clusters_of_set and not is_main
+                present_sets.update({number} & clusters_of_set.keys())
     except (IndexError, ValueError, OverflowError):
-        raise table.broken(at, "a probe set, an atom or a probe") from None
-    for number, (place, _) in wanted.items():
-        if number not in found:
-            what = f"probe set {number} is not in {table.where}; take both files of one version"
-            raise refuse(lists, what, place)
+        raise table.row_error(numbered_row, "a probe set, an atom or a probe") from None
+    for number, (place, _) in clusters_of_set.items():
+        if number not in present_sets:
+            message = (
+                f"probe set {number} is not in {table.file_name}; take both files of one version"
+            )
+            raise refuse(mps_file, message, place)
     if not ids:
         raise refuse(
-            table.where,
-            f"has no perfect match of a probe set of type main in {lists}; "
+            table.file_name,
+            f"has no perfect match of a probe set of type main in {mps_file}; "
             "take the library files of one version",
         )
-    return np.array(sets), np.array(ids), others
+    return np.array(sets), np.array(ids), n_controls
 
 
-def _has(kinds: str, word: str) -> bool:
+def _has_type(kinds: str, word: str) -> bool:
     """Tell whether ``a:b->c`` has a word; what follows an arrow is a kind of what is before it."""
     return any(kind.partition("->")[0] == word for kind in kinds.strip().split(":"))
 
 
-def _cells(table: _Table, ids: Array, of: str) -> tuple[tuple[int, int], Array]:
+def _read_cells(table: _Table, ids: Array, pgf_file: str) -> tuple[tuple[int, int], Array]:
     """Return columns and rows of the chip, and the cell of each probe."""
-    columns, rows = (_number(table, key) for key in ("cols", "rows"))
-    at = table.columns(0, ["probe_id", "x", "y"])
+    n_columns, n_rows = (_header_number(table, key) for key in ("cols", "rows"))
+    positions = table.columns(0, ["probe_id", "x", "y"])
     listed = array("q")
     line = 0
     row = ""
     try:
         for line, row in table.rows:
             cells = row.split("\t")
-            number, x, y = (int(cells[k]) for k in at)
-            if not (0 <= x < columns and 0 <= y < rows):
-                what = f"probe {number} lies outside the chip's {columns} × {rows} cells; {AGAIN}"
-                raise refuse(table.where, what, line)
+            number, x, y = (int(cells[k]) for k in positions)
+            if not (0 <= x < n_columns and 0 <= y < n_rows):
+                message = f"probe {number} lies outside the chip's {n_columns} × {n_rows} cells"
+                raise refuse(table.file_name, f"{message}; {COPY_AGAIN}", line)
             listed.append(number)
-            listed.append(y * columns + x)
+            listed.append(y * n_columns + x)
     except (IndexError, ValueError, OverflowError):
-        raise table.broken((line, row), "a probe with its x and y") from None
-    return (columns, rows), _looked_up(table, np.array(listed, dtype=np.int64), ids, of)
+        raise table.row_error((line, row), "a probe with its x and y") from None
+    return (n_columns, n_rows), _look_up_cells(
+        table, np.array(listed, dtype=np.int64), ids, pgf_file
+    )
 
 
-def _looked_up(table: _Table, listed: Array, ids: Array, of: str) -> Array:
+def _look_up_cells(table: _Table, listed: Array, ids: Array, pgf_file: str) -> Array:
     """Return the cell of each probe: as it is listed, else by the order that the header states."""
-    known, place = listed.reshape(-1, 2).T
-    order = np.argsort(known, kind="stable")
-    twice = np.flatnonzero(np.diff(known[order]) == 0)
-    if len(twice):
-        raise refuse(table.where, f"lists probe {known[order][twice[0]]} twice; {AGAIN}")
+    listed_ids, listed_cells = listed.reshape(-1, 2).T
+    order = np.argsort(listed_ids, kind="stable")
+    duplicates = np.flatnonzero(np.diff(listed_ids[order]) == 0)
+    if len(duplicates):
+        raise refuse(
+            table.file_name, f"lists probe {listed_ids[order][duplicates[0]]} twice; {COPY_AGAIN}"
+        )
     cells = np.full(len(ids), -1)
-    if "sequential" in table.head:  # row by row, whatever #%order says, as Affymetrix' own tools
-        cells = ids - _number(table, "sequential", 0)
-        cells[cells >= _number(table, "cols") * _number(table, "rows")] = -1
-    if len(known):
-        found = order[np.searchsorted(known, ids, sorter=order).clip(max=len(order) - 1)]
-        cells = np.where(known[found] == ids, place[found], cells)
-    if (absent := np.flatnonzero(cells < 0)).size:
-        what = f"lacks probe {ids[absent[0]]} of {of}; {AGAIN}, and both files of one version"
-        raise refuse(table.where, what)
+    if "sequential" in table.header:  # row by row, whatever #%order says, as Affymetrix' own tools
+        cells = ids - _header_number(table, "sequential", 0)
+        cells[cells >= _header_number(table, "cols") * _header_number(table, "rows")] = -1
+    if len(listed_ids):
+        nearest = order[np.searchsorted(listed_ids, ids, sorter=order).clip(max=len(order) - 1)]
+        cells = np.where(listed_ids[nearest] == ids, listed_cells[nearest], cells)
+    if (absent_probes := np.flatnonzero(cells < 0)).size:
+        message = f"lacks probe {ids[absent_probes[0]]} of {pgf_file}; {COPY_AGAIN}"
+        raise refuse(table.file_name, f"{message}, and both files of one version")
     return cells
 
 
-def _number(table: _Table, key: str, least: int = 1) -> int:
-    text = table.head.get(key, [""])[0].strip()
-    if not (text.isdecimal() and len(text) < 7 and int(text) >= least):
-        shown = text if len(text) <= 20 else f"{text[:20]}…"
-        what = f"its line #%{key}={shown} is no whole number from {least} to 999999"
-        what = what if text else f"has no line #%{key}=NUMBER, as layouts of chips have it"
-        raise refuse(table.where, f"{what}; {AGAIN}, from the chip's library files")
+def _header_number(table: _Table, key: str, minimum: int = 1) -> int:
+    text = table.header.get(key, [""])[0].strip()
+    if not (text.isdecimal() and len(text) < 7 and int(text) >= minimum):
+        excerpt = text if len(text) <= 20 else f"{text[:20]}…"
+        message = f"its line #%{key}={excerpt} is no whole number from {minimum} to 999999"
+        message = message if text else f"has no line #%{key}=NUMBER, as layouts of chips have it"
+        raise refuse(table.file_name, f"{message}; {COPY_AGAIN}, from the chip's library files")
     return int(text)

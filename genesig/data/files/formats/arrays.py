@@ -15,13 +15,13 @@ from genesig.errors import refuse
 from genesig.words import counted, listing
 
 
-def join(arrays: Sequence[tuple[str, Matrix]], where: str) -> Matrix:
+def join_arrays(arrays: Sequence[tuple[str, Matrix]], folder: str) -> Matrix:
     """Put matrices of the same rows side by side.
 
     Parameters
     ----------
     arrays : sequence of (file, Matrix)
-    where : str
+    folder : str
         Their folder.
 
     Raises
@@ -29,44 +29,46 @@ def join(arrays: Sequence[tuple[str, Matrix]], where: str) -> Matrix:
     InvalidInput
         Arrays of another design, or two files of one sample.
     """
-    name, first = arrays[0]
-    place = {gene: row for row, gene in enumerate(first.rows)}
+    first_name, first_array = arrays[0]
+    row_of_gene = {gene: row for row, gene in enumerate(first_array.rows)}
     cells: list[Array] = []
     texts: dict[tuple[int, int], str] = {}
-    columns = [column for _, each in arrays for column in each.columns]
+    columns = [column for _, array in arrays for column in array.columns]
     if len(set(columns)) < len(columns):
-        twice = [column for column in dict.fromkeys(columns) if columns.count(column) > 1]
-        raise refuse(where, f"holds two files of sample {listing(twice)}; keep one")
-    for other, each in arrays:
-        odd = [gene for gene in each.rows if gene not in place]
-        if odd or len(each.rows) != len(place):
-            far = counted(abs(len(each.rows) - len(place)) or len(odd), "probe")
+        repeated = [column for column in dict.fromkeys(columns) if columns.count(column) > 1]
+        raise refuse(folder, f"holds two files of sample {listing(repeated)}; keep one")
+    for file_name, array in arrays:
+        unknown_genes = [gene for gene in array.rows if gene not in row_of_gene]
+        if unknown_genes or len(array.rows) != len(row_of_gene):
+            difference = counted(
+                abs(len(array.rows) - len(row_of_gene)) or len(unknown_genes), "probe"
+            )
             raise refuse(
-                other,
-                f"is an array of another design than {name}: {far} differ; keep "
+                file_name,
+                f"is an array of another design than {first_name}: {difference} differ; keep "
                 "arrays of one design in a folder",
             )
         start = sum(block.shape[1] for block in cells)
-        rows = [place[gene] for gene in each.rows]
-        block = np.empty_like(each.cells)
-        block[rows] = each.cells
+        rows = [row_of_gene[gene] for gene in array.rows]
+        block = np.empty_like(array.cells)
+        block[rows] = array.cells
         cells.append(block)
-        texts |= {(rows[row], column + start): text for (row, column), text in each.texts.items()}
-    return replace(first, columns=tuple(columns), cells=np.hstack(cells), texts=texts)
+        texts |= {(rows[row], column + start): text for (row, column), text in array.texts.items()}
+    return replace(first_array, columns=tuple(columns), cells=np.hstack(cells), texts=texts)
 
 
-def sample_name(where: str | PurePath) -> str:
+def sample_name(path: str | PurePath) -> str:
     """Return the name of a file without its folder, ``.gz``, its ending and an IDAT's colour."""
-    plain = _plain(where)
-    colour = r"_(Grn|Red)$" if plain.suffix.lower() == ".idat" else r"$^"
-    return re.sub(colour, "", plain.stem, flags=re.IGNORECASE)
+    unpacked_path = _without_gz(path)
+    colour = r"_(Grn|Red)$" if unpacked_path.suffix.lower() == ".idat" else r"$^"
+    return re.sub(colour, "", unpacked_path.stem, flags=re.IGNORECASE)
 
 
 def suffix_of(path: str | Path) -> str:
     """Return the lower-case suffix that says the format, ``.gz`` left aside."""
-    return _plain(path).suffix.lower()
+    return _without_gz(path).suffix.lower()
 
 
-def _plain(path: str | PurePath) -> PurePath:
+def _without_gz(path: str | PurePath) -> PurePath:
     path = PurePath(path)
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path

@@ -11,15 +11,15 @@ from genesig.words import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMN = "class"
+CLASS_COLUMN = "class"
 
 
-def samples(text: str, where: str, names: Sequence[str]) -> pd.DataFrame:
+def samples(text: str, file_name: str, names: Sequence[str]) -> pd.DataFrame:
     """Read the classes as a sample table with one column, ``class``.
 
     Parameters
     ----------
-    text, where : str
+    text, file_name : str
     names : sequence of str
         The samples of the matrix, in its order; a CLS file names none.
 
@@ -34,18 +34,18 @@ def samples(text: str, where: str, names: Sequence[str]) -> pd.DataFrame:
     lines = [line.split() for line in text.strip().split("\n")]
     if lines[0][:1] == ["#numeric"]:
         raise refuse(
-            where,
+            file_name,
             "holds numbers and not classes (#numeric); write them into a sample table",
             line=1,
         )
     if len(lines) != 3 or len(lines[0]) < 2 or not all(map(str.isdigit, lines[0])):
         raise refuse(
-            where, "needs three lines: '48 2 1', '# ALL AML', and the class of each sample"
+            file_name, "needs three lines: '48 2 1', '# ALL AML', and the class of each sample"
         )
     classes = [word for word in (lines[1][0].removeprefix("#"), *lines[1][1:]) if word]
-    _check_counts(where, lines, classes, names)
+    _check_counts(file_name, lines, classes, names)
     table = pd.DataFrame(
-        {COLUMN: _classes(lines[2], classes, where)},
+        {CLASS_COLUMN: _class_of_samples(lines[2], classes, file_name)},
         index=pd.Index(list(names), name="sample", dtype=object),
         dtype=object,
     )
@@ -54,28 +54,28 @@ def samples(text: str, where: str, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _check_counts(
-    where: str, lines: list[list[str]], classes: list[str], names: Sequence[str]
+    file_name: str, lines: list[list[str]], classes: list[str], names: Sequence[str]
 ) -> None:
     n_samples = int(lines[0][0])
     n_classes = int(lines[0][1])
     labels = lines[2]
     if len(classes) != n_classes:
         raise refuse(
-            where,
+            file_name,
             f"names {len(classes)} classes where line 1 says {n_classes}; "
             "a class name holds no blank",
             line=2,
         )
     if len(labels) != n_samples:
         raise refuse(
-            where,
+            file_name,
             f"has {counted(len(labels), 'label')} where line 1 says {n_samples}; "
             "give each sample one",
             line=3,
         )
     if len(labels) != len(names):
         raise refuse(
-            where,
+            file_name,
             f"has {counted(len(labels), 'label')} for the "
             f"{counted(len(names), 'sample')} of the matrix; do the two files belong "
             "together?",
@@ -83,22 +83,25 @@ def _check_counts(
         )
 
 
-def _classes(labels: list[str], classes: list[str], where: str) -> list[str]:
-    found = list(dict.fromkeys(labels))
-    if len(found) != len(classes):
+def _class_of_samples(labels: list[str], classes: list[str], file_name: str) -> list[str]:
+    different_labels = list(dict.fromkeys(labels))
+    if len(different_labels) != len(classes):
         raise refuse(
-            where,
-            f"has {counted(len(found), 'different label')} where line 2 names "
+            file_name,
+            f"has {counted(len(different_labels), 'different label')} where line 2 names "
             f"{len(classes)}; give each class a sample, or take it out there",
             line=3,
         )
     numbered = [str(number) for number in range(len(classes))]
-    if found not in (classes, numbered) and set(found) <= {*classes, *numbered}:
+    if different_labels not in (classes, numbered) and set(different_labels) <= {
+        *classes,
+        *numbered,
+    }:
         raise refuse(
-            where,
-            f"begins with '{found[0]}', which programs read as different classes; "
+            file_name,
+            f"begins with '{different_labels[0]}', which programs read as different classes; "
             "put the class names of line 2 in the order of their first sample, and those "
             "names here",
             line=3,
         )
-    return [dict(zip(found, classes, strict=True))[label] for label in labels]
+    return [dict(zip(different_labels, classes, strict=True))[label] for label in labels]

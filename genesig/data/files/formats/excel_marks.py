@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WORKBOOK = "xl/workbook.xml"
 RELATIONS = "xl/_rels/workbook.xml.rels"
-CELL = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+CELL_REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 
 
 @dataclass
@@ -37,12 +37,15 @@ def marks_of_sheets(content: bytes) -> dict[str, Marks]:
     They are read one element after the other, and none is kept.
     """
     with ZipFile(BytesIO(content)) as archive:
-        files = {of["Id"]: of["Target"] for of in _attributes(archive, RELATIONS, "Relationship")}
+        target_of_id = {
+            relation["Id"]: relation["Target"]
+            for relation in _attributes(archive, RELATIONS, "Relationship")
+        }
         sheets = list(_attributes(archive, WORKBOOK, "sheet"))
         paths = set(archive.namelist())
         marks_by_title: dict[str, Marks] = {}
         for sheet in sheets:
-            target = files.get(sheet.get("id", ""), "")
+            target = target_of_id.get(sheet.get("id", ""), "")
             path = target.lstrip("/") if target.startswith("/") else normpath(join("xl", target))
             marks = _marks(archive, path) if path in paths else Marks()
             marks.hidden_sheet = sheet.get("state", "visible") != "visible"
@@ -73,25 +76,25 @@ def _marks(archive: ZipFile, path: str) -> Marks:
     for element in _elements(archive, path):
         tag = _name(element.tag)
         if tag == "c":
-            _mark_formula(element, marks)
+            _note_formula(element, marks)
         elif tag == "row":
             row = int(element.get("r", row + 2)) - 1
             if element.get("hidden") in ("1", "true"):
                 marks.hidden_rows.append(row)
         elif tag == "col" and element.get("hidden") in ("1", "true"):
             first_column = int(element.get("min", 1))
-            last_column = min(int(element.get("max", 1)), first_column + MOST_COLUMNS)
+            last_column = min(int(element.get("max", 1)), first_column + MAX_SHEET_COLUMNS)
             marks.hidden_columns += range(first_column - 1, last_column)
         elif tag == "mergeCell" and (corners := _corners(element.get("ref", ""))):
             marks.merged.append(corners)
     return marks
 
 
-MOST_COLUMNS = 16_384
+MAX_SHEET_COLUMNS = 16_384
 """Columns of a sheet."""
 
 
-def _mark_formula(cell: Element, marks: Marks) -> None:
+def _note_formula(cell: Element, marks: Marks) -> None:
     """Note a formula without a stored result; an empty text is one."""
     children = {_name(child.tag): child for child in cell}
     value = children.get("v")
@@ -101,7 +104,7 @@ def _mark_formula(cell: Element, marks: Marks) -> None:
 
 def _corners(reference: str) -> tuple[int, int, int, int] | None:
     """Return the rows and columns of ``B2:B5``; None if it is no range."""
-    cells = [CELL.fullmatch(part.replace("$", "")) for part in reference.split(":")]
+    cells = [CELL_REFERENCE.fullmatch(part.replace("$", "")) for part in reference.split(":")]
     if len(cells) != 2 or cells[0] is None or cells[1] is None:
         return None
     start = cells[0]

@@ -15,12 +15,12 @@ from genesig.words import listing
 if TYPE_CHECKING:
     import pandas as pd
 
-SIGNAL = "AVG_Signal"
-IDS = ("PROBE_ID", "ProbeID", "ID_REF", "TargetID")
-AGAIN = "export the Sample Probe Profile again, with AVG_Signal"
+SIGNAL_COLUMN = "AVG_Signal"
+ID_HEADERS = ("PROBE_ID", "ProbeID", "ID_REF", "TargetID")
+EXPORT_AGAIN = "export the Sample Probe Profile again, with AVG_Signal"
 
 
-def matrix(text: str, where: str, part: str | None) -> Matrix:
+def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     """Read probes × samples: the columns ``<sample>.AVG_Signal``, or another one by `part`.
 
     Raises
@@ -28,67 +28,74 @@ def matrix(text: str, where: str, part: str | None) -> Matrix:
     InvalidInput
         No line of column names, no such columns, a row that is cut off.
     """
-    start, suffix, lines = _profile(text, where)
-    wanted = part or SIGNAL
-    table = parse_table("\n".join(lines), suffix, where)
+    start, suffix, lines = _profile_lines(text, file_name)
+    measure = part or SIGNAL_COLUMN
+    table = parse_table("\n".join(lines), suffix, file_name)
     names = [str(table.index.name), *table.columns]
-    samples = {name: found for name in names if (found := _sample(name, wanted))}
-    if not samples:
+    sample_of_column = {
+        name: sample for name in names if (sample := _sample_of_column(name, measure))
+    }
+    if not sample_of_column:
         raise refuse(
-            where,
-            f"no column is called '<sample>.{wanted}' (columns: {listing(names, 6)}); {AGAIN}",
+            file_name,
+            f"no column is called '<sample>.{measure}' (columns: {listing(names, 6)}); "
+            f"{EXPORT_AGAIN}",
             start,
         )
-    chosen = table.reset_index()[[_id(names, where, start), *samples]]
-    rows = ["\t".join(row) for row in chosen.itertuples(index=False, name=None)]
-    plain = "\n".join(["\t".join(["probe", *samples.values()]), *rows])
-    body = tuple(number + start - 1 for number in table.attrs["lines"])
-    return replace(parse_matrix(plain, ".tsv", where), lines=body)
+    columns = table.reset_index()[[_id_header(names, file_name, start), *sample_of_column]]
+    rows = ["\t".join(row) for row in columns.itertuples(index=False, name=None)]
+    plain_text = "\n".join(["\t".join(["probe", *sample_of_column.values()]), *rows])
+    line_numbers = tuple(number + start - 1 for number in table.attrs["lines"])
+    return replace(parse_matrix(plain_text, ".tsv", file_name), lines=line_numbers)
 
 
-def genes(text: str, where: str, part: str | None) -> pd.DataFrame:
+def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     """Read the columns that describe probes, such as SYMBOL."""
-    start, suffix, lines = _profile(text, where)
-    table = parse_table("\n".join(lines), suffix, where)
+    start, suffix, lines = _profile_lines(text, file_name)
+    table = parse_table("\n".join(lines), suffix, file_name)
     names = [str(table.index.name), *table.columns]
-    about = [
+    gene_headers = [
         name
         for name in names
         if not re.search(r"signal|detection|\.|stderr|nbeads|stdev", name, re.IGNORECASE)
     ]
-    found = table.reset_index()[about].set_index(_id(names, where, start))
-    if "SYMBOL" in found:  # data.symbol: null takes the first column
-        found.insert(0, "SYMBOL", found.pop("SYMBOL"))
-    found.attrs["lines"] = [number + start - 1 for number in table.attrs["lines"]]
-    return found
+    gene_table = table.reset_index()[gene_headers].set_index(_id_header(names, file_name, start))
+    if "SYMBOL" in gene_table:  # data.symbol: null takes the first column
+        gene_table.insert(0, "SYMBOL", gene_table.pop("SYMBOL"))
+    gene_table.attrs["lines"] = [number + start - 1 for number in table.attrs["lines"]]
+    return gene_table
 
 
-def _profile(text: str, where: str) -> tuple[int, str, Sequence[str]]:
+def _profile_lines(text: str, file_name: str) -> tuple[int, str, Sequence[str]]:
     """Return the line of the names, the ending of its delimiter, and the lines from there."""
     lines = text.split("\n")
-    start = next((k for k, line in enumerate(lines) if SIGNAL.lower() in line.lower()), None)
+    start = next((k for k, line in enumerate(lines) if SIGNAL_COLUMN.lower() in line.lower()), None)
     if start is None:
-        raise refuse(where, f"has no line of column names with {SIGNAL}; {AGAIN}")
+        raise refuse(file_name, f"has no line of column names with {SIGNAL_COLUMN}; {EXPORT_AGAIN}")
     stop = next((k for k in range(start, len(lines)) if lines[k].startswith("[")), len(lines))
     suffix = ".tsv" if "\t" in lines[start] else ".csv"
     if not any(line.strip() for line in lines[start + 1 : stop]):
-        raise refuse(where, f"has no probes below the column names: it is cut off; {AGAIN}")
+        raise refuse(
+            file_name, f"has no probes below the column names: it is cut off; {EXPORT_AGAIN}"
+        )
     return start + 1, suffix, lines[start:stop]
 
 
-def _sample(name: str, wanted: str) -> str:
+def _sample_of_column(name: str, measure: str) -> str:
     """Return the sample of ``<sample>.AVG_Signal`` or, of BeadStudio, ``AVG_Signal-<sample>``."""
-    plain = re.escape(wanted)
-    found = re.fullmatch(rf"(.+)\.{plain}|{plain}-(.+)", name, re.IGNORECASE)
-    return (found[1] or found[2]).strip() if found else ""
+    pattern = re.escape(measure)
+    match = re.fullmatch(rf"(.+)\.{pattern}|{pattern}-(.+)", name, re.IGNORECASE)
+    return (match[1] or match[2]).strip() if match else ""
 
 
-def _id(names: Sequence[str], where: str, line: int) -> str:
-    upper = {name.upper(): name for name in reversed(names)}
-    for name in IDS:
-        if name.upper() in upper:
-            return upper[name.upper()]
-    raise refuse(where, f"has no column of probe ids ({', '.join(IDS)}); {AGAIN}", line)
+def _id_header(names: Sequence[str], file_name: str, line: int) -> str:
+    header_of_upper = {name.upper(): name for name in reversed(names)}
+    for name in ID_HEADERS:
+        if name.upper() in header_of_upper:
+            return header_of_upper[name.upper()]
+    raise refuse(
+        file_name, f"has no column of probe ids ({', '.join(ID_HEADERS)}); {EXPORT_AGAIN}", line
+    )
 
 
 GENOMESTUDIO = Format(

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix, parse_matrix
-from genesig.data.files.formats.interface import DOUBTS, Format
+from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE, Format
 from genesig.errors import refuse
 from genesig.words import as_seen, counted, listing, misspelt
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Tags = Iterable[tuple[str, str]]
 # Everything else that is the same for all samples (addresses, protocols) says nothing of them.
-KEPT = ("title", "source_name_ch1", "description", "platform_id")
+KEPT_TAGS = ("title", "source_name_ch1", "description", "platform_id")
 
 
 def sample_table(samples: Mapping[str, Tags], line: int) -> pd.DataFrame:
@@ -44,15 +44,15 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> pd.DataFrame:
             key, text = _characteristic(tag, value)
             if text:
                 columns.setdefault((key != tag, key), {}).setdefault(name, []).append(text)
-    joined = _join_spellings(columns)
+    joined_keys = _join_spellings(columns)
     table = pd.DataFrame(index=pd.Index(list(samples), name="geo_accession", dtype=object))
-    for (special, key), cells in columns.items():
+    for (is_characteristic, key), cells in columns.items():
         texts = ["; ".join(cells.get(name, [])) for name in samples]
-        if special or key in KEPT or len(set(texts)) > 1:
-            twin = special and (False, key) in columns
-            table[_column(f"{key} (characteristic)" if twin else key)] = texts
+        if is_characteristic or key in KEPT_TAGS or len(set(texts)) > 1:
+            has_twin = is_characteristic and (False, key) in columns
+            table[_column_name(f"{key} (characteristic)" if has_twin else key)] = texts
     table.attrs["lines"] = [line] * len(table)
-    table.attrs[DOUBTS] = tuple(joined)
+    table.attrs[DOUBTS_ATTRIBUTE] = tuple(joined_keys)
     return table
 
 
@@ -64,15 +64,15 @@ def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> li
     special = [key for is_special, key in columns if is_special]
     special.sort(key=lambda key: -len(columns[True, key]))
     sentences = []
-    for often, other in combinations(special, 2):
-        if (True, often) not in columns or (True, other) not in columns:
+    for frequent, rare in combinations(special, 2):
+        if (True, frequent) not in columns or (True, rare) not in columns:
             continue
-        alike = _letters(often) == _letters(other) or misspelt(often, other)
-        if alike and columns[True, often].keys().isdisjoint(columns[True, other]):
-            columns[True, often] |= columns.pop((True, other))
+        is_same = _letters(frequent) == _letters(rare) or misspelt(frequent, rare)
+        if is_same and columns[True, frequent].keys().isdisjoint(columns[True, rare]):
+            columns[True, frequent] |= columns.pop((True, rare))
             sentences.append(
-                f"the characteristics '{often}' and '{other}' are one column, "
-                f"'{often}': no sample has both"
+                f"the characteristics '{frequent}' and '{rare}' are one column, "
+                f"'{frequent}': no sample has both"
             )
     return sentences
 
@@ -93,18 +93,18 @@ def _characteristic(tag: str, value: str) -> tuple[str, str]:
     return key.strip() + channel, text.strip()
 
 
-def _column(name: str) -> str:
+def _column_name(name: str) -> str:
     return name.replace("/", "_")
 
 
-BEGIN = "!series_matrix_table_begin"
-END = "!series_matrix_table_end"
+TABLE_BEGIN = "!series_matrix_table_begin"
+TABLE_END = "!series_matrix_table_end"
 SERIES_FILE = re.compile(r"(GSE\d+)(-GPL\d+)?_series_matrix\.txt(\.gz)?", re.IGNORECASE)
 """Name of a file as GEO writes it: accession and platform."""
-AGAIN = "download the file again"
+DOWNLOAD_AGAIN = "download the file again"
 
 
-def matrix(text: str, where: str, part: str | None) -> Matrix:
+def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     """Read the table of a series matrix, probes × samples; "null" stays text beside a NaN.
 
     Raises
@@ -113,33 +113,37 @@ def matrix(text: str, where: str, part: str | None) -> Matrix:
         No table, more than one, one that is cut off or empty, samples of several platforms.
     """
     lines = text.split("\n")
-    begin, end = _table(lines, where)
+    begin, end = _table_lines(lines, file_name)
     platforms = sorted(
         {cell for _, cells in tagged_cells(lines[:begin], "!sample_platform_id") for cell in cells}
     )
     if len(platforms) > 1:
         raise refuse(
-            where,
+            file_name,
             f"holds samples of {len(platforms)} platforms: {listing(platforms)}; "
             "their probes differ, use one file for each platform",
         )
     if not any(line.strip() for line in lines[begin + 2 : end]):
-        raise refuse(where, _no_values(lines[:begin], where), begin + 1)
+        raise refuse(file_name, _empty_table_message(lines[:begin], file_name), begin + 1)
     # Only names are quoted, and a probe's or a sample's name holds no quotation mark.
     table = "\n".join(lines[begin + 1 : end]).replace('"', "")
-    return parse_matrix(table, ".tsv", where, first=begin + 2)
+    return parse_matrix(table, ".tsv", file_name, first_line=begin + 2)
 
 
-def samples(text: str, where: str, part: str | None) -> pd.DataFrame:
+def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     """Read the head of a series matrix as a sample table: see `sample_table`."""
-    head = text[:found] if (found := text.lower().find(BEGIN)) >= 0 else text
+    head = text[:end] if (end := text.lower().find(TABLE_BEGIN)) >= 0 else text
     lines = head.split("\n")
-    named = list(tagged_cells(lines, "!sample_geo_accession"))
-    if not named:
-        raise refuse(where, f"has no line !Sample_geo_accession, so no samples; {AGAIN}")
-    number, names = named[0]
+    name_lines = list(tagged_cells(lines, "!sample_geo_accession"))
+    if not name_lines:
+        raise refuse(
+            file_name, f"has no line !Sample_geo_accession, so no samples; {DOWNLOAD_AGAIN}"
+        )
+    number, names = name_lines[0]
     if len(set(names)) < len(names):
-        raise refuse(where, f"!Sample_geo_accession names a sample twice; {AGAIN}", number)
+        raise refuse(
+            file_name, f"!Sample_geo_accession names a sample twice; {DOWNLOAD_AGAIN}", number
+        )
     tags: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
     for number, line in enumerate(lines, 1):
         tag, cells = _split(line)
@@ -147,46 +151,50 @@ def samples(text: str, where: str, part: str | None) -> pd.DataFrame:
             continue
         if len(cells) != len(names):
             raise refuse(
-                where,
+                file_name,
                 f"{tag} has {counted(len(cells), 'value')} for "
-                f"{counted(len(names), 'sample')}; {AGAIN}",
+                f"{counted(len(names), 'sample')}; {DOWNLOAD_AGAIN}",
                 number,
             )
         for name, cell in zip(names, cells, strict=True):
             tags[name].append((tag.removeprefix("!sample_"), cell))
-    return sample_table(tags, named[0][0])
+    return sample_table(tags, name_lines[0][0])
 
 
-def _table(lines: list[str], where: str) -> tuple[int, int]:
+def _table_lines(lines: list[str], file_name: str) -> tuple[int, int]:
     """Return the places of the two lines around the table."""
-    begins = [k for k, line in enumerate(lines) if line.strip().lower() == BEGIN]
-    ends = [k for k, line in enumerate(lines) if line.strip().lower() == END]
+    begins = [k for k, line in enumerate(lines) if line.strip().lower() == TABLE_BEGIN]
+    ends = [k for k, line in enumerate(lines) if line.strip().lower() == TABLE_END]
     if not begins:
         raise refuse(
-            where,
-            f"has no line {BEGIN}: it is cut off before the table, or is not a "
-            f"series matrix; {AGAIN}",
+            file_name,
+            f"has no line {TABLE_BEGIN}: it is cut off before the table, or is not a "
+            f"series matrix; {DOWNLOAD_AGAIN}",
         )
     if len(begins) > 1:
         raise refuse(
-            where,
+            file_name,
             "holds two series matrix tables, as if files had been joined; use one "
             "file for each platform",
             begins[1] + 1,
         )
     if not ends or ends[0] < begins[0]:
-        raise refuse(where, f"has no line {END}: the table is cut off; {AGAIN}", len(lines))
+        raise refuse(
+            file_name,
+            f"has no line {TABLE_END}: the table is cut off; {DOWNLOAD_AGAIN}",
+            len(lines),
+        )
     return begins[0], ends[0]
 
 
-def _no_values(head: Sequence[str], file_name: str) -> str:
+def _empty_table_message(head: Sequence[str], file_name: str) -> str:
     """Say where the values of a series matrix without any may be had."""
     path = PurePath(file_name)
     series = SERIES_FILE.fullmatch(path.name)
     command = f"genesig fetch {series[1]}{series[2] or ''} -d {path.parent}" if series else ""
-    by_ncbi = f"{command} takes NCBI's counts if there are any; else " if series else ""
+    ncbi_advice = f"{command} takes NCBI's counts if there are any; else " if series else ""
     return (
-        f"the table is empty, as in most series of RNA-seq; {by_ncbi}download a supplementary "
+        f"the table is empty, as in most series of RNA-seq; {ncbi_advice}download a supplementary "
         f"file{supplementary_files(head)} and name it as 'expression'"
     )
 

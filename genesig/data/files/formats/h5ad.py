@@ -15,12 +15,12 @@ from genesig.results.annotated import dense, read_annotated, values_of
 if TYPE_CHECKING:
     import pandas as pd
 
-RAW = "raw"
+RAW_PART = "raw"
 """Name of the part with the values of ``AnnData.raw``, unless a layer is called so."""
-HDF5 = b"\x89HDF\r\n\x1a\n"
+HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 
 
-def matrix(content: bytes, where: str, part: str | None) -> Matrix:
+def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     """Read samples × genes: X, the layer that `part` names, or raw.
 
     Raises
@@ -28,39 +28,42 @@ def matrix(content: bytes, where: str, part: str | None) -> Matrix:
     InvalidInput
         No HDF5, no AnnData, no X, no such layer, no numbers.
     """
-    data = _load(content, where)
+    data = _read_anndata(content, file_name)
     names = [*(name for name in data.layers if name is not None)]
-    names += [] if data.raw is None else [RAW]
+    names += [] if data.raw is None else [RAW_PART]
     if _is_raw(data, part):
-        found = number_matrix(data.obs_names, data.raw.var_names, dense(data.raw.X, where))
+        matrix_of_part = number_matrix(
+            data.obs_names, data.raw.var_names, dense(data.raw.X, file_name)
+        )
     else:
-        values = values_of(data, part, where)
-        found = number_matrix(data.obs_names, data.var_names, dense(values, where))
-    return replace(found, parts=tuple(name for name in names if name != part))
+        values = values_of(data, part, file_name)
+        matrix_of_part = number_matrix(data.obs_names, data.var_names, dense(values, file_name))
+    return replace(matrix_of_part, parts=tuple(name for name in names if name != part))
 
 
-def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
+def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
     """Read obs."""
-    return text_table(_load(content, where).obs, "sample")
+    return text_table(_read_anndata(content, file_name).obs, "sample")
 
 
-def genes(content: bytes, where: str, part: str | None) -> pd.DataFrame:
+def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
     """Read var."""
-    data = _load(content, where)
+    data = _read_anndata(content, file_name)
     return text_table(data.raw.var if _is_raw(data, part) else data.var, "gene")
 
 
 def _is_raw(data: Any, part: str | None) -> bool:
     """Tell whether the values that scanpy puts aside before it scales X are wanted."""
-    return part == RAW and RAW not in data.layers and data.raw is not None
+    return part == RAW_PART and RAW_PART not in data.layers and data.raw is not None
 
 
-def _load(content: bytes, where: str) -> Any:
-    if not content.startswith(HDF5):
+def _read_anndata(content: bytes, file_name: str) -> Any:
+    if not content.startswith(HDF5_MAGIC):
         raise refuse(
-            where, "is no HDF5 file, whatever its ending says; write it again by AnnData.write_h5ad"
+            file_name,
+            "is no HDF5 file, whatever its ending says; write it again by AnnData.write_h5ad",
         )
-    return read_annotated(BytesIO(content), where)
+    return read_annotated(BytesIO(content), file_name)
 
 
 H5AD = Format("an AnnData file", matrix, samples, genes, (".h5ad",), parts="layer", binary=True)

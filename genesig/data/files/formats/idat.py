@@ -16,27 +16,27 @@ from genesig.arrays import Array
 from genesig.data.files.content import Cursor
 from genesig.data.files.delimited import Matrix, lines_of
 from genesig.data.files.formats.arrays import sample_name, suffix_of
-from genesig.data.files.formats.interface import Files, Format, Load
+from genesig.data.files.formats.interface import FileOfSample, Format, ReadFile
 from genesig.data.files.formats.text import as_text
 from genesig.errors import did_you_mean, refuse
 from genesig.words import counted, listing
 
-VALUES: dict[str, Callable[[Array, Array], Array]] = {
+METHYLATION_VALUES: dict[str, Callable[[Array, Array], Array]] = {
     "beta": lambda M, U: M / (M + U + 100),
     "M": lambda M, U: np.log2((M + 1) / (U + 1)),
 }
 """From the methylated and the unmethylated signal: the usual offsets of GenomeStudio and minfi."""
 COLOURS = ("Grn", "Red")
-COUNT = 1000
-IDS = 102
-MEANS = 104
-SLIDE = 402
-PLACE = 404
-FIELD = np.dtype([("code", "<u2"), ("place", "<i8")])
-NEEDED = ("AddressA_ID", "AddressB_ID", "Infinium_Design_Type", "Color_Channel")
-LARGEST = 2**31 - 1
+COUNT_CODE = 1000
+IDS_CODE = 102
+MEANS_CODE = 104
+SLIDE_CODE = 402
+POSITION_CODE = 404
+FIELD_RECORD = np.dtype([("code", "<u2"), ("place", "<i8")])
+MANIFEST_HEADERS = ("AddressA_ID", "AddressB_ID", "Infinium_Design_Type", "Color_Channel")
+MAX_ADDRESS = 2**31 - 1
 """Address: arrays have them in 32 bits."""
-AGAIN = "copy or download it again"
+COPY_AGAIN = "copy or download it again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +60,12 @@ class Idat:
 class _Manifest:
     """Probes of a chip: name, line, address A and B, and their colour (-1: type II, both)."""
 
-    where: str
+    file_name: str
     names: tuple[str, ...]
     numbers: Array  # (n_probes, 4)
 
 
-def parse_idat(content: bytes, where: str) -> Idat:
+def parse_idat(content: bytes, file_name: str) -> Idat:
     """Parse an IDAT file of version 3.
 
     Raises
@@ -77,38 +77,44 @@ def parse_idat(content: bytes, where: str) -> Idat:
     -----
     M. L. Smith et al. (2013), illuminaio: An open source IDAT parsing tool, F1000Research 2:264.
     """
-    cursor = Cursor(content, where, "<")
+    cursor = Cursor(content, file_name, "<")
     if not content.startswith(b"IDAT"):
-        raise cursor.refuse(f"is no IDAT file: it does not begin with IDAT; {AGAIN}")
+        raise cursor.error(f"is no IDAT file: it does not begin with IDAT; {COPY_AGAIN}")
     cursor.take(4)
     version = cursor.number("i")
     _ = cursor.number("i")
     if version != 3:
-        what = f"is an IDAT file of version {version}, and version 3 is read: those of expression "
-        raise cursor.refuse(
-            f"{what}arrays are encrypted; export their Sample Probe Profile, with "
+        message = (
+            f"is an IDAT file of version {version}, and version 3 is read: those of expression "
+        )
+        raise cursor.error(
+            f"{message}arrays are encrypted; export their Sample Probe Profile, with "
             "AVG_Signal, by GenomeStudio"
         )
-    fields = dict(cursor.array(FIELD, cursor.number("i")).tolist())
-    if {COUNT, IDS, MEANS} - fields.keys():
-        raise cursor.refuse(f"lacks the number of its beads, their addresses or means; {AGAIN}")
-    cursor.jump(fields[COUNT])
+    offset_of_field = dict(cursor.array(FIELD_RECORD, cursor.number("i")).tolist())
+    if {COUNT_CODE, IDS_CODE, MEANS_CODE} - offset_of_field.keys():
+        raise cursor.error(f"lacks the number of its beads, their addresses or means; {COPY_AGAIN}")
+    cursor.jump(offset_of_field[COUNT_CODE])
     count = cursor.number("i")
-    cursor.jump(fields[IDS])
+    cursor.jump(offset_of_field[IDS_CODE])
     ids = cursor.array(np.dtype("<i4"), count)
-    cursor.jump(fields[MEANS])
+    cursor.jump(offset_of_field[MEANS_CODE])
     means = cursor.array(np.dtype("<u2"), count)
     order = np.argsort(ids, kind="stable")
     ids = ids[order]
     if not count or (np.diff(ids) == 0).any():
-        raise cursor.refuse(f"holds no address, or one twice; {AGAIN}")
-    name = [_text(cursor, fields[code]) for code in (SLIDE, PLACE) if code in fields]
+        raise cursor.error(f"holds no address, or one twice; {COPY_AGAIN}")
+    name = [
+        _read_text(cursor, offset_of_field[code])
+        for code in (SLIDE_CODE, POSITION_CODE)
+        if code in offset_of_field
+    ]
     return Idat(ids, means[order], tuple(name))
 
 
-def _text(cursor: Cursor, place: int) -> str:
+def _read_text(cursor: Cursor, offset: int) -> str:
     """Read a text behind its length, of which each byte has seven bits, the lowest first."""
-    cursor.jump(place)
+    cursor.jump(offset)
     length = 0
     shift = 0
     while (byte := cursor.number("B")) & 128 and shift < 28:
@@ -117,7 +123,9 @@ def _text(cursor: Cursor, place: int) -> str:
     return cursor.take(length | byte << shift).decode("latin-1")
 
 
-def matrix_of(folder: Path, load: Load, files: Files | None, part: str | None) -> Matrix:
+def read_idat_folder(
+    folder: Path, load: ReadFile, files: FileOfSample | None, part: str | None
+) -> Matrix:
     """Read the arrays of a folder: probes × samples, beta or M values.
 
     Of type I, address A is that of the unmethylated and B that of the methylated signal, both in
@@ -140,143 +148,158 @@ def matrix_of(folder: Path, load: Load, files: Files | None, part: str | None) -
     InvalidInput
         No manifest, a broken one, one of another chip; an array without its other colour.
     """
-    value = part or "beta"
-    if value not in VALUES:
-        near = did_you_mean(value, VALUES)
+    value_name = part or "beta"
+    if value_name not in METHYLATION_VALUES:
+        advice = did_you_mean(value_name, METHYLATION_VALUES)
         raise refuse(
             folder,
-            f"data.part '{value}' is no value of methylation{near}; choose one of "
-            f"{', '.join(VALUES)}",
+            f"data.part '{value_name}' is no value of methylation{advice}; choose one of "
+            f"{', '.join(METHYLATION_VALUES)}",
         )
-    pairs = _pairs(folder, files)
-    manifest = _manifest_in(folder, load, len(pairs))
+    pairs = _colour_files(folder, files)
+    manifest = _find_manifest(folder, load, len(pairs))
     cells = np.empty((len(manifest.names), len(pairs)))
     for column, (green, red) in enumerate(pairs.values()):
         signals = _signals(green, red, load, manifest.numbers)
-        cells[:, column] = VALUES[value](*signals)
-    whole: Array = ~np.isnan(cells.sum(axis=1))
-    if 2 * whole.sum() < len(whole):
+        cells[:, column] = METHYLATION_VALUES[value_name](*signals)
+    is_complete: Array = ~np.isnan(cells.sum(axis=1))
+    if 2 * is_complete.sum() < len(is_complete):
         raise refuse(
-            manifest.where,
-            f"names {len(whole)} probes, of which the arrays have "
-            f"{whole.sum()}; put the manifest of their chip here",
+            manifest.file_name,
+            f"names {len(is_complete)} probes, of which the arrays have "
+            f"{is_complete.sum()}; put the manifest of their chip here",
         )
-    measured = np.array([not name.startswith("rs") for name in manifest.names])
-    kept = np.flatnonzero(whole & measured)
-    lacking = int((~whole).sum())
-    other = int((whole & ~measured).sum())
-    said = [f"{counted(lacking, 'probe')} of the manifest not on every array"] if lacking else []
-    said += [f"{counted(other, 'probe')} of genotypes (rs…)"] if other else []
-    names = tuple(manifest.names[k] for k in kept)
-    lines = manifest.numbers[kept, 0].tolist()
+    is_methylation = np.array([not name.startswith("rs") for name in manifest.names])
+    kept_probes = np.flatnonzero(is_complete & is_methylation)
+    n_incomplete = int((~is_complete).sum())
+    n_genotypes = int((is_complete & ~is_methylation).sum())
+    left_out = (
+        [f"{counted(n_incomplete, 'probe')} of the manifest not on every array"]
+        if n_incomplete
+        else []
+    )
+    left_out += [f"{counted(n_genotypes, 'probe')} of genotypes (rs…)"] if n_genotypes else []
+    names = tuple(manifest.names[k] for k in kept_probes)
+    lines = manifest.numbers[kept_probes, 0].tolist()
     return Matrix(
         names,
         tuple(pairs),
-        cells[kept],
+        cells[kept_probes],
         {},
         tuple(lines),
-        doubt=f"{', '.join(said)}: left out" if said else "",
+        doubt=f"{', '.join(left_out)}: left out" if left_out else "",
     )
 
 
-def _pairs(folder: Path, files: Files | None) -> dict[str, tuple[Path, Path]]:
+def _colour_files(folder: Path, files: FileOfSample | None) -> dict[str, tuple[Path, Path]]:
     """Return sample -> its green and its red file."""
     if files is None:
-        inside = sorted(p for p in folder.iterdir() if p.is_file() and suffix_of(p) == ".idat")
-        files = {sample_name(path): path for path in inside}
+        folder_files = sorted(
+            p for p in folder.iterdir() if p.is_file() and suffix_of(p) == ".idat"
+        )
+        files = {sample_name(path): path for path in folder_files}
     pairs = {}
     for name, path in files.items():
-        found = re.fullmatch(r"(.+_)(Grn|Red)(\.idat(?:\.gz)?)", path.name, re.IGNORECASE)
-        if found is None:
+        match = re.fullmatch(r"(.+_)(Grn|Red)(\.idat(?:\.gz)?)", path.name, re.IGNORECASE)
+        if match is None:
             raise refuse(
                 path,
                 "is not named by its colour; name the files of an array "
                 "NAME_Grn.idat and NAME_Red.idat",
             )
-        both = [path.with_name(f"{found[1]}{colour}{found[3]}") for colour in COLOURS]
-        for other in both:
-            if path.exists() and not other.exists():
+        both_files = [path.with_name(f"{match[1]}{colour}{match[3]}") for colour in COLOURS]
+        for file in both_files:
+            if path.exists() and not file.exists():
                 raise refuse(
-                    other,
+                    file,
                     f"is not there, and {path.name} is one colour of its array; "
                     "put both files into the folder",
                 )
-        pairs[name] = (both[0], both[1])
+        pairs[name] = (both_files[0], both_files[1])
     return pairs
 
 
-def _signals(green: Path, red: Path, load: Load, numbers: Array) -> tuple[Array, Array]:
+def _signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Array, Array]:
     """Return the methylated and the unmethylated signal of each probe; NaN where it has none."""
     arrays = [parse_idat(load(path), str(path)) for path in (green, red)]
     if arrays[0].name != arrays[1].name or not np.array_equal(arrays[0].ids, arrays[1].ids):
-        one, other = (" ".join(each.name) or "unnamed" for each in arrays)
+        green_name, red_name = (" ".join(array.name) or "unnamed" for array in arrays)
         raise refuse(
             green,
             f"is not the other colour of {red.name}: they are of the arrays "
-            f"'{one}' and '{other}'; {AGAIN}, and keep the files' names",
+            f"'{green_name}' and '{red_name}'; {COPY_AGAIN}, and keep the files' names",
         )
     ids = arrays[0].ids
-    _, first, second, colour = numbers.T
-    light = np.array([each.means for each in arrays], dtype=np.float64)
-    places = [np.searchsorted(ids, each).clip(max=len(ids) - 1) for each in (first, second)]
-    there = [ids[place] == each for place, each in zip(places, (first, second), strict=True)]
-    both = there[0] & there[1]
-    methylated = light[np.maximum(colour, 0), places[1]]
-    unmethylated = light[np.where(colour < 0, 1, colour), places[0]]
-    return np.where(both, methylated, np.nan), np.where(both, unmethylated, np.nan)
+    _, *addresses, colour = numbers.T
+    intensities = np.array([array.means for array in arrays], dtype=np.float64)
+    places = [np.searchsorted(ids, address).clip(max=len(ids) - 1) for address in addresses]
+    present = [ids[place] == address for place, address in zip(places, addresses, strict=True)]
+    has_both = present[0] & present[1]
+    methylated = intensities[np.maximum(colour, 0), places[1]]
+    unmethylated = intensities[np.where(colour < 0, 1, colour), places[0]]
+    return np.where(has_both, methylated, np.nan), np.where(has_both, unmethylated, np.nan)
 
 
-def _manifest_in(folder: Path, load: Load, n_arrays: int) -> _Manifest:
+def _find_manifest(folder: Path, load: ReadFile, n_arrays: int) -> _Manifest:
     """Return the manifest of a folder: the one CSV file with addresses in it."""
     files = sorted(p for p in folder.iterdir() if p.is_file() and suffix_of(p) == ".csv")
-    found = [each for path in files if (each := _manifest(load(path), str(path)))]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    manifests = [manifest for path in files if (manifest := _parse_manifest(load(path), str(path)))]
+    if len(manifests) == 1:
+        return manifests[0]
+    if manifests:
         raise refuse(
             folder,
-            f"holds {len(found)} manifests: {listing(m.where for m in found)}; "
+            f"holds {len(manifests)} manifests: {listing(m.file_name for m in manifests)}; "
             "keep that of the arrays' chip",
         )
-    what = f"holds {counted(n_arrays, 'array')} of methylation but no manifest of their chip; put "
-    raise refuse(folder, f"{what}the CSV file with {NEEDED[0]} that Illumina has for it here")
+    message = (
+        f"holds {counted(n_arrays, 'array')} of methylation but no manifest of their chip; put "
+    )
+    raise refuse(
+        folder, f"{message}the CSV file with {MANIFEST_HEADERS[0]} that Illumina has for it here"
+    )
 
 
-def _manifest(content: bytes, where: str) -> _Manifest | None:
-    rows = csv.reader(lines_of(as_text(content, where, old=True)))
+def _parse_manifest(content: bytes, file_name: str) -> _Manifest | None:
+    rows = csv.reader(lines_of(as_text(content, file_name, legacy_encoding=True)))
     names = list[str]()
     numbers = list[tuple[int, ...]]()
     try:
-        head = next((row for row in rows if NEEDED[0] in row), None)
-        if head is None:
+        header = next((row for row in rows if MANIFEST_HEADERS[0] in row), None)
+        if header is None:
             return None
-        at = _columns(head, where, rows.line_num)
+        columns = _manifest_columns(header, file_name, rows.line_num)
         for row in rows:
             if row and row[0].startswith("["):
                 break
             if any(row):
-                names.append(row[at[0]].strip())
-                numbers.append((rows.line_num, *_addresses(*(row[k].strip() for k in at[1:]))))
+                names.append(row[columns[0]].strip())
+                numbers.append(
+                    (rows.line_num, *_probe_addresses(*(row[k].strip() for k in columns[1:])))
+                )
     except (IndexError, ValueError, csv.Error):
         raise refuse(
-            where,
+            file_name,
             "the row is cut off, or its addresses do not fit its design type (I or "
-            f"II) and colour (Grn or Red); {AGAIN}",
+            f"II) and colour (Grn or Red); {COPY_AGAIN}",
             rows.line_num,
         ) from None
     if len(set(names)) < len(names) or not all(names):
-        raise refuse(where, f"names a probe twice, or not at all; {AGAIN}")
-    return _Manifest(where, tuple(names), np.array(numbers, dtype=np.int64).reshape(-1, 4))
+        raise refuse(file_name, f"names a probe twice, or not at all; {COPY_AGAIN}")
+    return _Manifest(file_name, tuple(names), np.array(numbers, dtype=np.int64).reshape(-1, 4))
 
 
-def _columns(head: Sequence[str], where: str, line: int) -> list[int]:
+def _manifest_columns(header: Sequence[str], file_name: str, line: int) -> list[int]:
     with suppress(ValueError):
-        return [head.index("IlmnID" if "IlmnID" in head else "Name"), *map(head.index, NEEDED)]
-    lacking = [name for name in ("Name", *NEEDED) if name not in head]
-    raise refuse(where, f"has no column {listing(lacking)}; {AGAIN}", line)
+        return [
+            header.index("IlmnID" if "IlmnID" in header else "Name"),
+            *map(header.index, MANIFEST_HEADERS),
+        ]
+    absent = [name for name in ("Name", *MANIFEST_HEADERS) if name not in header]
+    raise refuse(file_name, f"has no column {listing(absent)}; {COPY_AGAIN}", line)
 
 
-def _addresses(first: str, second: str, design: str, colour: str) -> tuple[int, int, int]:
+def _probe_addresses(text_a: str, text_b: str, design: str, colour: str) -> tuple[int, int, int]:
     """Return both addresses and the number of the colour, -1 for both.
 
     Raises
@@ -286,16 +309,18 @@ def _addresses(first: str, second: str, design: str, colour: str) -> tuple[int, 
     """
     if design not in {"I", "II"}:
         raise ValueError
-    one = int(first)
-    other, at = (one, -1) if design == "II" else (int(second), COLOURS.index(colour))
-    if not 0 <= min(one, other) <= max(one, other) <= LARGEST:
+    address_a = int(text_a)
+    address_b, colour_number = (
+        (address_a, -1) if design == "II" else (int(text_b), COLOURS.index(colour))
+    )
+    if not 0 <= min(address_a, address_b) <= max(address_a, address_b) <= MAX_ADDRESS:
         raise ValueError
-    return one, other, at
+    return address_a, address_b, colour_number
 
 
-def _one_colour(content: bytes, where: str, part: str | None) -> NoReturn:
+def _refuse_single_colour(content: bytes, file_name: str, part: str | None) -> NoReturn:
     raise refuse(
-        where,
+        file_name,
         "is one colour of one array; name the folder that holds both files of each "
         "array and the manifest of their chip",
     )
@@ -303,9 +328,9 @@ def _one_colour(content: bytes, where: str, part: str | None) -> NoReturn:
 
 IDAT = Format(
     "one colour of an Illumina array",
-    _one_colour,
+    _refuse_single_colour,
     suffixes=(".idat",),
     parts="value",
     binary=True,
-    folder=matrix_of,
+    folder=read_idat_folder,
 )

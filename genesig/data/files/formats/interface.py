@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
     from genesig.data.files.delimited import Matrix
 
-PARTIAL = "partial"
+PARTIAL_ATTRIBUTE = "partial"
 """Under this, a table's attributes name the samples that lack a part of its file."""
 
-DOUBTS = "doubts"
+DOUBTS_ATTRIBUTE = "doubts"
 """Under this, a table's attributes hold the sentences that warn of how its file was read."""
 
-Load = Callable[[str | Path], bytes]
-Files = Mapping[str, Path]
+ReadFile = Callable[[str | Path], bytes]
+FileOfSample = Mapping[str, Path]
 
 
 @dataclass(frozen=True)
@@ -62,4 +62,4 @@ class Format:
     parts: str = ""
     binary: bool = False
     either_way: bool = False
-    folder: Callable[[Path, Load, Files | None, str | None], Matrix] | None = None
+    folder: Callable[[Path, ReadFile, FileOfSample | None, str | None], Matrix] | None = None

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from genesig.data.files.content import PACKED, unpacked
+from genesig.data.files.content import COMPRESSIONS, unpack
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.summarized import (
-    assay,
-    dense,
-    genes_of,
+    dense_matrix,
     is_summarized,
-    samples_of,
+    read_assay,
+    read_col_data,
+    read_row_data,
 )
 from genesig.data.files.formats.text import number_matrix, text_of, text_table
 from genesig.data.files.layouts import without_annotation
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # From `saveRDS(x)`, of which only the matrix is of interest.
-SAVE = "in R: saveRDS(as.matrix(x), 'expression.rds')"
-READ = ("class", "assays", "colData", "NAMES", "elementMetadata", "rowRanges")
+SAVE_COMMAND = "in R: saveRDS(as.matrix(x), 'expression.rds')"
+SUMMARIZED_SLOTS = ("class", "assays", "colData", "NAMES", "elementMetadata", "rowRanges")
 """Slots of a SummarizedExperiment, and of the classes that extend it, that are read."""
-UNREAD = ("metadata", "seqinfo")
+UNREAD_SLOTS = ("metadata", "seqinfo")
 """Slots of any other object that may hold anything, and are not read."""
-LONGEST = 10_000_000
+MAX_SEQUENCE_LENGTH = 10_000_000
 """Numbers of a sequence that a file stores by its ends: a few bytes can promise any number."""
 
 
-def objects(content: bytes, where: str) -> Any:
+def read_objects(content: bytes, file_name: str) -> Any:
     """Return the object of an .rds file, or name -> object of an .rda file.
 
     An S4 object becomes a namespace of its slots, an environment a mapping.
@@ -63,77 +63,89 @@ def objects(content: bytes, where: str) -> Any:
         rdata = import_module("rdata")
     except ImportError:
         raise refuse(
-            where,
+            file_name,
             "R's files are read by the package rdata, which is not installed: pip "
             "install 'genesig[r]'",
         ) from None
-    plain = unpacked(content, where)
-    if plain.startswith(tuple(PACKED)):
-        raise refuse(where, f"is packed three times over; unpack it, or save it again, {SAVE}")
+    unpacked_content = unpack(content, file_name)
+    if unpacked_content.startswith(tuple(COMPRESSIONS)):
+        raise refuse(
+            file_name, f"is packed three times over; unpack it, or save it again, {SAVE_COMMAND}"
+        )
     try:
         with limited_memory(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of classes that it does not know; we look at them
-            tree = rdata.parser.parse_data(
-                plain, altrep_constructor_dict=_sequences(rdata.parser.DEFAULT_ALTREP_MAP)
+            syntax_tree = rdata.parser.parse_data(
+                unpacked_content,
+                altrep_constructor_dict=_bounded_sequences(rdata.parser.DEFAULT_ALTREP_MAP),
             )
-            _prune(tree.object)
-            return rdata.conversion.convert(tree)
+            _remove_unread_slots(syntax_tree.object)
+            return rdata.conversion.convert(syntax_tree)
     except InvalidInput:
         raise
     except MemoryError:
-        what = f"takes more than half of the {size_of(memory())} that this process may have; save"
-        raise refuse(where, f"{what} the values alone, {SAVE}") from None
+        message = (
+            f"takes more than half of the {size_of(memory())} that this process may have; save"
+        )
+        raise refuse(file_name, f"{message} the values alone, {SAVE_COMMAND}") from None
     except Exception as error:  # a damaged file makes it raise anything
-        raise _unreadable(error, where) from None
+        raise _unreadable_error(error, file_name) from None
 
 
-def _unreadable(error: Exception, where: str) -> InvalidInput:
-    why = " ".join(str(error).split())[:120] or type(error).__name__
-    if "RObjectType" in why:
+def _unreadable_error(error: Exception, file_name: str) -> InvalidInput:
+    reason = " ".join(str(error).split())[:120] or type(error).__name__
+    if "RObjectType" in reason:
         return refuse(
-            where,
-            f"holds R objects that cannot be read outside R ({why}); save the "
+            file_name,
+            f"holds R objects that cannot be read outside R ({reason}); save the "
             "values alone, in R: saveRDS(exprs(x), 'expression.rds') or "
             "saveRDS(as.matrix(x), 'expression.rds')",
         )
     return refuse(
-        where, f"cannot be read as R data ({why}); is it truncated? Save it again, {SAVE}"
+        file_name,
+        f"cannot be read as R data ({reason}); is it truncated? Save it again, {SAVE_COMMAND}",
     )
 
 
-def _sequences(known: Any) -> dict[bytes, Any]:
+def _bounded_sequences(constructors: Any) -> dict[bytes, Any]:
     """Return rdata's table of compact vectors, in which no sequence is longer than any data."""
 
     def bounded(expand: Any) -> Any:
         def sequence(state: Any) -> Any:
-            if not 0 <= float(state.value[0]) <= LONGEST:
+            if not 0 <= float(state.value[0]) <= MAX_SEQUENCE_LENGTH:
                 raise ValueError("a sequence longer than any data")
             return expand(state)
 
         return sequence
 
-    return {**known} | {
-        name: bounded(known[name]) for name in (b"compact_intseq", b"compact_realseq")
+    return {**constructors} | {
+        name: bounded(constructors[name]) for name in (b"compact_intseq", b"compact_realseq")
     }
 
 
-def _prune(root: Any) -> None:
+def _remove_unread_slots(root: Any) -> None:
     """Take the slots that are not read out of every S4 object of a tree."""
-    left = [root]
-    while left:
-        node = left.pop()
+    pending = [root]
+    while pending:
+        node = pending.pop()
         kind = node.info.type.name
         if kind == "S4":
             slots = list(_slots(node))
             names = {name for name, _ in slots}
-            of_data = {"assays", "colData"} <= names
-            keep = [
-                cell for name, cell in slots if (name in READ if of_data else name not in UNREAD)
+            is_summarized_experiment = {"assays", "colData"} <= names
+            kept_cells = [
+                cell
+                for name, cell in slots
+                if (
+                    name in SUMMARIZED_SLOTS
+                    if is_summarized_experiment
+                    else name not in UNREAD_SLOTS
+                )
             ]
-            _chain(node, keep)
-            left += [cell.value[0] for cell in keep]
+            _set_attributes(node, kept_cells)
+            pending += [cell.value[0] for cell in kept_cells]
         elif kind in ("LIST", "VEC"):
-            left += node.value
+            pending += node.value
 
 
 def _slots(node: Any) -> Iterator[tuple[str, Any]]:
@@ -145,15 +157,15 @@ def _slots(node: Any) -> Iterator[tuple[str, Any]]:
         cell = cell.value[1]
 
 
-def _chain(node: Any, cells: list[Any]) -> None:
+def _set_attributes(node: Any, cells: list[Any]) -> None:
     """Make these cells the list of a node's attributes."""
     for cell, following in zip(cells, [*cells[1:], None], strict=True):
-        end = _end(cell) if following is None else following
+        end = _end_of_list(cell) if following is None else following
         cell.value = (cell.value[0], end)
     node.attributes = cells[0] if cells else None
 
 
-def _end(cell: Any) -> Any:
+def _end_of_list(cell: Any) -> Any:
     """Return what ends the list that a cell is part of."""
     while cell.info.type.name == "LIST":
         cell = cell.value[1]
@@ -161,10 +173,10 @@ def _end(cell: Any) -> Any:
 
 
 # What limma and edgeR put beside the values.
-OF_LIMMA = ("design", "weights", "offset", "genes", "samples", "targets")
-LIBRARY_SIZE = "lib.size"
+LIMMA_OBJECTS = ("design", "weights", "offset", "genes", "samples", "targets")
+LIBRARY_SIZE_COLUMN = "lib.size"
 """Column of the table of samples of a DGEList."""
-OTHER_KIND = {
+TABLE_OF_OTHER_AXIS = {
     "samples": re.compile(
         r"genes?|features?|.*(fData|rowData|probes?|annot(ation)?)", re.IGNORECASE
     ),
@@ -174,122 +186,140 @@ OTHER_KIND = {
 }
 """Names of the tables of a list that are of the other kind."""
 # From so many numeric columns on, a data.frame with words is expression, and no table of samples.
-EXPRESSION = 100
-KNOWN = "a matrix, a data.frame, an ExpressionSet or a SummarizedExperiment"
-ARRAYS = ("DataArray", "ndarray", "MaskedArray")  # with names, without, and with missing ones
-NAMELESS = "the matrix has no names of rows and columns; set dimnames(x) in R and save it again"
-RESAVE = {"AffyBatch": "saveRDS(exprs(rma(x)), 'expression.rds')"}
+MIN_EXPRESSION_COLUMNS = 100
+READABLE_CLASSES = "a matrix, a data.frame, an ExpressionSet or a SummarizedExperiment"
+ARRAY_CLASSES = (
+    "DataArray",
+    "ndarray",
+    "MaskedArray",
+)  # with names, without, and with missing ones
+NAMELESS_MESSAGE = (
+    "the matrix has no names of rows and columns; set dimnames(x) in R and save it again"
+)
+SAVE_COMMAND_OF_CLASS = {"AffyBatch": "saveRDS(exprs(rma(x)), 'expression.rds')"}
 
 
-def matrix(content: bytes, where: str, part: str | None) -> Matrix:
+def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     """Read an R matrix or data.frame, or what a set of Bioconductor has of its genes and samples.
 
     `part` names an object of an .rda file, an element of a list or one of the assays; without it,
     the only matrix among them is meant, the exprs of an ExpressionSet, the counts of a
     DESeqDataSet.
     """
-    value, beside, part = _object(content, where, part)
+    value, other_objects, part = _choose_object(content, file_name, part)
     if is_summarized(value):
-        return assay(value, where, part)
-    if _class(value) == "ExpressionSet":
-        assays = _mapping(value.assayData)
+        return read_assay(value, file_name, part)
+    if _class_name(value) == "ExpressionSet":
+        assays = _as_mapping(value.assayData)
         if (name := part or "exprs") not in assays:
             raise refuse(
-                where,
+                file_name,
                 f"the ExpressionSet has no {name}, but {listing(assays)}; choose by data.part",
             )
         value = assays[name]
-    found = _frame(value, where) if _is_frame(value) else _named(value, where)
-    return replace(found, has_counts=_is_beside_library_sizes(beside))
+    matrix_of_value = (
+        _matrix_of_frame(value, file_name)
+        if _is_data_frame(value)
+        else _matrix_with_names(value, file_name)
+    )
+    return replace(matrix_of_value, has_counts=_is_beside_library_sizes(other_objects))
 
 
-def _is_beside_library_sizes(beside: Mapping[str, Any]) -> bool:
+def _is_beside_library_sizes(other_objects: Mapping[str, Any]) -> bool:
     """Tell whether edgeR's table of samples lies beside a matrix: a DGEList, which has counts."""
-    table = beside.get("samples")
-    return _is_frame(table) and LIBRARY_SIZE in map(str, getattr(table, "columns", ()))
+    table = other_objects.get("samples")
+    return _is_data_frame(table) and LIBRARY_SIZE_COLUMN in map(str, getattr(table, "columns", ()))
 
 
-def samples(content: bytes, where: str, part: str | None) -> pd.DataFrame:
+def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
     """Read colData, pData, a data.frame, or what lies beside a matrix in a list."""
-    value, beside, _ = _object(content, where, part)
+    value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
-        return samples_of(value, where)
-    found = _beside(value, beside) if hasattr(value, "shape") else None
-    if found is None and _is_frame(value) and _is_matrix(value) and _words(value):
-        found = value[_words(value)]
-    return _table(value if found is None else found, "phenoData", "sample", where)
+        return read_col_data(value, file_name)
+    table = _table_beside(value, other_objects) if hasattr(value, "shape") else None
+    if table is None and _is_data_frame(value) and _is_matrix(value) and _text_columns(value):
+        table = value[_text_columns(value)]
+    return _table_of_set(value if table is None else table, "phenoData", "sample", file_name)
 
 
-def genes(content: bytes, where: str, part: str | None) -> pd.DataFrame:
+def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
     """Read rowData, fData, or a data.frame."""
-    value, beside, _ = _object(content, where, part)
+    value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
-        return genes_of(value, where)
-    found = _beside(value, beside, "genes") if hasattr(value, "shape") else None
-    return _table(value if found is None else found, "featureData", "gene", where)
+        return read_row_data(value, file_name)
+    table = _table_beside(value, other_objects, "genes") if hasattr(value, "shape") else None
+    return _table_of_set(value if table is None else table, "featureData", "gene", file_name)
 
 
-def _object(content: bytes, where: str, part: str | None) -> tuple[Any, dict[str, Any], str | None]:
+def _choose_object(
+    content: bytes, file_name: str, part: str | None
+) -> tuple[Any, dict[str, Any], str | None]:
     """Return the one object of a file or of a list in it, what else the list holds, and `part`.
 
     `part` is None where it named the object.
     """
-    held = objects(content, where)
-    if not isinstance(held, dict):
-        return held, {}, part
-    if (name := _choice(held, part, where)) is None:
-        raise _several(held, where)
-    value = held[name]
-    asked = name == part
-    left = None if asked else part
+    objects = read_objects(content, file_name)
+    if not isinstance(objects, dict):
+        return objects, {}, part
+    if (name := _choose_name(objects, part, file_name)) is None:
+        raise _several_objects_error(objects, file_name)
+    value = objects[name]
+    is_named = name == part
+    unused_part = None if is_named else part
     if isinstance(value, dict):
-        inside = _choice(value, left, where)
+        element = _choose_name(value, unused_part, file_name)
         return (
-            (value, {}, left)
-            if inside is None
-            else (value[inside], _without(inside, value), None if inside == left else left)
+            (value, {}, unused_part)
+            if element is None
+            else (
+                value[element],
+                _other_objects(element, value),
+                None if element == unused_part else unused_part,
+            )
         )
     # A file in which one must be chosen is a workspace, and no data set of parts that go together.
-    return value, {} if asked else _without(name, held), left
+    return value, {} if is_named else _other_objects(name, objects), unused_part
 
 
-def _without(name: str, objects: Mapping[str, Any]) -> dict[str, Any]:
-    return {str(other): each for other, each in objects.items() if other != name}
+def _other_objects(name: str, objects: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        str(object_name): value for object_name, value in objects.items() if object_name != name
+    }
 
 
-def _choice(objects: Mapping[str, Any], part: str | None, where: str) -> str | None:
+def _choose_name(objects: Mapping[str, Any], part: str | None, file_name: str) -> str | None:
     """Return the name that is asked for, or that of the only object or the only matrix, if any."""
     names = list(objects)
     if part in names or len(names) == 1:
         return part if part in names else names[0]
     if part is not None:
-        near = did_you_mean(part, names) or f" (found: {', '.join(names)})"
-        raise refuse(where, f"data.part '{part}' is not one of its objects{near}")
+        advice = did_you_mean(part, names) or f" (found: {', '.join(names)})"
+        raise refuse(file_name, f"data.part '{part}' is not one of its objects{advice}")
     matrices = [name for name in names if _is_matrix(objects[name])]
     if len(matrices) > 1:
-        matrices = [name for name in matrices if name not in OF_LIMMA]
+        matrices = [name for name in matrices if name not in LIMMA_OBJECTS]
     if len(matrices) > 1:
-        raise _several(objects, where)
+        raise _several_objects_error(objects, file_name)
     return matrices[0] if matrices else None
 
 
-def _several(objects: Mapping[str, Any], where: str) -> InvalidInput:
+def _several_objects_error(objects: Mapping[str, Any], file_name: str) -> InvalidInput:
     return refuse(
-        where,
+        file_name,
         f"holds {len(objects)} objects: {listing(map(str, objects), 6)}; choose "
-        f"one by data.part, it must be {KNOWN}",
+        f"one by data.part, it must be {READABLE_CLASSES}",
     )
 
 
 def _is_matrix(value: Any) -> bool:
     """Tell whether an object is expression: a matrix of numbers, or a data.frame of many."""
-    if _is_frame(value):
-        return len(value.columns) - len(_words(value)) >= EXPRESSION
+    if _is_data_frame(value):
+        return len(value.columns) - len(_text_columns(value)) >= MIN_EXPRESSION_COLUMNS
     return getattr(value, "ndim", 0) == 2 and value.dtype.kind in "iufb"
 
 
-def _beside(
-    value: Any, beside: Mapping[str, Any], of: Literal["samples", "genes"] = "samples"
+def _table_beside(
+    value: Any, other_objects: Mapping[str, Any], axis: Literal["samples", "genes"] = "samples"
 ) -> pd.DataFrame | None:
     """Return the table or the vectors that have an entry for each sample, or for each gene.
 
@@ -300,66 +330,74 @@ def _beside(
 
     if value.ndim != 2:
         return None
-    sides = sorted(_dimnames(value), key=len, reverse=of == "genes")
-    fitting = {name: each for name, each in beside.items() if not OTHER_KIND[of].fullmatch(name)}
-    for names in sides if of == "samples" else sides[:1]:
-        of_all = {
-            name: each
-            for name, each in fitting.items()
-            if hasattr(each, "ndim") and len(each) == len(names)
+    sides = sorted(_dimnames(value), key=len, reverse=axis == "genes")
+    fitting = {
+        name: entry
+        for name, entry in other_objects.items()
+        if not TABLE_OF_OTHER_AXIS[axis].fullmatch(name)
+    }
+    for names in sides if axis == "samples" else sides[:1]:
+        of_this_length = {
+            name: entry
+            for name, entry in fitting.items()
+            if hasattr(entry, "ndim") and len(entry) == len(names)
         }
-        tables: list[pd.DataFrame] = [each for each in of_all.values() if _is_frame(each)]
+        tables: list[pd.DataFrame] = [
+            entry for entry in of_this_length.values() if _is_data_frame(entry)
+        ]
         # A table with words first: one of numbers alone may be another matrix.
-        for each in sorted(tables, key=lambda table: not _words(table)):
-            if set(map(str, each.index)) == set(map(str, names)):
-                return each
-        vectors = {name: list(each) for name, each in of_all.items() if each.ndim == 1}
+        for entry in sorted(tables, key=lambda table: not _text_columns(table)):
+            if set(map(str, entry.index)) == set(map(str, names)):
+                return entry
+        vectors = {name: list(entry) for name, entry in of_this_length.items() if entry.ndim == 1}
         if vectors:
             return pd.DataFrame(vectors, index=pd.Index(names), dtype=object)
     return None
 
 
-def _class(value: Any) -> str:
+def _class_name(value: Any) -> str:
     """Return R's name of the class of an object that rdata gives as its bare slots."""
-    named = getattr(value, "class", None)
-    return type(value).__name__ if named is None else str(np.ravel(named)[0])
+    class_slot = getattr(value, "class", None)
+    return type(value).__name__ if class_slot is None else str(np.ravel(class_slot)[0])
 
 
-def _is_frame(value: Any) -> bool:
+def _is_data_frame(value: Any) -> bool:
     return type(value).__name__ == "DataFrame"
 
 
-def _mapping(slot: Any) -> dict[str, Any]:
-    found = slot if isinstance(slot, Mapping) else vars(slot)
-    return {str(name): value for name, value in found.items()}
+def _as_mapping(slot: Any) -> dict[str, Any]:
+    mapping = slot if isinstance(slot, Mapping) else vars(slot)
+    return {str(name): value for name, value in mapping.items()}
 
 
-def _named(value: Any, where: str) -> Matrix:
+def _matrix_with_names(value: Any, file_name: str) -> Matrix:
     """Convert a matrix; rdata gives one with dimnames as a DataArray."""
-    if _class(value) == "dgCMatrix":
+    if _class_name(value) == "dgCMatrix":
         rows, columns = value.Dimnames
         if rows is None or columns is None:
-            raise refuse(where, NAMELESS)
-        return number_matrix(rows, columns, dense(value, where))
+            raise refuse(file_name, NAMELESS_MESSAGE)
+        return number_matrix(rows, columns, dense_matrix(value, file_name))
     values = np.asarray(getattr(value, "values", value))
-    if type(value).__name__ not in ARRAYS or values.ndim != 2:
-        name = _class(value)
-        if name in ARRAYS:
+    if type(value).__name__ not in ARRAY_CLASSES or values.ndim != 2:
+        name = _class_name(value)
+        if name in ARRAY_CLASSES:
             name = "vector or array, or matrix of text"
         name = "list" if name == "dict" else name
-        how = RESAVE.get(name, "saveRDS(as.matrix(x), 'expression.rds')")
-        raise refuse(where, f"holds an object of class '{name}', not {KNOWN}; in R: {how}")
+        command = SAVE_COMMAND_OF_CLASS.get(name, "saveRDS(as.matrix(x), 'expression.rds')")
+        raise refuse(
+            file_name, f"holds an object of class '{name}', not {READABLE_CLASSES}; in R: {command}"
+        )
     if not getattr(value, "coords", ()):
-        raise refuse(where, NAMELESS)
+        raise refuse(file_name, NAMELESS_MESSAGE)
     if values.dtype.kind not in "iufb":
-        raise refuse(where, "the matrix holds text, not numbers; set mode(x) <- 'numeric' in R")
+        raise refuse(file_name, "the matrix holds text, not numbers; set mode(x) <- 'numeric' in R")
     rows, columns = _dimnames(value)
     return number_matrix(rows, columns, values)
 
 
 def _dimnames(value: Any) -> list[Any]:
     """Return the names of rows and columns, their numbers where there are none."""
-    if _is_frame(value):
+    if _is_data_frame(value):
         return [value.index, value.columns]
     coords = getattr(value, "coords", {})
     return [
@@ -368,38 +406,38 @@ def _dimnames(value: Any) -> list[Any]:
     ]
 
 
-def _words(frame: pd.DataFrame) -> list[Any]:
+def _text_columns(frame: pd.DataFrame) -> list[Any]:
     return [name for name, kind in frame.dtypes.items() if kind.kind not in "iuf"]
 
 
-def _frame(frame: pd.DataFrame, where: str) -> Matrix:
+def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
     """Convert a data.frame; without names of rows a column of different words names them.
 
     Other columns of words stay as text, unless the frame is one of samples with their classes.
     """
-    words = _words(frame)
+    words = _text_columns(frame)
     ids = _column_of_ids(frame, words)
     if not words or (ids is None and _is_matrix(frame)):
         cells = frame.drop(columns=words)
-        return number_matrix(frame.index, cells.columns, _numbers(cells))
+        return number_matrix(frame.index, cells.columns, _frame_numbers(cells))
     if 2 * len(words) >= len(frame.columns) or (ids is None and _has_row_numbers(frame)):
         raise refuse(
-            where,
+            file_name,
             f"column {listing(map(str, words))} of the data.frame is not numeric; "
             "name the rows by the genes, and keep numbers beside them",
         )
     rows = frame.index if ids is None else frame[ids]
-    rest = frame if ids is None else frame.drop(columns=[ids])
-    others = {name for name in words if name != ids}
-    numbers = rest.assign(**{name: np.nan for name in others}) if others else rest
-    named = number_matrix(rows, rest.columns, _numbers(numbers))
+    columns = frame if ids is None else frame.drop(columns=[ids])
+    text_columns = {name for name in words if name != ids}
+    numbers = columns.assign(**{name: np.nan for name in text_columns}) if text_columns else columns
+    matrix_of_numbers = number_matrix(rows, columns.columns, _frame_numbers(numbers))
     texts = {
         (row, column): text_of(cell)
-        for column, name in enumerate(rest.columns)
-        if name in others
-        for row, cell in enumerate(rest[name].tolist())
+        for column, name in enumerate(columns.columns)
+        if name in text_columns
+        for row, cell in enumerate(columns[name].tolist())
     }
-    return without_annotation(replace(named, texts=texts), where)
+    return without_annotation(replace(matrix_of_numbers, texts=texts), file_name)
 
 
 def _column_of_ids(frame: pd.DataFrame, words: Sequence[Any]) -> Any:
@@ -414,16 +452,16 @@ def _has_row_numbers(frame: pd.DataFrame) -> bool:
     return all(str(name).isdigit() for name in frame.index)
 
 
-def _numbers(frame: pd.DataFrame) -> Any:
+def _frame_numbers(frame: pd.DataFrame) -> Any:
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _table(value: Any, slot: str, index: str, where: str) -> pd.DataFrame:
-    if _class(value) == "ExpressionSet":
+def _table_of_set(value: Any, slot: str, index: str, file_name: str) -> pd.DataFrame:
+    if _class_name(value) == "ExpressionSet":
         value = getattr(value, slot).data
-    if not _is_frame(value):
+    if not _is_data_frame(value):
         raise refuse(
-            where,
+            file_name,
             f"holds no table of {index}s; save a data.frame or an ExpressionSet, or name a TSV",
         )
     return text_table(value, index)

@@ -7,17 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from genesig.data.files.cells import numbers
+from genesig.data.files.cells import parse_numbers
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.geo_series import sample_table
+from genesig.data.files.formats.geo_series import DOWNLOAD_AGAIN, sample_table
 from genesig.data.files.formats.interface import Format
 from genesig.errors import did_you_mean, refuse
 from genesig.words import counted, listing
 
 if TYPE_CHECKING:
     import pandas as pd
-
-AGAIN = "download the file again"
 
 
 @dataclass
@@ -29,28 +27,31 @@ class Entity:
     line: int
     tags: list[tuple[str, str]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    first: int = 0
+    first_line: int = 0
 
     def tag(self, name: str) -> str:
         """Return the first value of a tag, or ''."""
         return next((value for tag, value in self.tags if tag == name), "")
 
-    def table(self, where: str) -> dict[int, list[str]]:
+    def table(self, file_name: str) -> dict[int, list[str]]:
         """Return line of the file -> cells; the first line names the columns."""
-        split = {k: line.split("\t") for k, line in enumerate(self.lines, self.first) if line}
-        width = len(next(iter(split.values())))
-        for k, cells in split.items():
+        cells_of_line = {
+            k: line.split("\t") for k, line in enumerate(self.lines, self.first_line) if line
+        }
+        width = len(next(iter(cells_of_line.values())))
+        for k, cells in cells_of_line.items():
             if len(cells) > width:
                 raise refuse(
-                    where,
-                    f"{len(cells)} fields where the table of {self.name} has {width}; {AGAIN}",
+                    file_name,
+                    f"{len(cells)} fields where the table of {self.name} has {width}; "
+                    f"{DOWNLOAD_AGAIN}",
                     k,
                 )
             cells += [""] * (width - len(cells))
-        return split
+        return cells_of_line
 
 
-def entities(text: str, where: str) -> list[Entity]:
+def entities(text: str, file_name: str) -> list[Entity]:
     """Read all entities in the order of the file.
 
     Raises
@@ -58,154 +59,174 @@ def entities(text: str, where: str) -> list[Entity]:
     InvalidInput
         There are none, or a table does not end.
     """
-    found: list[Entity] = []
+    all_entities: list[Entity] = []
     lines = text.split("\n")
     begin = 0
     for k in (k for k, line in enumerate(lines) if line.startswith(("^", "!"))):
         word, _, value = (part.strip() for part in lines[k][1:].partition("="))
         if lines[k][0] == "^":
-            found.append(Entity(word.upper(), value, k + 1))
-        elif found and word.lower().endswith("_table_begin"):
+            all_entities.append(Entity(word.upper(), value, k + 1))
+        elif all_entities and word.lower().endswith("_table_begin"):
             begin = k + 1
-        elif found and begin and word.lower().endswith("_table_end"):
-            found[-1].lines = lines[begin:k]
-            found[-1].first = begin + 1
+        elif all_entities and begin and word.lower().endswith("_table_end"):
+            all_entities[-1].lines = lines[begin:k]
+            all_entities[-1].first_line = begin + 1
             begin = 0
-        elif found:
-            found[-1].tags.append((word.lower().partition("_")[2], value))
+        elif all_entities:
+            all_entities[-1].tags.append((word.lower().partition("_")[2], value))
     if begin:
         raise refuse(
-            where, "the table that begins here has no end: the file is cut off; " + AGAIN, begin
+            file_name,
+            "the table that begins here has no end: the file is cut off; " + DOWNLOAD_AGAIN,
+            begin,
         )
-    if not found:
-        raise refuse(where, f"has no line such as ^SERIES = GSE1, so it is no SOFT file; {AGAIN}")
-    return found
+    if not all_entities:
+        raise refuse(
+            file_name,
+            f"has no line such as ^SERIES = GSE1, so it is no SOFT file; {DOWNLOAD_AGAIN}",
+        )
+    return all_entities
 
 
-def matrix(text: str, where: str, part: str | None) -> Matrix:
+def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     """Read probes × samples: the column VALUE of each sample of one platform, or a GDS table.
 
     A probe that a sample lacks is blank there, which the checks refuse by name.
     """
-    found = entities(text, where)
-    whole = [e for e in found if e.kind == "DATASET" and e.lines]
-    if whole:
-        return _of_dataset(whole[0], where)
-    chosen = _of_platform(found, where, part)
-    empty = [e.name for e in chosen if len(e.lines) < 2]
+    all_entities = entities(text, file_name)
+    datasets = [e for e in all_entities if e.kind == "DATASET" and e.lines]
+    if datasets:
+        return _matrix_of_dataset(datasets[0], file_name)
+    samples_of_part = _samples_of_platform(all_entities, file_name, part)
+    empty = [e.name for e in samples_of_part if len(e.lines) < 2]
     if empty:
         raise refuse(
-            where,
+            file_name,
             f"{counted(len(empty), 'sample')} without values: {listing(empty)}; "
             "those of RNA-seq are in a supplementary file; download that and name it as "
             "'expression'",
         )
-    places: dict[str, int] = {}
+    line_of_probe: dict[str, int] = {}
     columns = {}
-    for sample in chosen:
-        columns[sample.name], lines = _values(sample, where)
-        places = lines | places
-    return _matrix(places, columns)
+    for sample in samples_of_part:
+        columns[sample.name], lines = _values_of_sample(sample, file_name)
+        line_of_probe = lines | line_of_probe
+    return _make_matrix(line_of_probe, columns)
 
 
-def samples(text: str, where: str, part: str | None) -> pd.DataFrame:
+def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     """Read the tags of the samples, or the subsets of a GDS, as a sample table."""
-    found = entities(text, where)
-    if any(e.kind == "SUBSET" for e in found):
-        return _subsets(found)
-    chosen = _of_platform(found, where, part)
-    tags = {e.name: [tag for tag in e.tags if tag[0] != "geo_accession"] for e in chosen}
-    return sample_table(tags, chosen[0].line)
+    all_entities = entities(text, file_name)
+    if any(e.kind == "SUBSET" for e in all_entities):
+        return _subset_table(all_entities)
+    samples_of_part = _samples_of_platform(all_entities, file_name, part)
+    tags = {e.name: [tag for tag in e.tags if tag[0] != "geo_accession"] for e in samples_of_part}
+    return sample_table(tags, samples_of_part[0].line)
 
 
-def genes(text: str, where: str, part: str | None) -> pd.DataFrame:
+def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     """Read the table of the platform; ``data.symbol`` names its column, such as Gene Symbol."""
     import pandas as pd
 
-    found = entities(text, where)
-    tables = [e for e in found if e.kind in ("PLATFORM", "ANNOTATION", "DATASET") and e.lines]
+    all_entities = entities(text, file_name)
+    tables = [
+        e for e in all_entities if e.kind in ("PLATFORM", "ANNOTATION", "DATASET") and e.lines
+    ]
     counts = Counter(e.name for e in tables)
     if len(tables) > 1:
         tables = [e for e in tables if e.name == part]
     if not tables:
         raise refuse(
-            where,
-            _choose("tables of genes", counts, part)
+            file_name,
+            _choice_message("tables of genes", counts, part)
             if counts
             else "holds no table of genes (a platform)",
         )
-    header, *rows = tables[0].table(where).values()
-    kept = [k for k, name in enumerate(header) if k and not name.startswith("GSM")]
+    header, *rows = tables[0].table(file_name).values()
+    described_columns = [k for k, name in enumerate(header) if k and not name.startswith("GSM")]
     index = pd.Index([row[0].strip() for row in rows], name=header[0], dtype=object)
-    cells = [[row[k].strip() for k in kept] for row in rows]
-    table = pd.DataFrame(cells, index=index, columns=[header[k] for k in kept], dtype=object)
-    table.attrs["lines"] = list(tables[0].table(where))[1:]
+    cells = [[row[k].strip() for k in described_columns] for row in rows]
+    table = pd.DataFrame(
+        cells, index=index, columns=[header[k] for k in described_columns], dtype=object
+    )
+    table.attrs["lines"] = list(tables[0].table(file_name))[1:]
     return table
 
 
-def _of_platform(found: list[Entity], where: str, part: str | None) -> list[Entity]:
-    chosen = [e for e in found if e.kind == "SAMPLE"]
-    counts = Counter(e.tag("platform_id") for e in chosen)
-    if not chosen:
+def _samples_of_platform(
+    all_entities: list[Entity], file_name: str, part: str | None
+) -> list[Entity]:
+    samples_of_part = [e for e in all_entities if e.kind == "SAMPLE"]
+    counts = Counter(e.tag("platform_id") for e in samples_of_part)
+    if not samples_of_part:
         raise refuse(
-            where,
-            f"holds no samples, but {listing(e.kind for e in found)}; a series "
+            file_name,
+            f"holds no samples, but {listing(e.kind for e in all_entities)}; a series "
             "family or a data set is needed",
         )
     if len(counts) > 1 or (part is not None and part not in counts):
-        chosen = [e for e in chosen if e.tag("platform_id") == part]
-    if not chosen:
-        raise refuse(where, _choose("platforms", counts, part))
-    return chosen
+        samples_of_part = [e for e in samples_of_part if e.tag("platform_id") == part]
+    if not samples_of_part:
+        raise refuse(file_name, _choice_message("platforms", counts, part))
+    return samples_of_part
 
 
-def _choose(what: str, counts: Mapping[str, int], part: str | None) -> str:
-    found = ", ".join(f"{name} ({times})" for name, times in counts.items())
+def _choice_message(parts: str, counts: Mapping[str, int], part: str | None) -> str:
+    counts_text = ", ".join(f"{name} ({number})" for name, number in counts.items())
     if part is None:
-        return f"holds {len(counts)} {what}: {found}; choose one by data.part: {next(iter(counts))}"
-    return f"data.part '{part}' is not one of its {what}{did_you_mean(part, counts)} ({found})"
+        first_part = next(iter(counts))
+        return f"holds {len(counts)} {parts}: {counts_text}; choose one by data.part: {first_part}"
+    return (
+        f"data.part '{part}' is not one of its {parts}{did_you_mean(part, counts)} ({counts_text})"
+    )
 
 
-def _values(sample: Entity, where: str) -> tuple[dict[str, str], dict[str, int]]:
+def _values_of_sample(sample: Entity, file_name: str) -> tuple[dict[str, str], dict[str, int]]:
     """Return probe -> value, and probe -> line of the file."""
-    table = sample.table(where)
+    table = sample.table(file_name)
     header = [name.strip().upper() for name in table.pop(next(iter(table)))]
     if "VALUE" not in header:
         raise refuse(
-            where,
+            file_name,
             f"the table of {sample.name} has no column VALUE (columns: "
             f"{', '.join(header)}); use the series matrix instead",
-            sample.first,
+            sample.first_line,
         )
-    place = header.index("VALUE")
-    found = {row[0].strip(): row[place].strip() for row in table.values()}
-    if len(found) < len(table):
-        raise refuse(where, f"the table of {sample.name} names a probe twice; {AGAIN}")
-    return found, dict(zip(found, table, strict=True))
+    value_column = header.index("VALUE")
+    value_of_probe = {row[0].strip(): row[value_column].strip() for row in table.values()}
+    if len(value_of_probe) < len(table):
+        raise refuse(file_name, f"the table of {sample.name} names a probe twice; {DOWNLOAD_AGAIN}")
+    return value_of_probe, dict(zip(value_of_probe, table, strict=True))
 
 
-def _of_dataset(dataset: Entity, where: str) -> Matrix:
-    table = dataset.table(where)
+def _matrix_of_dataset(dataset: Entity, file_name: str) -> Matrix:
+    table = dataset.table(file_name)
     header = table.pop(next(iter(table)))
     columns = {
         name: {row[0]: row[k] for row in table.values()}
         for k, name in enumerate(header)
         if name.startswith("GSM")
     }
-    return _matrix(dict(zip([row[0] for row in table.values()], table, strict=True)), columns)
+    return _make_matrix(dict(zip([row[0] for row in table.values()], table, strict=True)), columns)
 
 
-def _matrix(lines: Mapping[str, int], columns: Mapping[str, Mapping[str, str]]) -> Matrix:
+def _make_matrix(
+    line_of_probe: Mapping[str, int], columns: Mapping[str, Mapping[str, str]]
+) -> Matrix:
     import pandas as pd
 
-    texts = {name: [cells.get(probe, "") for probe in lines] for name, cells in columns.items()}
-    cells, bad = numbers(pd.DataFrame(texts, dtype=object))
-    return Matrix(tuple(lines), tuple(columns), cells, bad, tuple(lines.values()))
+    texts = {
+        name: [cells.get(probe, "") for probe in line_of_probe] for name, cells in columns.items()
+    }
+    cells, not_finite = parse_numbers(pd.DataFrame(texts, dtype=object))
+    return Matrix(
+        tuple(line_of_probe), tuple(columns), cells, not_finite, tuple(line_of_probe.values())
+    )
 
 
-def _subsets(found: list[Entity]) -> pd.DataFrame:
+def _subset_table(all_entities: list[Entity]) -> pd.DataFrame:
     tags: dict[str, list[tuple[str, str]]] = {}
-    subsets = [e for e in found if e.kind == "SUBSET"]
+    subsets = [e for e in all_entities if e.kind == "SUBSET"]
     for subset in subsets:
         key = f"{subset.tag('type')}: {subset.tag('description')}"
         for name in subset.tag("sample_id").split(","):

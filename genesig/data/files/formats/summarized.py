@@ -25,9 +25,9 @@ from genesig.words import counted, listing
 if TYPE_CHECKING:
     import pandas as pd
 
-COUNTS = "counts"
+COUNTS_ASSAY = "counts"
 """The assay of a DESeqDataSet that is data; the others are by-products of its fits."""
-COPIES = 2
+COPIES_OF_DENSE = 2
 """A sparse matrix, when dense, and its transpose."""
 
 
@@ -36,7 +36,7 @@ def is_summarized(value: Any) -> bool:
     return hasattr(value, "assays")
 
 
-def assay(value: Any, where: str, part: str | None) -> Matrix:
+def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
     """Read the assay that `part` names; without it the only one, or the counts of a DESeqDataSet.
 
     Raises
@@ -45,36 +45,39 @@ def assay(value: Any, where: str, part: str | None) -> Matrix:
         Several assays, none of that name, no names of genes, sizes that contradict each other.
     """
     assays = _assays(value)
-    name = _choice(assays, part, where, counts=_is_deseq(value))
-    numbers, own = _numbers(assays[name], name, where)
-    genes = _gene_names(value) or own[0]
-    samples = _names(getattr(_columns(value), "rownames", None)) or own[1]
+    name = _choose_assay(assays, part, file_name, has_default=_is_deseq(value))
+    values, dimnames = _assay_values(assays[name], name, file_name)
+    genes = _gene_names(value) or dimnames[0]
+    samples = _texts(getattr(_col_data(value), "rownames", None)) or dimnames[1]
     if genes is None:
         raise refuse(
-            where, "the rows have no names; in R: rownames(x) <- the gene ids, and save it again"
+            file_name,
+            "the rows have no names; in R: rownames(x) <- the gene ids, and save it again",
         )
-    samples = samples or list(map(str, range(1, numbers.shape[1] + 1)))
-    if numbers.shape != (len(genes), len(samples)):
-        what = f"assay '{name}' is {numbers.shape[0]} × {numbers.shape[1]}, for "
-        what += f"{counted(len(genes), 'gene')} and {counted(len(samples), 'sample')}"
-        raise refuse(where, f"{what}; the object is damaged, save it again by saveRDS(x)")
-    return replace(number_matrix(genes, samples, numbers), has_counts=name == COUNTS)
+    samples = samples or list(map(str, range(1, values.shape[1] + 1)))
+    if values.shape != (len(genes), len(samples)):
+        message = (
+            f"assay '{name}' is {values.shape[0]} × {values.shape[1]}, for "
+            f"{counted(len(genes), 'gene')} and {counted(len(samples), 'sample')}"
+        )
+        raise refuse(file_name, f"{message}; the object is damaged, save it again by saveRDS(x)")
+    return replace(number_matrix(genes, samples, values), has_counts=name == COUNTS_ASSAY)
 
 
-def samples_of(value: Any, where: str) -> pd.DataFrame:
+def read_col_data(value: Any, file_name: str) -> pd.DataFrame:
     """Read colData."""
-    table = _columns(value)
-    return _table(table, _names(getattr(table, "rownames", None)), "sample", where)
+    table = _col_data(value)
+    return _text_table(table, _texts(getattr(table, "rownames", None)), "sample", file_name)
 
 
-def genes_of(value: Any, where: str) -> pd.DataFrame:
+def read_row_data(value: Any, file_name: str) -> pd.DataFrame:
     """Read rowData."""
     ranges = getattr(value, "rowRanges", None)
     table = getattr(value, "elementMetadata", None) if ranges is None else ranges.elementMetadata
-    return _table(table, _gene_names(value), "gene", where)
+    return _text_table(table, _gene_names(value), "gene", file_name)
 
 
-def _columns(value: Any) -> Any:
+def _col_data(value: Any) -> Any:
     return getattr(value, "colData", None)
 
 
@@ -84,58 +87,62 @@ def _is_deseq(value: Any) -> bool:
 
 def _assays(value: Any) -> dict[str, Any]:
     """Return name -> assay; a reference class, as before 2020, keeps its data in an environment."""
-    found = value.assays
-    inside = getattr(found, ".xData", None)
-    found = getattr(found, "data", found) if inside is None else inside.get("data")
-    held = getattr(found, "listData", ())
-    named = held if isinstance(held, dict) else dict(enumerate(held, 1))
-    return {str(name): each for name, each in named.items()}
+    container = value.assays
+    environment = getattr(container, ".xData", None)
+    container = (
+        getattr(container, "data", container) if environment is None else environment.get("data")
+    )
+    list_data = getattr(container, "listData", ())
+    assay_of_name = list_data if isinstance(list_data, dict) else dict(enumerate(list_data, 1))
+    return {str(name): assay for name, assay in assay_of_name.items()}
 
 
-def _choice(assays: dict[str, Any], part: str | None, where: str, *, counts: bool) -> str:
+def _choose_assay(
+    assays: dict[str, Any], part: str | None, file_name: str, *, has_default: bool
+) -> str:
     if part is not None and part not in assays:
-        near = did_you_mean(part, assays) or f" (found: {listing(assays, 9)})"
-        raise refuse(where, f"data.part '{part}' is not one of its assays{near}")
+        advice = did_you_mean(part, assays) or f" (found: {listing(assays, 9)})"
+        raise refuse(file_name, f"data.part '{part}' is not one of its assays{advice}")
     if not assays:
-        raise refuse(where, "holds no assay; in R: saveRDS(assay(x), 'expression.rds')")
-    usual = COUNTS if counts and COUNTS in assays else None
-    if (name := part or usual or (next(iter(assays)) if len(assays) == 1 else None)) is None:
+        raise refuse(file_name, "holds no assay; in R: saveRDS(assay(x), 'expression.rds')")
+    default_name = COUNTS_ASSAY if has_default and COUNTS_ASSAY in assays else None
+    if (name := part or default_name or (next(iter(assays)) if len(assays) == 1 else None)) is None:
         raise refuse(
-            where,
+            file_name,
             f"holds {len(assays)} assays: {listing(assays, 9)}; choose one by "
             "data.part, from a file of this object alone",
         )
     return name
 
 
-def _numbers(value: Any, name: str, where: str) -> tuple[Array, tuple[Any, Any]]:
+def _assay_values(value: Any, name: str, file_name: str) -> tuple[Array, tuple[Any, Any]]:
     """Return an assay as (genes, samples), and its own names of both."""
-    at = f"{where}, assay '{name}'"
+    place = f"{file_name}, assay '{name}'"
     if type(value).__name__ == "DataFrame":
         if not all(kind.kind in "iufb" for kind in value.dtypes):
-            raise refuse(at, "holds text, not numbers")
+            raise refuse(place, "holds text, not numbers")
         cells = value.to_numpy(dtype=np.float64, na_value=np.nan)
-        return cells, (_names(value.index), _names(value.columns))
+        return cells, (_texts(value.index), _texts(value.columns))
     if all(hasattr(value, slot) for slot in ("i", "p", "x", "Dim")):
         rows, columns = getattr(value, "Dimnames", None) or (None, None)
-        return dense(value, at), (_names(rows), _names(columns))
+        return dense_matrix(value, place), (_texts(rows), _texts(columns))
     cells = getattr(value, "values", value)
     if getattr(cells, "ndim", 0) != 2 or cells.dtype.kind not in "iufb":
         kind = str(np.ravel(getattr(value, "class", type(value).__name__))[0])
         raise refuse(
-            at,
+            place,
             f"is of class '{kind}', no matrix of numbers in this file; in R: "
             "saveRDS(as.matrix(assay(x)), 'expression.rds')",
         )
     coords = getattr(value, "coords", {})
-    own = [
-        _names(coords[dim].to_numpy()) if dim in coords else None
+    dimnames = [
+        _texts(coords[dim].to_numpy()) if dim in coords else None
         for dim in getattr(value, "dims", (0, 1))
     ]
-    return np.ma.filled(np.ma.asarray(cells).astype(np.float64), np.nan), (own[0], own[1])
+    return np.ma.filled(np.ma.asarray(cells).astype(np.float64), np.nan), (dimnames[0], dimnames[1])
 
 
-def dense(value: Any, where: str) -> Array:
+def dense_matrix(value: Any, file_name: str) -> Array:
     """Return a column-compressed sparse matrix (dgCMatrix) as it is without its compression.
 
     Raises
@@ -147,67 +154,72 @@ def dense(value: Any, where: str) -> Array:
 
     shape = tuple(map(int, np.ravel(value.Dim)))
     size = 8 * shape[0] * shape[1]
-    check_size(where, size, size, COPIES)
+    check_size(file_name, size, size, COPIES_OF_DENSE)
     try:
         sparse = csc_array((value.x, value.i, value.p), shape)
         sparse.check_format(full_check=True)
     except (ValueError, TypeError) as error:
-        why = " ".join(str(error).split())[:120]
-        raise refuse(where, f"is a damaged sparse matrix ({why}); save it again") from None
+        reason = " ".join(str(error).split())[:120]
+        raise refuse(file_name, f"is a damaged sparse matrix ({reason}); save it again") from None
     return np.asarray(sparse.toarray(), dtype=np.float64)
 
 
-def _names(found: Any) -> list[str] | None:
-    if found is None or isinstance(found, str) or not len(found):  # `NULL` is a word
+def _texts(values: Any) -> list[str] | None:
+    if values is None or isinstance(values, str) or not len(values):  # `NULL` is a word
         return None
-    return list(map(str, found))
+    return list(map(str, values))
 
 
 def _gene_names(value: Any) -> list[str] | None:
     """Return the names of the rows: the object's own, or those of its ranges."""
     ranges = getattr(value, "rowRanges", None)
-    for place in (value, getattr(ranges, "ranges", None), getattr(ranges, "partitioning", None)):
-        if names := _names(getattr(place, "NAMES", None)):
+    for holder in (value, getattr(ranges, "ranges", None), getattr(ranges, "partitioning", None)):
+        if names := _texts(getattr(holder, "NAMES", None)):
             return names
     return None
 
 
-def _table(table: Any, names: Sequence[str] | None, index: str, where: str) -> pd.DataFrame:
+def _text_table(
+    table: Any, names: Sequence[str] | None, index: str, file_name: str
+) -> pd.DataFrame:
     """Convert a DataFrame of Bioconductor; columns of lists, ranges or tables are left out."""
     import pandas as pd
 
-    held = getattr(table, "listData", None) or {}
-    if not isinstance(held, dict):
+    list_data = getattr(table, "listData", None) or {}
+    if not isinstance(list_data, dict):
         raise refuse(
-            where,
+            file_name,
             f"the table of {index}s has columns without names; give them names in "
             "R and save it again",
         )
-    count = len(names) if names is not None else int(np.ravel(getattr(table, "nrows", 0))[0])
+    n_rows = len(names) if names is not None else int(np.ravel(getattr(table, "nrows", 0))[0])
     if names is None:
-        names = list(map(str, range(1, count + 1)))
+        names = list(map(str, range(1, n_rows + 1)))
     columns = {}
-    for name, each in held.items():
-        if (cells := _cells(each, count)) is None:
+    for name, column in list_data.items():
+        if (cells := _column_cells(column, n_rows)) is None:
             continue
-        if len(cells) != count:
-            what = f"column '{name}' is not as long as there are {index}s ({count}); the object is"
-            raise refuse(where, f"{what} damaged, save it again by saveRDS(x)")
+        if len(cells) != n_rows:
+            message = (
+                f"column '{name}' is not as long as there are {index}s ({n_rows}); the object is"
+            )
+            raise refuse(file_name, f"{message} damaged, save it again by saveRDS(x)")
         columns[name] = cells
     return text_table(pd.DataFrame(columns, index=pd.Index(names), dtype=object), index)
 
 
-def _cells(column: Any, most: int) -> list[Any] | None:
+def _column_cells(column: Any, max_cells: int) -> list[Any] | None:
     """Return the cells of a vector, a factor or a run-length encoded one; None for all else.
 
-    Of runs that are longer together than `most` there are no cells: lengths can promise any number.
+    Of runs that are longer together than `max_cells` there are no cells: lengths can promise any
+    number.
     """
     if hasattr(column, "lengths") and hasattr(column, "values"):
-        cells = _cells(column.values, most)
+        cells = _column_cells(column.values, max_cells)
         lengths = np.ravel(column.lengths)
         if cells is None or len(cells) != len(lengths) or (lengths < 0).any():
             return None
-        runs = zip(cells, lengths if lengths.sum() <= most else (), strict=False)
-        return [cell for cell, times in runs for _ in range(times)]
-    plain = column if type(column).__name__ == "Categorical" else getattr(column, "values", column)
-    return list(plain.tolist()) if getattr(plain, "ndim", 0) == 1 else None
+        runs = zip(cells, lengths if lengths.sum() <= max_cells else (), strict=False)
+        return [cell for cell, n_times in runs for _ in range(n_times)]
+    values = column if type(column).__name__ == "Categorical" else getattr(column, "values", column)
+    return list(values.tolist()) if getattr(values, "ndim", 0) == 1 else None

@@ -13,7 +13,7 @@ from genesig.data.files.delimited import (
     parse_table,
 )
 from genesig.data.files.formats.interface import Format
-from genesig.data.files.formats.text import checked
+from genesig.data.files.formats.text import check_text
 from genesig.data.files.headers import numbers_alone
 from genesig.data.files.layouts import named_by_words, without_annotation
 from genesig.data.files.table_shape import (
@@ -31,22 +31,24 @@ if TYPE_CHECKING:
 def table_format(suffix: str) -> Format:
     """Make the format of a table whose ending promises its delimiter."""
 
-    def matrix(content: bytes, where: str, part: str | None) -> Matrix:
-        text = checked(content, where)
-        ending = ending_by_content(text, suffix, where)
-        opening = opening_of(text, ending, where)
-        refuse_long(opening, where)
-        if lacks_header(opening, where):
-            found = parse_matrix(with_header(text, opening, where), ending, where, first=0)
+    def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
+        text = check_text(content, file_name)
+        ending = ending_by_content(text, suffix, file_name)
+        opening = opening_of(text, ending, file_name)
+        refuse_long(opening, file_name)
+        if lacks_header(opening, file_name):
+            parsed = parse_matrix(
+                with_header(text, opening, file_name), ending, file_name, first_line=0
+            )
         else:
-            found = named_by_words(numbers_alone(parse_matrix(text, ending, where)))
-        found = counts_of_sample(without_annotation(found, where), where)
-        check_points(found, where)
-        return found
+            parsed = named_by_words(numbers_alone(parse_matrix(text, ending, file_name)))
+        parsed = counts_of_sample(without_annotation(parsed, file_name), file_name)
+        check_points(parsed, file_name)
+        return parsed
 
-    def table(content: bytes, where: str, part: str | None) -> pd.DataFrame:
-        text = checked(content, where)
-        return parse_table(text, ending_by_content(text, suffix, where), where)
+    def table(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
+        text = check_text(content, file_name)
+        return parse_table(text, ending_by_content(text, suffix, file_name), file_name)
 
     # Bytes, since a matrix may be larger than all else: it is decoded piece by piece.
     return Format(

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genesig.data.files.delimited import Matrix, pieces_of, unix
+from genesig.data.files.delimited import Matrix, pieces_of, with_unix_line_ends
 from genesig.errors import refuse
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MARK = b"\n<<<<<<< "
-FOREIGN = {
+CONFLICT_MARK = b"\n<<<<<<< "
+OTHER_FILE_TYPES = {
     b"PK\x03\x04": "an Excel workbook or zip file; name it .xlsx, or save the sheet as "
     "tab-separated text",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as tab-separated text",
@@ -33,7 +33,7 @@ SAMPLED_BYTES = 200
 """Bytes of a text without a mark that tell whether each letter takes two of them."""
 
 
-def as_utf8(content: bytes, where: str) -> bytes:
+def as_utf8(content: bytes, file_name: str) -> bytes:
     """Return the bytes of a text in UTF-8; UTF-16, Excel's "Unicode text", is converted.
 
     Raises
@@ -48,7 +48,7 @@ def as_utf8(content: bytes, where: str) -> bytes:
         return content.decode(encoding).removeprefix("\N{BYTE ORDER MARK}").encode()
     except UnicodeError:
         message = "is UTF-16 text that is cut off or damaged; save it again, as UTF-8"
-        raise refuse(where, message) from None
+        raise refuse(file_name, message) from None
 
 
 def _unmarked_utf_16(start: bytes) -> str:
@@ -62,23 +62,23 @@ def _unmarked_utf_16(start: bytes) -> str:
     return encoding if all(letters) else ""
 
 
-def as_text(content: bytes, where: str, *, old: bool = False) -> str:
+def as_text(content: bytes, file_name: str, *, legacy_encoding: bool = False) -> str:
     """Decode UTF-8 and take a byte order mark and carriage returns away.
 
-    With `old`, for what scanners and GEO wrote before UTF-8, other bytes are those of Windows 1252
-    (µ, é, dashes and quotes), or of Latin-1.
+    With `legacy_encoding`, for what scanners and GEO wrote before UTF-8, other bytes are those of
+    Windows 1252 (µ, é, dashes and quotes), or of Latin-1.
     """
-    content = as_utf8(content, where)
-    if not old:
-        return unix(checked(content, where).decode("utf-8-sig"))
-    _check_kind(content, where)
+    content = as_utf8(content, file_name)
+    if not legacy_encoding:
+        return with_unix_line_ends(check_text(content, file_name).decode("utf-8-sig"))
+    _check_kind(content, file_name)
     for encoding in ("utf-8-sig", "cp1252"):
         with suppress(UnicodeDecodeError):
-            return unix(content.decode(encoding))
-    return unix(content.decode("latin-1"))
+            return with_unix_line_ends(content.decode(encoding))
+    return with_unix_line_ends(content.decode("latin-1"))
 
 
-def checked(content: bytes, where: str) -> bytes:
+def check_text(content: bytes, file_name: str) -> bytes:
     """Return the bytes of a text as they are, if they are UTF-8.
 
     Raises
@@ -86,43 +86,45 @@ def checked(content: bytes, where: str) -> bytes:
     InvalidInput
         Another kind of file, zero bytes, bytes that are not UTF-8.
     """
-    _check_kind(content, where)
+    _check_kind(content, file_name)
     start = 0
     for piece in () if content.isascii() else pieces_of(content, b"\n"):
         try:
             piece.decode()
         except UnicodeDecodeError as error:
-            found = f"byte {piece[error.start]:#04x} is not UTF-8; save the file as UTF-8 text"
-            raise refuse(where, found, _line(content, start + error.start)) from None
+            message = f"byte {piece[error.start]:#04x} is not UTF-8; save the file as UTF-8 text"
+            raise refuse(file_name, message, _line_number(content, start + error.start)) from None
         start += len(piece)
     return content
 
 
-def opening(content: bytes) -> str:
+def opening_text(content: bytes) -> str:
     """Return the first lines, for a look at what they say."""
-    return unix(content[:100_000].decode("utf-8-sig", errors="replace"))
+    return with_unix_line_ends(content[:100_000].decode("utf-8-sig", errors="replace"))
 
 
-def _check_kind(content: bytes, where: str) -> None:
-    for magic, what in FOREIGN.items():
+def _check_kind(content: bytes, file_name: str) -> None:
+    for magic, description in OTHER_FILE_TYPES.items():
         if content[:30].lstrip().lower().startswith(magic.lower()):
-            raise refuse(where, f"is {what}")
-    at = -1 if content.startswith(MARK[1:]) else content.find(MARK)
-    if at >= 0 or content.startswith(MARK[1:]):
-        said = content[at + 1 : at + 40].split(b"\n")[0].decode(errors="replace").strip()
-        what = f"'{said}' is git's mark of a conflict of two versions; choose one of them"
-        raise refuse(where, what, _line(content, at + 1))
+            raise refuse(file_name, f"is {description}")
+    position = -1 if content.startswith(CONFLICT_MARK[1:]) else content.find(CONFLICT_MARK)
+    if position >= 0 or content.startswith(CONFLICT_MARK[1:]):
+        branch_name = (
+            content[position + 1 : position + 40].split(b"\n")[0].decode(errors="replace").strip()
+        )
+        message = f"'{branch_name}' is git's mark of a conflict of two versions; choose one of them"
+        raise refuse(file_name, message, _line_number(content, position + 1))
     if b"\0" in content:
         raise refuse(
-            where,
+            file_name,
             "holds zero bytes, as after a download or a disk that failed; copy or "
             "download it again",
-            _line(content, content.index(b"\0")),
+            _line_number(content, content.index(b"\0")),
         )
 
 
-def _line(content: bytes, place: int) -> int:
-    return content.count(b"\n", 0, place) + 1
+def _line_number(content: bytes, offset: int) -> int:
+    return content.count(b"\n", 0, offset) + 1
 
 
 def text_of(value: Any) -> str:

@@ -9,35 +9,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.formats.excel import EXCEL, OLD, ZIP
+from genesig.data.files.formats.excel import EXCEL, OLD_MAGIC, ZIP_MAGIC
 from genesig.data.files.formats.interface import Format
 from genesig.data.files.formats.table import TABLES
-from genesig.data.files.formats.text import as_utf8, opening
+from genesig.data.files.formats.text import as_utf8, opening_text
 from genesig.errors import refuse
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SAVE = (
+SAVE_ADVICE = (
     "open it in a spreadsheet program, and save the sheet as .xlsx or as tab-separated text (.tsv)"
 )
-XML_SHEET = "urn:schemas-microsoft-com:office:spreadsheet"
+XML_NAMESPACE = "urn:schemas-microsoft-com:office:spreadsheet"
 
 
-def matrix(content: bytes, where: str, part: str | None) -> Matrix:
+def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     """Read a text with tabs or commas, or a sheet of a workbook, that is named .xls."""
-    content, kind = _content_and_format(content, where, part)
-    return kind.matrix(content, where, part)
+    content, true_format = _content_and_format(content, file_name, part)
+    return true_format.matrix(content, file_name, part)
 
 
-def table(content: bytes, where: str, part: str | None) -> pd.DataFrame:
+def table(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
     """Read the same as a table of samples or genes."""
-    content, kind = _content_and_format(content, where, part)
-    assert kind.samples is not None
-    return kind.samples(content, where, part)
+    content, true_format = _content_and_format(content, file_name, part)
+    assert true_format.samples is not None
+    return true_format.samples(content, file_name, part)
 
 
-def _content_and_format(content: bytes, where: str, part: str | None) -> tuple[bytes, Format]:
+def _content_and_format(content: bytes, file_name: str, part: str | None) -> tuple[bytes, Format]:
     """Return what the file holds, texts in UTF-8, and its true format.
 
     Raises
@@ -45,19 +45,25 @@ def _content_and_format(content: bytes, where: str, part: str | None) -> tuple[b
     InvalidInput
         An old workbook, a web page, or a part of a text.
     """
-    if content.startswith(ZIP):
+    if content.startswith(ZIP_MAGIC):
         return content, EXCEL
-    if content.startswith(OLD):
-        raise refuse(where, f"is a workbook of before 2007, or one with a password; {SAVE}")
-    content = as_utf8(content, where)
-    start = opening(content).lstrip()
+    if content.startswith(OLD_MAGIC):
+        raise refuse(
+            file_name, f"is a workbook of before 2007, or one with a password; {SAVE_ADVICE}"
+        )
+    content = as_utf8(content, file_name)
+    start = opening_text(content).lstrip()
     if start.startswith(("<", "MIME-Version")):
-        kind = "an XML sheet" if XML_SHEET in start else "a web page (HTML)"
-        raise refuse(where, f"is {kind} named .xls; {SAVE}")
+        kind = "an XML sheet" if XML_NAMESPACE in start else "a web page (HTML)"
+        raise refuse(file_name, f"is {kind} named .xls; {SAVE_ADVICE}")
     if part is not None:
-        raise refuse(where, f"is text named .xls, which has no parts; take data.part '{part}' away")
+        raise refuse(
+            file_name, f"is text named .xls, which has no parts; take data.part '{part}' away"
+        )
     if not any(delimiter in start for delimiter in "\t,;"):
-        raise refuse(where, f"is text named .xls without tabs, commas or semicolons; {SAVE}")
+        raise refuse(
+            file_name, f"is text named .xls without tabs, commas or semicolons; {SAVE_ADVICE}"
+        )
     return content, TABLES[".tsv" if "\t" in start else ".csv"]
 
 

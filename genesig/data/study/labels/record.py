@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from genesig.data.files.columns import class_columns
-from genesig.data.files.event_columns import Pair, pairs
+from genesig.data.files.event_columns import TimeAndEvent, time_event_pairs
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
 from genesig.words import (
@@ -130,7 +130,7 @@ def place(table: pd.DataFrame, row: int, column: str, where: str) -> str:
     return f"{sheet}, line {number}, column '{own.get(column, column)}'"
 
 
-def as_survival(pair: Pair, event: str | None = None) -> str:
+def as_survival(pair: TimeAndEvent, event: str | None = None) -> str:
     """Write the lines of a study of survival; `event` is the word that ``data.event`` names."""
     word = {} if pair.word is None or event is not None else {"event": pair.word}
     columns = flow({"label": pair.label})
@@ -139,7 +139,7 @@ def as_survival(pair: Pair, event: str | None = None) -> str:
 
 def as_numbers(table: pd.DataFrame, label: str) -> str:
     """Say what numbers are that are no classes: times to events, or what regression predicts."""
-    for pair in pairs(table):
+    for pair in time_event_pairs(table):
         if pair.time == label:
             return f"these are times, of events in '{pair.event}'; {as_survival(pair)}"
     return f"these are numbers; write data: {flow({'task': 'regression'})}"
@@ -156,7 +156,7 @@ def as_classes(table: pd.DataFrame, label: str) -> str:
 
 def censored(table: pd.DataFrame, label: str) -> Iterator[str]:
     """Yield that numbers are times to events, some of which may not have come."""
-    for pair in pairs(table)[:1]:
+    for pair in time_event_pairs(table)[:1]:
         if pair.time == label:
             yield f"looks like times of events in '{pair.event}', and where none came it is a " \
                   f"time without one; for survival {as_survival(pair)}"  # fmt: skip
@@ -164,13 +164,13 @@ def censored(table: pd.DataFrame, label: str) -> Iterator[str]:
 
 def two_columns(table: pd.DataFrame, event: str | None) -> Iterator[str]:
     """Yield which columns look like time and event, where survival names one column."""
-    for pair in pairs(table)[:1]:
+    for pair in time_event_pairs(table)[:1]:
         yield f"'{pair.time}' and '{pair.event}' look like it; {as_survival(pair, event)}"
 
 
 def exchanged(table: pd.DataFrame, columns: Sequence[str], event: str | None) -> Iterator[str]:
     """Yield that the columns of time and event stand in each other's place."""
-    for pair in pairs(table):
+    for pair in time_event_pairs(table):
         if [pair.event, pair.time] == list(columns):
             yield f"time and event look exchanged; {as_survival(pair, event)}"
 
@@ -254,11 +254,11 @@ def check_codes(table: pd.DataFrame, label: str, where: str) -> Iterator[Problem
 
 def check_names_alike(table: pd.DataFrame, key: str, column: str, where: str) -> Iterator[Problem]:
     """Yield that one patient, pair or batch may go by two names, and so be torn apart."""
-    pairs = alike(map(str, table[column]))
-    if pairs:
-        one, other = pairs[0][:2]
+    time_event_pairs = alike(map(str, table[column]))
+    if time_event_pairs:
+        one, other = time_event_pairs[0][:2]
         row = int(np.argmax(table[column] == other))
         what = f"{key}: '{other}' differs from '{one}' in {BY_SIGHT}"
-        what += f"{too(len(pairs) - 1, 'name')}; write them alike, or quite differently"
+        what += f"{too(len(time_event_pairs) - 1, 'name')}; write them alike, or quite differently"
         at = f"{where}, line {table.attrs['lines'][row]}, column '{column}'"
         yield Problem(at, what, "warning" if key == "data.batch" else "error")

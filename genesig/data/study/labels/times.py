@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from genesig.data.files.event_columns import (
-    YES,
+    YES_WORDS,
+    event_by_name,
     event_word,
-    expected_event,
     lacking_times,
-    longer_times,
+    rank_sum_of_times,
 )
 from genesig.errors import Problem
 from genesig.response.survival import happened
@@ -89,7 +89,7 @@ def check_event_coding(
     if not {time, event} <= set(table.columns):
         return
     counts = Counter(str(cell).strip() for cell in table[event] if not is_missing(str(cell)))
-    expected = expected_event(counts, event, longer_times(table, time, event))
+    expected = event_by_name(counts, event, rank_sum_of_times(table, time, event))
     chosen = [cell for cell in counts if happened(cell, word or "1")]
     if expected is None or len(chosen) != 1 or expected == chosen[0]:
         return
@@ -108,7 +108,7 @@ def _reversed(event: str, counts: Mapping[str, int], chosen: str, expected: str,
     setting = flow({section[2]: expected})
     if section[0] == "data":
         setting = f"data: {setting}"
-    if chosen.lower() in YES:
+    if chosen.lower() in YES_WORDS:
         says = f"by its name '{chosen}' is a time without the event"
     else:
         says = f"'{expected}' sounds like the event"

@@ -14,9 +14,9 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.gene_ids import versions_hint
 from genesig.data.files.geo_counts import paths_read
 from genesig.data.files.headers import with_names_of
-from genesig.data.files.names import POOLED
+from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.files.non_genes import Surroundings
-from genesig.data.files.readers import parts_of_files, read_genes, read_matrix, read_samples
+from genesig.data.files.readers import assign_part, read_genes, read_matrix, read_samples
 from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.steps.normalise import fit_steps
 from genesig.data.steps.scale import looks_raw, never_logged, sizes
@@ -102,7 +102,7 @@ def common_genes(members: Sequence[Member], problems: Problems) -> list[str]:
         found = "; ".join(f"{member.name} has {listing(member.genes)}" for member in members[:3])
         what = f"no gene is in all of them: {found}; name the table that gives each its symbol in "
         what += f"'annotation'{versions_hint(members[0].genes, members[1].genes)}"
-        problems.append(Problem(POOLED, what))
+        problems.append(Problem(POOLED_STUDIES, what))
         return []
     for member in members:
         if len(common) < FEW * len(member.genes):
@@ -167,7 +167,7 @@ def read_member(item: Config, wanted: Wanted, problems: Problems) -> Member | No
 
 def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
     where, file = item["expression"], item["samples"] or item["expression"]
-    of_matrix, of_samples = parts_of_files(item["part"], where, file)
+    of_matrix, of_samples = assign_part(item["part"], where, file)
     matrix = attempt(lambda: read_matrix(where, of_matrix), problems)
     table = _table(matrix, file, of_samples, item["sample_names"], problems)
     if table is None:
@@ -185,7 +185,8 @@ def _read(item: Config, wanted: Wanted, problems: Problems) -> Member | None:
         what = f"no sample has a label of the study in column '{_columns(item, wanted)[0]}'"
         problems.append(Problem(file, f"{what}; take '{item['name']}' out of studies"))
         return None
-    surroundings = Surroundings(table, _columns(item, wanted), keep=wanted.data.get("keep", ()))
+    kept_kinds = wanted.data.get("keep", ())
+    surroundings = Surroundings(table, _columns(item, wanted), kept_kinds=kept_kinds)
     values = check_matrix(matrix, where, names=list(table.index), used=used, sheet=file,
                           missing=None, surroundings=surroundings,
                           problems=problems)  # fmt: skip

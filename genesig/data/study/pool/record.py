@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.names import POOLED, series_file
+from genesig.data.files.names import POOLED_STUDIES, series_file
 from genesig.data.steps.normalise import NORMALISERS
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.labels.record import Config, Found
@@ -132,7 +132,7 @@ def study_settings(config: Config) -> Found:
                 yield f"splits.{key}", what + instead
         return
     for key in ("expression", "samples"):
-        if config[key] != POOLED:
+        if config[key] != POOLED_STUDIES:
             yield key, f"'{config[key]}' stands beside studies, each of which has its own; keep one"
     yield from _items(config)
     yield from _data(config)

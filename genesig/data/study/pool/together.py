@@ -12,7 +12,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.event_columns import event_word
-from genesig.data.files.names import POOLED
+from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
 from genesig.data.steps.scale import looks_raw, sizes
 from genesig.data.study.labels.known import LABELS
@@ -222,4 +222,4 @@ def _check_units(members: Sequence[Member]) -> Iterator[Problem]:
         what = f"{listing(never)} {'looks' if len(never) == 1 else 'look'} as if no logarithms were"
         what += f" taken, {listing(logged)} as if they were (99th percentile: {size}); bring all to"
         what += " one scale, with normalise: [{step: log2}] of their own for those that need it"
-        yield Problem(POOLED, what)
+        yield Problem(POOLED_STUDIES, what)
