@@ -16,8 +16,7 @@ from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.tables import Column, Difference, difference, filled_table
 from genesig.report.page.verdict import Grade, here
 from genesig.report.page.words import clean, counted, enumerated, p_value, significant
-from genesig.selection.assess.held import NAME as ALONE
-from genesig.selection.assess.held import WITH_ALL
+from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,8 +80,8 @@ def collect_covariates(
         for step in _steps(dataset, final)
         for name, weight, splits in _of_each(_gain(answer, step), _gain(answers, step), classes)
     ]
-    own, ridge = (_controls(controls, name) for name in ("genesig", WITH_ALL))
-    alone = _controls(controls, ALONE)
+    own, ridge = (_controls(controls, name) for name in ("genesig", COVARIATES_AND_RIDGE))
+    alone = _controls(controls, COVARIATES)
     return {"covariates": {
         "columns": [c.column for c in held], "curved": [c.column for c in held if c.knots],
         "missing": _missing(dataset.covariates()), "weights": rows,

@@ -19,7 +19,7 @@ from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import controls_table, null_errors
-from genesig.selection.assess.held import WITH_ALL
+from genesig.selection.assess.covariates import COVARIATES_AND_RIDGE
 from genesig.selection.linear.double_loop import double_loop
 
 Array = np.ndarray[Any, Any]
@@ -93,7 +93,7 @@ def rows_of(
     errors = null_errors(dataset, drawn, null.with_chosen())
     table = controls_table(dataset, drawn, [fits], errors, [alone])
     chosen = table[table["mu"].isna()].set_index("model")
-    return {name: chosen.loc[name] for name in ("genesig", WITH_ALL)}
+    return {name: chosen.loc[name] for name in ("genesig", COVARIATES_AND_RIDGE)}
 
 
 def nothing_added(seed: int, kind: str) -> Mapping[str, float]:

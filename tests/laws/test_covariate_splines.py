@@ -19,13 +19,9 @@ from genesig.data.splits.permute import permutation
 from genesig.models.baselines import ridge_beside
 from genesig.response.covariates import Covariate, knots_at, knots_for, splined
 from genesig.results import Dataset, Design
-from genesig.selection.assess.held import (
-    covariates_alone,
-    covariates_and_ridge,
-    exchanged,
-    p_of_all_genes,
-    said_by,
-)
+from genesig.selection.assess.added_value import global_test_p, score_covariates
+from genesig.selection.assess.baseline_scores import score_covariates_and_ridge
+from genesig.selection.assess.covariates import covariate_basis, exchange_residuals
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.linear.tasks import shared_matrices, tasks
 from genesig.selection.model.final import final_model
@@ -94,7 +90,7 @@ def test_a_u_is_held_fixed() -> None:
     for shape in (dataset, line(dataset)):
         split = draw_splits(shape, seed=1, **SPLITS).outer[0]
         seen = shape.response()[shape.rows(split.test)]
-        told.append(float(np.corrcoef(seen, covariates_alone(shape, split))[0, 1]))
+        told.append(float(np.corrcoef(seen, score_covariates(shape, split))[0, 1]))
     assert told[0] > 0.7 > 0.4 > told[1]
 
 
@@ -138,12 +134,12 @@ def test_the_model_has_the_knots_and_predicts_what_the_fit_predicts() -> None:
 def test_permutations_keep_what_the_covariates_say() -> None:
     dataset = study()
     pi = permutation(dataset, draw_splits(dataset, seed=1, **SPLITS), 1)
-    Q, X = said_by(dataset), dataset.X
+    Q, X = covariate_basis(dataset), dataset.X
     P = Q @ Q.T + 1 / len(X)
     rest = X - P @ X
-    np.testing.assert_allclose(exchanged(dataset, pi), P @ X + rest[pi], atol=1e-12)
+    np.testing.assert_allclose(exchange_residuals(dataset, pi), P @ X + rest[pi], atol=1e-12)
     plain = replace(dataset, design=replace(dataset.design, covariates=()))
-    np.testing.assert_array_equal(exchanged(plain, pi), X[pi])
+    np.testing.assert_array_equal(exchange_residuals(plain, pi), X[pi])
 
 
 def test_a_permuted_task_has_its_own_matrix_and_everything_else_in_place() -> None:
@@ -156,7 +152,7 @@ def test_a_permuted_task_has_its_own_matrix_and_everything_else_in_place() -> No
     np.testing.assert_array_equal(given[0][0], dataset.X)
     for number in (1, 2):
         pi = permutation(dataset, splits, number)
-        np.testing.assert_array_equal(given[number][0], exchanged(dataset, pi))
+        np.testing.assert_array_equal(given[number][0], exchange_residuals(dataset, pi))
     for task in todo:
         np.testing.assert_array_equal(task.y, dataset.response())
         np.testing.assert_array_equal(task.test, task.positions)
@@ -167,7 +163,7 @@ def test_all_genes_together_are_heard_where_they_add() -> None:
     for signal in (0.0, 1.0):
         dataset = study(3, signal=signal)
         splits = draw_splits(dataset, seed=1, **SPLITS)
-        p.append(p_of_all_genes(dataset, splits, 39))
+        p.append(global_test_p(dataset, splits, 39))
     assert p[1] == 1 / 40 < p[0]
 
 
@@ -177,8 +173,8 @@ def test_ridge_beside_is_the_minimum_of_its_penalised_squares() -> None:
     split = draw_splits(dataset, seed=1, **SPLITS).outer[0]
     train, test = dataset.rows(split.train), dataset.rows(split.test)
     inner = [np.flatnonzero(np.isin(train, dataset.rows(fold))) for fold in split.inner]
-    f = covariates_and_ridge(dataset, split, dataset.X[train], dataset.X[test], inner)
-    y, alone = dataset.response()[test], covariates_alone(dataset, split)
+    f = score_covariates_and_ridge(dataset, split, dataset.X[train], dataset.X[test], inner)
+    y, alone = dataset.response()[test], score_covariates(dataset, split)
     assert np.mean((y - f) ** 2) < 0.8 * np.mean((y - alone) ** 2)
 
 

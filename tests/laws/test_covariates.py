@@ -16,8 +16,8 @@ from genesig.data.splits.permute import permutation
 from genesig.errors import InvalidInput
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits
+from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.controls import null_errors
-from genesig.selection.assess.held import covariates_alone
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.tasks import tasks
 from genesig.selection.model.final import final_model
@@ -155,9 +155,9 @@ def test_covariates_alone_are_least_squares():
     train, test = dataset.rows(split.train), dataset.rows(split.test)
     D = np.column_stack([np.ones(len(y)), dataset.covariates()])
     b = np.linalg.lstsq(D[train], y[train], rcond=None)[0]
-    np.testing.assert_allclose(covariates_alone(dataset, split), D[test] @ b, atol=1e-9)
+    np.testing.assert_allclose(score_covariates(dataset, split), D[test] @ b, atol=1e-9)
     plain = replace(dataset, design=replace(dataset.design, covariates=()))
-    assert covariates_alone(plain, split) is None
+    assert score_covariates(plain, split) is None
 
 
 def test_halves_and_the_final_model_have_them():

@@ -14,8 +14,9 @@ from genesig.data.splits.draw import draw_splits
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset
+from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.baseline_scores import run_baselines
-from genesig.selection.assess.held import Held, covariates_alone
+from genesig.selection.assess.covariates import Covariates
 from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.linear.kinds.record import Ground
@@ -82,7 +83,7 @@ def test_covariates_alone_are_the_cox_model_of_them() -> None:
     split = draw_splits(dataset, seed=2, **SPLITS).outer[0]
     train, test = np.sort(dataset.rows(split.train)), dataset.rows(split.test)
     want = minimum(dataset, train, np.zeros(0, dtype=int), 0.0)
-    found = covariates_alone(dataset, split)
+    found = score_covariates(dataset, split)
     np.testing.assert_allclose(found - found.mean(), want[test] - want[test].mean(), atol=1e-5)
     table = run_baselines(dataset, draw_splits(dataset, seed=2, **SPLITS), folds=MOMENTS,
                           baselines=["dummy"])  # fmt: skip
@@ -148,7 +149,7 @@ def test_whole_weights_are_repeated_samples() -> None:
     fits = []
     for copies in (False, True):
         dataset = weighted(times, copies)
-        y, held, n = dataset.response(), Held.of(dataset), len(dataset.samples)
+        y, held, n = dataset.response(), Covariates.from_dataset(dataset), len(dataset.samples)
         rows = np.repeat(np.arange(48) % 5 > 0, times)[:, None] if copies else \
             (np.arange(48) % 5 > 0)[:, None]  # fmt: skip
         ground = Ground(True, True, None, "breslow")
@@ -179,4 +180,4 @@ def test_a_study_with_weights_goes_from_the_fits_to_the_hazard() -> None:
     found = list(foretold(dataset, splits, fits.with_chosen(), MOMENTS, np.array([0.5, 1.0])))
     assert all(((each.S > 0) & (each.S <= 1)).all() for each in found)
     split = splits.outer[0]
-    assert not np.allclose(covariates_alone(dataset, split), covariates_alone(plain, split))
+    assert not np.allclose(score_covariates(dataset, split), score_covariates(plain, split))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from genesig.selection.assess.calibration import GROUP, MOST_GROUPS, calibration_line, reliability
+from genesig.selection.assess.calibration import calibration_line, reliability
 from genesig.selection.assess.intervals import wilson
+from genesig.selection.assess.scores import MAX_BINS, MIN_BIN_SAMPLES
 
 SHAPES = {
     "uniform": lambda rng, n: rng.uniform(-1, 1, n),
@@ -73,11 +74,11 @@ def test_one_far_score_gives_no_interval():
 def test_groups_hold_all_samples_in_the_order_of_their_scores(n):
     y, f = calibrated(np.random.default_rng(n), n, "uniform")
     groups = list(reliability(y, f))
-    assert 1 <= len(groups) <= MOST_GROUPS
+    assert 1 <= len(groups) <= MAX_BINS
     sizes = [group["samples"] for group in groups]
     assert sum(sizes) == n
     assert max(sizes) - min(sizes) <= 1
-    assert min(sizes) >= min(n, GROUP)
+    assert min(sizes) >= min(n, MIN_BIN_SAMPLES)
     order = np.argsort(f)
     parts = np.split(order, np.cumsum(sizes)[:-1])
     for group, rows in zip(groups, parts, strict=True):

@@ -60,3 +60,15 @@ def test_digest_after_an_edit_of_a_page_is_another(tmp_path):
     sources.cache_clear()
     _digest.cache_clear()
     assert sources_digest(tmp_path / "script.py", tmp_path) != digest
+
+
+JOBS_OF_MODULE = {
+    "genesig/selection/assess/calibration.py": ["fit", "fit_final", "fit_subsamples", "model"],
+    "genesig/models/baselines.py": ["fit", "fit_final", "fit_subsamples", "gather", "null"],
+}
+
+
+@pytest.mark.parametrize("module", JOBS_OF_MODULE)
+def test_edit_of_an_assessment_module_reruns_no_fit(module):
+    scripts = [ROOT / f"workflow/scripts/{job}.py" for job in JOBS_OF_MODULE[module]]
+    assert [script.stem for script in scripts if ROOT / module in sources(script, ROOT)] == []

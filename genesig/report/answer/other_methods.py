@@ -12,11 +12,10 @@ from genesig.report.page.tables import Row
 from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import between, p_value
 from genesig.selection.assess.controls import FDR_SELECTED
-from genesig.selection.assess.held import NAME as COVARIATES
-from genesig.selection.assess.held import WITH_ALL
+from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 from genesig.selection.assess.intervals import Z
 
-APART = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, WITH_ALL)
+APART = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, COVARIATES_AND_RIDGE)
 """Rows of controls.tsv that are genesig, without information, or judged elsewhere."""
 
 

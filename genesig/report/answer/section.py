@@ -28,7 +28,7 @@ from genesig.report.page.words import (
     significant,
     span,
 )
-from genesig.selection.assess.held import NAME as COVARIATES_ALONE
+from genesig.selection.assess.covariates import COVARIATES
 
 MAX_TILES = 2
 """External cohorts that have a tile of their own."""
@@ -101,7 +101,7 @@ def _of_error(data: Study, name: str, row: Any, chance: str) -> Tile:
 def covariates_row(data: Study) -> Row | None:
     """Return the row of controls.tsv of the covariates alone; None without covariates."""
     rows = of_chosen(records(data["tables"]["controls"]))
-    return next((row for row in rows if row["model"] == COVARIATES_ALONE), None)
+    return next((row for row in rows if row["model"] == COVARIATES), None)
 
 
 def _gain(data: Study) -> Tile | None:

@@ -20,15 +20,16 @@ from genesig.data.steps.normalise import (
     with_response,
 )
 from genesig.errors import pick
-from genesig.models.baselines import BASELINES
+from genesig.models.baselines import BASELINES, ridge_beside
 from genesig.plugins import answering, check_answer
+from genesig.response.covariates import splined
 from genesig.response.known import ByKind
 from genesig.results import Dataset, Split, Splits
-from genesig.selection.assess.held import NAME as COVARIATES
-from genesig.selection.assess.held import (
-    WITH_ALL,
-    covariates_alone,
-    covariates_and_ridge,
+from genesig.selection.assess.added_value import score_covariates
+from genesig.selection.assess.covariates import (
+    COVARIATES,
+    COVARIATES_AND_RIDGE,
+    Covariates,
 )
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.assess.kinds.known import ASSESSED
@@ -90,7 +91,7 @@ def run_baselines(
 
 def _of_covariates(dataset: Dataset, split: Split) -> Iterator[tuple[str, Array, Array]]:
     """Give the baseline of a study with covariates: these alone."""
-    f = covariates_alone(dataset, split)
+    f = score_covariates(dataset, split)
     if f is not None:
         yield COVARIATES, dataset.rows(split.test), f
 
@@ -111,9 +112,9 @@ def _of_split(
     X, X_test = (fitted.transform(dataset.X[rows], about.iloc[rows]) for rows in (train, test))
     state = random_state(splits.seed, spawn_key(BASELINE, split=number))
     varies, task = np.ptp(X, axis=0).any(), dataset.design.kind
-    beside = covariates_and_ridge(dataset, split, X, X_test, _inner(split))
+    beside = score_covariates_and_ridge(dataset, split, X, X_test, _inner(split))
     if beside is not None:
-        yield WITH_ALL, test, beside
+        yield COVARIATES_AND_RIDGE, test, beside
     for name in baselines:
         score = ByKind(pick("controls.baselines", BASELINES, name)).get(task)
         if score is not None:
@@ -125,6 +126,33 @@ def _of_split(
                 found = score(X, y, X_test, _inner(split), state, **named)
             check_answer("baselines", name, found, (len(test),))
             yield name, test, found
+
+
+def score_covariates_and_ridge(
+    dataset: Dataset, split: Split, X: Array, X_test: Array, inner: Sequence[Array]
+) -> Array | None:
+    """Return the scores (n_test,) of ridge on all genes beside the covariates; None without these.
+
+    All samples have the same weight.
+
+    Parameters
+    ----------
+    X, X_test : (n_train, d), (n_test, d) float
+        After the learned steps.
+    inner : sequence of int arrays
+        Validation rows of the inner folds, numbers of training rows.
+    """
+    covariates = Covariates.from_dataset(dataset)
+    if covariates is None or not dataset.design.covariates:
+        return None
+    train = dataset.rows(split.train)
+    test = dataset.rows(split.test)
+    is_training = np.isin(np.arange(len(dataset.samples)), train)
+    C = splined(covariates.values, covariates.training_knots(is_training))
+    C = np.where(np.isnan(C), np.nanmean(C[train], axis=0), C)
+    score = ridge_beside(C.shape[1])[dataset.design.kind]
+    y = dataset.response()[train]
+    return score(np.hstack([C[train], X]), y, np.hstack([C[test], X_test]), inner, 0)
 
 
 def _inner(split: Split) -> list[Array]:

@@ -16,14 +16,11 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.selection.assess.clusters import line_spreads, share_interval
 from genesig.selection.assess.intervals import NOTHING, Interval, t_quantile, wilson
-from genesig.selection.assess.scores import wrong
+from genesig.selection.assess.scores import bin_by_score, wrong
 from genesig.selection.genes.frequency import of_list
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Samples of a group in which a share is looked at; most groups.
-GROUP, MOST_GROUPS = 8, 5
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,7 @@ def reliability(
 ) -> Iterator[dict[str, float]]:
     """Yield the share of positive samples in bins of similar scores, with Wilson's interval.
 
-    Bins hold equal numbers of samples in the order of their scores, about `GROUP` or more each,
-    and equal scores stay together. ``expected`` is the mean of (1 + f)/2, its mean score's share
+    Bins are those of `bin_by_score`. ``expected`` is the mean of (1 + f)/2, its mean score's share
     if the score were calibrated.
 
     Parameters
@@ -95,9 +91,7 @@ def reliability(
     group : (n,) int, optional
         Number of each sample's group, such as its patient.
     """
-    bins = int(np.clip(len(y) // times // GROUP, 1, MOST_GROUPS))
-    ranks = np.searchsorted(np.sort(f), f, side="left")
-    number = ranks * bins // max(len(f), 1)
+    number = bin_by_score(f, len(y) // times)
     for place in np.unique(number):
         inside = number == place
         positive = (y[inside] > 0).astype(float)

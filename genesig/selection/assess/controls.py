@@ -10,9 +10,9 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
+from genesig.selection.assess.added_value import global_test_p
 from genesig.selection.assess.assessment import assess, difference, study_errors
-from genesig.selection.assess.held import NAME as COVARIATES
-from genesig.selection.assess.held import WITH_ALL, p_of_all_genes
+from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 from genesig.selection.assess.held_out import arrange, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import Headline, HeldOut
@@ -195,7 +195,7 @@ def controls_table(
     samples (see `difference`). `others` have the columns of baselines.tsv.
 
     With covariates ``added`` is the error of these alone less that of the answer, or of ridge on
-    all genes beside them, with its interval; and the p of the latter is that of `p_of_all_genes`.
+    all genes beside them, with its interval; and the p of the latter is that of `global_test_p`.
     """
     import pandas as pd
 
@@ -229,7 +229,7 @@ def controls_table(
         rows.append((name, np.nan, *vars(assessment).values(), np.nan, *apart))
     controls = pd.DataFrame(rows, columns=COLUMNS)
     if COVARIATES in compared:
-        p = p_of_all_genes(dataset, splits, len(null["permutation"]))
+        p = global_test_p(dataset, splits, len(null["permutation"]))
         controls = _with_added(controls, compared, headline, p)
     return controls
 
@@ -239,9 +239,9 @@ def _with_added(
 ) -> pd.DataFrame:  # fmt: skip
     """Add what the answer, and ridge on all genes, err less than the covariates alone."""
     table = table.assign(**dict.fromkeys(ADDED, np.nan))
-    for name in ("genesig", WITH_ALL):
+    for name in ("genesig", COVARIATES_AND_RIDGE):
         if name in seen:
             row = (table["model"] == name) & table["mu"].isna()
             table.loc[row, ADDED] = difference(seen[COVARIATES], seen[name], -1, headline)[2:]
-    table.loc[table["model"] == WITH_ALL, "p_value"] = p
+    table.loc[table["model"] == COVARIATES_AND_RIDGE, "p_value"] = p
     return table

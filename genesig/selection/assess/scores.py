@@ -11,6 +11,12 @@ import numpy as np
 
 from genesig.arrays import Array
 
+MIN_BIN_SAMPLES = 8
+"""Samples of a bin of similar scores, below which fewer bins are made."""
+
+MAX_BINS = 5
+"""Largest number of bins of similar scores."""
+
 
 def wrong(y: Array, f: Array) -> Array:
     """Return y f <= 0, the misclassified samples, for y = ±1 (n, 1, ...) and f (n, ...).
@@ -63,6 +69,17 @@ def auc(y: Array, f: Array) -> float:
     if not (np.any(y > 0) and np.any(y < 0)) or np.isnan(f).any():
         return np.nan
     return float(np.mean(placements(f[y > 0], f[y < 0])))
+
+
+def bin_by_score(f: Array, n_samples: int) -> Array:
+    """Return the number of each score's bin (n,), 0 for the lowest scores f (n,).
+
+    Bins hold equal numbers of scores, as far as equal scores stay together. There is one bin for
+    every `MIN_BIN_SAMPLES` of the samples, at most `MAX_BINS`; a sample may have several scores.
+    """
+    n_bins = int(np.clip(n_samples // MIN_BIN_SAMPLES, 1, MAX_BINS))
+    ranks = np.searchsorted(np.sort(f), f, side="left")
+    return ranks * n_bins // max(len(f), 1)
 
 
 def placements(these: Array, those: Array) -> Array:

@@ -26,7 +26,6 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import USUAL, RiskSets
-from genesig.selection.assess.calibration import GROUP, MOST_GROUPS
 from genesig.selection.assess.clusters import (
     UNKNOWN,
     Spread,
@@ -44,6 +43,7 @@ from genesig.selection.assess.intervals import (
     share_limits,
     t_quantile,
 )
+from genesig.selection.assess.scores import bin_by_score
 
 
 @dataclass(frozen=True)
@@ -482,11 +482,9 @@ def risk_groups(
 ) -> Iterator[Risk]:
     """Yield groups of similar predicted survival S (n,), lowest risk first.
 
-    Of equal numbers as far as equal predictions stay together, as in `assess.calibration`. For
-    `patient` see `log_rank`.
+    Groups are those of `bin_by_score`. For `patient` see `log_rank`.
     """
-    groups = int(np.clip(len(S) // GROUP, 1, MOST_GROUPS))
-    number = np.searchsorted(np.sort(-S), -S, side="left") * groups // max(len(S), 1)
+    number = bin_by_score(-S, len(S))
     for group in np.unique(number):
         inside = number == group
         members = None if patient is None else patient[inside]

@@ -27,7 +27,7 @@ from genesig.errors import GenesigError
 from genesig.response.covariates import splined
 from genesig.results import Dataset, Split, Splits
 from genesig.selection.assess.clusters import group_numbers
-from genesig.selection.assess.held import Held, exchanged
+from genesig.selection.assess.covariates import Covariates, exchange_residuals
 from genesig.words import counted
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Task:
         What the response is, a name in `kinds.known.FITTED`.
     ties : str or None
         How ties of survival are treated.
-    held : Held or None
+    held : Covariates or None
         What is held fixed, of each row of X under this permutation.
     halves : (n_samples, 2 P) bool
         Complementary halves of the training rows, see `halves.draw_halves`; P may be 0.
@@ -64,8 +64,8 @@ class Task:
     group : (n_samples,) int or None
         Number of the group of the sample at each row of X; None without groups.
     moved : (n_samples,) int or None
-        With covariates, the permutation under which the matrix is `exchanged`; rows then stay in
-        their place. None where it is as it was measured.
+        With covariates, the permutation of `exchange_residuals`; rows then stay in their place.
+        None where the matrix is as it was measured.
     """
 
     split: str
@@ -77,7 +77,7 @@ class Task:
     positions: Array
     kind: str
     ties: str | None = None
-    held: Held | None = None
+    held: Covariates | None = None
     halves: Array | None = None
     inner_halves: Array | None = None
     group: Array | None = None
@@ -97,11 +97,11 @@ class Task:
 
     def knots(self) -> Array:
         """Return the knots of the covariates of the training rows, (r, K)."""
-        return _some(self.held).knots_in(self.training_rows()[:, 0])
+        return _some(self.held).training_knots(self.training_rows()[:, 0])
 
     def tested_covariates(self) -> Array:
         """Return the covariates of the test rows as the model has them, (n_test, q)."""
-        return splined(_some(self.held).covariates[self.test], self.knots())
+        return splined(_some(self.held).values[self.test], self.knots())
 
     def left_out(self, scores: Array) -> Array:
         """Return the score of each sample by the fold that left it out, (n, ...), else NaN.
@@ -114,7 +114,7 @@ class Task:
         return found
 
 
-def _some(held: Held | None) -> Held:
+def _some(held: Covariates | None) -> Covariates:
     if held is None:
         raise GenesigError("nothing is held fixed in this study")
     return held
@@ -169,9 +169,13 @@ def tasks(
     A permutation pi puts row pi[i] of X in the place of sample i: label, covariates, weight, side
     of the split and inner fold stay with the place, so the permuted study has the splits of the
     observed one. Halves stay with the place, too. With covariates everything keeps its row, and
-    the matrix of the permutation is that of `exchanged`.
+    the matrix of the permutation is that of `exchange_residuals`.
     """
-    y, held, samples = dataset.response(), Held.of(dataset), Samples.from_dataset(dataset)
+    y, held, samples = (
+        dataset.response(),
+        Covariates.from_dataset(dataset),
+        Samples.from_dataset(dataset),
+    )
     group = group_numbers(dataset.groups())
     out = []
     drawn = [(split, _halves(samples, splits.seed, split, pairs)) for split in chosen]
@@ -181,7 +185,7 @@ def tasks(
             pi, moved = np.arange(len(pi)), pi
         y_of_row = np.empty_like(y)
         y_of_row[pi] = y
-        of_row = None if held is None else held.permuted(pi)
+        of_row = None if held is None else held.permute(pi)
         group_of_row = None if group is None else group[np.argsort(pi)]
         each = [_task(dataset, split, number, pi, y_of_row, of_row, half) for split, half in drawn]
         each = [replace(task, group=group_of_row) for task in each]
@@ -218,7 +222,7 @@ def draw_halves(
 
 
 def _task(
-    dataset: Dataset, split: Split, number: int, pi: Array, y: Array, held: Held | None,
+    dataset: Dataset, split: Split, number: int, pi: Array, y: Array, held: Covariates | None,
     halves: tuple[Array, Array],
 ) -> Task:  # fmt: skip
     positions, place = dataset.rows(split.test), np.argsort(pi)
@@ -253,7 +257,9 @@ def shared_matrices(
         own = list(some)
         moved = own[0].moved if number else None
         for aligned, part in _as_chosen(dataset, choice, own, moved):
-            given = aligned if moved is None else replace(aligned, X=exchanged(aligned, moved))
+            given = (
+                aligned if moved is None else replace(aligned, X=exchange_residuals(aligned, moved))
+            )
             yield from _matrices(given, part, folds, columns)
 
 
@@ -266,7 +272,7 @@ def _as_chosen(
         return
     others = None
     if moved is not None:  # what is exchanged is linear in X
-        others = exchanged(replace(dataset, X=np.eye(len(moved))), moved)
+        others = exchange_residuals(replace(dataset, X=np.eye(len(moved))), moved)
     names = [choice.best(dataset.kind.number(task.y[task.train]), task.train, others)
              for task in todo]  # fmt: skip
     for name, some in groupby(zip(names, todo, strict=True), lambda pair: pair[0]):

@@ -21,8 +21,8 @@ from genesig.results import Dataset
 from genesig.selection.assess.clusters import group_numbers
 from genesig.selection.assess.held_out import decisions
 from genesig.selection.model.external_scores import scores_table
+from genesig.selection.model.external_tests import EXTERNAL_TESTS, ScoredCohort
 from genesig.selection.model.kinds.known import MODELLED
-from genesig.selection.model.kinds.record import Asked
 from genesig.selection.model.new_samples import HELD, Prepared, prepare, scale_values, score_values
 from genesig.selection.model.same_scale import other_scale, panel_fault
 from genesig.selection.model.schema import FDR_SELECTED, chosen_model, has_fdr_selected, place
@@ -354,11 +354,11 @@ def _tested(
     values = _values(dataset, model, chosen, cohort, found, combat)
     f = score_values(values.seen, chosen) + covariate_scores(model, chosen, cohort.about)
     groups = group_numbers(cohort.group)
-    asked = Asked(dataset, model, place(model, chosen), cohort.y, f, groups)
-    rows, more = MODELLED[dataset.design.kind].tested(asked)
+    scored = ScoredCohort(dataset, model, place(model, chosen), cohort.y, f, groups)
+    rows, more = EXTERNAL_TESTS[dataset.design.kind](scored)
     counts = None if groups is None else partial(_group_count, dataset, cohort, groups)
     tables = {
-        "predictions": _predictions(asked, cohort, found.imputed),
+        "predictions": _predictions(scored, cohort, found.imputed),
         "scores": scores_table(rows, counts),
         "genes": genes_table(dataset, model, chosen, cohort, found, values),
     }
@@ -427,19 +427,19 @@ def _combat(training: Array, X: Array, batch: tuple[str, ...]) -> Array:
     return adjusted
 
 
-def _predictions(asked: Asked, cohort: Cohort, imputed: Array) -> pd.DataFrame:
+def _predictions(scored: ScoredCohort, cohort: Cohort, imputed: Array) -> pd.DataFrame:
     import pandas as pd
 
-    dataset, model, f = asked.dataset, asked.model, asked.f
+    dataset, model, f = scored.dataset, scored.model, scored.f
     decided = decisions(dataset, cohort.y, f - (model["threshold"] or 0.0))
     if f.ndim == 1:
         decided["score"] = f
-    further = MODELLED[dataset.design.kind].predicted(model, asked.at, f)
+    further = MODELLED[dataset.design.kind].predicted(model, scored.model_number, f)
     return pd.DataFrame({
         "sample": cohort.matrix.rows, "given": cohort.given, "label": cohort.labels,
         **decided, **{key: each for key, each in further.items() if key not in decided},
         "imputed": imputed,
-        **({} if asked.group is None else {"group": _group_names(cohort)}),
+        **({} if scored.group is None else {"group": _group_names(cohort)}),
     })  # fmt: skip
 
 

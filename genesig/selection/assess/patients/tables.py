@@ -15,7 +15,7 @@ from genesig.response.known import ByKind
 from genesig.response.survival import SURVIVAL_DTYPE
 from genesig.results import Dataset, Splits
 from genesig.selection.assess.assessment import assess
-from genesig.selection.assess.held import Held
+from genesig.selection.assess.covariates import Covariates
 from genesig.selection.assess.held_out import arrange
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import Headline, HeldOut
@@ -322,7 +322,7 @@ def effects_table(dataset: Dataset, found: HeldOut) -> pd.DataFrame:
     if classes is not None:
         parts = sides(y, f) if len(classes) > 2 else [(y > 0, f)]
         each = dict(zip(classes[-len(parts) :], parts, strict=True))
-    held, rows = Held.of(dataset), []
+    held, rows = Covariates.from_dataset(dataset), []
     measure, scale = MEASURES[dataset.design.task]
     for name, (response, score) in each.items():
         none = np.zeros((len(score), 0))
@@ -335,7 +335,7 @@ def effects_table(dataset: Dataset, found: HeldOut) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["measure", "class", "adjusted", "value", "low", "high"])
 
 
-def _covariates(held: Held) -> Array:
+def _covariates(held: Covariates) -> Array:
     """Return the covariates of each sample, (n, q), knots and means those of all samples."""
-    C = splined(held.covariates, held.knots_in(np.ones(len(held.covariates), dtype=bool)))
+    C = splined(held.values, held.training_knots(np.ones(len(held.values), dtype=bool)))
     return np.where(np.isnan(C), np.nanmean(C, axis=0), C)

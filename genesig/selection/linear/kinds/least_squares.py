@@ -13,7 +13,7 @@ from genesig.optim.solution import Path
 from genesig.optim.solvers import path
 from genesig.optim.structured.stretches import along
 from genesig.optim.training import TrainingSets, training_sets
-from genesig.selection.assess.held import Held, held_fixed
+from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.assess.scores import wrong
 from genesig.selection.linear.kinds.record import Ground
 from genesig.selection.linear.tasks import Protocol, Task
@@ -134,12 +134,12 @@ class LeastSquares:
     sets: TrainingSets
 
     @classmethod
-    def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None],
+    def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Covariates | None],
            ground: Ground) -> LeastSquares:  # fmt: skip
         """Describe k training sets: responses Y and mask `rows`, (n, k), what each holds fixed."""
         sets = training_sets(X, Y, rows, centre=ground.centre, weights=ground.weights,
                              unit_variance=ground.unit_variance,
-                             adjustment=held_fixed(held, Y, rows))  # fmt: skip
+                             adjustment=adjust_for_covariates(held, Y, rows))  # fmt: skip
         return cls(sets if ground.stretches is None else along(sets, ground.stretches))
 
     @property
@@ -162,14 +162,14 @@ class LeastSquares:
         return self.sets.strength(part)
 
     def inner(
-        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
+        self, Y: Array, rows: Array, held: Sequence[Covariates | None], of: Array, *,
         together: bool = True,
     ) -> LeastSquares:  # fmt: skip
         """Return other training sets of the matrix, centred and scaled as these are."""
         own = self.sets
         return LeastSquares(training_sets(own.X, Y, rows, centre=own.centre, like=own,
                                           unit_variance=own.unit_variance,
-                                          adjustment=held_fixed(held, Y, rows),
+                                          adjustment=adjust_for_covariates(held, Y, rows),
                                           norm=None if together else own.norm[of]))  # fmt: skip
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:

@@ -12,7 +12,7 @@ from genesig.arrays import Array
 from genesig.optim.solution import Path
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import Design
-from genesig.selection.assess.held import Held
+from genesig.selection.assess.covariates import Covariates
 from genesig.selection.linear.tasks import Protocol as Settings
 from genesig.selection.linear.tasks import Task
 
@@ -88,7 +88,7 @@ class Sets(Protocol):
         """
 
     def inner(
-        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
+        self, Y: Array, rows: Array, held: Sequence[Covariates | None], of: Array, *,
         together: bool = True,
     ) -> Sets:  # fmt: skip
         """Return training sets inside of these, treated alike.
@@ -152,7 +152,7 @@ class Fitting:
         A design to the further shape of a weight and of a score: none, or one for each class.
     """
 
-    sets: Callable[[Array, Array, Array, Sequence[Held | None], Ground], Sets]
+    sets: Callable[[Array, Array, Array, Sequence[Covariates | None], Ground], Sets]
     cut: Callable[[Task, Array], Array]
     error: Callable[[Task, Array, Array, str], tuple[Array, Array]]
     signs: bool

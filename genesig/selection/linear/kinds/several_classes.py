@@ -14,7 +14,7 @@ from genesig.optim.multitask import JointSets, joint_coef, joint_path, joint_sco
 from genesig.optim.refit import covariate_coef
 from genesig.optim.solution import Path
 from genesig.response.design import Design
-from genesig.selection.assess.held import Held, held_fixed
+from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.assess.several import wrong
 from genesig.selection.linear.kinds.record import Fitting, Ground
 from genesig.selection.linear.path import Lists
@@ -40,10 +40,10 @@ class ClassColumns:
 
     @classmethod
     def of(
-        cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None], ground: Ground
+        cls, X: Array, Y: Array, rows: Array, held: Sequence[Covariates | None], ground: Ground
     ) -> ClassColumns:
         """Describe k training sets: numbers of the classes Y and mask `rows`, (n, k)."""
-        fixed = held_fixed(held, Y, rows)
+        fixed = adjust_for_covariates(held, Y, rows)
         weights = None if fixed is None else np.square(fixed.root)
         share = shares(Y, rows, int(Y.max()) + 1, weights)
         joint = joint_sets(
@@ -72,14 +72,14 @@ class ClassColumns:
         return self.joint.sets.strength(part, self.joint.Y)
 
     def inner(
-        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
+        self, Y: Array, rows: Array, held: Sequence[Covariates | None], of: Array, *,
         together: bool = True,
     ) -> ClassColumns:  # fmt: skip
         """Return other training sets of the matrix, coded by the shares of the outer ones."""
         own, share = self.joint.sets, self.share[of]
         joint = joint_sets(
             own.X, coded(Y, share), rows, centre=own.centre, unit_variance=own.unit_variance,
-            like=self.joint, adjustment=held_fixed(held, Y, rows),
+            like=self.joint, adjustment=adjust_for_covariates(held, Y, rows),
             norm=None if together else self.norm[of],
         )  # fmt: skip
         return ClassColumns(joint, share, of if together else None)
@@ -119,7 +119,7 @@ def _weights(task: Task) -> Array | None:
     if task.held is None:
         return None
     rows = np.concatenate(task.inner)
-    return np.asarray(task.held.weights_in(task.y, task.training_rows()[:, 0])[rows])
+    return np.asarray(task.held.training_weights(task.y, task.training_rows()[:, 0])[rows])
 
 
 def _centres(task: Task, scores: Array) -> Array:

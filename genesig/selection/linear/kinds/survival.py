@@ -15,7 +15,7 @@ from genesig.optim.cox.path import tau_max as smallest
 from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
-from genesig.selection.assess.held import Held, held_fixed
+from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.linear.kinds.record import Fitting, Ground
 from genesig.selection.linear.tasks import Protocol, Task
 
@@ -28,12 +28,12 @@ class _Held(NamedTuple):
     weights: Array | None
 
     @classmethod
-    def of(cls, held: Sequence[Held | None], Y: Array, rows: Array) -> _Held:
-        fixed = held_fixed(held, Y, rows)
+    def of(cls, held: Sequence[Covariates | None], Y: Array, rows: Array) -> _Held:
+        fixed = adjust_for_covariates(held, Y, rows)
         if fixed is None or fixed.weights is None:
             return cls(fixed, rows, None)
         rows = fixed.weights > 0
-        fixed = held_fixed(held, Y, rows)
+        fixed = adjust_for_covariates(held, Y, rows)
         return cls(fixed, rows, None if fixed is None else fixed.weights)
 
 
@@ -54,7 +54,7 @@ class PartialLikelihood:
     group: Array | None = None
 
     @classmethod
-    def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None],
+    def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Covariates | None],
            ground: Ground) -> PartialLikelihood:  # fmt: skip
         """Describe k training sets: times and events Y and mask `rows`, (n, k), what each holds."""
         ties, own = ground.ties or USUAL, _Held.of(held, Y, rows)
@@ -82,7 +82,7 @@ class PartialLikelihood:
         return strength(self.sets, part)
 
     def inner(
-        self, Y: Array, rows: Array, held: Sequence[Held | None], of: Array, *,
+        self, Y: Array, rows: Array, held: Sequence[Covariates | None], of: Array, *,
         together: bool = True,
     ) -> PartialLikelihood:  # fmt: skip
         """Return other training sets of the matrix, centred and scaled as these are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.class_line import probabilities, two_columns
 from genesig.results import Dataset
-from genesig.selection.assess.calibration import reliability
-from genesig.selection.model.external_scores import Row, two_classes
-from genesig.selection.model.kinds.record import Asked, Model, Modelled
+from genesig.selection.model.kinds.record import Model, Modelled
 
 
 def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
@@ -42,9 +40,4 @@ def _faults(model: Model) -> list[str]:
     return same + (["threshold"] if model["threshold"] is None else [])
 
 
-def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
-    rows = two_classes(asked.y, asked.f, asked.model["threshold"], asked.group)
-    return rows, {"reliability": list(reliability(asked.y, asked.f, group=asked.group))}
-
-
-CLASSIFICATION = Modelled(parts=_parts, predicted=_predicted, faults=_faults, tested=_tested)
+CLASSIFICATION = Modelled(parts=_parts, predicted=_predicted, faults=_faults)

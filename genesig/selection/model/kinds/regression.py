@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from genesig.selection.model.external_scores import numbers
 from genesig.selection.model.kinds.record import Model, Modelled
 
 
@@ -15,5 +14,4 @@ REGRESSION = Modelled(
     parts=lambda dataset, scores: {"classes": None, "threshold": None},
     predicted=lambda model, at, scores: {"predicted": scores},
     faults=_faults,
-    tested=lambda asked: (numbers(asked.y, asked.f, asked.group), {}),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.class_line import probabilities
 from genesig.results import Dataset
-from genesig.selection.model.external_scores import Row, several_classes
-from genesig.selection.model.kinds.record import Asked, Model, Modelled
+from genesig.selection.model.kinds.record import Model, Modelled
 
 
 def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
@@ -22,24 +20,17 @@ def _predicted(model: Model, at: int, scores: Array) -> dict[str, Array]:
     classes = model["classes"]
     named = {f"score of {name}": scores[:, c] for c, name in enumerate(classes)}
     said = {**named, "predicted": np.array(classes, dtype=object)[scores.argmax(axis=1)]}
-    line = _line(model, at)
+    line = probability_line(model, at)
     if line is None:
         return said
     each = probabilities(scores, line)
     return said | {f"probability of {name}": each[:, c] for c, name in enumerate(classes)}
 
 
-def _line(model: Model, at: int) -> Array | None:
+def probability_line(model: Model, at: int) -> Array | None:
     """Return the line of the probabilities; None where a list has none."""
     told = model["models"][at].get("probability")
     return None if told is None else np.append(told["intercept"], told["slope"])
-
-
-def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
-    model, line = asked.model, _line(asked.model, asked.at)
-    p = None if line is None else probabilities(asked.f, line)
-    shares = model.get("shares")
-    return several_classes(asked.y, asked.f, model["classes"], p, shares, asked.group), {}
 
 
 def _faults(model: Model) -> list[str]:
@@ -53,5 +44,4 @@ SEVERAL_CLASSES = Modelled(
     parts=_parts,
     predicted=_predicted,
     faults=_faults,
-    tested=_tested,
 )

@@ -1,0 +1,123 @@
+"""Models of the covariates alone, and whether all genes together add to them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from genesig.arrays import Array
+from genesig.data.splits.permute import permutation
+from genesig.optim.adjustment import Adjustment
+from genesig.optim.classes import coded, shares
+from genesig.optim.cox.risk_sets import RiskSets
+from genesig.response.design import SEVERAL
+from genesig.response.known import ByKind
+from genesig.results import Dataset, Split, Splits
+from genesig.selection.assess.covariates import (
+    Covariates,
+    adjust_for_covariates,
+    covariate_basis,
+)
+from genesig.selection.assess.kinds.known import ASSESSED
+from genesig.selection.assess.kinds.survival import SURVIVAL
+
+
+def score_covariates(dataset: Dataset, split: Split) -> Array | None:
+    """Return the scores (n_test,) of an outer split's test samples by the covariates alone.
+
+    The model is that of the study with an empty list, with the threshold of its kind of response.
+    None in a study without covariates.
+    """
+    covariates = Covariates.from_dataset(dataset)
+    y = dataset.response()
+    if covariates is None or not dataset.design.covariates:
+        return None
+    inner_folds = [dataset.rows(fold) for fold in split.inner]
+    rows = np.zeros((len(y), 1 + len(inner_folds)), dtype=bool)
+    rows[dataset.rows(split.train)] = True
+    for k, fold in enumerate(inner_folds, 1):
+        rows[fold, k] = False
+    n_sets = rows.shape[1]
+    adjusted = adjust_for_covariates([covariates] * n_sets, np.tile(y[:, None], n_sets), rows)
+    if adjusted is None:
+        return None
+    kind = ASSESSED[dataset.design.kind]
+    return kind.alone(adjusted, y, rows, inner_folds)[dataset.rows(split.test)]
+
+
+def global_test_p(dataset: Dataset, splits: Splits, n_permutations: int) -> float:
+    r"""Return the p of the global test that all genes together add to the covariates.
+
+    With R (n, T) the residuals of the model of the covariates alone, P the projection on
+    `covariate_basis`, and Z the standardised genes,
+
+    .. math:: S = \|Z' (I - P) R\|_F^2 / \|(I - P) R\|_F^2,
+
+    the score of a common variance of all weights, of which ridge is the estimate; large if many
+    genes are associated with what the covariates leave. Its null distribution are the S of the
+    matrices of `exchange_residuals`: ``Z*'(I - P) R = Z'W`` with
+    W = (I - P) ((I - P) R)[inverse of π], so that tr W'(ZZ')W, over tr W'W because W has lost its
+    part in P, needs n² numbers for each permutation, however many genes there are.
+
+    NaN without covariates or permutations.
+
+    Notes
+    -----
+    J. J. Goeman et al. (2004), A global test for groups of genes, Bioinformatics 20:93; and (2005),
+    Testing association of a pathway with survival, 21:1950.
+    """
+    covariates = Covariates.from_dataset(dataset)
+    if covariates is None or not dataset.design.covariates or not n_permutations:
+        return np.nan
+    y = dataset.response()
+    all_rows = np.ones((len(dataset.samples), 1), dtype=bool)
+    adjusted = adjust_for_covariates([covariates], y[:, None], all_rows)
+    assert adjusted is not None
+    Q = covariate_basis(dataset)
+    R = RESIDUALS[dataset.design.kind](adjusted, y)
+    R = R - Q @ (Q.T @ R)
+    finite = np.isfinite(dataset.X)
+    mean = np.sum(dataset.X, axis=0, where=finite) / np.maximum(finite.sum(axis=0), 1)
+    Z = np.where(finite, dataset.X - mean, 0.0)
+    sd = Z.std(axis=0)
+    Z = Z / np.where(sd > 0, sd, 1.0)
+    K = Z @ Z.T
+    statistics = []
+    for number in range(n_permutations + 1):
+        W = R[np.argsort(permutation(dataset, splits, number))]
+        W = W - Q @ (Q.T @ W)
+        statistics.append(float(np.sum(W * (K @ W)) / np.sum(np.square(W))))
+    return float(np.mean(np.array(statistics) >= statistics[0] * (1 - 1e-12)))
+
+
+def _number_residuals(adjusted: Adjustment, y: Array) -> Array:
+    """Return the residuals (n, 1) of a number, or of a class coded as a number."""
+    return adjusted.root * adjusted.centred(y[:, None])[0]
+
+
+def _class_residuals(adjusted: Adjustment, y: Array) -> Array:
+    """Return the residuals (n, T) of the codes of several classes."""
+    class_shares = shares(y[:, None], adjusted.root > 0, int(y.max()) + 1, np.square(adjusted.root))
+    codes = coded(y[:, None], class_shares)[:, 0]
+    return np.hstack([_number_residuals(adjusted, code) for code in codes.T])
+
+
+def _martingale_residuals(adjusted: Adjustment, y: Array) -> Array:
+    """Return the martingale residuals (n, 1) of Cox's model of the covariates, up to a factor."""
+    weighted = np.flatnonzero(adjusted.root[:, 0])
+    eta = SURVIVAL.alone(adjusted, y, adjusted.root > 0, [])[weighted]
+    weights = None if adjusted.weights is None else adjusted.weights[weighted, 0]
+    risk = RiskSets.of(y["time"][weighted], y["event"][weighted], weights=weights)
+    residuals = np.zeros((len(y), 1))
+    residuals[weighted[risk.order], 0] = -risk.gradient(risk.shares(eta[risk.order]))
+    return residuals
+
+
+RESIDUALS = ByKind(
+    {
+        "regression": _number_residuals,
+        "classification": _number_residuals,
+        SEVERAL: _class_residuals,
+        "survival": _martingale_residuals,
+    }
+)
+"""Residuals of the model of the covariates alone, by kind of response."""
