@@ -36,6 +36,24 @@ THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 # 1.234,5, 1'234.5, 1 234,5; of points alone there are two, as 1.234 is a number.
 GROUPED = re.compile(r"([-+]?\d{1,3}(?:(?P<apart>[.,' \u00a0\u2019\u202f])\d{3})"
                      r"(?:(?P=apart)\d{3})*)(?:(?P<sign>(?!(?P=apart))[.,])(\d+))?")  # fmt: skip
+MISSING = frozenset(
+    # The last seven are errors of spreadsheet programs.
+    [
+        "",
+        "na",
+        "nan",
+        "n/a",
+        "null",
+        "#n/a",
+        "#ref!",
+        "#div/0!",
+        "#value!",
+        "#name?",
+        "#num!",
+        "#null!",
+    ]
+)
+"""Cells without a value, in lower case."""
 # What people write for no value: never a class by itself...
 UNKNOWN = re.compile(
     r"\?+|\.+|--+|unknown|unk|missing|undetermined|n\.d\.?|n\.a\.?|<na>|-9+"
@@ -118,7 +136,7 @@ def without_thousands(text: str) -> str:
 
 def is_missing(text: str) -> bool:
     """Tell whether a cell is blank, or one of the words that programs write for no value."""
-    return text.strip().lower() in ("", "na", "nan", "n/a", "#n/a", "null")
+    return text.strip().lower() in MISSING
 
 
 def is_unknown(text: str) -> bool:

@@ -432,7 +432,29 @@ def _with_header(k: int) -> str:
     return "gene\t" + str(k) + "\n" + "".join(_htseq(k).splitlines(keepends=True)[:-1])
 
 
+def _htseq_with_symbols(k: int) -> str:
+    rows = zip(IDS, _counts()[:, k], strict=True)
+    return "".join(f"{g}\tSYM{g}\t{n}\n" for g, n in rows) + "__no_feature\t\t9\n"
+
+
+def _stringtie(k: int) -> str:
+    head = "Gene ID\tGene Name\tReference\tStrand\tStart\tEnd\tCoverage\tFPKM\tTPM\n"
+    rows = zip(IDS, _counts()[:, k], strict=True)
+    return head + "".join(f"{g}\t{g}\tchr1\t+\t1\t2\t{n / 5}\t{n / 9}\t{n / 7}\n" for g, n in rows)
+
+
+def _cufflinks(k: int) -> str:
+    head = "tracking_id\tclass_code\tgene_id\tgene_short_name\tlocus\tlength\tcoverage\tFPKM\t"
+    rows = zip(IDS, _counts()[:, k], strict=True)
+    return f"{head}FPKM_conf_lo\tFPKM_conf_hi\tFPKM_status\n" + "".join(
+        f"{g}\t-\t{g}\t{g}\tchr1:1-2\t-\t-\t{n / 9}\t{n / 10}\t{n / 8}\tOK\n" for g, n in rows
+    )
+
+
 FOLDERS = {
+    "htseq, with symbols": (_htseq_with_symbols, ".htseq.tsv"),
+    "stringtie": (_stringtie, "_gene_abund.tab"),
+    "cufflinks": (_cufflinks, ".fpkm_tracking"),
     "htseq": (_htseq, ".counts.txt"),
     "htseq, by its own ending": (_htseq, ".htseq.counts"),
     "rsem": (_rsem, ".genes.results"),
@@ -653,6 +675,25 @@ def test_predict_scores_no_column_beside_the_genes(
     plain = _predict(_new_samples())
     scored = _predict(_new_samples(**{column: BESIDE[column]}))
     pd.testing.assert_frame_equal(scored, plain)
+    assert f"1 column beside the genes: '{column}'" in capsys.readouterr().err
+
+
+TOTALS = {
+    "by name": ("Total reads", lambda frame: frame.iloc[:, 0] + 0.25),
+    "a sum": ("alle", lambda frame: frame.sum(axis=1)),
+    "a mean": ("mittel", lambda frame: frame.mean(axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_predict_scores_no_column_of_totals(
+    study: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    column, values = TOTALS[name]
+    plain = _predict(_new_samples())
+    frame = _new_samples()
+    frame[column] = values(frame)
+    pd.testing.assert_frame_equal(_predict(frame), plain)
     assert f"1 column beside the genes: '{column}'" in capsys.readouterr().err
 
 

@@ -416,3 +416,27 @@ def test_init_and_validate_agree_on_missing_intensities(
     monkeypatch.chdir("new")
     code, said = _said(capsys, ["validate", "config.yaml"])
     assert (code, "missing where genes are low" in said) == (0, False), said
+
+
+def test_sample_table_with_semicolons_may_have_decimal_commas(capsys: Text) -> None:
+    ages = np.random.default_rng(4).uniform(30, 80, len(SAMPLES)).round(1)
+    rows = zip(SAMPLES, LABELS, [str(age).replace(".", ",") for age in ages], strict=True)
+    _write("s.csv", [["sample", "group", "age"], *map(list, rows)], ";")
+    _write("e.tsv", _table(_logged()))
+    code, text = _validate(capsys, "e.tsv", "s.csv", data={"covariates": ["age"]})
+    assert (code, "20 samples" in text, "comma" in text) == (0, True, False)
+    numbers = [f"1,{k + 100}" for k in range(len(SAMPLES))]
+    rows = map(list, zip(SAMPLES, LABELS, numbers, strict=True))
+    _write("s.csv", [["sample", "group", "age"], *rows], ";")
+    code, text = _validate(capsys, "e.tsv", "s.csv", data={"covariates": ["age"]})
+    assert (code, "with a decimal comma or one of thousands" in text) == (1, True)
+
+
+@pytest.mark.parametrize("error", ["#REF!", "#DIV/0!", "#VALUE!", "#NAME?"])
+def test_errors_of_a_spreadsheet_are_no_class(error: str, capsys: Text) -> None:
+    labels = [error, *LABELS[1:]]
+    _write("s.tsv", [["sample", "group"], *map(list, zip(SAMPLES, labels, strict=True))])
+    _write("e.tsv", _table(_logged()))
+    code, text = _validate(capsys, "e.tsv")
+    assert (code, f"no label ('{error}') for 'P00'; left out of the study (1 of 20)" in text) == (
+        0, True)  # fmt: skip

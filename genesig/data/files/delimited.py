@@ -17,7 +17,7 @@ from genesig.arrays import Array
 from genesig.data.files.cells import end_of_quoted_name, parse_cells, split_row
 from genesig.errors import refuse
 from genesig.results.files import plain
-from genesig.words import counted, is_number
+from genesig.words import THOUSANDS, counted, is_missing, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,8 +124,8 @@ def _split_cells(line: str, delimiters: str, file_name: str) -> list[str]:
 DELIMITERS = {
     **dict.fromkeys((".tsv", ".txt", ".tab", ".chip"), "\t"),
     ".csv": ",;",
-    # Of htseq-count, RSEM and Salmon.
-    **dict.fromkeys((".counts", ".count", ".results", ".sf"), "\t"),
+    # Of htseq-count, RSEM, Salmon and Cufflinks.
+    **dict.fromkeys((".counts", ".count", ".results", ".sf", ".fpkm_tracking"), "\t"),
 }
 SPACES_ENDING = ".txt with spaces"
 """Stands for the ending of such a text; no file has it."""
@@ -312,6 +312,8 @@ def parse_table(text: str | bytes, suffix: str, file_name: str) -> pd.DataFrame:
     table_lines = _split_lines(text, suffix, file_name, single_column=True)
     rows = (split_row(row, table_lines.delimiter, file_name) for row in table_lines.iterate_rows())
     cells = [[plain(cell.strip()) for cell in row] for row in rows]
+    if table_lines.delimiter == ";":
+        cells = _with_decimal_points(cells)
     # Spreadsheets leave empty columns at the right-hand side.
     width = max(
         n_cells
@@ -325,6 +327,23 @@ def parse_table(text: str | bytes, suffix: str, file_name: str) -> pd.DataFrame:
     table.index = pd.Index([row[0] for row in cells], name=table_lines.header[0], dtype=object)
     table.attrs["lines"] = table_lines.line_numbers
     return table
+
+
+def _with_decimal_points(rows: list[list[str]]) -> list[list[str]]:
+    """Return rows with points in the columns of numbers that have decimal commas.
+
+    Three digits behind every comma may be thousands, and stay.
+    """
+    for column in range(len(rows[0])):
+        filled = [row[column] for row in rows if not is_missing(row[column])]
+        commas = [cell for cell in filled if "," in cell]
+        if not commas or any("." in cell for cell in filled):
+            continue
+        are_numbers = all(is_number(cell.replace(",", ".")) for cell in filled)
+        if are_numbers and not all(map(THOUSANDS.fullmatch, commas)):
+            for row in rows:
+                row[column] = row[column].replace(",", ".")
+    return rows
 
 
 def parse_matrix(text: str | bytes, suffix: str, file_name: str, first_line: int = 1) -> Matrix:

@@ -282,7 +282,7 @@ def changed_name_advice(names: Sequence[str], table_names: Collection[str]) -> s
     if not name:
         return ""
     reasons: dict[str, Callable[[str], str]] = {
-        "R has changed it; read and write with check.names=FALSE": _r_name,
+        "R has changed it; read and write with check.names=FALSE": r_name,
         "leading zeros differ": _without_zeros,
         "upper and lower case differ": str.casefold,
         "blanks or punctuation differ": _letters_and_digits,
@@ -315,7 +315,8 @@ def _affix_advice(names: Collection[str], candidates: Collection[str], table_wor
     return ""
 
 
-def _r_name(text: str) -> str:
+def r_name(text: str) -> str:
+    """Return a name as R's make.names writes it: dots for other signs, X before a digit."""
     text = re.sub(r"[^A-Za-z0-9._]", ".", text)
     return text if re.match(r"[A-Za-z.]", text) else f"X{text}"
 

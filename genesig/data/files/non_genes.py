@@ -192,12 +192,12 @@ GENE_COLUMN_NAME = _any_of(
     r"probe(set)?|idref|aptname|targetfullname|proteindescriptions|fastaheaders",
     r"chr(om(osome)?)?(name)?|seqnames?|cytoband|band|mapinfo|location",
     r"(gene|tx|chrom)?(start|end|stop)(position)?|strand|width",
-    r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent",
+    r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent|gc",
     r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
 )
 # What stands for no id; R numbers what occurs twice (NA.1). UNK, unkempt, is a gene.
 MISSING_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
-AMBIGUOUS_COLUMN_NAMES = {"start", "end", "stop", "location", "band", "probe", "hugo"}
+AMBIGUOUS_COLUMN_NAMES = {"start", "end", "stop", "location", "band", "probe", "hugo", "gc"}
 """Of these names, which samples may have, too: they count where several such columns stand."""
 MIN_ANNOTATION_COLUMNS = 3
 MIN_IDS = 50
@@ -666,6 +666,7 @@ def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
     }
     rows |= {row for row in candidates if row not in rows and _has_only_words(matrix, row)}
     rows |= _rows_of_ids(matrix, [row for row in candidates if row not in rows])
+    rows |= _rows_of_totals(matrix, [row for row in candidates if row not in rows])
     return rows if len(rows) < len(matrix.rows) else set()
 
 
@@ -700,6 +701,23 @@ def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
     decimals = not any(_are_whole(values) for values in samples)
     distinct = decimals or bool(np.median(of_samples) > MAX_ID_CORRELATION)
     return set(unlike_rows) if len(unlike_rows) == 1 and distinct else set()
+
+
+def _rows_of_totals(matrix: Matrix, rows: Sequence[int]) -> set[int]:
+    """Return the rows that are called as a total, or are the sum or the mean of all others."""
+    pattern = TOTALS.pattern
+    totals = {row for row in rows if pattern and pattern.fullmatch(matrix.rows[row].strip())}
+    others = [row for row in rows if row not in totals]
+    X = matrix.cells[others]
+    if len(others) <= MIN_SAMPLES_FOR_VALUES or len(matrix.columns) < MIN_DIFFERENT_VALUES:
+        return totals
+    total = np.nansum(X, axis=0)
+    for scale in (1.0, len(others) - 1.0):
+        is_close = np.abs(scale * X - (total - X)) <= SUM_TOLERANCE * np.abs(scale * X)
+        sums = np.flatnonzero(is_close.all(axis=1) & X.any(axis=1))
+        if len(sums) == 1:
+            totals.add(others[int(sums[0])])
+    return totals
 
 
 def _are_whole(values: Array) -> bool:

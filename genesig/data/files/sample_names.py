@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genesig.data.files.layouts import changed_name_advice
+from genesig.data.files.layouts import changed_name_advice, r_name
 from genesig.data.files.table_shape import name_of_sample
 from genesig.errors import InvalidInput, Problem, did_you_mean
 from genesig.words import counted, listing
@@ -266,10 +266,44 @@ def _names_with_beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[i
     }
 
 
+def _names_around_cells(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+    """Return the one name of the matrix that has each cell among its words.
+
+    Programs write more around the name of a sample: "[1] S01.raw.PG.Quantity" of Spectronaut,
+    "Abundance: F1: Sample, S01" of Proteome Discoverer, "LFQ intensity S01" of MaxQuant.
+    """
+    wanted = {cell for cell in cells if not cell.isdigit()}
+    names_of: dict[str, set[str]] = {}
+    for name in axis:
+        for word in wanted.intersection(_words_of_name(name)):
+            names_of.setdefault(word, set()).add(name)
+    return {
+        row: next(iter(names_of[cell]))
+        for row, cell in enumerate(cells)
+        if len(names_of.get(cell, ())) == 1
+    }
+
+
+def _words_of_name(name: str) -> set[str]:
+    """Return the words of a name, and the beginnings of its words up to a separator."""
+    words = set(BETWEEN_WORDS.split(name))
+    beginnings = {word[:place] for word in words for place, sign in enumerate(word)
+                  if sign in SEPARATORS}  # fmt: skip
+    return words | beginnings | set(WITHIN_WORDS.split(name))
+
+
+def _names_as_r_writes(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+    """Return the name of the matrix that R's make.names makes of each cell."""
+    names = enumerate(map(r_name, cells))
+    return {row: name for row, name in names if name in axis and not cells[row].isdigit()}
+
+
 READING_BY_MANNER: dict[str, Reading] = {
     "": _exact_names,
     "holds the name '{}' of the matrix among other words": _names_among_words,
+    "is '{}' in the matrix, as R writes names": _names_as_r_writes,
     "is the beginning of the name '{}' in the matrix": _names_with_beginnings,
+    "is a word of the name '{}' in the matrix": _names_around_cells,
 }
 
 

@@ -26,6 +26,8 @@ MIN_LINES = 20
 """Rows of fewer tell nothing."""
 COUNTER_COLUMNS = 4
 """Columns of a counter's file of one sample: STAR writes the id and three counts."""
+N_WITH_SYMBOLS = 3
+"""Columns of htseq-count with an additional attribute: id, name, count."""
 MAX_VALUE_COLUMNS = 4
 """Columns of numbers of a long table: the value, a limit of detection, a share of missing."""
 MAX_LONG_COLUMNS = 40
@@ -61,6 +63,24 @@ COUNT_COLUMNS = (
     ("expectedcount", {"transcriptids", "length", "effectivelength", "tpm", "fpkm", "isopct"}),
     ("numreads", {"length", "effectivelength", "tpm"}),
     ("estcounts", {"length", "efflength", "tpm"}),
+    # StringTie and Cufflinks write no counts.
+    ("tpm", {"genename", "reference", "strand", "start", "end", "coverage", "fpkm"}),
+    (
+        "fpkm",
+        {
+            "classcode",
+            "nearestrefid",
+            "geneid",
+            "geneshortname",
+            "tssid",
+            "locus",
+            "length",
+            "coverage",
+            "fpkmconflo",
+            "fpkmconfhi",
+            "fpkmstatus",
+        },
+    ),
 )
 TRANSCRIPT_ID = re.compile(r"ENS[A-Z]{0,6}T\d{11}\b.*|[NX][MR]_\d+(\.\d+)?", re.ASCII)
 PROGRAM_OF_COLUMN = {"numreads": "Salmon", "estcounts": "kallisto"}
@@ -68,17 +88,20 @@ PROGRAM_OF_COLUMN = {"numreads": "Salmon", "estcounts": "kallisto"}
 STAR_HEADER = ("unstranded", "stranded_first", "stranded_second")
 COUNTER_SUFFIX = re.compile(
     r"([._-]?ReadsPerGene(\.out)?|[._-](htseq|feature)?[._-]?counts?|[._-]htseq|[._-]rna_seq"
-    r"|[._-]augmented_star_gene|[._-]star_gene|\.(genes|isoforms))+$",
+    r"|[._-]augmented_star_gene|[._-]star_gene|\.(genes|isoforms)|[._-]gene_abund(ance)?)+$",
     re.IGNORECASE,
 )
 
 # Files that have one name in the folder of every sample.
 SHARED_FILE_NAME = re.compile(
-    r"(ReadsPerGene\.out\.tab|quant(\.genes)?\.sf|abundance\.tsv)(\.gz)?", re.IGNORECASE
+    r"(ReadsPerGene\.out\.tab|quant(\.genes)?\.sf|abundance\.tsv|genes\.fpkm_tracking"
+    r"|gene_abund\.tab)(\.gz)?",
+    re.IGNORECASE,
 )
 # Files of one sample that counters write into a folder for each sample.
 COUNTER_FILE = re.compile(
     r"(.*ReadsPerGene\.out\.tab|quant(\.genes)?\.sf|abundance\.tsv|.*\.genes\.results"
+    r"|genes\.fpkm_tracking|.*gene_abund\.tab"
     r"|.*(star_gene_counts|htseq[._-]counts?)(\.(tsv|txt|counts?))?|.*\.counts?)(\.gz)?",
     re.IGNORECASE,
 )
@@ -122,6 +145,8 @@ def lacks_header(opening: Opening, file_name: str) -> bool:
         A matrix of several samples without a header, so that nothing names its samples.
     """
     name, *cells = opening.header
+    if _has_symbols(opening):
+        return True
     if not cells or not opening.rows or not all(map(is_number, cells)):
         return False
     if is_number(name) or ID_HEADER.fullmatch(name) or any(map(_has_only_words, opening.rows[:5])):
@@ -137,6 +162,18 @@ def lacks_header(opening: Opening, file_name: str) -> bool:
     return False
 
 
+def _has_symbols(opening: Opening) -> bool:
+    """Tell whether each line, the first as well, has an id, a name and a count (htseq-count -i)."""
+    lines = [opening.header, *opening.rows]
+    if len(lines) < MIN_LINES or len(opening.header) != N_WITH_SYMBOLS:
+        return False
+    if is_number(opening.header[0]) or ID_HEADER.fullmatch(opening.header[0]):
+        return False
+    words = [line[1] for line in lines if not is_missing(line[1])]
+    are_words = words and not any(map(is_number, words)) and len(set(words)) > len(lines) / 2
+    return bool(are_words) and all(is_number(line[2]) for line in lines)
+
+
 def _has_only_words(row: Sequence[str]) -> bool:
     """Tell whether all cells behind the first one are words."""
     return not any(is_number(cell) or is_missing(cell) for cell in row[1:])
@@ -145,6 +182,8 @@ def _has_only_words(row: Sequence[str]) -> bool:
 def with_header(content: bytes, opening: Opening, file_name: str) -> bytes:
     """Return the file of one sample with a header above: the sample is called as the file."""
     names = STAR_HEADER if len(opening.header) == COUNTER_COLUMNS else (name_of_sample(file_name),)
+    if len(opening.header) == N_WITH_SYMBOLS and _has_symbols(opening):
+        names = ("gene_name", *names)
     header = opening.delimiter.join(["gene", *names[: len(opening.header) - 1]])
     return header.encode() + b"\n" + content.removeprefix(b"\xef\xbb\xbf")
 

@@ -144,8 +144,11 @@ def test_a_sheet_is_a_table(tmp_path: Path) -> None:
     assert (found.rows, found.columns) == (("g1", "g2"), ("s1", "s2"))
     np.testing.assert_array_equal(found.cells, [[7.25, 0], [np.nan, 3]])
     workbook(path, {"values": ROWS, "people": [["sample", "age"], ["s1", 40], ["s2", "NA"]]})
-    with pytest.raises(InvalidInput, match=r"holds several sheets: 'values', 'people'; set data.p"):
+    assert read_matrix(path).doubt == "sheet 'values' is read, of 'values', 'people'"
+    workbook(path, {"values": ROWS, "logged": ROWS})
+    with pytest.raises(InvalidInput, match=r"holds several sheets: 'values', 'logged'; set data.p"):
         read_matrix(path)
+    workbook(path, {"values": ROWS, "people": [["sample", "age"], ["s1", 40], ["s2", "NA"]]})
     with pytest.raises(
         InvalidInput, match=r"has no sheet 'value' with cells; did you mean 'values'"
     ):

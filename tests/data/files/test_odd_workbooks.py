@@ -103,15 +103,34 @@ def test_formulas_of_a_matrix_are_counted(
 def test_part_goes_to_the_sample_workbook_beside_a_text_matrix(validate: Validate) -> None:
     book = sample_book()
     old = book.create_sheet("old")
-    old.sheet_state = "hidden"
     old.append(["sample", "diagnosis"])
     for name in SAMPLES:
         old.append([name, "case"])
     problems, _ = validate(book)
     assert problems.count("error") == 1
-    assert "holds several sheets: 's', 'old' (hidden: 'old'); set data.part" in problems
+    assert "holds several sheets: 's', 'old'; set data.part" in problems
     problems, sentence = validate(book, part="s")
     assert problems == ""
+    assert "24 samples (12 control, 12 case" in sentence
+
+
+BESIDE_THE_TABLE = {
+    "a hidden table": ("hidden", [["sample", "diagnosis"], *([name, "case"] for name in SAMPLES)]),
+    "a legend": ("visible", [["legend"], ["case: patients"], ["control: volunteers"], ["2024"]]),
+    "a matrix": ("visible", [["gene", *SAMPLES], *([f"G{k}", *range(24)] for k in range(9))]),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE_THE_TABLE)
+def test_only_sheet_that_may_be_a_sample_table_is_read(validate: Validate, name: str) -> None:
+    state, rows = BESIDE_THE_TABLE[name]
+    book = sample_book()
+    other = book.create_sheet("other")
+    other.sheet_state = state
+    for row in rows:
+        other.append(row)
+    problems, sentence = validate(book)
+    assert problems == "warning: s.xlsx: sheet 's' is read, of 's', 'other'\n"
     assert "24 samples (12 control, 12 case" in sentence
 
 

@@ -61,6 +61,42 @@ def test_sample_name_column_elsewhere_keeps_all_samples(odd_study: OddStudy, nam
     assert odd_study.init()["label"] == "diagnosis"
 
 
+NAMES_AROUND = {
+    "Spectronaut": "[{k}] {name}.raw.PG.Quantity",
+    "Proteome Discoverer": "Abundance: F{k}: Sample, {name}",
+    "MaxQuant": "LFQ intensity {name}",
+}
+
+
+@pytest.mark.parametrize("pattern", NAMES_AROUND.values(), ids=NAMES_AROUND)
+def test_names_with_words_of_a_program_around_them_are_read(
+    odd_study: OddStudy, pattern: str
+) -> None:
+    names = [pattern.format(k=k, name=name) for k, name in enumerate(NAMES, 1)]
+    odd_study.write(names, _sheet(["sample", "diagnosis"], NAMES, CLASSES))
+    summary, problems = odd_study.validate()
+    assert WHOLE in summary
+    assert f"the cell 'S01' is a word of the name '{names[0]}' in the matrix" in problems
+
+
+def test_two_columns_with_the_name_of_each_sample_are_refused(odd_study: OddStudy) -> None:
+    names = [f"{kind} {name}" for kind in ("Intensity", "LFQ intensity") for name in NAMES]
+    odd_study.write(names, _sheet(["sample", "diagnosis"], NAMES, CLASSES))
+    summary, _ = odd_study.validate()
+    assert "1 error" in summary
+
+
+def test_names_as_r_writes_them_are_read_from_any_column(odd_study: OddStudy) -> None:
+    patients = [f"TCGA-{name}" for name in NAMES]
+    samples = [f"{name}-01" for name in patients]
+    odd_study.write([name.replace("-", ".") for name in samples],
+                    _sheet(["PATIENT_ID", "SAMPLE_ID", "diagnosis"], patients, samples, CLASSES)
+    )  # fmt: skip
+    summary, problems = odd_study.validate()
+    assert WHOLE in summary
+    assert "the cell 'TCGA-S01-01' is 'TCGA.S01.01' in the matrix, as R writes names" in problems
+
+
 def test_patient_table_names_are_continued_by_the_samples(odd_study: OddStudy) -> None:
     sheet = table_text([["PATIENT_ID", "diagnosis"], *_columns(NAMES, CLASSES)])
     odd_study.write([f"{name}-01" for name in NAMES], sheet)

@@ -28,6 +28,12 @@ MIN_NUMBER_SHARE = 0.9
 """A sheet of which so many cells are numbers is a matrix, and no sample table."""
 
 
+MIN_COLUMNS = 2
+"""Columns of a sample table; a legend may have one."""
+MIN_ROWS = 3
+"""Rows of a sample table below its header, at least one more than notes have."""
+
+
 @dataclass
 class Sheet:
     """One sheet: its cells as text, and what is to be said of them beside their values."""
@@ -44,20 +50,46 @@ class Sheet:
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
     """Read a sheet of numbers."""
     sheets = _sheets(content, file_name)
-    sheet = _with_merged_cells_filled(sheets[_choose_sheet(sheets, part, file_name)], file_name)
+    matrices = [title for title in _visible_sheets(sheets) if _is_matrix(sheets[title].rows)]
+    name, doubt = _only_sheet(sheets, part, matrices)
+    sheet = _with_merged_cells_filled(sheets[_choose_sheet(sheets, name, file_name)], file_name)
     sheet_matrix = TABLES[TEXT_SUFFIX].matrix(sheet.text.encode(), file_name, None)
-    doubts = filter(None, [sheet_matrix.doubt, *_sheet_doubts(sheet)])
+    doubts = filter(None, [sheet_matrix.doubt, doubt, *_sheet_doubts(sheet)])
     return replace(sheet_matrix, doubt="; ".join(doubts))
 
 
 def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
     """Read a sheet of words: beside a matrix that `part` names, the other of two."""
     sheets = _sheets(content, file_name)
-    name = _choose_sheet(sheets, part, file_name)
+    tables = [title for title in _visible_sheets(sheets) if _is_sample_table(sheets[title].rows)]
+    name, doubt = _only_sheet(sheets, part, tables)
+    name = _choose_sheet(sheets, name, file_name)
     largest = max(sheets, key=lambda title: _n_filled_cells(sheets[title].rows))
-    if len(sheets) == 2 and largest == name and _is_matrix(sheets[name].rows):
-        (name,) = set(sheets) - {name}
-    return _sheet_table(sheets[name], file_name)
+    if largest == name and _is_matrix(sheets[name].rows):
+        others = set(sheets) - {name} if len(sheets) == 2 else set(tables) - {name}
+        name = next(iter(others)) if len(others) == 1 else name
+    table = _sheet_table(sheets[name], file_name)
+    table.attrs[DOUBTS_ATTRIBUTE] = (*filter(None, [doubt]), *table.attrs[DOUBTS_ATTRIBUTE])
+    return table
+
+
+def _visible_sheets(sheets: dict[str, Sheet]) -> list[str]:
+    return [title for title, sheet in sheets.items() if not sheet.marks.hidden_sheet]
+
+
+def _only_sheet(
+    sheets: dict[str, Sheet], part: str | None, fitting: list[str]
+) -> tuple[str | None, str]:
+    """Return the sheet to be read, if only one fits, and a sentence that says so."""
+    if part is not None or len(sheets) < 2 or len(fitting) != 1:
+        return part, ""
+    return fitting[0], f"sheet '{fitting[0]}' is read, of {listing(sheets, 9)}"
+
+
+def _is_sample_table(rows: Rows) -> bool:
+    """Tell whether a sheet may be a sample table: words, in two columns and four rows or more."""
+    filled = [row for row in rows if sum(map(bool, row)) >= MIN_COLUMNS]
+    return len(filled) > MIN_ROWS and not _is_matrix(rows)
 
 
 def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
