@@ -94,8 +94,19 @@ class Named:
         return np.diff(self.members.indptr)
 
 
-COLUMNS = ["list", "reference", "set", "about", "genes", "size", "shared", "expected", "p_value",
-           "family_p", "names"]  # fmt: skip
+COLUMNS = [
+    "list",
+    "reference",
+    "set",
+    "about",
+    "genes",
+    "size",
+    "shared",
+    "expected",
+    "p_value",
+    "family_p",
+    "names",
+]
 
 
 def over_represented(shared: Array, sizes: Array, drawn: int, all_genes: int) -> Array:
@@ -140,27 +151,38 @@ def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _of_list(named: Named, sets: GeneSets, name: str, columns: Array) -> pd.DataFrame:
-    there, sizes = named.marked(columns), named.sizes()
-    drawn, shared = int(there.sum()), np.rint(named.members @ there).astype(np.int64)
+    there = named.marked(columns)
+    sizes = named.sizes()
+    drawn = int(there.sum())
+    shared = np.rint(named.members @ there).astype(np.int64)
     p = over_represented(shared, sizes, drawn, len(named))
     expected = drawn * sizes / len(named)
     table = rows_of(sets, shared, expected, p, np.full(len(p), np.nan))
     return table.assign(
-        list=name, reference="measured genes", genes=sizes[table.index], size=drawn,
+        list=name,
+        reference="measured genes",
+        genes=sizes[table.index],
+        size=drawn,
         names=[_names(named, there, int(k)) for k in table.index],
-    )  # fmt: skip
+    )
 
 
 def rows_of(
     sets: GeneSets, shared: Array, expected: Array, p: Array, family: Array
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return the sets of which something is shared, smallest p first; the index numbers them."""
     import pandas as pd
 
     table = pd.DataFrame(
-        {"set": sets.names, "about": sets.about, "shared": shared, "expected": expected,
-         "p_value": p, "family_p": family}
-    )  # fmt: skip
+        {
+            "set": sets.names,
+            "about": sets.about,
+            "shared": shared,
+            "expected": expected,
+            "p_value": p,
+            "family_p": family,
+        }
+    )
     order = np.lexsort((np.arange(len(p)), -shared / np.maximum(expected, 1e-300), p, family))
     return table.iloc[order][shared[order] > 0]
 
@@ -175,9 +197,7 @@ LEAST = 0.1
 is expected, would be the largest statistic of every permutation (s0 of Tusher and others 2001)."""
 
 
-def selection_table(
-    named: Named, sets: GeneSets, observed: Fits, permuted: Fits
-) -> pd.DataFrame:  # fmt: skip
+def selection_table(named: Named, sets: GeneSets, observed: Fits, permuted: Fits) -> pd.DataFrame:
     """Return rows of enrichment.tsv: the chosen lists of all splits, against permuted labels.
 
     Genes of a set that go together are selected together, which a draw of single genes does not
@@ -193,9 +213,12 @@ def selection_table(
     expected = (null / np.maximum(sizes, 1e-300)[:, None]).mean(axis=0) * size
     table = rows_of(sets, shared[0], expected, p, family_p(z[0], chance))
     return table.assign(
-        list="chosen lists", reference="permuted labels", genes=named.sizes()[table.index],
-        size=size[0], names="",
-    )  # fmt: skip
+        list="chosen lists",
+        reference="permuted labels",
+        genes=named.sizes()[table.index],
+        size=size[0],
+        names="",
+    )
 
 
 def excess(shared: Array, size: Array, named: Named) -> Array:
@@ -222,7 +245,8 @@ def _shared(named: Named, fits: Fits) -> tuple[Array, Array]:
 
     (n_permutations, n_sets) and (n_permutations,), means over the splits.
     """
-    n_mu, numbers = len(fits.mu), np.unique(fits.permutation)
+    n_mu = len(fits.mu)
+    numbers = np.unique(fits.permutation)
     counts = selection_counts(fits, len(named.number))[n_mu - 1 :: n_mu]
     splits = len(fits) / max(1, len(numbers))
     often = np.zeros((len(numbers), len(named)))
@@ -280,8 +304,9 @@ def larger_mean(t: Array, named: Named) -> Array:
 
     Source: maxmean, restandardised, of Efron and Tibshirani 2007.
     """
-    up, down = ((named.members @ _among_all(np.maximum(each, 0))) / named.sizes()
-                for each in (t, -t))  # fmt: skip
+    up, down = (
+        (named.members @ _among_all(np.maximum(each, 0))) / named.sizes() for each in (t, -t)
+    )
     return np.asarray(np.where(up >= down, 1, -1) * np.maximum(np.maximum(up, down), 0))
 
 
@@ -295,7 +320,8 @@ def normalised(size: Array) -> Array:
 
     0 where all are alike.
     """
-    above, spread = size - size.mean(axis=0), size.std(axis=0)
+    above = size - size.mean(axis=0)
+    spread = size.std(axis=0)
     z: Array = np.divide(above, spread, out=np.zeros_like(size), where=spread > ROUNDING)
     return z
 
@@ -366,7 +392,8 @@ def enrichment(
     known = study_sets(
         sets, dataset.genes, symbols, column=None, smallest=smallest, largest=largest
     )
-    named, dataset = Named.of(dataset, known), described(dataset)
+    named = Named.of(dataset, known)
+    dataset = described(dataset)
     lists = lists_table(named, known, lists_of(dataset, tables))
     observed, permuted = fits
     if permuted:
@@ -392,5 +419,7 @@ def lists_of(dataset: Dataset, tables: dict[str, pd.DataFrame]) -> dict[str, Arr
     sized = blocks[blocks["block"].notna()].groupby("block")["gene"]
     found |= {f"block {k:g}": part for k, part in sized if len(part) >= FEWEST}
     place = {gene: j for j, gene in enumerate(dataset.genes)}
-    return {name: np.array([place[str(g)] for g in genes], dtype=np.int64)
-            for name, genes in found.items()}  # fmt: skip
+    return {
+        name: np.array([place[str(g)] for g in genes], dtype=np.int64)
+        for name, genes in found.items()
+    }

@@ -88,7 +88,8 @@ def gather(
     """
     import pandas as pd
 
-    dataset, fits = described(dataset), joined(observed, splits).with_chosen()
+    dataset = described(dataset)
+    fits = joined(observed, splits).with_chosen()
     nested = nested_lists(dataset, fits, cv_frequency=cv_frequency)
     blocks, prototypes = block_tables(dataset, final, **clusters)
     led = dataset.var.index.get_indexer(pd.Index(prototypes["gene"]))
@@ -126,7 +127,8 @@ def selection_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFram
 
     if not chance:
         return pd.DataFrame(columns=SELECTION)
-    most, (times, *null) = int(chance.lists), chance.times()
+    most = int(chance.lists)
+    (times, *null) = chance.times()
     genes = ranked(times, chance.strength)
     q = q_values(times, expected(chance.final))
     passed = gate(tails(times[None], most)[0], chance.final, fdr) <= LEVEL
@@ -171,8 +173,10 @@ def signature_table(
     weights = rows if rows.ndim == 1 else np.sqrt(np.square(rows).sum(axis=1))
     ids = [dataset.genes[gene] for gene in genes]
     often = nested[nested["mu"].isna()].set_index("gene").reindex(ids)
-    block, tests = blocks.set_index("gene").reindex(ids), univariate.set_index("gene").loc[ids]
-    size, frequency = np.abs(weights) * dataset.X[:, genes].std(axis=0), often["cv_frequency"]
+    block = blocks.set_index("gene").reindex(ids)
+    tests = univariate.set_index("gene").loc[ids]
+    size = np.abs(weights) * dataset.X[:, genes].std(axis=0)
+    frequency = often["cv_frequency"]
     first: dict[str, Any] = {"core": often["in_list"].eq(True).to_numpy()}
     keys = [-frequency.fillna(0.0).to_numpy()]
     if chance or len(selection):

@@ -92,7 +92,8 @@ def foretold(
         Times.
     """
     place = {str(name): number for number, name in enumerate(fits.split)}
-    outer, C = {split.name: split for split in splits.outer}, dataset.covariates()
+    outer = {split.name: split for split in splits.outer}
+    C = dataset.covariates()
     todo = tasks(dataset, splits, splits.outer, [0])
     for X, reference, some in shared_matrices(
         dataset, todo, learned_steps(folds, dataset), AT_ONCE
@@ -105,18 +106,37 @@ def foretold(
             held = np.zeros((len(X), len(fits.mu))) + fits.of_covariates(fit, C)
             eta = eta + held[:, -1] - fits.threshold[fit]
             v = None if task.held is None else task.held.weights
-            yield _tested(task.y, eta, task.train, task.test, outer[task.split].repeat, at,
-                          task.ties or USUAL, v)  # fmt: skip
+            yield _tested(
+                task.y,
+                eta,
+                task.train,
+                task.test,
+                outer[task.split].repeat,
+                at,
+                task.ties or USUAL,
+                v,
+            )
 
 
-def _tested(y: Array, eta: Array, train: Array, test: Array, repeat: int, at: Array,
-            ties: str, v: Array | None) -> Tested:  # fmt: skip
-    known, seen, own = y[train], y[test], None if v is None else v[train]
+def _tested(
+    y: Array,
+    eta: Array,
+    train: Array,
+    test: Array,
+    repeat: int,
+    at: Array,
+    ties: str,
+    v: Array | None,
+) -> Tested:
+    known = y[train]
+    seen = y[test]
+    own = None if v is None else v[train]
     S = hazard_of(known, eta[train], ties, own).survival(eta[test], at)
     lost = censoring(known["time"], known["event"])
     plain = kaplan_meier(known["time"], known["event"]).at(at)[None]
-    losses, reference = (brier_losses(seen["time"], seen["event"], each, at, lost)
-                         for each in (S, plain))  # fmt: skip
+    losses, reference = (
+        brier_losses(seen["time"], seen["event"], each, at, lost) for each in (S, plain)
+    )
     return Tested(test, repeat, seen, eta[test], S, losses, reference, lost)
 
 
@@ -124,7 +144,9 @@ def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> 
     """Return the baseline hazard of training samples with scores η and weights, (n,)."""
     if weights is not None:
         kept = weights > 0
-        y, eta, weights = y[kept], eta[kept], weights[kept]
+        y = y[kept]
+        eta = eta[kept]
+        weights = weights[kept]
 
     risk = RiskSets.of(y["time"], y["event"], ties, weights)
     return baseline_hazard(risk, eta[risk.order])
@@ -164,8 +186,14 @@ def means(found: Sequence[Tested], y: Array, group: Array | None = None) -> Mean
         np.add.at(total, number, values)
         return np.asarray((total.T / times).T)
 
-    return Means(y[known], averaged("f"), averaged("S")[:, -1], averaged("losses"),
-                 averaged("reference"), None if group is None else group[known])  # fmt: skip
+    return Means(
+        y[known],
+        averaged("f"),
+        averaged("S")[:, -1],
+        averaged("losses"),
+        averaged("reference"),
+        None if group is None else group[known],
+    )
 
 
 Row = tuple[str, float, Interval]
@@ -197,7 +225,8 @@ def survival_tables(
     samples' scores, each sample in the group of its mean over the repeats; ``survival_risk`` holds
     groups of like foretold risk against what happened.
     """
-    y, horizon = dataset.response(), float(dataset.design.horizon or np.nan)
+    y = dataset.response()
+    horizon = float(dataset.design.horizon or np.nan)
     at = times_to(y, horizon)
     fits = joined(observed, splits).with_chosen()
     found = list(foretold(dataset, splits, fits, folds, at))
@@ -228,7 +257,8 @@ def told(
     """
     import pandas as pd
 
-    mean, horizon = means(found, y, group), float(at[-1])
+    mean = means(found, y, group)
+    horizon = float(at[-1])
     risk = np.where(mean.f > 0, "high", "low").astype(object)
     rows = [
         ("concordance", *c),
@@ -253,9 +283,10 @@ def _orders(
     rows = np.unique(np.concatenate([each.rows[each.y["event"]] for each in found]))
     events = len(rows if group is None else np.unique(group[rows]))
     for name, measure in (("uno", uno), ("auc", auc_at)):
-        each = [(one.rows, one.repeat,
-                 measure(one.y["time"], one.y["event"], one.f, one.lost, horizon))
-                for one in found]  # fmt: skip
+        each = [
+            (one.rows, one.repeat, measure(one.y["time"], one.y["event"], one.f, one.lost, horizon))
+            for one in found
+        ]
         total = pooled(each, events, ratio, group)
         yield name, total.value, total.interval
 
@@ -268,20 +299,26 @@ def _brier(
     gained, limits = explained(own, reference, mean.group)
     ends = [own.interval, reference.interval, limits]
     if len(found) > 1:
-        rows, B0 = [each.rows for each in found], reference.value
-        b, b0 = ([mean_over(getattr(each, name), at).samples for each in found]
-                 for name in ("losses", "reference"))  # fmt: skip
+        rows = [each.rows for each in found]
+        B0 = reference.value
+        b, b0 = (
+            [mean_over(getattr(each, name), at).samples for each in found]
+            for name in ("losses", "reference")
+        )
         gains = [(y - (1 - gained) * x) / -B0 for x, y in zip(b0, b, strict=True)]
         values = (own.value, B0, gained)
-        ends = [over_sets(value, rows, terms, ratio, group, models=terms is gains)
-                for value, terms in zip(values, (b, b0, gains), strict=True)]  # fmt: skip
+        ends = [
+            over_sets(value, rows, terms, ratio, group, models=terms is gains)
+            for value, terms in zip(values, (b, b0, gains), strict=True)
+        ]
     yield "brier", own.value, ends[0]
     yield "brier_reference", reference.value, ends[1]
     yield "explained", gained, ends[2]
 
 
 def _calibrated(mean: Means, horizon: float) -> Iterator[Row]:
-    time, event = mean.y["time"], mean.y["event"]
+    time = mean.y["time"]
+    event = mean.y["event"]
     risk = risk_at(time, event, mean.S, horizon, mean.group)
     yield "risk_expected", risk.expected, (np.nan, np.nan)
     yield "risk_observed", risk.observed, risk.interval
@@ -297,12 +334,19 @@ def _curves(mean: Means, risk: Array) -> pd.DataFrame:
         inside = risk == name
         if not inside.any():
             continue
-        y, members = mean.y[inside], None if mean.group is None else mean.group[inside]
+        y = mean.y[inside]
+        members = None if mean.group is None else mean.group[inside]
         curve = kaplan_meier(y["time"], y["event"], members)
         low, high = curve.interval()
         start = {"time": 0.0, "at_risk": inside.sum(), "events": 0.0, "survival": 1.0}
-        rest = {"time": curve.times, "at_risk": curve.at_risk, "events": curve.events,
-                "survival": curve.value, "low": low, "high": high}  # fmt: skip
+        rest = {
+            "time": curve.times,
+            "at_risk": curve.at_risk,
+            "events": curve.events,
+            "survival": curve.value,
+            "low": low,
+            "high": high,
+        }
         tables.append(pd.concat([pd.DataFrame([start]), pd.DataFrame(rest)]).assign(group=name))
     table = pd.concat(tables, ignore_index=True)
     counts = dict.fromkeys(("at_risk", "events"), "Int64")

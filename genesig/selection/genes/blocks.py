@@ -92,13 +92,29 @@ def standardised(X: Array) -> Array:
 
 
 BLOCK_COLUMNS = [
-    "block", "layer", "order", "gene", "symbol", "prototype", "r", "first_mu", "score",
-]  # fmt: skip
+    "block",
+    "layer",
+    "order",
+    "gene",
+    "symbol",
+    "prototype",
+    "r",
+    "first_mu",
+    "score",
+]
 
 
 PROTOTYPE_COLUMNS = [
-    "gene", "symbol", "block", "score", "weight", "nearest", "nearest_symbol", "nearest_r", "close",
-]  # fmt: skip
+    "gene",
+    "symbol",
+    "block",
+    "score",
+    "weight",
+    "nearest",
+    "nearest_symbol",
+    "nearest_r",
+    "close",
+]
 
 
 def block_tables(
@@ -257,13 +273,21 @@ def block_evidence(X: Array, prototypes: Array, chance: Chance) -> pd.DataFrame:
 
     if not chance:
         return pd.DataFrame(index=range(len(prototypes)))
-    lists, null = int(chance.lists), _hits(chance, divided(X, chance.times().sum(axis=0))[0])
+    lists = int(chance.lists)
+    null = _hits(chance, divided(X, chance.times().sum(axis=0))[0])
     chances = expected(tails(null[1:], lists))
-    own = np.column_stack([
-        _hits(chance, np.where(np.abs(r) >= ALIKE, 0, -1))
-        for r in correlations(X, np.arange(X.shape[1]), prototypes).T
-    ]) if len(prototypes) else null[:, :0]  # fmt: skip
-    times, by_chance = own[0], own[1:]
+    own = (
+        np.column_stack(
+            [
+                _hits(chance, np.where(np.abs(r) >= ALIKE, 0, -1))
+                for r in correlations(X, np.arange(X.shape[1]), prototypes).T
+            ]
+        )
+        if len(prototypes)
+        else null[:, :0]
+    )
+    times = own[0]
+    by_chance = own[1:]
     q = q_values(times, chances, among=null[0])
     values = times / lists, by_chance.mean(axis=0) / lists, p_values(times, by_chance), q
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
@@ -275,14 +299,18 @@ def divided(X: Array, total: Array) -> tuple[Array, Array]:
     Genes that are not divided have -1; `total` (d,) is how often each is listed.
     """
     order = np.argsort(-total, kind="stable")[: min(MOST, np.count_nonzero(total))]
-    block, left, count = np.full(X.shape[1], -1, dtype=np.int64), np.arange(len(order)), 0
-    Z, leaders = np.ascontiguousarray(standardised(X[:, order]).T), []
+    block = np.full(X.shape[1], -1, dtype=np.int64)
+    left = np.arange(len(order))
+    count = 0
+    Z = np.ascontiguousarray(standardised(X[:, order]).T)
+    leaders = []
     while len(left):
         alike = np.abs(Z[left] @ Z[left[0]]) >= ALIKE
         alike[0] = True
         block[order[left[alike]]] = count
         leaders.append(order[left[0]])
-        left, count = left[~alike], count + 1
+        left = left[~alike]
+        count = count + 1
     return block, np.array(leaders, dtype=np.int64)
 
 
@@ -304,7 +332,8 @@ def whole_blocks(X: Array, total: Array) -> Array:
 
 def _hits(chance: Chance, block: Array) -> Array:
     """Return how many lists hit each block, (B + 1, n_blocks), observed labels first."""
-    n_blocks, lists = int(block.max(initial=-1)) + 1, int(chance.lists)
+    n_blocks = int(block.max(initial=-1)) + 1
+    lists = int(chance.lists)
     of = np.repeat(np.arange(len(chance.indptr) - 1), np.diff(chance.indptr))
     listed = block[chance.indices]
     pairs = np.unique(of[listed >= 0] * n_blocks + listed[listed >= 0])

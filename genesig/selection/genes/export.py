@@ -58,18 +58,33 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
     names, places = dataset.places()
     genome = Genome.from_columns(len(names), names, places)
     genes, weights = final.coef(0, int(final.choice[0, 2]))
-    size, there, order = np.zeros(len(names)), np.zeros(len(names), dtype=bool), genome.order
-    size[genes], there[genes] = weights * dataset.X[:, genes].std(axis=0), True
+    size = np.zeros(len(names))
+    there = np.zeros(len(names), dtype=bool)
+    order = genome.order
+    size[genes] = weights * dataset.X[:, genes].std(axis=0)
+    there[genes] = True
     chosen = nested[nested["mu"].isna()].set_index("gene")["cv_frequency"]
     often = chosen.reindex(dataset.genes).fillna(0.0).to_numpy()
-    symbols, rows = dataset.var["symbol"].to_numpy(), []
+    symbols = dataset.var["symbol"].to_numpy()
+    rows = []
     for some in runs(there[order], genome.starts):
         part = order[some]
-        first, last = part[0], part[-1]
+        first = part[0]
+        last = part[-1]
         known = not names[first].startswith("\0")
-        rows.append((names[first] if known else "", places[first] if known else np.nan,
-                     places[last] if known else np.nan, len(part), symbols[first], symbols[last],
-                     size[part].sum(), often[part].mean(), often[part].min()))  # fmt: skip
+        rows.append(
+            (
+                names[first] if known else "",
+                places[first] if known else np.nan,
+                places[last] if known else np.nan,
+                len(part),
+                symbols[first],
+                symbols[last],
+                size[part].sum(),
+                often[part].mean(),
+                often[part].min(),
+            )
+        )
     columns = [
         "chromosome",
         "start",

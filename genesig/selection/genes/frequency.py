@@ -45,7 +45,8 @@ MU = 1e-2
 """Weight of the squared l2 term of their lists, in units of ||X'X||/n: correlated genes enter
 together."""
 
-LONGEST, SHARE = 100, 0.1
+LONGEST = 100
+SHARE = 0.1
 """Most genes of a list, and most of all."""
 
 NESTED = (0.5, 1.0)
@@ -156,7 +157,8 @@ def agreement(lists: Sequence[Array], d: int) -> float:
     ----------
     Nogueira, Sechidis and Brown 2018, JMLR 18(174): definition 4.
     """
-    m, held = len(lists), np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *lists]))
+    m = len(lists)
+    held = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *lists]))
     share = len(held) / (m * d) if m else 0.0
     if m < 2 or not 0 < share < 1:
         return float("nan")
@@ -213,12 +215,14 @@ def nested_lists(dataset: Dataset, observed: Fits, *, cv_frequency: float) -> pd
     """
     import pandas as pd
 
-    n, n_genes = len(observed), len(dataset.genes)
+    n = len(observed)
+    n_genes = len(dataset.genes)
     count, total, up, down = _over_splits(observed, n_genes)
     spread = dataset.X.std(axis=0)
     parts = []
     for at in np.flatnonzero(observed.whole):
-        mu, genes = observed.mu[at], np.flatnonzero(count[at])
+        mu = observed.mu[at]
+        genes = np.flatnonzero(count[at])
         times = count[at, genes]
         mean = total[at, genes] / times
         order = np.lexsort((genes, -rounded(np.abs(mean) * spread[genes]), -times))
@@ -248,14 +252,17 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    n_mu, size = len(observed.mu), observed.sizes()
+    n_mu = len(observed.mu)
+    size = observed.sizes()
     core = nested[nested["in_list"]]
     merged = [set(of_list(core, mu)["gene"]) for mu in observed.mu]
     within = [
-        [overlap(set(_genes(observed, fit, at)), set(_genes(observed, fit, at + 1)))
-         for fit in range(len(observed))]
+        [
+            overlap(set(_genes(observed, fit, at)), set(_genes(observed, fit, at + 1)))
+            for fit in range(len(observed))
+        ]
         for at in range(n_mu - 1)
-    ]  # fmt: skip
+    ]
     table = pd.DataFrame(
         {
             "mu": observed.mu,
@@ -320,7 +327,8 @@ def _sparse(fits: Fits, data: Array, n_genes: int) -> csr_array:
 
 def _sum_over_fits(fits: Fits, group: Array, rows: csr_array) -> csr_array:
     """Sum the rows (fit, mu) over the fits of each group, to rows (group, mu)."""
-    n_mu, n = len(fits.mu), rows.shape[0]
+    n_mu = len(fits.mu)
+    n = rows.shape[0]
     target = (group[:, None] * n_mu + np.arange(n_mu)).ravel()
     n_groups = int(group.max()) + 1 if len(group) else 0
     from scipy.sparse import csr_array

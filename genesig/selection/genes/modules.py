@@ -55,7 +55,8 @@ def gene_modules(
     import pandas as pd
 
     reference = reference_of_all(dataset, folds)
-    X, scaled = reference.transform(dataset.X, dataset.obs), learned(folds)["unit_variance"]
+    X = reference.transform(dataset.X, dataset.obs)
+    scaled = learned(folds)["unit_variance"]
     held = _held(dataset, seed)
     k = min(modules, X.shape[1], len(X) - max(map(len, held)) - 1)
     tried = held_out(X, k, np.array(TAU_FRACTIONS), held, mu=MU, unit_variance=scaled)
@@ -63,12 +64,22 @@ def gene_modules(
     centre, scale = moments(X, scaled)
     Z = (X - centre) / scale
     found = sparse_components(Z, directions(Z, k), tau=tau, mu=MU)
-    symbols, rows = dataset.var["symbol"].to_numpy(), []
+    symbols = dataset.var["symbol"].to_numpy()
+    rows = []
     for number, (b, share) in enumerate(zip(found.loadings().T, found.explained(Z), strict=True)):
         for at in np.lexsort((-rounded(np.abs(b)), b == 0))[: np.count_nonzero(b)]:
             gene = int(reference.genes[at])
-            rows.append((number + 1, dataset.genes[gene], symbols[gene], b[at], share, tau,
-                         tried.unexplained[tried.chosen]))  # fmt: skip
+            rows.append(
+                (
+                    number + 1,
+                    dataset.genes[gene],
+                    symbols[gene],
+                    b[at],
+                    share,
+                    tau,
+                    tried.unexplained[tried.chosen],
+                )
+            )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

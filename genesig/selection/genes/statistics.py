@@ -15,7 +15,7 @@ TOLD_APART = 1e8
 
 def slope_test(
     X: Array, y: Array, batch: Array | None, *, by_class: bool, covariates: Array | None = None
-) -> tuple[Array, Array]:  # fmt: skip
+) -> tuple[Array, Array]:
     """Return t and two-sided p of b in ``x = level of the batch + b y + error``, for each gene x.
 
     With covariates c, ``c'g`` is in the model, too.
@@ -45,7 +45,8 @@ def slope_test(
     """
     from scipy.special import stdtr
 
-    n, every = len(y), np.ones(len(y), dtype=bool)
+    n = len(y)
+    every = np.ones(len(y), dtype=bool)
     names, number = np.unique(every if batch is None else batch, return_inverse=True)
     member = np.eye(len(names))[number]
     level = member @ (member / member.sum(axis=0)).T
@@ -54,7 +55,8 @@ def slope_test(
     size = float(response @ response)
     if n - len(names) - parts < 2 or size <= _rounding(y[:, None])[0]:
         return np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
-    slope, rounding = response / size, _rounding(X)
+    slope = response / size
+    rounding = _rounding(X)
     M = np.eye(n) - level - np.outer(response, slope)
     classes = np.array([y > 0, y <= 0] if by_class else [every], dtype=float)
     residuals = _Residuals.of(M, slope, classes)
@@ -136,7 +138,7 @@ def _sums(M: Array, groups: Array) -> Array:
 
 def class_test(
     X: Array, y: Array, batch: Array | None, covariates: Array | None = None
-) -> tuple[Array, Array]:  # fmt: skip
+) -> tuple[Array, Array]:
     """Return F and p of the differences between the classes y, for each column of X.
 
     Without batches Welch's analysis of variance, whose classes have each a variance of their own;
@@ -194,24 +196,28 @@ def welch_anova(X: Array, y: Array) -> tuple[Array, Array]:
 
 def _beside(
     X: Array, y: Array, batch: Array | None, covariates: Array | None
-) -> tuple[Array, Array]:  # fmt: skip
+) -> tuple[Array, Array]:
     """Return F and p of least squares with the classes against batches and covariates alone."""
     from scipy.special import fdtrc
 
     batch = np.zeros(len(y)) if batch is None else batch
-    of_batch, of_class = (np.eye(m.max() + 1)[m] for m in (
-        np.unique(each, return_inverse=True)[1] for each in (batch, y)
-    ))  # fmt: skip
+    of_batch, of_class = (
+        np.eye(m.max() + 1)[m]
+        for m in (np.unique(each, return_inverse=True)[1] for each in (batch, y))
+    )
     C = np.zeros((len(y), 0)) if covariates is None else covariates - covariates.mean(axis=0)
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
     small = np.hstack([of_batch, C])
     large = np.hstack([small, of_class])
     rank, whole = (int(np.linalg.matrix_rank(part)) for part in (small, large))
-    n, more = len(y), whole - rank
+    n = len(y)
+    more = whole - rank
     if more < 1 or n - whole < 1:
         return np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
-    rest = [np.square(X - part @ np.linalg.lstsq(part, X, rcond=None)[0]).sum(axis=0)
-            for part in (small, large)]  # fmt: skip
+    rest = [
+        np.square(X - part @ np.linalg.lstsq(part, X, rcond=None)[0]).sum(axis=0)
+        for part in (small, large)
+    ]
     rounding = n * np.square(n * np.finfo(float).eps * np.abs(X).max(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         F = (rest[0] - rest[1]) / more / (rest[1] / (n - whole))
@@ -248,7 +254,8 @@ def score_test(
     from scipy.special import ndtr
 
     inside = np.zeros(len(y), dtype=int) if stratum is None else stratum
-    U, V = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    U = np.zeros(X.shape[1])
+    V = np.zeros(X.shape[1])
     for each in np.unique(inside):
         rows = np.flatnonzero(inside == each)
         if y["event"][rows].any():
@@ -267,7 +274,8 @@ def score_test(
 def _score(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Array]:
     from genesig.optim.cox.path import ridge
 
-    Z, C = Z - Z.mean(axis=0), C - C.mean(axis=0)
+    Z = Z - Z.mean(axis=0)
+    C = C - C.mean(axis=0)
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
     eta = C @ ridge(risk, C[:, :0], C, np.ones(1)).b[:, 0] if C.shape[1] else np.zeros(len(Z))
     p = risk.shares(eta)

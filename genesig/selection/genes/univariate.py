@@ -23,12 +23,14 @@ LINEAR = "linear"
 """Name of the test that has covariates in it."""
 
 
-TESTS = ByKind({
-    "classification": "welch",
-    SEVERAL: "anova",
-    "regression": "correlation",
-    "survival": "score",
-})  # fmt: skip
+TESTS = ByKind(
+    {
+        "classification": "welch",
+        SEVERAL: "anova",
+        "regression": "correlation",
+        "survival": "score",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -143,10 +145,14 @@ def _smallest(it: Units) -> float:
 
 def units(dataset: Dataset) -> Units:
     """Average the samples of each group and class (regression: of each group), say which test."""
-    X, y, group = dataset.X, dataset.response(), _groups(dataset)
+    X = dataset.X
+    y = dataset.response()
+    group = _groups(dataset)
     names = dataset.batches()
     batch = np.zeros(len(y), int) if names is None else np.unique(names, return_inverse=True)[1]
-    test, ties, C = TESTS[dataset.design.kind], dataset.design.ties, _covariates(dataset)
+    test = TESTS[dataset.design.kind]
+    ties = dataset.design.ties
+    C = _covariates(dataset)
     classes = len(dataset.design.classes or ())
     if group is None:
         return Units(X, y, None, test, _several(batch), C, ties)

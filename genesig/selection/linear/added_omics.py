@@ -21,15 +21,23 @@ from genesig.selection.linear.kinds.known import Steps
 if TYPE_CHECKING:
     import pandas as pd
 
-OWN, WITHOUT = "genesig", "without"
+OWN = "genesig"
+WITHOUT = "without"
 
 log = logging.getLogger(__name__)
 
 
 def omics_table(
-    dataset: Dataset, splits: Splits, observed: Sequence[Fits], final: Fits, *,
-    given: Mapping[str, float] | str, permutations: int, folds: Steps, **linear: Any,
-) -> pd.DataFrame:  # fmt: skip
+    dataset: Dataset,
+    splits: Splits,
+    observed: Sequence[Fits],
+    final: Fits,
+    *,
+    given: Mapping[str, float] | str,
+    permutations: int,
+    folds: Steps,
+    **linear: Any,
+) -> pd.DataFrame:
     """Return omics.tsv: the error with all omics, and without each in turn.
 
     Columns: row, ``genesig`` or ``without``; name of the omic; its genes in the study; ``listed``,
@@ -60,25 +68,46 @@ def omics_table(
     """
     import pandas as pd
 
-    fits, headline = joined(observed, splits).with_chosen(), ASSESSED[dataset.design.kind].headline
-    own, of_gene = held_out(dataset, splits, fits), dataset.omic_of()
-    mean, factors = (
-        _listed(fits, of_gene, len(dataset.omics)),
-        _factors(dataset, fits, final, given),
-    )
-    rows = [{"row": OWN, "name": OWN, "genes": len(of_gene), "listed": float(mean.sum()),
-             **vars(assess(own.column(-1), headline)[0])}]  # fmt: skip
+    fits = joined(observed, splits).with_chosen()
+    headline = ASSESSED[dataset.design.kind].headline
+    own = held_out(dataset, splits, fits)
+    of_gene = dataset.omic_of()
+    mean = _listed(fits, of_gene, len(dataset.omics))
+    factors = _factors(dataset, fits, final, given)
+    rows = [
+        {
+            "row": OWN,
+            "name": OWN,
+            "genes": len(of_gene),
+            "listed": float(mean.sum()),
+            **vars(assess(own.column(-1), headline)[0]),
+        }
+    ]
     for number, omic in enumerate(dataset.omics):
         rest = dataset.without(omic)
         chance = chance_study(rest, splits, permutations=permutations, folds=folds, **linear)
-        left = double_loop(rest, splits, chance, labels="observed", batch="1of1", folds=folds,
-                           **linear).with_chosen()  # fmt: skip
+        left = double_loop(
+            rest, splits, chance, labels="observed", batch="1of1", folds=folds, **linear
+        ).with_chosen()
         other = held_out(rest, splits, left).column(-1)
-        apart = dict(zip(("added", "added_low", "added_high"),
-                         difference(other, own, -1, headline)[2:], strict=True))  # fmt: skip
-        rows.append({"row": WITHOUT, "name": omic, "genes": int(np.sum(of_gene == number)),
-                     "listed": float(mean[number]), **factors[number],
-                     **vars(assess(other, headline)[0]), **apart})  # fmt: skip
+        apart = dict(
+            zip(
+                ("added", "added_low", "added_high"),
+                difference(other, own, -1, headline)[2:],
+                strict=True,
+            )
+        )
+        rows.append(
+            {
+                "row": WITHOUT,
+                "name": omic,
+                "genes": int(np.sum(of_gene == number)),
+                "listed": float(mean[number]),
+                **factors[number],
+                **vars(assess(other, headline)[0]),
+                **apart,
+            }
+        )
         log.info("%d of %d omics left out", number + 1, len(dataset.omics))
     return pd.DataFrame(rows)
 
@@ -91,7 +120,7 @@ def _listed(fits: Fits, of_gene: Array, omics: int) -> Array:
 
 def _factors(
     dataset: Dataset, fits: Fits, final: Fits, given: Mapping[str, float] | str
-) -> list[dict[str, float]]:  # fmt: skip
+) -> list[dict[str, float]]:
     """Return the factor of each omic in the final model, its smallest and largest in the splits."""
     if fits.factors is None or final.factors is None:
         named = given if isinstance(given, Mapping) else {}

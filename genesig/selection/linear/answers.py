@@ -29,7 +29,8 @@ from genesig.selection.linear.kinds.record import Model, Sets
 from genesig.selection.linear.path import refitted
 from genesig.selection.linear.tasks import Protocol, Task, known_halves
 
-BEST, FDR = "best", "fdr"
+BEST = "best"
+FDR = "fdr"
 ENSEMBLE = "ensemble"
 
 
@@ -74,8 +75,9 @@ class Halved(NamedTuple):
     @classmethod
     def of(cls, todo: list[Task], outer: Sets, protocol: Protocol) -> Halved:
         """List genes in the halves of the tasks."""
-        inside = [(k, half) for k, task in enumerate(todo)
-                  for half in known_halves(task.inner_halves)]  # fmt: skip
+        inside = [
+            (k, half) for k, task in enumerate(todo) for half in known_halves(task.inner_halves)
+        ]
         return cls(_halved(todo, outer, protocol), list_halves(outer, todo, inside, protocol))
 
 
@@ -98,9 +100,14 @@ class Found(NamedTuple):
 
 
 def answer(
-    todo: list[Task], surfaces: Sequence[Surface], fits: Fits, sets: Trained,
-    genes: Array, protocol: Protocol, chance: Expected,
-) -> Fits:  # fmt: skip
+    todo: list[Task],
+    surfaces: Sequence[Surface],
+    fits: Fits,
+    sets: Trained,
+    genes: Array,
+    protocol: Protocol,
+    chance: Expected,
+) -> Fits:
     """Return the fits with their answers.
 
     Parameters
@@ -119,10 +126,12 @@ def answer(
     chance : Expected
     """
     chosen = [_chosen(fits, k, surface, genes) for k, surface in enumerate(surfaces)]
-    outer, inner = sets.even_outer, sets.even_inner
+    outer = sets.even_outer
+    inner = sets.even_inner
     better = np.full(len(todo), protocol.list == FDR)
     if not len(chance.inner):
-        own, predictive = _as_chosen(todo, surfaces, outer, protocol, chance), chosen
+        own = _as_chosen(todo, surfaces, outer, protocol, chance)
+        predictive = chosen
     else:
         halved = Halved.of(todo, outer, protocol)
         own, loose, error = controlled(todo, outer, inner, protocol, chance, halved)
@@ -139,18 +148,20 @@ def answer(
 
 def _arrays(
     todo: list[Task], both: Sequence[tuple[Model, ...]], X: Array, genes: Array, fits: Fits
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     every = [model for models in both for model in models]
     scores = []
     for fit, (task, models) in enumerate(zip(todo, both, strict=True)):
         found = np.stack([model.scores(X, task.test) for model in models], axis=1)
         if fits.covariate_mean is not None:
-            C, gamma = task.tested_covariates(), _weights(models)
+            C = task.tested_covariates()
+            gamma = _weights(models)
             found += covariate_part(C, fits.covariate_mean[fit], gamma)
         scores.append(found)
     held = None if fits.gamma is None else np.stack([_weights(models) for models in both])
-    of_answers = [class_lines(todo, [m.unseen for m in models])
-                  for models in zip(*both, strict=True)]  # fmt: skip
+    of_answers = [
+        class_lines(todo, [m.unseen for m in models]) for models in zip(*both, strict=True)
+    ]
     lines = [each.line for each in of_answers if each.line is not None]
     shrinkages = [each.shrinkage for each in of_answers if each.shrinkage is not None]
     return {
@@ -174,19 +185,26 @@ def _weights(models: Sequence[Model]) -> Array:
 
 def _chosen(fits: Fits, fit: int, surface: Surface, genes: Array) -> Model:
     """Return the model of the chosen list of the two stages."""
-    at, cut = int(fits.choice[fit, 2]), fits.threshold[fit]
+    at = int(fits.choice[fit, 2])
+    cut = fits.threshold[fit]
     indices, values = fits.coef(fit, at)
     return Model(
-        np.searchsorted(genes, indices), values, fits.intercept[fit, at] - cut,
+        np.searchsorted(genes, indices),
+        values,
+        fits.intercept[fit, at] - cut,
         None if fits.gamma is None else fits.gamma[fit, at],
         surface.unseen,
-    )  # fmt: skip
+    )
 
 
 def controlled(
-    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol, chance: Expected,
+    todo: list[Task],
+    outer: Sets,
+    inner: Sets,
+    protocol: Protocol,
+    chance: Expected,
     halved: Halved,
-) -> tuple[list[Model], list[Model], Array]:  # fmt: skip
+) -> tuple[list[Model], list[Model], Array]:
     """List genes by selection frequency at two rates of error, and refit them.
 
     The lists are made anew in each inner fold: these say at which lam a list is refitted, what it
@@ -200,7 +218,8 @@ def controlled(
         Of the inner folds.
     """
     of_folds = listed(halved.inner, protocol, chance.inner)
-    scores, lam = _of_folds(todo, inner, of_folds, protocol), protocol.lam_grid()
+    scores = _of_folds(todo, inner, of_folds, protocol)
+    lam = protocol.lam_grid()
     found = [
         [_found(task, part[:, [m]], protocol) for m in range(2)]
         for task, part in zip(todo, scores, strict=True)
@@ -217,7 +236,8 @@ def _of_folds(
     todo: list[Task], inner: Sets, lists: Sequence[Sequence[Array]], protocol: Protocol
 ) -> list[Array]:
     """Return scores (n_folds, m, n_lam, n, ...) of the m lists of the folds of each task."""
-    lam, left = protocol.lam_grid(), np.hstack([task.left_rows() for task in todo])
+    lam = protocol.lam_grid()
+    left = np.hstack([task.left_rows() for task in todo])
     scores = inner.scores(_supports(lists), lam * inner.norm[:, None], left)
     return np.split(scores, np.cumsum([len(task.inner) for task in todo])[:-1])
 
@@ -226,10 +246,13 @@ def _others(
     todo: list[Task], sets: Trained, protocol: Protocol, halved: Halved
 ) -> list[list[Model]]:
     """Return the other models of the ensemble, of each task."""
-    orders = [[by_halves(*each) for each in zip(of.times(), of.weights(), strict=True)]
-              for of in halved]  # fmt: skip
-    strong = [[by_strength(of.strength(slice(k, k + 1))[0]) for k in range(len(of.norm))]
-              for of in (sets.outer, sets.inner)]  # fmt: skip
+    orders = [
+        [by_halves(*each) for each in zip(of.times(), of.weights(), strict=True)] for of in halved
+    ]
+    strong = [
+        [by_strength(of.strength(slice(k, k + 1))[0]) for k in range(len(of.norm))]
+        for of in (sets.outer, sets.inner)
+    ]
     out = []
     for of_outer, of_folds in (orders, strong):
         scores = _of_folds(todo, sets.inner, of_folds, protocol)
@@ -251,15 +274,15 @@ def listed(found: HalfLists, protocol: Protocol, chance: Array) -> list[tuple[Ar
             " with the same settings"
         )
     return [
-        (_list(times, strength, protocol.fdr, protocol, chance),
-         _list(times, strength, LOOSE * protocol.fdr, protocol, chance))
+        (
+            _list(times, strength, protocol.fdr, protocol, chance),
+            _list(times, strength, LOOSE * protocol.fdr, protocol, chance),
+        )
         for times, strength in zip(found.times(), found.weights(), strict=True)
-    ]  # fmt: skip
+    ]
 
 
-def _list(
-    times: Array, strength: Array, rate: float, protocol: Protocol, chance: Array
-) -> Array:  # fmt: skip
+def _list(times: Array, strength: Array, rate: float, protocol: Protocol, chance: Array) -> Array:
     passing = np.count_nonzero(q_values(times, chance) <= rate)
     number = int(np.clip(passing, protocol.least, max(protocol.least, protocol.most)))
     return np.sort(ranked(times, strength)[: protocol.size or number])
@@ -267,7 +290,7 @@ def _list(
 
 def _as_chosen(
     todo: list[Task], surfaces: Sequence[Surface], outer: Sets, protocol: Protocol, chance: Expected
-) -> list[Model]:  # fmt: skip
+) -> list[Model]:
     """Return the models of the FDR-selected genes at the lam of the surfaces, not cut."""
     lists = [named for named, _ in listed(_halved(todo, outer, protocol), protocol, chance.outer)]
     found = [Found(0, each.choice[1], np.nan, each.threshold) for each in surfaces]
@@ -286,7 +309,8 @@ def _found(task: Task, scores: Array, protocol: Protocol) -> Found:
 
     Of equal errors the first list, with the largest lam.
     """
-    kind, cut = FITTED[task.kind], np.zeros(scores.shape[1:3])
+    kind = FITTED[task.kind]
+    cut = np.zeros(scores.shape[1:3])
     if protocol.threshold == "midpoint":
         cut = kind.cut(task, scores)
 
@@ -310,7 +334,7 @@ def _found(task: Task, scores: Array, protocol: Protocol) -> Found:
 
 def _refitted(
     todo: list[Task], outer: Sets, lists: list[Array], found: list[Found], lam: Array
-) -> list[Model]:  # fmt: skip
+) -> list[Model]:
     plain = refitted(outer, _supports([[each] for each in lists]), lam[[f.lam for f in found]])
     decided, cut = FITTED[todo[0].kind].decide(plain, [each.cut for each in found])
     return [
@@ -322,4 +346,4 @@ def _refitted(
             each.unseen,
         )
         for k, each in enumerate(found)
-    ]  # fmt: skip
+    ]

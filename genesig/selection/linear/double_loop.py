@@ -56,9 +56,15 @@ log = logging.getLogger(__name__)
 
 
 def double_loop(
-    dataset: Dataset, splits: Splits, chance: Chance | None = None, *, labels: str, batch: str,
-    folds: Steps, **linear: Any,
-) -> Fits:  # fmt: skip
+    dataset: Dataset,
+    splits: Splits,
+    chance: Chance | None = None,
+    *,
+    labels: str,
+    batch: str,
+    folds: Steps,
+    **linear: Any,
+) -> Fits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
 
     Parameters
@@ -97,7 +103,8 @@ def fit_final(
     Its settings are chosen by several draws of the inner folds (see `redrawn`), those of the double
     loop by one: so many splits and permutations would take as many times as long, and err as much.
     """
-    protocol, known = Protocol(**linear), Expected.of(chance, "final")
+    protocol = Protocol(**linear)
+    known = Expected.of(chance, "final")
     pairs = pairs_of(FINAL, protocol) if chance else NO_PAIRS
     todo = tasks(dataset, splits, [splits.final], [0], pairs=pairs)
     again = tasks(dataset, splits, redrawn(dataset, splits), [0])
@@ -112,24 +119,35 @@ def fit_subsamples(
     Each half chooses its settings by its own inner folds, so that its list is the one that half as
     many patients would have given. A list of the lasso, as long, goes with it (see `rival_lists`).
     """
-    protocol, known = Protocol(**linear), Expected.of(chance, "half")
+    protocol = Protocol(**linear)
+    known = Expected.of(chance, "half")
     pairs = pairs_of_halves(protocol) if chance else NO_PAIRS
     todo = tasks(dataset, splits, splits.subsamples, [0], pairs=pairs)
     return _fit(dataset, todo, folds, protocol, known, rival=protocol.penalty == "l1")
 
 
 def _fit(
-    dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol,
-    chance: Expected | None = None, *, choose: Choice = stage_one, rival: bool = False,
-) -> Fits:  # fmt: skip
+    dataset: Dataset,
+    todo: list[Task],
+    folds: Steps,
+    protocol: Protocol,
+    chance: Expected | None = None,
+    *,
+    choose: Choice = stage_one,
+    rival: bool = False,
+) -> Fits:
     tail = FITTED[dataset.design.kind].columns(dataset.design)
-    parts, done, start = [_none(protocol, tail)], 0, time.monotonic()
+    parts = [_none(protocol, tail)]
+    done = 0
+    start = time.monotonic()
     columns = min(MOST, int(MEMORY / max(1, len(dataset.genes)))) // int(np.prod(tail)) or 1
-    steps, factors = learned_steps(folds, dataset), candidates(dataset, protocol)
+    steps = learned_steps(folds, dataset)
+    factors = candidates(dataset, protocol)
     size = max(1, columns // len(factors))
     for X, reference, some in shared_matrices(dataset, todo, steps, size):
         describe = partial(outer_sets, X, folds, dataset, reference.genes, protocol)
-        order, found = [], []
+        order = []
+        found = []
         for each in alike(some, describe, choose, protocol, factors):
             fits, surfaces = _fit_within(
                 each.todo, each.surfaces, each.outer, each.describe, reference, protocol
@@ -158,9 +176,13 @@ def _none(protocol: Protocol, tail: tuple[int, ...]) -> Fits:
 
 
 def _fit_within(
-    todo: list[Task], surfaces: list[Surface], outer: Sets, describe: Callable[[list[Task]], Sets],
-    reference: Reference, protocol: Protocol,
-) -> tuple[Fits, list[Surface]]:  # fmt: skip
+    todo: list[Task],
+    surfaces: list[Surface],
+    outer: Sets,
+    describe: Callable[[list[Task]], Sets],
+    reference: Reference,
+    protocol: Protocol,
+) -> tuple[Fits, list[Surface]]:
     """Fit at the choices; where the list itself has more genes than `most`, at a shorter choice.
 
     So too where all are longer than `longest`, and none is kept. The inner folds, which choose,
@@ -182,7 +204,7 @@ def _fit_within(
     some = [todo[fit] for fit in shorter]
     rest, last = _fit_within(
         some, list(shorter.values()), describe(some), describe, reference, protocol
-    )  # fmt: skip
+    )
     order = np.arange(len(todo))
     order[list(shorter)] = len(todo) + np.arange(len(some))
     every = [*surfaces, *last]
@@ -190,9 +212,12 @@ def _fit_within(
 
 
 def _fit_together(
-    todo: list[Task], surfaces: list[Surface], outer: Sets, reference: Reference,
+    todo: list[Task],
+    surfaces: list[Surface],
+    outer: Sets,
+    reference: Reference,
     protocol: Protocol,
-) -> Fits:  # fmt: skip
+) -> Fits:
     choice = np.array([surface.choice for surface in surfaces])
     lam = protocol.lam_grid()[choice[:, 1]]
     lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)

@@ -51,7 +51,8 @@ def unseen(task: Task, choose: Choose) -> Array | None:
         The task without some of its folds, and the numbers of the others, to the scores
         (n_folds, n, ...) of all samples by each fold at what these choose, and where it is cut.
     """
-    kind, folds = FITTED[task.kind], np.arange(len(task.inner))
+    kind = FITTED[task.kind]
+    folds = np.arange(len(task.inner))
     if kind.by_class is None or task.permutation:
         return None
     found = None
@@ -381,9 +382,7 @@ class Surface:
         return replace(found, agreement=self.agreement)
 
 
-def stage_one(
-    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
-) -> list[Surface]:  # fmt: skip
+def stage_one(todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol) -> list[Surface]:
     """Search the grid for every task; their inner folds are solved together.
 
     Parameters
@@ -395,15 +394,15 @@ def stage_one(
         What trains their inner folds, one after the other.
     protocol : Protocol
     """
-    rule, d = pick("linear.list", RULES, protocol.list), outer.X.shape[1]
+    rule = pick("linear.list", RULES, protocol.list)
+    d = outer.X.shape[1]
     found = _by_task(todo, outer, inner, protocol)
-    return [_surface(t, each, each, rule, protocol, d)
-            for t, each in zip(todo, found, strict=True)]  # fmt: skip
+    return [_surface(t, each, each, rule, protocol, d) for t, each in zip(todo, found, strict=True)]
 
 
 def stage_one_averaged(
     redrawn: Sequence[Task], todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
-) -> list[Surface]:  # fmt: skip
+) -> list[Surface]:
     """Search the grid for one task by several draws of its inner folds, see `Averaged`.
 
     One draw decides which of lists that are as good is chosen; another seed would choose another.
@@ -415,7 +414,8 @@ def stage_one_averaged(
     todo, outer, inner, protocol
         As `stage_one` takes them, of this one task.
     """
-    rule, d = pick("linear.list", RULES, protocol.list), outer.X.shape[1]
+    rule = pick("linear.list", RULES, protocol.list)
+    d = outer.X.shape[1]
     draws = _by_task(todo, outer, inner, protocol)
     for again in redrawn if rule.averaged else ():
         draws += _by_task([again], outer, inner_sets([again], outer), protocol)
@@ -425,7 +425,7 @@ def stage_one_averaged(
 
 def _by_task(
     todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
-) -> list[list[Searched]]:  # fmt: skip
+) -> list[list[Searched]]:
     """Return what the inner folds of each task say of each mu."""
     rule = pick("linear.list", RULES, protocol.list)
     folds = np.array([len(task.inner) for task in todo])
@@ -446,10 +446,11 @@ def _by_task(
 
 def _searched(
     lists: list[Path], scores: Array, protocol: Protocol, task: Task, columns: range
-) -> list[Searched]:  # fmt: skip
+) -> list[Searched]:
     """Compare scores (n_folds, n_mu n_tau, n_lam, n, ...) with the outcomes that folds left out."""
     part = slice(columns.start, columns.stop)
-    kind, cut = FITTED[task.kind], np.zeros(scores.shape[1:3])
+    kind = FITTED[task.kind]
+    cut = np.zeros(scores.shape[1:3])
     if protocol.threshold == "midpoint":
         cut = kind.cut(task, scores)
     surfaces = (cut, *kind.error(task, scores, cut, protocol.criterion))
@@ -464,9 +465,13 @@ def _searched(
 
 
 def _surface(
-    task: Task, searched: list[Searched], said: Sequence[Said], rule: Rule, protocol: Protocol,
+    task: Task,
+    searched: list[Searched],
+    said: Sequence[Said],
+    rule: Rule,
+    protocol: Protocol,
     d: int,
-) -> Surface:  # fmt: skip
+) -> Surface:
     """Choose by what is said; unseen scores are those of `searched`, of the task's own folds."""
     (tau, lam, mu), agreement = rule.choose(said, protocol, d)
     size = np.stack([found.size for found in said])
@@ -486,7 +491,7 @@ def _surface(
 
 def _by_others(
     searched: list[Searched], rule: Rule, protocol: Protocol, d: int, task: Task, folds: Array
-) -> tuple[Array, Any]:  # fmt: skip
+) -> tuple[Array, Any]:
     """Choose by some of the folds; return what all of them score there, and their cut.
 
     A cut that turns scores is that of these folds alone: its labels would reach the scores.

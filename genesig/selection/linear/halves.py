@@ -100,10 +100,11 @@ class HalfLists:
         """Join the lists of several sets of rows."""
         sizes = np.concatenate([np.diff(part.indptr) for part in parts])
         return replace(
-            parts[0], indptr=np.concatenate([[0], np.cumsum(sizes)]),
+            parts[0],
+            indptr=np.concatenate([[0], np.cumsum(sizes)]),
             indices=np.concatenate([part.indices for part in parts]),
             strength=np.concatenate([part.strength for part in parts]),
-        )  # fmt: skip
+        )
 
 
 def list_halves(
@@ -120,21 +121,26 @@ def list_halves(
         The number of a task, and halves of rows that it trains on; all of one P.
     protocol : Protocol
     """
-    d, each = outer.X.shape[1], halves[0][1].shape[1]
-    longest, parts = longest_list(d), []
+    d = outer.X.shape[1]
+    each = halves[0][1].shape[1]
+    longest = longest_list(d)
+    parts = []
     for part in _chunks(len(halves), each * d):
         of = np.repeat([number for number, _ in halves[part]], each)
-        some, rows = [todo[k] for k in of], np.hstack([masks for _, masks in halves[part]])
+        some = [todo[k] for k in of]
+        rows = np.hstack([masks for _, masks in halves[part]])
         Y = np.column_stack([task.y for task in some])
         sets = outer.inner(Y, rows, [task.held for task in some], of, together=False)
-        tau, mu = TAU * sets.tau_max[:, None], MU * sets.norm[:, None]
+        tau = TAU * sets.tau_max[:, None]
+        mu = MU * sets.norm[:, None]
         lists = sets.path(tau, mu, protocol, longest)
         last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
         found = [lists.coef(half, max(at, 0)) for half, at in enumerate(last)]
         if len(long := np.flatnonzero(last < 0)):
             some = [some[half] for half in long]
-            again = outer.inner(Y[:, long], rows[:, long], [task.held for task in some], of[long],
-                                together=False)  # fmt: skip
+            again = outer.inner(
+                Y[:, long], rows[:, long], [task.held for task in some], of[long], together=False
+            )
             whole = again.path(tau[long, :1], mu[long], protocol, None)
             for at, half in enumerate(long):
                 found[half] = strongest(*whole.coef(at, 0), longest)
@@ -239,7 +245,8 @@ def chance_study(
     """
     protocol = Protocol(**linear)
     numbers = range(1, permutations * (protocol.penalty == "l1") + 1)
-    own, folded = pairs_of(FINAL, protocol), pairs_of(TRAINING, protocol)
+    own = pairs_of(FINAL, protocol)
+    folded = pairs_of(TRAINING, protocol)
     levels = (
         (splits.outer, folded),
         ((splits.final,), own),
@@ -263,12 +270,18 @@ def chance_study(
     assert final is not None
     whole = HalfLists.joined([found, final])
     return Chance(
-        number=np.array(numbers), outer=_tails(outer, numbers), inner=_tails(inner, numbers),
-        final=_tails(final, numbers), final_inner=_tails(final_inner, numbers),
-        half=_tails(half, numbers), half_inner=_tails(half_inner, numbers),
-        indptr=whole.indptr, indices=whole.indices, lists=np.array(whole.lists),
+        number=np.array(numbers),
+        outer=_tails(outer, numbers),
+        inner=_tails(inner, numbers),
+        final=_tails(final, numbers),
+        final_inner=_tails(final_inner, numbers),
+        half=_tails(half, numbers),
+        half_inner=_tails(half_inner, numbers),
+        indptr=whole.indptr,
+        indices=whole.indices,
+        lists=np.array(whole.lists),
         strength=found.weights()[0],
-    )  # fmt: skip
+    )
 
 
 def _null_training_sets(
@@ -293,17 +306,20 @@ def _null_training_sets(
 
 def _listed(
     dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol
-) -> tuple[HalfLists | None, HalfLists | None]:  # fmt: skip
+) -> tuple[HalfLists | None, HalfLists | None]:
     """Return the half-sample lists of each task, and of one of its inner folds, by its number."""
-    parts, inner, steps = [], [], learned_steps(folds, dataset)
+    parts = []
+    inner = []
+    steps = learned_steps(folds, dataset)
     columns = max(1, int(NUMBERS / max(1, len(dataset.genes))))
     for X, reference, some in shared_matrices(dataset, todo, steps, columns):
         outer = outer_sets(X, folds, dataset, reference.genes, protocol, some)
         halves = [(k, known_halves(task.halves)) for k, task in enumerate(some)]
         lists = list_halves(outer, some, halves, protocol)
         parts.append(lists.renamed(reference.genes, len(dataset.genes)))
-        folded = [(k, task.permutation, known_halves(task.inner_halves))
-                  for k, task in enumerate(some)]  # fmt: skip
+        folded = [
+            (k, task.permutation, known_halves(task.inner_halves)) for k, task in enumerate(some)
+        ]
         if one := [(k, each[number % len(each)]) for k, number, each in folded if len(each)]:
             lists = list_halves(outer, some, one, protocol)
             inner.append(lists.renamed(reference.genes, len(dataset.genes)))

@@ -77,28 +77,35 @@ def candidates(dataset: Dataset, protocol: Protocol) -> list[Array] | list[None]
 
 
 def alike(
-    todo: list[Task], describe: Describe, choose: Choice, protocol: Protocol,
+    todo: list[Task],
+    describe: Describe,
+    choose: Choice,
+    protocol: Protocol,
     factors: list[Array] | list[None],
-) -> Iterator[Alike]:  # fmt: skip
+) -> Iterator[Alike]:
     """Give the tasks that choose the same factors.
 
     Those of the smallest error of all settings, e, where it lies more than its standard error
     below that of equal factors; else equal ones stand: the best of several ratios is flattered.
     """
     if len(factors) == 1:
-        own, every = partial(describe, factors=factors[0]), np.arange(len(todo))
+        own = partial(describe, factors=factors[0])
+        every = np.arange(len(todo))
         sets = _sets(todo, own)
         yield Alike(every, todo, factors[0], own, *sets, choose(todo, *sets, protocol))
         return
     # Surfaces are kept of all candidates, and training sets of one, which need more room.
-    found = [choose(todo, *_sets(todo, partial(describe, factors=each)), protocol)
-             for each in factors]  # fmt: skip
+    found = [
+        choose(todo, *_sets(todo, partial(describe, factors=each)), protocol) for each in factors
+    ]
     best = _best(found)
     for at in np.unique(best):
-        numbers, own = np.flatnonzero(best == at), partial(describe, factors=factors[at])
+        numbers = np.flatnonzero(best == at)
+        own = partial(describe, factors=factors[at])
         some = [todo[k] for k in numbers]
-        yield Alike(numbers, some, factors[at], own, *_sets(some, own),
-                    [found[at][k] for k in numbers])  # fmt: skip
+        yield Alike(
+            numbers, some, factors[at], own, *_sets(some, own), [found[at][k] for k in numbers]
+        )
 
 
 def _sets(todo: list[Task], describe: Describe) -> tuple[Sets, Sets]:
@@ -109,8 +116,10 @@ def _sets(todo: list[Task], describe: Describe) -> tuple[Sets, Sets]:
 def _best(found: list[list[Surface]]) -> Array:
     """Return the number of the candidate that each task chooses."""
     each = np.array([[_smallest(surface) for surface in surfaces] for surfaces in found])
-    error, spread = each[..., 0].round(12), each[..., 1]
-    best, task = error.argmin(axis=0), np.arange(error.shape[1])
+    error = each[..., 0].round(12)
+    spread = each[..., 1]
+    best = error.argmin(axis=0)
+    task = np.arange(error.shape[1])
     better = error[best, task] + spread[best, task] < error[0]
     return np.asarray(np.where(better, best, 0))
 

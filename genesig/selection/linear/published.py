@@ -38,15 +38,22 @@ RANDOM = 200
 """Random lists: with as many the place of the signature is known to half a percent."""
 TOGETHER = 50
 """Lists that are refitted at once, whose scores of all samples are held in memory."""
-OWN, PUBLISHED, DRAWN = "genesig", "published", "random"
+OWN = "genesig"
+PUBLISHED = "published"
+DRAWN = "random"
 
 log = logging.getLogger(__name__)
 
 
 def published_table(
-    dataset: Dataset, splits: Splits, observed: Sequence[Fits], *, sets: str, folds: Steps,
+    dataset: Dataset,
+    splits: Splits,
+    observed: Sequence[Fits],
+    *,
+    sets: str,
+    folds: Steps,
     **linear: Any,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return published.tsv: the error of genesig, of each published signature, of random lists.
 
     Columns: row, what it is; name; genes of it in the study (of genesig and random lists the mean
@@ -72,34 +79,53 @@ def published_table(
     """
     import pandas as pd
 
-    genes, symbols = dataset.genes, dataset.var["symbol"].tolist()
+    genes = dataset.genes
+    symbols = dataset.var["symbol"].tolist()
     known = study_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
-    fits, kind = joined(observed, splits).with_chosen(), ASSESSED[dataset.design.kind]
+    fits = joined(observed, splits).with_chosen()
+    kind = ASSESSED[dataset.design.kind]
     own = held_out(dataset, splits, fits)
     members = [known.members(number) for number in range(len(known))]
     found = refitted_lists(dataset, splits, fits.sizes()[:, -1], members, folds, Protocol(**linear))
     theirs = [found.column(at) for at in range(found.scores.shape[1])]
     errors = np.concatenate([study_errors(each, kind.headline)[0] for each in theirs[len(known) :]])
     length = float(fits.sizes()[:, -1].mean())
-    rows = [{"row": OWN, "name": OWN, "genes": length,
-             **vars(assess(own.column(-1), kind.headline)[0])}]  # fmt: skip
+    rows = [
+        {"row": OWN, "name": OWN, "genes": length, **vars(assess(own.column(-1), kind.headline)[0])}
+    ]
     for name, listed, one in zip(known.names, members, theirs, strict=False):
         apart = difference(one, own, -1, kind.headline)[2:]
         names = ("difference", "difference_low", "difference_high")
-        rows.append({"row": PUBLISHED, "name": str(name), "genes": float(len(listed)),
-                     **vars(assess(one, kind.headline)[0]),
-                     **dict(zip(names, apart, strict=True))})  # fmt: skip
+        rows.append(
+            {
+                "row": PUBLISHED,
+                "name": str(name),
+                "genes": float(len(listed)),
+                **vars(assess(one, kind.headline)[0]),
+                **dict(zip(names, apart, strict=True)),
+            }
+        )
     for row in rows:
         row["as_good"] = float(np.mean(errors <= row["error"] + 1e-12))
-    drawn = pd.DataFrame({"row": DRAWN, "name": [f"random {k + 1}" for k in range(RANDOM)],
-                          "genes": length, "error": errors})  # fmt: skip
+    drawn = pd.DataFrame(
+        {
+            "row": DRAWN,
+            "name": [f"random {k + 1}" for k in range(RANDOM)],
+            "genes": length,
+            "error": errors,
+        }
+    )
     return pd.concat([pd.DataFrame(rows), drawn], ignore_index=True)
 
 
 def refitted_lists(
-    dataset: Dataset, splits: Splits, sizes: Array, members: Lists, folds: Steps,
+    dataset: Dataset,
+    splits: Splits,
+    sizes: Array,
+    members: Lists,
+    folds: Steps,
     protocol: Protocol,
-) -> HeldOut:  # fmt: skip
+) -> HeldOut:
     """Return the held-out scores of lists of genes, then of `RANDOM` random ones, a column each.
 
     Each is refitted by ridge on the training rows of each split, lam by its inner folds.
@@ -113,7 +139,8 @@ def refitted_lists(
     """
     rng = generator(splits.seed, spawn_key(RANDOM_LIST))
     orders = [rng.permutation(len(dataset.genes)) for _ in range(RANDOM)]
-    todo, scores = tasks(dataset, splits, splits.outer, [0]), []
+    todo = tasks(dataset, splits, splits.outer, [0])
+    scores = []
     place = {task.split: number for number, task in enumerate(todo)}
     for X, reference, (task,) in shared_matrices(dataset, todo, learned_steps(folds, dataset), 1):
         size = int(sizes[place[task.split]])
@@ -133,7 +160,9 @@ def refitted_lists(
 
 def _scores(task: Task, outer: Sets, lists: Lists, protocol: Protocol) -> Iterator[Array]:
     """Give the scores of the test rows less where they are cut, (n_test, lists, ...), in parts."""
-    inner, kind, lam = inner_sets([task], outer), FITTED[task.kind], protocol.lam_grid()
+    inner = inner_sets([task], outer)
+    kind = FITTED[task.kind]
+    lam = protocol.lam_grid()
     test = np.zeros((len(task.y), 1), dtype=bool)
     test[task.test] = True
     for first in range(0, len(lists), TOGETHER):

@@ -161,9 +161,14 @@ NO_PAIRS = Pairs()
 
 
 def tasks(
-    dataset: Dataset, splits: Splits, chosen: Iterable[Split], numbers: Iterable[int], *,
-    pairs: Pairs = NO_PAIRS, stage: int = PERMUTATION,
-) -> list[Task]:  # fmt: skip
+    dataset: Dataset,
+    splits: Splits,
+    chosen: Iterable[Split],
+    numbers: Iterable[int],
+    *,
+    pairs: Pairs = NO_PAIRS,
+    stage: int = PERMUTATION,
+) -> list[Task]:
     """Return the tasks of every permutation and split, permutations outermost.
 
     A permutation pi puts row pi[i] of X in the place of sample i: label, covariates, weight, side
@@ -171,16 +176,15 @@ def tasks(
     observed one. Halves stay with the place, too. With covariates everything keeps its row, and
     the matrix of the permutation is that of `exchange_residuals`.
     """
-    y, held, samples = (
-        dataset.response(),
-        Covariates.from_dataset(dataset),
-        Samples.from_dataset(dataset),
-    )
+    y = dataset.response()
+    held = Held.of(dataset)
+    samples = Samples.from_dataset(dataset)
     group = group_numbers(dataset.groups())
     out = []
     drawn = [(split, _halves(samples, splits.seed, split, pairs)) for split in chosen]
     for number in numbers:
-        pi, moved = permutation(dataset, splits, number, stage), None
+        pi = permutation(dataset, splits, number, stage)
+        moved = None
         if number and dataset.design.covariates:
             pi, moved = np.arange(len(pi)), pi
         y_of_row = np.empty_like(y)
@@ -207,7 +211,7 @@ def _halves(samples: Samples, seed: int, split: Split, pairs: Pairs) -> tuple[Ar
 
 def draw_halves(
     samples: Samples, rows: Array, pairs: int, seed: int, key: tuple[int, ...]
-) -> Array:  # fmt: skip
+) -> Array:
     """Return the masks (n, 2 P) of P complementary pairs of halves of some rows.
 
     Columns 2i and 2i + 1 are a pair. Halves are stratified, and groups stay together; a pair more
@@ -222,10 +226,16 @@ def draw_halves(
 
 
 def _task(
-    dataset: Dataset, split: Split, number: int, pi: Array, y: Array, held: Covariates | None,
+    dataset: Dataset,
+    split: Split,
+    number: int,
+    pi: Array,
+    y: Array,
+    held: Held | None,
     halves: tuple[Array, Array],
-) -> Task:  # fmt: skip
-    positions, place = dataset.rows(split.test), np.argsort(pi)
+) -> Task:
+    positions = dataset.rows(split.test)
+    place = np.argsort(pi)
     return Task(
         split=split.name,
         permutation=number,
@@ -272,9 +282,10 @@ def _as_chosen(
         return
     others = None
     if moved is not None:  # what is exchanged is linear in X
-        others = exchange_residuals(replace(dataset, X=np.eye(len(moved))), moved)
-    names = [choice.best(dataset.kind.number(task.y[task.train]), task.train, others)
-             for task in todo]  # fmt: skip
+        others = exchanged(replace(dataset, X=np.eye(len(moved))), moved)
+    names = [
+        choice.best(dataset.kind.number(task.y[task.train]), task.train, others) for task in todo
+    ]
     for name, some in groupby(zip(names, todo, strict=True), lambda pair: pair[0]):
         yield replace(dataset, X=choice.copy(name)), [task for _, task in some]
 
@@ -282,7 +293,8 @@ def _as_chosen(
 def _matrices(
     dataset: Dataset, todo: list[Task], folds: Sequence[dict[str, Any]], columns: int
 ) -> Iterator[tuple[Array, Reference, list[Task]]]:
-    X, about = dataset.X, dataset.obs
+    X = dataset.X
+    about = dataset.obs
     if all(step["step"] in MOMENT_STEPS for step in folds):
         plain = fit_reference_steps(X, folds)
         size = max(1, columns // (1 + max((len(task.inner) for task in todo), default=0)))
@@ -361,5 +373,9 @@ def keywords(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of a `Protocol` from a resolved config."""
     wanted = config["signature"]
     own = {key: wanted[key] for key in ("most", "fdr", "least", "size")}
-    return {**config["linear"], **own, "list_mu": wanted["mu"],
-            "learn_omics": config["data"]["omics"] == LEARNED}  # fmt: skip
+    return {
+        **config["linear"],
+        **own,
+        "list_mu": wanted["mu"],
+        "learn_omics": config["data"]["omics"] == LEARNED,
+    }

@@ -29,9 +29,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ERROR = [
-    "error", "low", "high", "auc", "auc_low", "auc_high", "p_value", "permutations", "gene_error",
-    "difference", "difference_low", "difference_high",
-]  # fmt: skip
+    "error",
+    "low",
+    "high",
+    "auc",
+    "auc_low",
+    "auc_high",
+    "p_value",
+    "permutations",
+    "gene_error",
+    "difference",
+    "difference_low",
+    "difference_high",
+]
 
 
 def gather_sets(
@@ -93,8 +103,11 @@ def sets_table(
     """
     import pandas as pd
 
-    n, size = len(fits), len(sets) + len(dataset.genes)
-    times, total, own = np.zeros(size), np.zeros(size), np.zeros(size)
+    n = len(fits)
+    size = len(sets) + len(dataset.genes)
+    times = np.zeros(size)
+    total = np.zeros(size)
+    own = np.zeros(size)
     for fit in range(n):
         blocks, sizes = fits.selected(fit)
         times[blocks] += 1
@@ -118,8 +131,12 @@ def sets_table(
 
 def _described(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str, str, int, int]:
     if block < len(sets):
-        return (str(sets.names[block]), str(sets.about[block]), int(sets.measured[block]),
-                int(sets.named[block]))  # fmt: skip
+        return (
+            str(sets.names[block]),
+            str(sets.about[block]),
+            int(sets.measured[block]),
+            int(sets.named[block]),
+        )
     gene = block - len(sets)
     return dataset.genes[gene], str(dataset.var["symbol"].iloc[gene]), 1, 1
 
@@ -127,7 +144,8 @@ def _described(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str, str, 
 def scores_table(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFrame:
     """Return sets_scores.tsv: choice, number of sets and errors of each split."""
     table = model_errors(dataset, splits, fits)
-    head, tail = list(table.columns[:4]), list(table.columns[4:])
+    head = list(table.columns[:4])
+    tail = list(table.columns[4:])
     chosen = {key: getattr(fits, key) for key in ("tau", "mu", "gap", "message")}
     table = table.assign(n_selected=np.diff(fits.indptr), **chosen)
     return table[[*head, "n_selected", "tau", "mu", "gap", *tail, "message"]]

@@ -56,12 +56,14 @@ def gradient(task: Task, rows: Array) -> Told:
     return Told(Y, np.zeros(1), risk)
 
 
-TOLD: dict[str, Callable[[Task, Array], Told]] = ByKind({
-    "classification": numbers,
-    SEVERAL: columns,
-    "regression": numbers,
-    "survival": gradient,
-})  # fmt: skip
+TOLD: dict[str, Callable[[Task, Array], Told]] = ByKind(
+    {
+        "classification": numbers,
+        SEVERAL: columns,
+        "regression": numbers,
+        "survival": gradient,
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,14 +174,17 @@ class Members:
         place[genes] = np.arange(len(genes))
         owner = np.repeat(np.arange(len(sets)), np.diff(sets.indptr))
         kept = place[sets.indices] >= 0
-        column, owner = place[sets.indices][kept], owner[kept]
+        column = place[sets.indices][kept]
+        owner = owner[kept]
         if others == "singletons":
             alone = np.setdiff1d(np.arange(len(genes)), column)
             column = np.concatenate([column, alone])
             owner = np.concatenate([owner, len(sets) + genes[alone]])
         if len(column) == 0:
-            raise GenesigError("normalise.folds leaves no gene of any set; filter less, or name "
-                               "other sets as structured.sets")  # fmt: skip
+            raise GenesigError(
+                "normalise.folds leaves no gene of any set; filter less, or name "
+                "other sets as structured.sets"
+            )
         columns, members = np.unique(column, return_inverse=True)
         blocks, sizes = np.unique(owner, return_counts=True)
         return cls(columns, members, np.cumsum([0, *sizes]), blocks)
@@ -219,11 +224,14 @@ class Ground:
         """Follow falling fractions of tau_max, as far as at most so many blocks are selected."""
         highest = float(tau_maxima(design, self.Y[None])[0])
         if highest <= 0:
-            tau, highest = tau[:0], 1.0
-        tau, mu = tau * highest, mu * self.norm
+            tau = tau[:0]
+            highest = 1.0
+        tau = tau * highest
+        mu = mu * self.norm
         if self.risk is None:
-            return block_paths(design, self.Y[None], tau[None], mu, tolerance=tolerance,
-                               most=most)[0]  # fmt: skip
+            return block_paths(design, self.Y[None], tau[None], mu, tolerance=tolerance, most=most)[
+                0
+            ]
         from genesig.optim.structured.cox import cox_block_path  # here: few jobs need its kernels
 
         return cox_block_path(design, self.risk, tau, mu, tolerance=tolerance, most=most)
@@ -244,8 +252,7 @@ def grounds(X: Array, task: Task, *, centre: bool, unit_variance: bool) -> Itera
     mask = np.zeros((len(X), len(rows)), dtype=bool)
     for k, some in enumerate(rows):
         mask[some, k] = True
-    sets = training_sets(X, np.zeros(mask.shape), mask, centre=centre,
-                         unit_variance=unit_variance)  # fmt: skip
+    sets = training_sets(X, np.zeros(mask.shape), mask, centre=centre, unit_variance=unit_variance)
     for k, some in enumerate(rows):
         told = TOLD[task.kind](task, some)
         yield Ground(sets.standardised(k), some, told.Y, told.mean, float(sets.norm[k]), told.risk)
@@ -259,12 +266,15 @@ def coefficients(design: Columns, path: BlockPath) -> Array:
     """
     from scipy.sparse import csr_array
 
-    Z, blocks, T = design.X, design.blocks, path.alpha.shape[2]
+    Z = design.X
+    blocks = design.blocks
+    T = path.alpha.shape[2]
     if not len(path.tau):
         return np.zeros((Z.shape[1], 0, T))
     active = np.unique(path.norms.indices)
     parts = [np.zeros(0, dtype=np.int64), *(blocks.columns(int(k)) for k in active)]
-    members, starts = np.concatenate(parts), np.cumsum([0, *map(len, parts[1:])])
+    members = np.concatenate(parts)
+    starts = np.cumsum([0, *map(len, parts[1:])])
     sums = csr_array((np.ones(len(members)), members, starts), shape=(len(active), Z.shape[1]))
     along = np.tensordot(Z.T, path.alpha, (1, 1))
     reached = np.sqrt(sums @ np.square(along).sum(axis=2))
@@ -285,9 +295,7 @@ class Choice:
     threshold: Any
 
 
-def choose(
-    task: Task, folds: Iterable[Ground], blocks: Blocks, protocol: SetsProtocol
-) -> Choice:  # fmt: skip
+def choose(task: Task, folds: Iterable[Ground], blocks: Blocks, protocol: SetsProtocol) -> Choice:
     """Choose by the error, or deviance, of the samples left out; ties go to the fewest sets.
 
     Where the first sets of every path are more than `most`, the first tau serves.
@@ -311,10 +319,12 @@ def _scores(ground: Ground, blocks: Blocks, held: Array, protocol: SetsProtocol)
 
     They are of the held rows; of survival of the training rows, too, which are its risk sets.
     """
-    tau, mus = protocol.tau_fractions(), protocol.mu_grid()
+    tau = protocol.tau_fractions()
+    mus = protocol.mu_grid()
     rows = held if ground.risk is None else np.concatenate([ground.rows, held])
     out = np.full((len(tau), len(mus), len(ground.Z), len(ground.mean)), np.nan)
-    design, out = ground.design(blocks), ground.shaped(out)
+    design = ground.design(blocks)
+    out = ground.shaped(out)
     for at, mu in enumerate(mus):
         path = ground.path(design, tau, float(mu), protocol.tolerance, protocol.most)
         out[: len(path.tau), at, rows] = ground.scores(design, path, rows)

@@ -57,9 +57,15 @@ log = logging.getLogger(__name__)
 
 
 def sets_loop(
-    dataset: Dataset, splits: Splits, sets: GeneSets, *, labels: str, batch: str, folds: Steps,
+    dataset: Dataset,
+    splits: Splits,
+    sets: GeneSets,
+    *,
+    labels: str,
+    batch: str,
+    folds: Steps,
     **structured: Any,
-) -> ModelFits:  # fmt: skip
+) -> ModelFits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
 
     Parameters
@@ -133,13 +139,15 @@ class Model:
         """Return the selected blocks, ascending, and ||A_k v_k|| of each."""
         if self.last < 0:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
-        chosen, design = self.path.support(self.last), self.design
+        chosen = self.path.support(self.last)
+        design = self.design
         parts = [design.X[:, design.columns(k)] @ self.path.piece(self.last, k) for k in chosen]
         return self.members.blocks[chosen], np.array([np.linalg.norm(part) for part in parts])
 
     def weights(self, block: int) -> Array:
         """Return the weights (m, T) of the columns of a block; of classes those of the margins."""
-        piece, means = self.path.piece(self.last, block), self.choice.threshold
+        piece = self.path.piece(self.last, block)
+        means = self.choice.threshold
         return piece @ discriminant(means)[0] if np.ndim(means) == 2 else piece
 
 
@@ -155,7 +163,9 @@ class Study:
 
     def models(self, todo: list[Task]) -> Iterator[Model]:
         """Yield the model of each task, chosen by its inner folds."""
-        steps, start, done = learned_steps(self.folds, self.dataset), time.monotonic(), 0
+        steps = learned_steps(self.folds, self.dataset)
+        start = time.monotonic()
+        done = 0
         said = start
         for X, reference, some in shared_matrices(self.dataset, todo, steps, MOST):
             members = self._members(reference.genes, some[0].split)
@@ -181,10 +191,16 @@ class Study:
             self.protocol.weights, ground.Z[task.train], responses, members.members, members.starts
         )
         choice = choose(task, every, blocks, self.protocol)
-        tau, mu = self.protocol.tau_fractions(), self.protocol.mu_grid()
+        tau = self.protocol.tau_fractions()
+        mu = self.protocol.mu_grid()
         design = ground.design(blocks)
-        path = ground.path(design, tau[: choice.tau + 1], float(mu[choice.mu]),
-                           self.protocol.tolerance, self.protocol.most)  # fmt: skip
+        path = ground.path(
+            design,
+            tau[: choice.tau + 1],
+            float(mu[choice.mu]),
+            self.protocol.tolerance,
+            self.protocol.most,
+        )
         return Model(task, genes, members, ground, design, path, choice, self.protocol)
 
     def _null_responses(self, task: Task, Y: Array) -> NullResponses:
@@ -202,20 +218,29 @@ class Study:
 
 def _row(model: Model) -> dict[str, Any]:
     """Return what `ModelFits.from_rows` takes."""
-    task, path, last, ground = model.task, model.path, model.last, model.ground
+    task = model.task
+    path = model.path
+    last = model.last
+    ground = model.ground
     blocks, sizes = model.sizes()
     order = np.argsort(blocks)
-    tau, mu = model.protocol.tau_fractions(), model.protocol.mu_grid()
+    tau = model.protocol.tau_fractions()
+    mu = model.protocol.mu_grid()
     scores = ground.shaped(np.tile(ground.mean, (len(task.test), 1)))
     if last >= 0:
         scores = ground.scores(model.design, path, task.test)[last]
     return {
-        "split": task.split, "permutation": task.permutation, "message": path.message,
-        "tau": tau[max(last, 0)], "mu": mu[model.choice.mu],
-        "gap": path.gap[last] if last >= 0 else np.nan, "indices": blocks[order],
-        "sizes": sizes[order], "test_rows": task.positions,
+        "split": task.split,
+        "permutation": task.permutation,
+        "message": path.message,
+        "tau": tau[max(last, 0)],
+        "mu": mu[model.choice.mu],
+        "gap": path.gap[last] if last >= 0 else np.nan,
+        "indices": blocks[order],
+        "sizes": sizes[order],
+        "test_rows": task.positions,
         "scores": FITTED[task.kind].told(scores, model.choice.threshold),
-    }  # fmt: skip
+    }
 
 
 def genes_table(dataset: Dataset, sets: GeneSets, model: Model) -> pd.DataFrame:
@@ -235,10 +260,13 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: Model) -> pd.DataFrame:
         columns = model.members.columns[model.design.columns(chosen[at])]
         pieces = model.weights(int(chosen[at]))
         one = pieces[:, 0] if pieces.shape[1] == 1 else np.linalg.norm(pieces, axis=1)
-        genes, each = model.genes[columns], pieces if pieces.shape[1] > 1 else pieces[:, :0]
+        genes = model.genes[columns]
+        each = pieces if pieces.shape[1] > 1 else pieces[:, :0]
         name = name_of(dataset, sets, int(blocks[at]))
-        rows += [(name, dataset.genes[genes[j]], dataset.var["symbol"].iloc[genes[j]], one[j],
-                  *each[j]) for j in np.lexsort((genes, -np.abs(one)))]  # fmt: skip
+        rows += [
+            (name, dataset.genes[genes[j]], dataset.var["symbol"].iloc[genes[j]], one[j], *each[j])
+            for j in np.lexsort((genes, -np.abs(one)))
+        ]
     several = [f"weight of {name}" for name in _classes(dataset)]
     return pd.DataFrame(rows, columns=["set", "gene", "symbol", "weight", *several])
 

@@ -22,32 +22,42 @@ from genesig.selection.linear.kinds.several_classes import SEVERAL_CLASSES
 from genesig.selection.linear.kinds.survival import SURVIVAL
 from genesig.selection.linear.tasks import Protocol, Task
 
-FITTED: dict[str, Fitting] = ByKind({
-    "classification": CLASSIFICATION,
-    SEVERAL: SEVERAL_CLASSES,
-    "regression": REGRESSION,
-    "survival": SURVIVAL,
-})  # fmt: skip
+FITTED: dict[str, Fitting] = ByKind(
+    {
+        "classification": CLASSIFICATION,
+        SEVERAL: SEVERAL_CLASSES,
+        "regression": REGRESSION,
+        "survival": SURVIVAL,
+    }
+)
 
 
 Steps = Sequence[dict[str, Any]]
 
 
 def outer_sets(
-    X: Array, folds: Steps, dataset: Dataset, genes: Array, protocol: Protocol, todo: list[Task],
+    X: Array,
+    folds: Steps,
+    dataset: Dataset,
+    genes: Array,
+    protocol: Protocol,
+    todo: list[Task],
     factors: Array | None = None,
-) -> Sets:  # fmt: skip
+) -> Sets:
     """Describe the training sets of tasks that share the matrix X, of some genes, one each.
 
     Factors (n_omics,) multiply the l1 terms of the genes of each omic.
     """
     Y = np.column_stack([task.y for task in todo])
     rows = np.hstack([task.training_rows() for task in todo])
-    weights, kind = dataset.prior_weights(factors), FITTED[todo[0].kind]
+    weights = dataset.prior_weights(factors)
+    kind = FITTED[todo[0].kind]
     ground = Ground(
-        **moment_settings(folds), ties=todo[0].ties, stretches=_stretches(dataset, genes, protocol),
+        **moment_settings(folds),
+        ties=todo[0].ties,
+        stretches=_stretches(dataset, genes, protocol),
         weights=None if weights is None else weights[genes],
-    )  # fmt: skip
+    )
     if ground.stretches is not None and not kind.stretches:
         raise GenesigError(f"linear.penalty: 'fused' is not made for {todo[0].kind}; take l1")
     return kind.sets(X, Y, rows, [task.held for task in todo], ground)

@@ -78,7 +78,8 @@ def midpoint(task: Task, scores: Array) -> Array:
     -------
     (n_tau, n_lam) float
     """
-    y, total = task.y, np.zeros((2, *scores.shape[1:3]))
+    y = task.y
+    total = np.zeros((2, *scores.shape[1:3]))
     for k, rows in enumerate(task.inner):
         for side, sign in enumerate((-1.0, 1.0)):
             total[side] += scores[k][..., rows[y[rows] == sign]].sum(axis=-1)
@@ -112,7 +113,8 @@ def validation_error(task: Task, scores: Array, cut: Array, criterion: str) -> t
     Friedman, Hastie, Tibshirani 2010, J. Stat. Softw. 33(1); ``cv.glmnet`` computes cvm and cvsd
     by the same weighted formulas.
     """
-    weight, by = np.zeros(len(task.y)), CRITERIA[criterion]
+    weight = np.zeros(len(task.y))
+    by = CRITERIA[criterion]
     weight[task.train] = by.weights(task.y[task.train])
     shares = np.array([weight[rows].sum() for rows in task.inner])
     left = cut[..., None] if by.counts else 0.0
@@ -134,12 +136,19 @@ class LeastSquares:
     sets: TrainingSets
 
     @classmethod
-    def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Covariates | None],
-           ground: Ground) -> LeastSquares:  # fmt: skip
+    def of(
+        cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None], ground: Ground
+    ) -> LeastSquares:
         """Describe k training sets: responses Y and mask `rows`, (n, k), what each holds fixed."""
-        sets = training_sets(X, Y, rows, centre=ground.centre, weights=ground.weights,
-                             unit_variance=ground.unit_variance,
-                             adjustment=adjust_for_covariates(held, Y, rows))  # fmt: skip
+        sets = training_sets(
+            X,
+            Y,
+            rows,
+            centre=ground.centre,
+            weights=ground.weights,
+            unit_variance=ground.unit_variance,
+            adjustment=held_fixed(held, Y, rows),
+        )
         return cls(sets if ground.stretches is None else along(sets, ground.stretches))
 
     @property
@@ -162,20 +171,39 @@ class LeastSquares:
         return self.sets.strength(part)
 
     def inner(
-        self, Y: Array, rows: Array, held: Sequence[Covariates | None], of: Array, *,
+        self,
+        Y: Array,
+        rows: Array,
+        held: Sequence[Held | None],
+        of: Array,
+        *,
         together: bool = True,
-    ) -> LeastSquares:  # fmt: skip
+    ) -> LeastSquares:
         """Return other training sets of the matrix, centred and scaled as these are."""
         own = self.sets
-        return LeastSquares(training_sets(own.X, Y, rows, centre=own.centre, like=own,
-                                          unit_variance=own.unit_variance,
-                                          adjustment=adjust_for_covariates(held, Y, rows),
-                                          norm=None if together else own.norm[of]))  # fmt: skip
+        return LeastSquares(
+            training_sets(
+                own.X,
+                Y,
+                rows,
+                centre=own.centre,
+                like=own,
+                unit_variance=own.unit_variance,
+                adjustment=held_fixed(held, Y, rows),
+                norm=None if together else own.norm[of],
+            )
+        )
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
         """Minimise ``(1/n)||y - Zb||² + mu ||b||² + tau Σ w_j |b_j|``."""
-        return path(self.sets, tau, mu, solver=protocol.solver, tolerance=protocol.tolerance,
-                    longest=longest)  # fmt: skip
+        return path(
+            self.sets,
+            tau,
+            mu,
+            solver=protocol.solver,
+            tolerance=protocol.tolerance,
+            longest=longest,
+        )
 
     def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
         """Refit by ridge, see `refit.refit_scores`."""

@@ -88,9 +88,14 @@ class Sets(Protocol):
         """
 
     def inner(
-        self, Y: Array, rows: Array, held: Sequence[Covariates | None], of: Array, *,
+        self,
+        Y: Array,
+        rows: Array,
+        held: Sequence[Held | None],
+        of: Array,
+        *,
         together: bool = True,
-    ) -> Sets:  # fmt: skip
+    ) -> Sets:
         """Return training sets inside of these, treated alike.
 
         Responses and masks (n, m), and the numbers (m,) of those they are in. `together`, paths of

@@ -14,5 +14,6 @@ def _nowhere(task: Task, scores: Array) -> Array:
     return np.zeros(scores.shape[1:3])
 
 
-REGRESSION = Fitting(sets=LeastSquares.of, cut=_nowhere, error=validation_error, signs=False,
-                     stretches=True)  # fmt: skip
+REGRESSION = Fitting(
+    sets=LeastSquares.of, cut=_nowhere, error=validation_error, signs=False, stretches=True
+)

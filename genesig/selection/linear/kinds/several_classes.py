@@ -47,9 +47,14 @@ class ClassColumns:
         weights = None if fixed is None else np.square(fixed.root)
         share = shares(Y, rows, int(Y.max()) + 1, weights)
         joint = joint_sets(
-            X, coded(Y, share), rows, centre=ground.centre, unit_variance=ground.unit_variance,
-            weights=ground.weights, adjustment=fixed,
-        )  # fmt: skip
+            X,
+            coded(Y, share),
+            rows,
+            centre=ground.centre,
+            unit_variance=ground.unit_variance,
+            weights=ground.weights,
+            adjustment=fixed,
+        )
         return cls(joint, share)
 
     @property
@@ -72,22 +77,34 @@ class ClassColumns:
         return self.joint.sets.strength(part, self.joint.Y)
 
     def inner(
-        self, Y: Array, rows: Array, held: Sequence[Covariates | None], of: Array, *,
+        self,
+        Y: Array,
+        rows: Array,
+        held: Sequence[Held | None],
+        of: Array,
+        *,
         together: bool = True,
-    ) -> ClassColumns:  # fmt: skip
+    ) -> ClassColumns:
         """Return other training sets of the matrix, coded by the shares of the outer ones."""
-        own, share = self.joint.sets, self.share[of]
+        own = self.joint.sets
+        share = self.share[of]
         joint = joint_sets(
-            own.X, coded(Y, share), rows, centre=own.centre, unit_variance=own.unit_variance,
-            like=self.joint, adjustment=adjust_for_covariates(held, Y, rows),
+            own.X,
+            coded(Y, share),
+            rows,
+            centre=own.centre,
+            unit_variance=own.unit_variance,
+            like=self.joint,
+            adjustment=held_fixed(held, Y, rows),
             norm=None if together else self.norm[of],
-        )  # fmt: skip
+        )
         return ClassColumns(joint, share, of if together else None)
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
         """Minimise ``(1/n)||Y - ZB||² + mu ||B||² + tau Σ w_j ||B_j||``."""
-        return joint_path(self.joint, tau, mu, tolerance=protocol.tolerance, longest=longest,
-                          groups=self.group)  # fmt: skip
+        return joint_path(
+            self.joint, tau, mu, tolerance=protocol.tolerance, longest=longest, groups=self.group
+        )
 
     def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
         """Refit by ridge; (k, m, L, n, T)."""
@@ -168,7 +185,9 @@ def _decide(lists: Lists, cuts: Sequence[Any]) -> tuple[Lists, Array]:
 
     The prediction is then the largest, without a threshold. Fits without means keep theirs.
     """
-    values, intercept, n_mu = lists.values.copy(), lists.intercept.copy(), lists.gap.shape[1]
+    values = lists.values.copy()
+    intercept = lists.intercept.copy()
+    n_mu = lists.gap.shape[1]
     gamma = None if lists.gamma is None else lists.gamma.copy()
     for fit, means in enumerate(cuts):
         if np.ndim(means) == 2:
@@ -192,6 +211,13 @@ def _columns(design: Design) -> tuple[int, ...]:
 
 
 SEVERAL_CLASSES = Fitting(
-    sets=ClassColumns.of, cut=_centres, error=_error, signs=False, decide=_decide, columns=_columns,
-    told=_told, cut_turns=True, by_class=lambda f: f,
-)  # fmt: skip
+    sets=ClassColumns.of,
+    cut=_centres,
+    error=_error,
+    signs=False,
+    decide=_decide,
+    columns=_columns,
+    told=_told,
+    cut_turns=True,
+    by_class=lambda f: f,
+)

@@ -54,13 +54,27 @@ class PartialLikelihood:
     group: Array | None = None
 
     @classmethod
-    def of(cls, X: Array, Y: Array, rows: Array, held: Sequence[Covariates | None],
-           ground: Ground) -> PartialLikelihood:  # fmt: skip
+    def of(
+        cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None], ground: Ground
+    ) -> PartialLikelihood:
         """Describe k training sets: times and events Y and mask `rows`, (n, k), what each holds."""
-        ties, own = ground.ties or USUAL, _Held.of(held, Y, rows)
-        return cls(cox_sets(X, Y["time"], Y["event"], own.rows, centre=ground.centre, ties=ties,
-                            unit_variance=ground.unit_variance, weights=ground.weights,
-                            sample_weights=own.weights, fixed=own.fixed), ties)  # fmt: skip
+        ties = ground.ties or USUAL
+        own = _Held.of(held, Y, rows)
+        return cls(
+            cox_sets(
+                X,
+                Y["time"],
+                Y["event"],
+                own.rows,
+                centre=ground.centre,
+                ties=ties,
+                unit_variance=ground.unit_variance,
+                weights=ground.weights,
+                sample_weights=own.weights,
+                fixed=own.fixed,
+            ),
+            ties,
+        )
 
     @property
     def X(self) -> Array:
@@ -82,21 +96,37 @@ class PartialLikelihood:
         return strength(self.sets, part)
 
     def inner(
-        self, Y: Array, rows: Array, held: Sequence[Covariates | None], of: Array, *,
+        self,
+        Y: Array,
+        rows: Array,
+        held: Sequence[Held | None],
+        of: Array,
+        *,
         together: bool = True,
-    ) -> PartialLikelihood:  # fmt: skip
+    ) -> PartialLikelihood:
         """Return other training sets of the matrix, centred and scaled as these are."""
-        own, more = self.sets.sets, _Held.of(held, Y, rows)
-        sets = cox_sets(own.X, Y["time"], Y["event"], more.rows, centre=own.centre, ties=self.ties,
-                        unit_variance=own.unit_variance, like=self.sets,
-                        sample_weights=more.weights, fixed=more.fixed,
-                        norm=None if together else self.norm[of])  # fmt: skip
+        own = self.sets.sets
+        more = _Held.of(held, Y, rows)
+        sets = cox_sets(
+            own.X,
+            Y["time"],
+            Y["event"],
+            more.rows,
+            centre=own.centre,
+            ties=self.ties,
+            unit_variance=own.unit_variance,
+            like=self.sets,
+            sample_weights=more.weights,
+            fixed=more.fixed,
+            norm=None if together else self.norm[of],
+        )
         return PartialLikelihood(sets, self.ties, of if together else None)
 
     def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
         """Minimise ``-(2/n) l(Zb) + mu ||b||² + tau Σ w_j |b_j|``."""
-        return cox_path(self.sets, tau, mu, tolerance=protocol.tolerance, longest=longest,
-                        groups=self.group)  # fmt: skip
+        return cox_path(
+            self.sets, tau, mu, tolerance=protocol.tolerance, longest=longest, groups=self.group
+        )
 
     def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
         """Refit by ridge Cox, see `scores.ridge_scores`; risk sets ask for all rows."""
@@ -137,7 +167,8 @@ def median(task: Task, scores: Array) -> Array:
 
 def deviance(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
     """Return `left_out_deviance` over the grid; there is no other criterion."""
-    train, grid = task.train, scores.shape[1:3]
+    train = task.train
+    grid = scores.shape[1:3]
     y = task.y[train]
     folds = [np.flatnonzero(np.isin(train, rows)) for rows in task.inner]
     of_training = scores[..., train].reshape(len(scores), -1, len(train))
