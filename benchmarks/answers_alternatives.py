@@ -32,10 +32,15 @@ from genesig.selection.assess.stability import Pairs
 from genesig.selection.linear import double_loop, grid
 from genesig.selection.linear.grid import RULES, Searched
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.tasks import Protocol, Task, keywords, tasks
+from genesig.selection.linear.tasks import (
+    LinearSettings,
+    TrainingSet,
+    linear_keywords,
+    make_training_sets,
+)
 
 Array = np.ndarray[Any, Any]
-Choice = Callable[[list[Task], Sets, Sets, Protocol], list[grid.Surface]]
+Choice = Callable[[list[TrainingSet], Sets, Sets, LinearSettings], list[grid.Surface]]
 PAIRS = 5
 
 
@@ -51,15 +56,15 @@ class ByHalves(Searched):
 
 
 def by_halves(
-    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
+    todo: list[TrainingSet], outer: Sets, inner: Sets, protocol: LinearSettings
 ) -> list[grid.Surface]:  # fmt: skip
     """Search as `stage_one` does, with the agreement of half pairs."""
     stable = RULES["stable"]
-    first = np.cumsum([0, *(len(task.inner) for task in todo)]).tolist()
+    first = np.cumsum([0, *(len(task.inner_folds) for task in todo)]).tolist()
     halves = {first[k]: [_agreed(task, k, outer, mu, protocol) for mu in stable.mu(protocol)]
               for k, task in enumerate(todo)}  # fmt: skip
 
-    def choose(searched: list[Searched], protocol: Protocol, d: int) -> tuple[Any, Array]:
+    def choose(searched: list[Searched], protocol: LinearSettings, d: int) -> tuple[Any, Array]:
         known = halves[max(k for k in halves if k <= searched[0].columns[0])]
         each = [ByHalves(**vars(s), halves=h) for s, h in zip(searched, known, strict=True)]
         return stable.choose([*each], protocol, d)
@@ -68,11 +73,13 @@ def by_halves(
     return grid.stage_one(todo, outer, inner, replace(protocol, list="half pairs"))
 
 
-def _agreed(task: Task, number: int, outer: Sets, mu: float, protocol: Protocol) -> Array:
+def _agreed(
+    task: TrainingSet, number: int, outer: Sets, mu: float, protocol: LinearSettings
+) -> Array:
     """Return the agreement of the halves at each tau; -1 where no list can be chosen."""
     rows = _halves(task)
     sets = outer.inner(
-        np.repeat(task.y[:, None], rows.shape[1], axis=1), rows, [task.held] * rows.shape[1],
+        np.repeat(task.y[:, None], rows.shape[1], axis=1), rows, [task.covariates] * rows.shape[1],
         np.full(rows.shape[1], number),
     )  # fmt: skip
     tau = protocol.tau_fractions() * sets.tau_max[:, None]
@@ -81,7 +88,7 @@ def _agreed(task: Task, number: int, outer: Sets, mu: float, protocol: Protocol)
                      for t in range(tau.shape[1])])  # fmt: skip
 
 
-def _halves(task: Task) -> Array:
+def _halves(task: TrainingSet) -> Array:
     """Return the masks of complementary halves, which divide both classes evenly."""
     rng, masks = np.random.default_rng(len(task.train)), []
     for _ in range(PAIRS):
@@ -89,7 +96,7 @@ def _halves(task: Task) -> Array:
         for sign in (-1, 1):
             members = rng.permutation(task.train[task.y[task.train] == sign])
             first[members[: len(members) // 2]] = True
-        masks += [first, task.training_rows()[:, 0] & ~first]
+        masks += [first, task.training_mask()[:, 0] & ~first]
     return np.column_stack(masks)
 
 
@@ -110,9 +117,11 @@ VARIANTS: dict[str, tuple[str | None, Choice]] = {
 def fitted(study: Study, config: dict[str, Any], choose: Choice, splits: Sequence[Split]) -> Fits:
     """Fit splits by a variant of the rule."""
     dataset = normalise_samples(study.dataset, **config["normalise"])
-    todo = tasks(dataset, study.splits, splits, [0])
+    todo = make_training_sets(dataset, study.splits, splits, [0])
     steps = config["normalise"]["folds"]
-    return double_loop._fit(dataset, todo, steps, Protocol(**keywords(config)), choose=choose)
+    return double_loop._fit(
+        dataset, todo, steps, LinearSettings(**linear_keywords(config)), choose=choose
+    )
 
 
 def measured(study: Study, variant: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.held_out import EQUAL, held_out, predictions_table
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.tasks import keywords
+from genesig.selection.linear.tasks import linear_keywords
 
 Lists = list[list[int]]
 
@@ -189,7 +189,7 @@ def _answers(variants: Sequence[str], study: Study) -> dict[str, Record]:
 
 def answered(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
     """Return the fits of the outer splits with both answers."""
-    steps, linear = config["normalise"]["folds"], keywords(config)
+    steps, linear = config["normalise"]["folds"], linear_keywords(config)
     count = config["signature"]["permutations"]
     chance = chance_study(dataset, splits, permutations=count, folds=steps, **linear)
     return double_loop(

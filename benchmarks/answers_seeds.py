@@ -27,7 +27,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Splits
 from genesig.selection.gather import selection_table
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.tasks import keywords
+from genesig.selection.linear.tasks import linear_keywords
 
 GOAL = 0.8
 Genes = Sequence[object]
@@ -49,7 +49,7 @@ def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
         replace(splits, outer=(), subsamples=()),  # the list of all samples needs none of them
         permutations=wanted["permutations"],
         folds=config["normalise"]["folds"],
-        **keywords(config),
+        **linear_keywords(config),
     )
     evidence = selection_table(dataset, chance, wanted["fdr"])
     passing = int(np.sum(evidence["selection_q"] <= wanted["fdr"]))

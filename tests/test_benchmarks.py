@@ -44,7 +44,7 @@ from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.several import predicted
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.tasks import Protocol, keywords
+from genesig.selection.linear.tasks import LinearSettings, linear_keywords
 
 pytestmark = pytest.mark.slow
 
@@ -268,8 +268,12 @@ def test_the_nested_chance_sees_nothing_of_the_test_samples(design):
     changed[dataset.rows(split.test)] = np.random.default_rng(0).normal(size=(len(split.test), 1))
     nested, one = [], []
     for each in (dataset, replace(dataset, X=changed)):
-        nested.append(nested_chance(each, splits, split, config, Protocol(**keywords(config))))
-        one.append(chance_study(each, splits, permutations=5, folds=folds, **keywords(config)))
+        nested.append(
+            nested_chance(each, splits, split, config, LinearSettings(**linear_keywords(config)))
+        )
+        one.append(
+            chance_study(each, splits, permutations=5, folds=folds, **linear_keywords(config))
+        )
     np.testing.assert_array_equal(nested[0].outer, nested[1].outer)
     np.testing.assert_array_equal(nested[0].inner, nested[1].inner)
     assert (one[0].outer != one[1].outer).any()

@@ -13,7 +13,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.report.render import render
 from genesig.selection.genes.blocks import block_tables
-from genesig.selection.linear.tasks import Protocol, keywords
+from genesig.selection.linear.tasks import LinearSettings, linear_keywords
 from genesig.selection.nonlinear.ground import NonlinearProtocol
 from genesig.selection.sets.ground import SetsProtocol
 
@@ -36,10 +36,10 @@ def keys(section):
 @pytest.mark.parametrize("section", SECTIONS)
 def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
     found = signature(SECTIONS[section]).parameters.values()
-    keywords = [each for each in found if each.kind is Parameter.KEYWORD_ONLY]
-    assert {each.name for each in keywords} - BESIDE.get(section, set()) == keys(section)
+    linear_keywords = [each for each in found if each.kind is Parameter.KEYWORD_ONLY]
+    assert {each.name for each in linear_keywords} - BESIDE.get(section, set()) == keys(section)
     properties = SCHEMA["properties"][section]["properties"]
-    for keyword in keywords:  # a default beside that of the schema is the same
+    for keyword in linear_keywords:  # a default beside that of the schema is the same
         default = properties.get(keyword.name, {}).get("default")
         empty = (Parameter.empty, None, ()) if not default else (Parameter.empty, default)
         assert keyword.default in empty, keyword.name
@@ -48,12 +48,12 @@ def test_the_keys_of_a_section_are_the_keywords_of_its_function(section):
 def test_the_keys_of_the_linear_section_are_the_protocol():
     """Beside them it has keys of the signature, and whether data.omics is learned."""
     config = resolve_config({"expression": "e", "samples": "s", "label": "l"}, SCHEMA)
-    names = {field.name for field in fields(Protocol)}
+    names = {field.name for field in fields(LinearSettings)}
     of_others = {"most", "list_mu", "fdr", "least", "size", "learn_omics"}
     assert names - of_others == keys("linear")
-    assert keywords(config).keys() == names
+    assert linear_keywords(config).keys() == names
     config["signature"] |= {"most": 7, "mu": 0.5}
-    assert (keywords(config)["most"], keywords(config)["list_mu"]) == (7, 0.5)
+    assert (linear_keywords(config)["most"], linear_keywords(config)["list_mu"]) == (7, 0.5)
 
 
 def test_the_keys_of_the_nonlinear_section_are_its_protocol():

@@ -45,12 +45,12 @@ from genesig.selection.linear.answers import Expected, controlled
 from genesig.selection.linear.halves import chance_study, list_halves, pairs_of
 from genesig.selection.linear.kinds.known import inner_sets, outer_sets
 from genesig.selection.linear.tasks import (
-    Protocol,
-    Task,
-    keywords,
-    known_halves,
-    shared_matrices,
-    tasks,
+    LinearSettings,
+    TrainingSet,
+    group_by_matrix,
+    linear_keywords,
+    make_training_sets,
+    require_halves,
 )
 
 Array = np.ndarray[Any, Any]
@@ -122,19 +122,19 @@ def config_of(dataset: Dataset, repeats: int) -> dict[str, Any]:
 
 
 def nested_chance(
-    dataset: Dataset, splits: Splits, split: Split, config: dict[str, Any], protocol: Protocol
+    dataset: Dataset, splits: Splits, split: Split, config: dict[str, Any], protocol: LinearSettings
 ) -> Expected:
     """Return E(t) of a training set, and of what trains its folds, by its own samples alone."""
     rows, folds = dataset.rows(split.train), config["normalise"]["folds"]
     own = replace(dataset, X=dataset.X[rows], obs=dataset.obs.iloc[rows])
     alone, numbers = replace(split, test=()), range(1, config["signature"]["permutations"] + 1)
-    todo = tasks(own, replace(splits, outer=()), [alone], numbers,
-                 pairs=pairs_of(TRAINING, protocol), stage=CHANCE)  # fmt: skip
+    todo = make_training_sets(own, replace(splits, outer=()), [alone], numbers,
+                 half_counts=pairs_of(TRAINING, protocol), stage=CHANCE)  # fmt: skip
     whole, inner = [], []
-    for X, reference, some in shared_matrices(own, todo, folds, 500):
+    for X, reference, some in group_by_matrix(own, todo, folds, 500):
         sets = outer_sets(X, folds, own, reference.genes, protocol, some)
-        halves = [(k, known_halves(task.halves)) for k, task in enumerate(some)]
-        each = [known_halves(task.inner_halves) for task in some]
+        halves = [(k, require_halves(task.halves)) for k, task in enumerate(some)]
+        each = [require_halves(task.inner_halves) for task in some]
         of_folds = [(k, one[some[k].permutation % len(one)]) for k, one in enumerate(each)]
         for found, what in ((whole, halves), (inner, of_folds)):
             lists = list_halves(sets, some, what, protocol)
@@ -145,15 +145,19 @@ def nested_chance(
 def folds_of(dataset: Dataset, config: dict[str, Any], seed: int) -> Iterator[tuple[Fold, Chance]]:
     """Yield what each outer split says by both, and the chance of the study."""
     splits, steps = splits_of(dataset, config, seed=seed), config["normalise"]["folds"]
-    count, protocol = config["signature"]["permutations"], Protocol(**keywords(config))
-    study = chance_study(dataset, splits, permutations=count, folds=steps, **keywords(config))
+    count, protocol = config["signature"]["permutations"], LinearSettings(**linear_keywords(config))
+    study = chance_study(
+        dataset, splits, permutations=count, folds=steps, **linear_keywords(config)
+    )
     one = Expected.of(study, "outer")
     assert one is not None
-    todo = tasks(dataset, splits, splits.outer, [0], pairs=pairs_of(TRAINING, protocol))
-    for X, reference, some in shared_matrices(dataset, todo, steps, 1):
+    todo = make_training_sets(
+        dataset, splits, splits.outer, [0], half_counts=pairs_of(TRAINING, protocol)
+    )
+    for X, reference, some in group_by_matrix(dataset, todo, steps, 1):
         (split,) = (each for each in splits.outer if each.name == some[0].split)
         sets = outer_sets(X, steps, dataset, reference.genes, protocol, some)
-        inner, halves = inner_sets(some, sets), [(0, known_halves(some[0].halves))]
+        inner, halves = inner_sets(some, sets), [(0, require_halves(some[0].halves))]
         (times,) = list_halves(sets, some, halves, protocol).times()
         nested = nested_chance(dataset, splits, split, config, protocol)
         both = [
@@ -166,8 +170,8 @@ def folds_of(dataset: Dataset, config: dict[str, Any], seed: int) -> Iterator[tu
 
 
 def _named(
-    X: Array, genes: Array, todo: list[Task], sets: Any, inner: Any, times: Array,
-    chance: Expected, protocol: Protocol,
+    X: Array, genes: Array, todo: list[TrainingSet], sets: Any, inner: Any, times: Array,
+    chance: Expected, protocol: LinearSettings,
 ) -> Named:  # fmt: skip
     (model,), _, _ = controlled(todo, sets, inner, protocol, chance)
     listed = np.flatnonzero(q_values(times, chance.outer) <= protocol.fdr)

@@ -40,7 +40,7 @@ from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.tasks import keywords
+from genesig.selection.linear.tasks import linear_keywords
 
 Array = np.ndarray[Any, Any]
 
@@ -169,7 +169,7 @@ def splits_of(dataset: Dataset) -> Splits:
 def linear() -> dict[str, Any]:
     """Return what the default config tells the double loop."""
     config = settings()
-    return {**keywords(config), "folds": config["normalise"]["folds"]}
+    return {**linear_keywords(config), "folds": config["normalise"]["folds"]}
 
 
 @cache

@@ -33,7 +33,7 @@ from genesig.selection.assess.survival import (
     slope,
     uno,
 )
-from genesig.selection.linear.tasks import shared_matrices, tasks
+from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,8 +94,8 @@ def foretold(
     place = {str(name): number for number, name in enumerate(fits.split)}
     outer = {split.name: split for split in splits.outer}
     C = dataset.covariates()
-    todo = tasks(dataset, splits, splits.outer, [0])
-    for X, reference, some in shared_matrices(
+    todo = make_training_sets(dataset, splits, splits.outer, [0])
+    for X, reference, some in group_by_matrix(
         dataset, todo, learned_steps(folds, dataset), AT_ONCE
     ):
         column = {int(gene): k for k, gene in enumerate(reference.genes)}
@@ -105,7 +105,7 @@ def foretold(
             eta = fits.intercept[fit, -1] + X[:, [column[int(g)] for g in genes]] @ values
             held = np.zeros((len(X), len(fits.mu))) + fits.of_covariates(fit, C)
             eta = eta + held[:, -1] - fits.threshold[fit]
-            v = None if task.held is None else task.held.weights
+            v = None if task.covariates is None else task.covariates.weights
             yield _tested(
                 task.y,
                 eta,

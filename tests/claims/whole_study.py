@@ -29,7 +29,7 @@ from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import gather
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.tasks import keywords
+from genesig.selection.linear.tasks import linear_keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
 
@@ -119,7 +119,7 @@ def _elsewhere(dataset: Dataset, final: Fits, tables: Any, config: Any) -> list[
 def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> Whole:
     folds, signature = config["normalise"]["folds"], config["signature"]
     splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
-    linear = {"folds": folds, **keywords(config)}
+    linear = {"folds": folds, **linear_keywords(config)}
     chance = chance_study(dataset, splits, permutations=signature["permutations"], **linear)
 
     def loop(labels: str) -> list[Fits]:

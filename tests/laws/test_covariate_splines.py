@@ -23,7 +23,7 @@ from genesig.selection.assess.added_value import global_test_p, score_covariates
 from genesig.selection.assess.baseline_scores import score_covariates_and_ridge
 from genesig.selection.assess.covariates import covariate_basis, exchange_residuals
 from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.linear.tasks import shared_matrices, tasks
+from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
@@ -145,9 +145,9 @@ def test_permutations_keep_what_the_covariates_say() -> None:
 def test_a_permuted_task_has_its_own_matrix_and_everything_else_in_place() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    todo = tasks(dataset, splits, splits.outer, [0, 1, 2])
+    todo = make_training_sets(dataset, splits, splits.outer, [0, 1, 2])
     given = [(X, [task.permutation for task in some])
-             for X, _, some in shared_matrices(dataset, todo, MOMENTS, 500)]  # fmt: skip
+             for X, _, some in group_by_matrix(dataset, todo, MOMENTS, 500)]  # fmt: skip
     assert [numbers for _, numbers in given] == [[0] * 3, [1] * 3, [2] * 3]
     np.testing.assert_array_equal(given[0][0], dataset.X)
     for number in (1, 2):
@@ -155,7 +155,7 @@ def test_a_permuted_task_has_its_own_matrix_and_everything_else_in_place() -> No
         np.testing.assert_array_equal(given[number][0], exchange_residuals(dataset, pi))
     for task in todo:
         np.testing.assert_array_equal(task.y, dataset.response())
-        np.testing.assert_array_equal(task.test, task.positions)
+        np.testing.assert_array_equal(task.test, task.label_rows)
 
 
 def test_all_genes_together_are_heard_where_they_add() -> None:

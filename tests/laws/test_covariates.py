@@ -19,7 +19,7 @@ from genesig.results import Dataset, Design, Fits
 from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.controls import null_errors
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-from genesig.selection.linear.tasks import tasks
+from genesig.selection.linear.tasks import make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -141,10 +141,10 @@ def test_without_covariates_a_permutation_keeps_label_and_weight_together():
     dataset = study(11, weights="v")
     dataset = replace(dataset, design=replace(dataset.design, covariates=()))
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    (task, *_) = tasks(dataset, splits, splits.outer, [3])
+    (task, *_) = make_training_sets(dataset, splits, splits.outer, [3])
     pi = permutation(dataset, splits, 3)
     assert (pi != np.arange(len(pi))).any()
-    np.testing.assert_array_equal(task.held.weights[pi], dataset.sample_weights())
+    np.testing.assert_array_equal(task.covariates.weights[pi], dataset.sample_weights())
     np.testing.assert_array_equal(task.y[pi], dataset.response())
 
 

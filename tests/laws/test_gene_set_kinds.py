@@ -10,7 +10,7 @@ from block_studies import set_study_of as study
 
 from genesig.optim.classes import centres, coded, margins
 from genesig.optim.structured.blocks import Blocks
-from genesig.selection.linear.tasks import tasks
+from genesig.selection.linear.tasks import make_training_sets
 from genesig.selection.sets.ground import TOLD, SetsProtocol, choose, grounds
 from genesig.selection.sets.loop import sets_final
 
@@ -22,7 +22,7 @@ def test_scores_have_a_column_for_each_of_several_classes(kind: str, shape: tupl
 
 def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
     dataset, splits, _ = study("several_classes")
-    (task,) = tasks(dataset, splits, splits.outer[:1], [0])
+    (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
     told = TOLD[task.kind](task, task.train)
     y = task.y[task.train]
     share = np.bincount(y.astype(int)) / len(y)
@@ -43,7 +43,7 @@ def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
 
 def test_survival_is_told_by_its_gradient_at_nothing() -> None:
     dataset, splits, _ = study("survival")
-    (task,) = tasks(dataset, splits, splits.outer[:1], [0])
+    (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
     told, y = TOLD[task.kind](task, task.train), task.y[task.train]
     risk, step = told.risk, 1e-6
     assert risk is not None

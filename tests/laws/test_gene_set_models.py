@@ -15,7 +15,7 @@ from genesig.data.splits.permute import response_strata, shuffled
 from genesig.errors import GenesigError
 from genesig.optim.structured.blocks import Blocks
 from genesig.selection.assess.scores import balanced_error
-from genesig.selection.linear.tasks import tasks
+from genesig.selection.linear.tasks import make_training_sets
 from genesig.selection.sets.ground import (
     Ground,
     Members,
@@ -120,7 +120,7 @@ def test_a_half_chooses_what_it_would_as_a_study_of_its_own() -> None:
     assert set(genes["set"]) == {str(sets.names[k]) for k in final.selected(0)[0]}
     assert (genes.groupby("set").size() == sets.measured[final.selected(0)[0]]).all()
     assert halves.permutation.tolist() == [0] * 6
-    nothing = [task.split for task in tasks(dataset, splits, splits.subsamples, [0])]
+    nothing = [task.split for task in make_training_sets(dataset, splits, splits.subsamples, [0])]
     assert halves.split.tolist() == nothing
 
 

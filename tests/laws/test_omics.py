@@ -19,7 +19,7 @@ from genesig.results.dataset import OMIC, PRIOR_WEIGHT
 from genesig.selection.linear import omics
 from genesig.selection.linear.double_loop import double_loop, fit_subsamples
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.tasks import Protocol
+from genesig.selection.linear.tasks import LinearSettings
 
 D, PROTEINS = 60, 8
 
@@ -97,7 +97,7 @@ def test_inner_folds_favour_the_omic_with_the_signal(kind):
 
 def test_candidates_are_ratios_and_equal_ones_come_first():
     dataset, _ = study()
-    learned = Protocol(**of_kind("classification") | {"learn_omics": True})
+    learned = LinearSettings(**of_kind("classification") | {"learn_omics": True})
     found = np.array(omics.candidates(dataset, learned))
     assert found[0].tolist() == [1, 1]
     assert sorted(map(tuple, found.tolist())) == [(1, 1), (1, 2), (1, 4), (2, 1), (4, 1)]
@@ -110,7 +110,7 @@ def test_candidates_are_ratios_and_equal_ones_come_first():
 def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
     dataset, splits = study(signal=0.3)
     learned = fitted(dataset, splits, learn_omics=True)
-    protocol = Protocol(**of_kind("classification") | {"learn_omics": True})
+    protocol = LinearSettings(**of_kind("classification") | {"learn_omics": True})
     each = []
     for factors in omics.candidates(dataset, protocol):
         given = replace(dataset, var=dataset.var.assign(

@@ -12,7 +12,7 @@ from settings import linear
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.grid import RULES, Searched, choose_stable
-from genesig.selection.linear.tasks import Protocol
+from genesig.selection.linear.tasks import LinearSettings
 
 D = 12
 
@@ -60,7 +60,7 @@ def searched_of(error, standard_error, lists):
 
 
 def choose(error, standard_error, lists, most):
-    protocol = Protocol(**linear(most=most))
+    protocol = LinearSettings(**linear(most=most))
     return choose_stable(searched_of(error, standard_error, lists), protocol, D)
 
 
@@ -168,7 +168,7 @@ def test_agreement_comes_before_length_and_length_before_lam():
 
 
 def test_the_list_of_a_mu_is_found_by_its_place_in_linear_mu():
-    protocol = Protocol(**linear(mu=[1e-6, 1e-3, 1e-2, 0.1], mu_choice=[1e-2, 1e-6]))
+    protocol = LinearSettings(**linear(mu=[1e-6, 1e-3, 1e-2, 0.1], mu_choice=[1e-2, 1e-6]))
     assert [RULES["stable"].listed(protocol, at) for at in range(2)] == [2, 0]
     plain = replace(protocol, mu_choice=None)
     assert plain.searched_mu().tolist() == [1e-6, 1e-3, 1e-2]

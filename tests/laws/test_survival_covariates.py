@@ -21,7 +21,7 @@ from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import double_loop, fit_final
 from genesig.selection.linear.kinds.record import Ground
 from genesig.selection.linear.kinds.survival import PartialLikelihood
-from genesig.selection.linear.tasks import Protocol
+from genesig.selection.linear.tasks import LinearSettings
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.survival import foretold
@@ -154,7 +154,7 @@ def test_whole_weights_are_repeated_samples() -> None:
             (np.arange(48) % 5 > 0)[:, None]  # fmt: skip
         ground = Ground(True, True, None, "breslow")
         sets = PartialLikelihood.of(dataset.X, y[:, None], rows, [held], ground)
-        protocol = Protocol(**of_kind("survival"))
+        protocol = LinearSettings(**of_kind("survival"))
         tau = sets.tau_max[:, None] * [0.6, 0.2]
         lists = sets.path(tau, 1e-3 * sets.norm[:, None] * np.ones(2), protocol, None)
         gamma, mean = sets.covariates(lists, lists.values, np.array([0.1]))

@@ -14,7 +14,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.linear.kinds.least_squares import midpoint
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import TrainingSet
 
 SMALL = {"mu": [1e-6, 1e-2], "lam": [1e-3, 1e-1], "tau_min": 0.1, "tau_count": 5}
 
@@ -23,7 +23,7 @@ def task_of(y, folds):
     """Return a training set of all samples but the last two."""
     train = np.arange(len(y) - 2)
     test = np.arange(len(y) - 2, len(y))
-    return Task("r1f1", 0, np.asarray(y, float), train, test, folds, test, "classification")
+    return TrainingSet("r1f1", 0, np.asarray(y, float), train, test, folds, test, "classification")
 
 
 def out_of_fold(seed):
@@ -71,7 +71,7 @@ def test_samples_of_a_class_that_are_there_twice_do_not_move_it(seed):
         task, y=np.append(task.y, -np.ones(len(again))),
         train=np.append(task.train, list(again.values())).astype(int),
         inner=tuple(np.append(fold, [again[r] for r in fold if r in again]).astype(int)
-                    for fold in task.inner),
+                    for fold in task.inner_folds),
     )  # fmt: skip
     whole = np.concatenate([scores, scores[..., list(again)]], axis=-1)
     np.testing.assert_allclose(midpoint(double, whole), midpoint(task, scores), atol=1e-12)
@@ -91,7 +91,7 @@ def test_of_classes_of_one_size_it_is_the_mean_score(seed):
 def test_scores_of_samples_that_a_fold_trains_on_have_no_part_in_it():
     task, scores = out_of_fold(3)
     changed = scores.copy()
-    for k, rows in enumerate(task.inner):
+    for k, rows in enumerate(task.inner_folds):
         changed[k][..., np.setdiff1d(np.arange(len(task.y)), rows)] = 1e6
     np.testing.assert_array_equal(midpoint(task, changed), midpoint(task, scores))
 

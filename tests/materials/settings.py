@@ -8,7 +8,7 @@ from study_data import task_of
 
 from genesig.data.files.readers import load_schema
 from genesig.data.study.config_check import resolve_config
-from genesig.selection.linear.tasks import keywords
+from genesig.selection.linear.tasks import linear_keywords
 
 # Keywords of the two-stage protocol.
 
@@ -19,7 +19,7 @@ BEFORE = {"list": "minimal", "threshold": "zero"}
 def linear(**changes: Any) -> dict[str, Any]:
     """Return the defaults of the schema, with changes."""
     names = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
-    return {**keywords(resolve_config(names, load_schema())), **changes}
+    return {**linear_keywords(resolve_config(names, load_schema())), **changes}
 
 
 def of_kind(kind: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def of_kind(kind: str) -> dict[str, Any]:
     }
     small = {"list": "minimal", "mu": [1e-6, 1.0], "lam": [1e-2, 1e-1], "tau_min": 0.1,
              "tau_count": 5}  # fmt: skip
-    return {**keywords(resolve_config(names, load_schema())), **small}
+    return {**linear_keywords(resolve_config(names, load_schema())), **small}
 
 
 # Sections of a config as the stages take them, small; a test changes what it is about.

@@ -13,7 +13,7 @@ from genesig.response.known import ByKind
 from genesig.results import Dataset, Design
 from genesig.selection.gather import selection_table
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.tasks import keywords
+from genesig.selection.linear.tasks import linear_keywords
 
 # A study of each kind of response: genes of noise, of which some may carry the response.
 
@@ -146,7 +146,7 @@ def named(dataset: Dataset, kind: str, seed: int) -> pd.DataFrame:
         splits_of(dataset, config, seed=seed),
         permutations=config["signature"]["permutations"],
         folds=config["normalise"]["folds"],
-        **keywords(config),
+        **linear_keywords(config),
     )
     return selection_table(dataset, chance, config["signature"]["fdr"])
 

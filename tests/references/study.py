@@ -8,7 +8,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.linear.tasks import keywords
+from genesig.selection.linear.tasks import linear_keywords
 
 PRESET = ROOT / "config" / "thesis2009.yaml"
 
@@ -35,11 +35,11 @@ def outer_fits(dataset, splits, config, labels="observed"):
     dataset = normalise_samples(dataset, **config["normalise"])
     steps = config["normalise"]["folds"]
     return double_loop(
-        dataset, splits, labels=labels, batch="1of1", folds=steps, **keywords(config)
+        dataset, splits, labels=labels, batch="1of1", folds=steps, **linear_keywords(config)
     )
 
 
 def final_fit(dataset, splits, config):
     """Fit the final model on all samples."""
     dataset = normalise_samples(dataset, **config["normalise"])
-    return fit_final(dataset, splits, folds=config["normalise"]["folds"], **keywords(config))
+    return fit_final(dataset, splits, folds=config["normalise"]["folds"], **linear_keywords(config))

@@ -9,7 +9,7 @@ from genesig.data.study.dataset import pooled_of
 from genesig.data.study.settings_check import check_files
 from genesig.data.validate import study_config
 from genesig.errors import InvalidInput
-from genesig.selection.linear.tasks import keywords
+from genesig.selection.linear.tasks import linear_keywords
 from genesig.results.sources import sources_digest
 
 # In a string, or a list of strings, braces are a wildcard to Snakemake, in a dictionary they are
@@ -53,7 +53,7 @@ if not SHARED_DISK and not IMPORTED:
 STUDY = {"dataset": "results/dataset.h5ad", "splits": "results/splits.json"}
 # With how often halves of the samples list each gene, and how often they do by chance.
 WEIGHED = {**STUDY, "chance": "results/linear/chance.npz"}
-LINEAR = {**keywords(config), "folds": config["normalise"]["folds"]}
+LINEAR = {**linear_keywords(config), "folds": config["normalise"]["folds"]}
 PLACED = ["stretches"] if config["data"]["chromosome"] else []
 ENRICHMENT = ["enrichment", "enrichment_ranking"]
 

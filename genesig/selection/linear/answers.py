@@ -27,14 +27,14 @@ from genesig.selection.linear.halves import HalfLists, list_halves
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.kinds.record import Model, Sets
 from genesig.selection.linear.path import refitted
-from genesig.selection.linear.tasks import Protocol, Task, known_halves
+from genesig.selection.linear.tasks import LinearSettings, TrainingSet, require_halves
 
 BEST = "best"
 FDR = "fdr"
 ENSEMBLE = "ensemble"
 
 
-def predicts_by_half_samples(settings: Protocol) -> bool:
+def predicts_by_half_samples(settings: LinearSettings) -> bool:
     """Return whether the genes that half samples select have a part in the predictive model."""
     return settings.list in (BEST, FDR) or settings.model == ENSEMBLE
 
@@ -73,16 +73,16 @@ class Halved(NamedTuple):
     inner: HalfLists
 
     @classmethod
-    def of(cls, todo: list[Task], outer: Sets, protocol: Protocol) -> Halved:
+    def of(cls, todo: list[TrainingSet], outer: Sets, protocol: LinearSettings) -> Halved:
         """List genes in the halves of the tasks."""
         inside = [
-            (k, half) for k, task in enumerate(todo) for half in known_halves(task.inner_halves)
+            (k, half) for k, task in enumerate(todo) for half in require_halves(task.inner_halves)
         ]
         return cls(_halved(todo, outer, protocol), list_halves(outer, todo, inside, protocol))
 
 
-def _halved(todo: list[Task], outer: Sets, protocol: Protocol) -> HalfLists:
-    own = [(k, known_halves(task.halves)) for k, task in enumerate(todo)]
+def _halved(todo: list[TrainingSet], outer: Sets, protocol: LinearSettings) -> HalfLists:
+    own = [(k, require_halves(task.halves)) for k, task in enumerate(todo)]
     return list_halves(outer, todo, own, protocol)
 
 
@@ -100,12 +100,12 @@ class Found(NamedTuple):
 
 
 def answer(
-    todo: list[Task],
+    todo: list[TrainingSet],
     surfaces: Sequence[Surface],
     fits: Fits,
     sets: Trained,
     genes: Array,
-    protocol: Protocol,
+    protocol: LinearSettings,
     chance: Expected,
 ) -> Fits:
     """Return the fits with their answers.
@@ -147,14 +147,14 @@ def answer(
 
 
 def _arrays(
-    todo: list[Task], both: Sequence[tuple[Model, ...]], X: Array, genes: Array, fits: Fits
+    todo: list[TrainingSet], both: Sequence[tuple[Model, ...]], X: Array, genes: Array, fits: Fits
 ) -> dict[str, Any]:
     every = [model for models in both for model in models]
     scores = []
     for fit, (task, models) in enumerate(zip(todo, both, strict=True)):
         found = np.stack([model.scores(X, task.test) for model in models], axis=1)
         if fits.covariate_mean is not None:
-            C = task.tested_covariates()
+            C = task.test_covariates()
             gamma = _weights(models)
             found += covariate_part(C, fits.covariate_mean[fit], gamma)
         scores.append(found)
@@ -198,10 +198,10 @@ def _chosen(fits: Fits, fit: int, surface: Surface, genes: Array) -> Model:
 
 
 def controlled(
-    todo: list[Task],
+    todo: list[TrainingSet],
     outer: Sets,
     inner: Sets,
-    protocol: Protocol,
+    protocol: LinearSettings,
     chance: Expected,
     halved: Halved,
 ) -> tuple[list[Model], list[Model], Array]:
@@ -233,17 +233,17 @@ def controlled(
 
 
 def _of_folds(
-    todo: list[Task], inner: Sets, lists: Sequence[Sequence[Array]], protocol: Protocol
+    todo: list[TrainingSet], inner: Sets, lists: Sequence[Sequence[Array]], protocol: LinearSettings
 ) -> list[Array]:
     """Return scores (n_folds, m, n_lam, n, ...) of the m lists of the folds of each task."""
     lam = protocol.lam_grid()
-    left = np.hstack([task.left_rows() for task in todo])
+    left = np.hstack([task.validation_masks() for task in todo])
     scores = inner.scores(_supports(lists), lam * inner.norm[:, None], left)
-    return np.split(scores, np.cumsum([len(task.inner) for task in todo])[:-1])
+    return np.split(scores, np.cumsum([len(task.inner_folds) for task in todo])[:-1])
 
 
 def _others(
-    todo: list[Task], sets: Trained, protocol: Protocol, halved: Halved
+    todo: list[TrainingSet], sets: Trained, protocol: LinearSettings, halved: Halved
 ) -> list[list[Model]]:
     """Return the other models of the ensemble, of each task."""
     orders = [
@@ -262,7 +262,7 @@ def _others(
     return out
 
 
-def listed(found: HalfLists, protocol: Protocol, chance: Array) -> list[tuple[Array, Array]]:
+def listed(found: HalfLists, protocol: LinearSettings, chance: Array) -> list[tuple[Array, Array]]:
     """Return the genes at the two rates of error, ascending, by each list of halves.
 
     At least ``signature.least`` and at most ``signature.most`` of those that any half lists, or
@@ -282,14 +282,20 @@ def listed(found: HalfLists, protocol: Protocol, chance: Array) -> list[tuple[Ar
     ]
 
 
-def _list(times: Array, strength: Array, rate: float, protocol: Protocol, chance: Array) -> Array:
+def _list(
+    times: Array, strength: Array, rate: float, protocol: LinearSettings, chance: Array
+) -> Array:
     passing = np.count_nonzero(q_values(times, chance) <= rate)
     number = int(np.clip(passing, protocol.least, max(protocol.least, protocol.most)))
     return np.sort(ranked(times, strength)[: protocol.size or number])
 
 
 def _as_chosen(
-    todo: list[Task], surfaces: Sequence[Surface], outer: Sets, protocol: Protocol, chance: Expected
+    todo: list[TrainingSet],
+    surfaces: Sequence[Surface],
+    outer: Sets,
+    protocol: LinearSettings,
+    chance: Expected,
 ) -> list[Model]:
     """Return the models of the FDR-selected genes at the lam of the surfaces, not cut."""
     lists = [named for named, _ in listed(_halved(todo, outer, protocol), protocol, chance.outer)]
@@ -304,7 +310,7 @@ def _supports(lists: Sequence[Sequence[Array]]) -> Path:
     return Path.of(shape, coefs, np.zeros(shape), np.ones(shape, dtype=np.int64), 0.0)
 
 
-def _found(task: Task, scores: Array, protocol: Protocol) -> Found:
+def _found(task: TrainingSet, scores: Array, protocol: LinearSettings) -> Found:
     """Choose a list and its lam by the inner folds, from scores (n_folds, m, n_lam, n, ...).
 
     Of equal errors the first list, with the largest lam.
@@ -314,7 +320,7 @@ def _found(task: Task, scores: Array, protocol: Protocol) -> Found:
     if protocol.threshold == "midpoint":
         cut = kind.cut(task, scores)
 
-    def best(some: Task, folds: Array) -> tuple[int, int, float]:
+    def best(some: TrainingSet, folds: Array) -> tuple[int, int, float]:
         error = kind.error(some, scores[folds], cut, protocol.criterion)[0]
         least = error.round(12).min(axis=1)
         number = int(np.argmin(least))
@@ -323,7 +329,7 @@ def _found(task: Task, scores: Array, protocol: Protocol) -> Found:
 
     turned = kind.cut_turns and protocol.threshold == "midpoint"
 
-    def by_others(rest: Task, folds: Array) -> tuple[Array, Any]:
+    def by_others(rest: TrainingSet, folds: Array) -> tuple[Array, Any]:
         number, lam, _ = best(rest, folds)
         cut_by_others = kind.cut(rest, scores[folds]) if turned else cut
         return scores[:, number, lam], cut_by_others[number, lam]
@@ -333,7 +339,7 @@ def _found(task: Task, scores: Array, protocol: Protocol) -> Found:
 
 
 def _refitted(
-    todo: list[Task], outer: Sets, lists: list[Array], found: list[Found], lam: Array
+    todo: list[TrainingSet], outer: Sets, lists: list[Array], found: list[Found], lam: Array
 ) -> list[Model]:
     plain = refitted(outer, _supports([[each] for each in lists]), lam[[f.lam for f in found]])
     decided, cut = FITTED[todo[0].kind].decide(plain, [each.cut for each in found])

@@ -37,13 +37,13 @@ from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.omics import Choice, alike, candidates
 from genesig.selection.linear.path import Lists, stage_two
 from genesig.selection.linear.tasks import (
-    NO_PAIRS,
-    Protocol,
-    Task,
+    NO_HALVES,
+    LinearSettings,
+    TrainingSet,
     batch_of,
+    group_by_matrix,
+    make_training_sets,
     permutation_numbers,
-    shared_matrices,
-    tasks,
 )
 
 MEMORY = 5e6
@@ -84,14 +84,16 @@ def double_loop(
     **linear
         The config section of this name, see `Protocol`.
     """
-    settings = Protocol(**linear)
+    settings = LinearSettings(**linear)
     permutations = permutation_numbers(labels)
     if labels != "observed" and not predicts_by_half_samples(settings):
         chance = None  # nobody reads the model of the FDR-selected genes there
     null_tails = Expected.of(chance, "outer")
-    half_counts = pairs_of(TRAINING, settings) if chance else NO_PAIRS
+    half_counts = pairs_of(TRAINING, settings) if chance else NO_HALVES
     outer_splits = batch_of(splits.outer, batch)
-    training_sets = tasks(dataset, splits, outer_splits, permutations, pairs=half_counts)
+    training_sets = make_training_sets(
+        dataset, splits, outer_splits, permutations, half_counts=half_counts
+    )
     return _fit(dataset, training_sets, folds, settings, null_tails)
 
 
@@ -103,11 +105,11 @@ def fit_final(
     Its settings are chosen by several draws of the inner folds (see `redrawn`), those of the double
     loop by one: so many splits and permutations would take as many times as long, and err as much.
     """
-    protocol = Protocol(**linear)
+    protocol = LinearSettings(**linear)
     known = Expected.of(chance, "final")
-    pairs = pairs_of(FINAL, protocol) if chance else NO_PAIRS
-    todo = tasks(dataset, splits, [splits.final], [0], pairs=pairs)
-    again = tasks(dataset, splits, redrawn(dataset, splits), [0])
+    pairs = pairs_of(FINAL, protocol) if chance else NO_HALVES
+    todo = make_training_sets(dataset, splits, [splits.final], [0], half_counts=pairs)
+    again = make_training_sets(dataset, splits, redrawn(dataset, splits), [0])
     return _fit(dataset, todo, folds, protocol, known, choose=partial(stage_one_averaged, again))
 
 
@@ -119,18 +121,18 @@ def fit_subsamples(
     Each half chooses its settings by its own inner folds, so that its list is the one that half as
     many patients would have given. A list of the lasso, as long, goes with it (see `rival_lists`).
     """
-    protocol = Protocol(**linear)
+    protocol = LinearSettings(**linear)
     known = Expected.of(chance, "half")
-    pairs = pairs_of_halves(protocol) if chance else NO_PAIRS
-    todo = tasks(dataset, splits, splits.subsamples, [0], pairs=pairs)
+    pairs = pairs_of_halves(protocol) if chance else NO_HALVES
+    todo = make_training_sets(dataset, splits, splits.subsamples, [0], half_counts=pairs)
     return _fit(dataset, todo, folds, protocol, known, rival=protocol.penalty == "l1")
 
 
 def _fit(
     dataset: Dataset,
-    todo: list[Task],
+    todo: list[TrainingSet],
     folds: Steps,
-    protocol: Protocol,
+    protocol: LinearSettings,
     chance: Expected | None = None,
     *,
     choose: Choice = stage_one,
@@ -144,7 +146,7 @@ def _fit(
     steps = learned_steps(folds, dataset)
     factors = candidates(dataset, protocol)
     size = max(1, columns // len(factors))
-    for X, reference, some in shared_matrices(dataset, todo, steps, size):
+    for X, reference, some in group_by_matrix(dataset, todo, steps, size):
         describe = partial(outer_sets, X, folds, dataset, reference.genes, protocol)
         order = []
         found = []
@@ -169,19 +171,19 @@ def _rows(factors: Array | None, fits: int) -> Array | None:
     return None if factors is None else np.tile(factors, (fits, 1))
 
 
-def _none(protocol: Protocol, tail: tuple[int, ...]) -> Fits:
+def _none(protocol: LinearSettings, tail: tuple[int, ...]) -> Fits:
     searched = pick("linear.list", RULES, protocol.list).mu(protocol)
     mu = np.array(protocol.mu, dtype=float)
     return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched, tail)
 
 
 def _fit_within(
-    todo: list[Task],
+    todo: list[TrainingSet],
     surfaces: list[Surface],
     outer: Sets,
-    describe: Callable[[list[Task]], Sets],
+    describe: Callable[[list[TrainingSet]], Sets],
     reference: Reference,
-    protocol: Protocol,
+    protocol: LinearSettings,
 ) -> tuple[Fits, list[Surface]]:
     """Fit at the choices; where the list itself has more genes than `most`, at a shorter choice.
 
@@ -212,11 +214,11 @@ def _fit_within(
 
 
 def _fit_together(
-    todo: list[Task],
+    todo: list[TrainingSet],
     surfaces: list[Surface],
     outer: Sets,
     reference: Reference,
-    protocol: Protocol,
+    protocol: LinearSettings,
 ) -> Fits:
     choice = np.array([surface.choice for surface in surfaces])
     lam = protocol.lam_grid()[choice[:, 1]]
@@ -247,7 +249,7 @@ def _fit_together(
         intercept=lists.intercept,
         gap=lists.gap,
         test_indptr=np.cumsum([0, *(len(task.test) for task in todo)]),
-        test_rows=np.concatenate([task.positions for task in todo]),
+        test_rows=np.concatenate([task.label_rows for task in todo]),
         scores=np.concatenate(scores),
         gamma=lists.gamma,
         covariate_mean=lists.covariate_mean,
@@ -257,11 +259,13 @@ def _fit_together(
     )
 
 
-def _knots(todo: list[Task]) -> Array:
+def _knots(todo: list[TrainingSet]) -> Array:
     return np.stack([task.knots() for task in todo])
 
 
-def _listed(todo: list[Task], lists: Lists, choice: Array, protocol: Protocol) -> Array:
+def _listed(
+    todo: list[TrainingSet], lists: Lists, choice: Array, protocol: LinearSettings
+) -> Array:
     """Return the choices, those of a list too long to be kept replaced by the longest kept one.
 
     A fit alone decides this, so that a null study takes the same way as the observed one.
@@ -275,7 +279,7 @@ def _listed(todo: list[Task], lists: Lists, choice: Array, protocol: Protocol) -
     return choice
 
 
-def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:
+def _test_scores(X: Array, task: TrainingSet, lists: Lists, fit: int) -> Array:
     """Return f(x) = intercept + x'b + c'γ of the test samples, (n_test, n_mu); NaN without a list.
 
     A covariate that is missing counts as the mean of the training samples.
@@ -287,7 +291,7 @@ def _test_scores(X: Array, task: Task, lists: Lists, fit: int) -> Array:
         genes = X[np.ix_(task.test, lists.indices[part])]
         scores[:, mu] = lists.intercept[fit, mu] + genes @ lists.values[part]
     if lists.gamma is not None and lists.covariate_mean is not None:
-        C = task.tested_covariates()
+        C = task.test_covariates()
         scores += covariate_part(C, lists.covariate_mean[fit], lists.gamma[fit])
     scores[:, np.isnan(lists.gap[fit])] = np.nan
     return scores

@@ -30,16 +30,16 @@ from genesig.selection.assess.clusters import design_effect, influence_spread
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.kinds.known import FITTED, inner_sets
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.tasks import Protocol, Task
+from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
-Choose = Callable[[Task, Array], tuple[Array, Any]]
+Choose = Callable[[TrainingSet, Array], tuple[Array, Any]]
 
 
 PARTS = 5
 """Most parts into which the inner folds are dealt: each chooses once without itself."""
 
 
-def unseen(task: Task, choose: Choose) -> Array | None:
+def unseen(task: TrainingSet, choose: Choose) -> Array | None:
     """Return the score of each training sample, less the cut, (n, ...), else NaN.
 
     None without classes, and under permuted labels, of which no probability is told.
@@ -52,7 +52,7 @@ def unseen(task: Task, choose: Choose) -> Array | None:
         (n_folds, n, ...) of all samples by each fold at what these choose, and where it is cut.
     """
     kind = FITTED[task.kind]
-    folds = np.arange(len(task.inner))
+    folds = np.arange(len(task.inner_folds))
     if kind.by_class is None or task.permutation:
         return None
     found = None
@@ -60,17 +60,17 @@ def unseen(task: Task, choose: Choose) -> Array | None:
         scores, cut = choose(*_without(task, folds[folds % PARTS != part]))
         found = np.full(scores.shape[1:], np.nan) if found is None else found
         for fold in folds[folds % PARTS == part]:
-            rows = task.inner[fold]
+            rows = task.inner_folds[fold]
             found[rows] = kind.told(scores[fold, rows], cut)
     return found
 
 
-def _without(task: Task, others: Array) -> tuple[Task, Array]:
+def _without(task: TrainingSet, others: Array) -> tuple[TrainingSet, Array]:
     """Return the task of some folds and their numbers; of all folds, where these lack a class."""
-    inner = tuple(task.inner[fold] for fold in others)
+    inner = tuple(task.inner_folds[fold] for fold in others)
     rows = np.concatenate([*inner, np.zeros(0, dtype=np.int64)])
     if len(np.unique(task.y[rows])) < len(np.unique(task.y[task.train])):
-        return task, np.arange(len(task.inner))
+        return task, np.arange(len(task.inner_folds))
     return replace(task, train=np.sort(rows), inner=inner), others
 
 
@@ -92,7 +92,7 @@ NO_LINES = ClassLines(None, None)
 """Of tasks without classes, or with permuted labels."""
 
 
-def class_lines(training_sets: Sequence[Task], unseen: Sequence[Array | None]) -> ClassLines:
+def class_lines(training_sets: Sequence[TrainingSet], unseen: Sequence[Array | None]) -> ClassLines:
     """Return the line of each task, see `shrunken_line`; `NO_LINES` without any scores.
 
     Parameters
@@ -118,7 +118,7 @@ def class_lines(training_sets: Sequence[Task], unseen: Sequence[Array | None]) -
     )
 
 
-def class_line(training_set: Task, scores: Array) -> ShrunkenLine:
+def class_line(training_set: TrainingSet, scores: Array) -> ShrunkenLine:
     """Return the line from scores (n, T) of the training samples, NaN for other samples."""
     rows = ~np.isnan(scores).any(axis=1)
     y = training_set.y[rows]
@@ -247,14 +247,16 @@ class Rule:
         Whether the final model chooses by several draws of its inner folds.
     """
 
-    mu: Callable[[Protocol], Array]
-    longest: Callable[[Protocol], int | None]
-    choose: Callable[[Sequence[Said], Protocol, int], tuple[Choice, Array]]
-    listed: Callable[[Protocol, int], int]
+    mu: Callable[[LinearSettings], Array]
+    longest: Callable[[LinearSettings], int | None]
+    choose: Callable[[Sequence[Said], LinearSettings, int], tuple[Choice, Array]]
+    listed: Callable[[LinearSettings, int], int]
     averaged: bool = False
 
 
-def choose_minimal(searched: Sequence[Said], protocol: Protocol, d: int) -> tuple[Choice, Array]:
+def choose_minimal(
+    searched: Sequence[Said], protocol: LinearSettings, d: int
+) -> tuple[Choice, Array]:
     """Choose by the error at the first mu alone, as Mosci 2009, section 4.4.
 
     The smallest error wins; ties go to the largest tau, then to the largest lam. With
@@ -271,7 +273,9 @@ def choose_minimal(searched: Sequence[Said], protocol: Protocol, d: int) -> tupl
     return (tau, _best_lam(error[tau]), 0), np.full((1, len(error)), np.nan)
 
 
-def choose_stable(searched: Sequence[Said], protocol: Protocol, d: int) -> tuple[Choice, Array]:
+def choose_stable(
+    searched: Sequence[Said], protocol: LinearSettings, d: int
+) -> tuple[Choice, Array]:
     """Choose by error first, then by the agreement of the lists of the inner folds.
 
     With E(mu, tau) the validation error at its best lam and E* ± SE* the smallest of all:
@@ -309,13 +313,13 @@ def _best_lam(error: Array) -> int:
     return int(np.flatnonzero(error == np.nanmin(error))[-1])
 
 
-def _list_mu(protocol: Protocol, _: int) -> int:
+def _list_mu(protocol: LinearSettings, _: int) -> int:
     mu = protocol.mu[0] if protocol.list_mu is None else protocol.list_mu
     return list(protocol.mu).index(mu)
 
 
 STABLE = Rule(
-    mu=Protocol.searched_mu,
+    mu=LinearSettings.searched_mu,
     longest=lambda protocol: int(2 * protocol.most),
     choose=choose_stable,
     listed=lambda protocol, at: list(protocol.mu).index(protocol.searched_mu()[at]),
@@ -382,7 +386,9 @@ class Surface:
         return replace(found, agreement=self.agreement)
 
 
-def stage_one(todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol) -> list[Surface]:
+def stage_one(
+    todo: list[TrainingSet], outer: Sets, inner: Sets, protocol: LinearSettings
+) -> list[Surface]:
     """Search the grid for every task; their inner folds are solved together.
 
     Parameters
@@ -401,7 +407,11 @@ def stage_one(todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol) ->
 
 
 def stage_one_averaged(
-    redrawn: Sequence[Task], todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
+    redrawn: Sequence[TrainingSet],
+    todo: list[TrainingSet],
+    outer: Sets,
+    inner: Sets,
+    protocol: LinearSettings,
 ) -> list[Surface]:
     """Search the grid for one task by several draws of its inner folds, see `Averaged`.
 
@@ -424,12 +434,12 @@ def stage_one_averaged(
 
 
 def _by_task(
-    todo: list[Task], outer: Sets, inner: Sets, protocol: Protocol
+    todo: list[TrainingSet], outer: Sets, inner: Sets, protocol: LinearSettings
 ) -> list[list[Searched]]:
     """Return what the inner folds of each task say of each mu."""
     rule = pick("linear.list", RULES, protocol.list)
-    folds = np.array([len(task.inner) for task in todo])
-    left = np.hstack([task.left_rows() for task in todo])
+    folds = np.array([len(task.inner_folds) for task in todo])
+    left = np.hstack([task.validation_masks() for task in todo])
     tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
     lists = [
         inner.path(tau, mu * inner.norm[:, None], protocol, rule.longest(protocol))
@@ -437,7 +447,9 @@ def _by_task(
     ]
     scores = inner.scores(Path.beside(lists), protocol.lam_grid() * inner.norm[:, None], left)
     ends = np.cumsum(folds).tolist()
-    columns = [range(end - len(task.inner), end) for task, end in zip(todo, ends, strict=True)]
+    columns = [
+        range(end - len(task.inner_folds), end) for task, end in zip(todo, ends, strict=True)
+    ]
     return [
         _searched(lists, scores[of_task.start : of_task.stop], protocol, task, of_task)
         for task, of_task in zip(todo, columns, strict=True)
@@ -445,7 +457,7 @@ def _by_task(
 
 
 def _searched(
-    lists: list[Path], scores: Array, protocol: Protocol, task: Task, columns: range
+    lists: list[Path], scores: Array, protocol: LinearSettings, task: TrainingSet, columns: range
 ) -> list[Searched]:
     """Compare scores (n_folds, n_mu n_tau, n_lam, n, ...) with the outcomes that folds left out."""
     part = slice(columns.start, columns.stop)
@@ -465,11 +477,11 @@ def _searched(
 
 
 def _surface(
-    task: Task,
+    task: TrainingSet,
     searched: list[Searched],
     said: Sequence[Said],
     rule: Rule,
-    protocol: Protocol,
+    protocol: LinearSettings,
     d: int,
 ) -> Surface:
     """Choose by what is said; unseen scores are those of `searched`, of the task's own folds."""
@@ -490,7 +502,12 @@ def _surface(
 
 
 def _by_others(
-    searched: list[Searched], rule: Rule, protocol: Protocol, d: int, task: Task, folds: Array
+    searched: list[Searched],
+    rule: Rule,
+    protocol: LinearSettings,
+    d: int,
+    task: TrainingSet,
+    folds: Array,
 ) -> tuple[Array, Any]:
     """Choose by some of the folds; return what all of them score there, and their cut.
 

@@ -26,12 +26,12 @@ from genesig.selection.genes.frequency import LONGEST, MU, NESTED, SHARE, rounde
 from genesig.selection.linear.kinds.known import Steps, outer_sets
 from genesig.selection.linear.kinds.record import Sets
 from genesig.selection.linear.tasks import (
-    Pairs,
-    Protocol,
-    Task,
-    known_halves,
-    shared_matrices,
-    tasks,
+    HalfCounts,
+    LinearSettings,
+    TrainingSet,
+    group_by_matrix,
+    make_training_sets,
+    require_halves,
 )
 
 TAU = np.geomspace(0.9, 0.15, 8)
@@ -42,18 +42,18 @@ NUMBERS = 5e6
 """Numbers that the halves of one call may hold (means and scales of k × n_features)."""
 
 
-def pairs_of(outer: int, protocol: Protocol) -> Pairs:
+def pairs_of(outer: int, protocol: LinearSettings) -> HalfCounts:
     """Return how many pairs are drawn of training sets, and of what trains their folds."""
-    return Pairs(outer, FOLDS if protocol.list in ("best", "fdr") else 1)
+    return HalfCounts(outer, FOLDS if protocol.list in ("best", "fdr") else 1)
 
 
-def pairs_of_halves(protocol: Protocol) -> Pairs:
+def pairs_of_halves(protocol: LinearSettings) -> HalfCounts:
     """Return how many pairs are drawn of half the samples.
 
     What trains its folds has some only where they have a say in which list predicts.
     """
     pairs = pairs_of(TRAINING, protocol)
-    return pairs if pairs.inner == FOLDS else Pairs(pairs.outer)
+    return pairs if pairs.inner == FOLDS else HalfCounts(pairs.outer)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,10 @@ class HalfLists:
 
 
 def list_halves(
-    outer: Sets, todo: Sequence[Task], halves: Sequence[tuple[int, Array]], protocol: Protocol
+    outer: Sets,
+    todo: Sequence[TrainingSet],
+    halves: Sequence[tuple[int, Array]],
+    protocol: LinearSettings,
 ) -> HalfLists:
     """List genes in halves of training sets, or of what is inside of these.
 
@@ -130,7 +133,7 @@ def list_halves(
         some = [todo[k] for k in of]
         rows = np.hstack([masks for _, masks in halves[part]])
         Y = np.column_stack([task.y for task in some])
-        sets = outer.inner(Y, rows, [task.held for task in some], of, together=False)
+        sets = outer.inner(Y, rows, [task.covariates for task in some], of, together=False)
         tau = TAU * sets.tau_max[:, None]
         mu = MU * sets.norm[:, None]
         lists = sets.path(tau, mu, protocol, longest)
@@ -139,7 +142,11 @@ def list_halves(
         if len(long := np.flatnonzero(last < 0)):
             some = [some[half] for half in long]
             again = outer.inner(
-                Y[:, long], rows[:, long], [task.held for task in some], of[long], together=False
+                Y[:, long],
+                rows[:, long],
+                [task.covariates for task in some],
+                of[long],
+                together=False,
             )
             whole = again.path(tau[long, :1], mu[long], protocol, None)
             for at, half in enumerate(long):
@@ -189,7 +196,7 @@ STEPS = 20
 """Lists of a path, from .95 tau_max to the smallest tau of the grid."""
 
 
-def rival_lists(outer: Sets, fits: Fits, genes: Array, protocol: Protocol) -> Fits:
+def rival_lists(outer: Sets, fits: Fits, genes: Array, protocol: LinearSettings) -> Fits:
     """Return the fits with a list of the lasso each, as long as the one that predicts.
 
     Its genes are those of the largest weights in the first list of the lasso's path that has as
@@ -243,7 +250,7 @@ def chance_study(
     **linear
         See `Protocol`.
     """
-    protocol = Protocol(**linear)
+    protocol = LinearSettings(**linear)
     numbers = range(1, permutations * (protocol.penalty == "l1") + 1)
     own = pairs_of(FINAL, protocol)
     folded = pairs_of(TRAINING, protocol)
@@ -264,7 +271,9 @@ def chance_study(
     outer, inner = _listed(dataset, todo[0], folds, protocol)
     final, final_inner = _listed(dataset, todo[1], folds, protocol)
     half, half_inner = _listed(dataset, todo[2], folds, protocol)
-    observed = tasks(dataset, splits, [splits.final], [0], pairs=Pairs(FINAL))
+    observed = make_training_sets(
+        dataset, splits, [splits.final], [0], half_counts=HalfCounts(FINAL)
+    )
     found, _ = _listed(dataset, observed, folds, protocol)
     assert found is not None
     assert final is not None
@@ -289,36 +298,36 @@ def _null_training_sets(
     splits: Splits,
     chosen: Sequence[Split],
     permutations: Sequence[int],
-    half_counts: Pairs,
-) -> list[Task]:
+    half_counts: HalfCounts,
+) -> list[TrainingSet]:
     """Return a training set of each permutation, at one of the splits in turn; none without splits.
 
     Halves stay with the samples, so those of a split are drawn once for all its permutations.
     """
-    training_sets: list[Task] = []
+    training_sets: list[TrainingSet] = []
     for number, split in enumerate(chosen):
         if in_turn := permutations[number :: len(chosen)]:
-            training_sets += tasks(
-                dataset, splits, [split], in_turn, pairs=half_counts, stage=CHANCE
+            training_sets += make_training_sets(
+                dataset, splits, [split], in_turn, half_counts=half_counts, stage=CHANCE
             )
     return sorted(training_sets, key=lambda training_set: training_set.permutation)
 
 
 def _listed(
-    dataset: Dataset, todo: list[Task], folds: Steps, protocol: Protocol
+    dataset: Dataset, todo: list[TrainingSet], folds: Steps, protocol: LinearSettings
 ) -> tuple[HalfLists | None, HalfLists | None]:
     """Return the half-sample lists of each task, and of one of its inner folds, by its number."""
     parts = []
     inner = []
     steps = learned_steps(folds, dataset)
     columns = max(1, int(NUMBERS / max(1, len(dataset.genes))))
-    for X, reference, some in shared_matrices(dataset, todo, steps, columns):
+    for X, reference, some in group_by_matrix(dataset, todo, steps, columns):
         outer = outer_sets(X, folds, dataset, reference.genes, protocol, some)
-        halves = [(k, known_halves(task.halves)) for k, task in enumerate(some)]
+        halves = [(k, require_halves(task.halves)) for k, task in enumerate(some)]
         lists = list_halves(outer, some, halves, protocol)
         parts.append(lists.renamed(reference.genes, len(dataset.genes)))
         folded = [
-            (k, task.permutation, known_halves(task.inner_halves)) for k, task in enumerate(some)
+            (k, task.permutation, require_halves(task.inner_halves)) for k, task in enumerate(some)
         ]
         if one := [(k, each[number % len(each)]) for k, number, each in folded if len(each)]:
             lists = list_halves(outer, some, one, protocol)

@@ -22,9 +22,9 @@ from genesig.results import Dataset
 from genesig.selection.linear.grid import Surface
 from genesig.selection.linear.kinds.known import inner_sets
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.tasks import Protocol, Task
+from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
-Choice = Callable[[list[Task], Sets, Sets, Protocol], list[Surface]]
+Choice = Callable[[list[TrainingSet], Sets, Sets, LinearSettings], list[Surface]]
 Describe = Callable[..., Sets]
 
 RATIOS = (1.0, 2.0, 4.0)
@@ -49,7 +49,7 @@ class Alike(NamedTuple):
     """
 
     numbers: Array
-    todo: list[Task]
+    todo: list[TrainingSet]
     factors: Array | None
     describe: Describe
     outer: Sets
@@ -63,7 +63,7 @@ class Alike(NamedTuple):
         return _sets(self.todo, describe)
 
 
-def candidates(dataset: Dataset, protocol: Protocol) -> list[Array] | list[None]:
+def candidates(dataset: Dataset, protocol: LinearSettings) -> list[Array] | list[None]:
     """Return the factors among which a training set chooses, equal ones first.
 
     All of `RATIOS` whose smallest is 1, by their sum; [None] where nothing is learned.
@@ -77,10 +77,10 @@ def candidates(dataset: Dataset, protocol: Protocol) -> list[Array] | list[None]
 
 
 def alike(
-    todo: list[Task],
+    todo: list[TrainingSet],
     describe: Describe,
     choose: Choice,
-    protocol: Protocol,
+    protocol: LinearSettings,
     factors: list[Array] | list[None],
 ) -> Iterator[Alike]:
     """Give the tasks that choose the same factors.
@@ -108,7 +108,7 @@ def alike(
         )
 
 
-def _sets(todo: list[Task], describe: Describe) -> tuple[Sets, Sets]:
+def _sets(todo: list[TrainingSet], describe: Describe) -> tuple[Sets, Sets]:
     outer = describe(todo)
     return outer, inner_sets(todo, outer)
 

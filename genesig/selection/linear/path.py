@@ -13,7 +13,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.solution import Path
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.tasks import Protocol
+from genesig.selection.linear.tasks import LinearSettings
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Lists:
     covariate_mean: Array | None
 
 
-def stage_two(sets: Sets, tau: Array, lam: Array, protocol: Protocol) -> Lists:
+def stage_two(sets: Sets, tau: Array, lam: Array, protocol: LinearSettings) -> Lists:
     """Select over growing mu at fixed tau, and refit each support by ridge.
 
     A training set's lists end before the first one of more than `longest` genes.

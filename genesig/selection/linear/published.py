@@ -27,7 +27,12 @@ from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.linear.kinds.known import FITTED, Steps, inner_sets, outer_sets
 from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.tasks import Protocol, Task, shared_matrices, tasks
+from genesig.selection.linear.tasks import (
+    LinearSettings,
+    TrainingSet,
+    group_by_matrix,
+    make_training_sets,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +91,9 @@ def published_table(
     kind = ASSESSED[dataset.design.kind]
     own = held_out(dataset, splits, fits)
     members = [known.members(number) for number in range(len(known))]
-    found = refitted_lists(dataset, splits, fits.sizes()[:, -1], members, folds, Protocol(**linear))
+    found = refitted_lists(
+        dataset, splits, fits.sizes()[:, -1], members, folds, LinearSettings(**linear)
+    )
     theirs = [found.column(at) for at in range(found.scores.shape[1])]
     errors = np.concatenate([study_errors(each, kind.headline)[0] for each in theirs[len(known) :]])
     length = float(fits.sizes()[:, -1].mean())
@@ -124,7 +131,7 @@ def refitted_lists(
     sizes: Array,
     members: Lists,
     folds: Steps,
-    protocol: Protocol,
+    protocol: LinearSettings,
 ) -> HeldOut:
     """Return the held-out scores of lists of genes, then of `RANDOM` random ones, a column each.
 
@@ -139,10 +146,10 @@ def refitted_lists(
     """
     rng = generator(splits.seed, spawn_key(RANDOM_LIST))
     orders = [rng.permutation(len(dataset.genes)) for _ in range(RANDOM)]
-    todo = tasks(dataset, splits, splits.outer, [0])
+    todo = make_training_sets(dataset, splits, splits.outer, [0])
     scores = []
     place = {task.split: number for number, task in enumerate(todo)}
-    for X, reference, (task,) in shared_matrices(dataset, todo, learned_steps(folds, dataset), 1):
+    for X, reference, (task,) in group_by_matrix(dataset, todo, learned_steps(folds, dataset), 1):
         size = int(sizes[place[task.split]])
         column = np.full(len(dataset.genes), -1)
         column[reference.genes] = np.arange(len(reference.genes))
@@ -154,11 +161,13 @@ def refitted_lists(
         scores.append(np.concatenate(list(_scores(task, outer, lists, protocol)), axis=1))
         log.info("published signatures: %d of %d splits", len(scores), len(todo))
     number = np.repeat(np.arange(len(todo)), [len(task.test) for task in todo])
-    row = np.concatenate([task.positions for task in todo])
+    row = np.concatenate([task.label_rows for task in todo])
     return arrange(dataset, splits, row, number, np.concatenate(scores), np.zeros_like(number))
 
 
-def _scores(task: Task, outer: Sets, lists: Lists, protocol: Protocol) -> Iterator[Array]:
+def _scores(
+    task: TrainingSet, outer: Sets, lists: Lists, protocol: LinearSettings
+) -> Iterator[Array]:
     """Give the scores of the test rows less where they are cut, (n_test, lists, ...), in parts."""
     inner = inner_sets([task], outer)
     kind = FITTED[task.kind]
@@ -168,7 +177,9 @@ def _scores(task: Task, outer: Sets, lists: Lists, protocol: Protocol) -> Iterat
     for first in range(0, len(lists), TOGETHER):
         some = lists[first : first + TOGETHER]
         left = inner.scores(
-            _as_path(some, len(task.inner)), lam * inner.norm[:, None], task.left_rows()
+            _as_path(some, len(task.inner_folds)),
+            lam * inner.norm[:, None],
+            task.validation_masks(),
         )
         cut = np.zeros(left.shape[1:3])
         cut = kind.cut(task, left) if protocol.threshold == "midpoint" else cut

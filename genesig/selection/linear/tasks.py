@@ -1,4 +1,10 @@
-"""What one fit is asked to do: the settings of the protocol, and row numbers of the matrix."""
+"""Training sets of the nested cross-validation, the settings of a fit, and the matrices they share.
+
+A permutation moves rows of X against all that stays with a sample: label, covariates, weight,
+group, side of the split, inner fold and halves. So the permuted study has the splits of the
+observed one. With covariates the matrix itself is permuted (`assess.held.exchanged`) and every row
+stays.
+"""
 
 from __future__ import annotations
 
@@ -34,100 +40,74 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Task:
-    """One outer split under one permutation of the labels.
-
-    Attributes
-    ----------
-    split : str
-    permutation : int
-        0 for the observed labels.
-    y : (n_samples,) array
-        Response of each row of X under this permutation.
-    train, test : int arrays
-        Rows of X.
-    inner : tuple of int arrays
-        Validation rows of each inner fold.
-    positions : (n_test,) int
-        Which sample's label and place each test row holds; equals `test` when observed, and with
-        covariates.
-    kind : str
-        What the response is, a name in `kinds.known.FITTED`.
-    ties : str or None
-        How ties of survival are treated.
-    held : Covariates or None
-        What is held fixed, of each row of X under this permutation.
-    halves : (n_samples, 2 P) bool
-        Complementary halves of the training rows, see `halves.draw_halves`; P may be 0.
-    inner_halves : (n_folds, n_samples, 2 p) bool
-        Those of the rows that train each inner fold.
-    group : (n_samples,) int or None
-        Number of the group of the sample at each row of X; None without groups.
-    moved : (n_samples,) int or None
-        With covariates, the permutation of `exchange_residuals`; rows then stay in their place.
-        None where the matrix is as it was measured.
-    """
+class TrainingSet:
+    """One outer split under one permutation of the labels; rows are those of X."""
 
     split: str
+    """Name of the split."""
     permutation: int
+    """Number of the permutation, 0 for the observed labels."""
     y: Array
+    """(n,) response of each row of X under this permutation."""
     train: Array
+    """Rows of the training samples, ascending."""
     test: Array
-    inner: tuple[Array, ...]
-    positions: Array
+    """Rows of the test samples."""
+    inner_folds: tuple[Array, ...]
+    """Validation rows of each inner fold."""
+    label_rows: Array
+    """(n_test,) int: samples whose labels the test rows have; `test` itself if no row moves."""
     kind: str
+    """Kind of the response, a key of `kinds.known.FITTED`."""
     ties: str | None = None
-    held: Covariates | None = None
+    """Treatment of ties in survival times; None for other responses."""
+    covariates: Held | None = None
+    """Covariates and weights of each row of X under this permutation; None without both."""
     halves: Array | None = None
+    """(n, 2 P) bool: complementary halves of the training rows, see `draw_halves`; P may be 0."""
     inner_halves: Array | None = None
+    """(n_folds, n, 2 p) bool: halves of the rows that train each inner fold."""
     group: Array | None = None
-    moved: Array | None = None
+    """(n,) int: number of the group of the sample at each row of X; None without groups."""
+    matrix_permutation: Array | None = None
+    """(n,) int: with covariates, the permutation by which the matrix is exchanged."""
 
-    def training_rows(self) -> Array:
-        """Return the (n_samples, 1) mask of training rows."""
-        return _mask(len(self.y), self.train)[:, None]
+    def training_mask(self) -> Array:
+        """Return the (n, 1) mask of training rows."""
+        return _row_mask(len(self.y), self.train)[:, None]
 
-    def inner_rows(self) -> Array:
-        """Return the (n_samples, n_folds) mask of rows that train each inner fold."""
-        return np.asarray(self.training_rows() & ~self.left_rows())
+    def inner_training_masks(self) -> Array:
+        """Return the (n, n_folds) mask of the rows that train each inner fold."""
+        return np.asarray(self.training_mask() & ~self.validation_masks())
 
-    def left_rows(self) -> Array:
-        """Return the (n_samples, n_folds) mask of rows that each inner fold leaves out."""
-        return np.stack([_mask(len(self.y), fold) for fold in self.inner], axis=1)
+    def validation_masks(self) -> Array:
+        """Return the (n, n_folds) mask of the validation rows of each inner fold."""
+        return np.stack([_row_mask(len(self.y), fold) for fold in self.inner_folds], axis=1)
 
     def knots(self) -> Array:
-        """Return the knots of the covariates of the training rows, (r, K)."""
-        return _some(self.held).training_knots(self.training_rows()[:, 0])
+        """Return the knots (r, K) of the covariates, from the training rows."""
+        return _require_covariates(self.covariates).knots_in(self.training_mask()[:, 0])
 
-    def tested_covariates(self) -> Array:
+    def test_covariates(self) -> Array:
         """Return the covariates of the test rows as the model has them, (n_test, q)."""
-        return splined(_some(self.held).values[self.test], self.knots())
-
-    def left_out(self, scores: Array) -> Array:
-        """Return the score of each sample by the fold that left it out, (n, ...), else NaN.
-
-        Scores (n_folds, n, ...) are those of all samples by each fold.
-        """
-        found = np.full(scores.shape[1:], np.nan)
-        for fold, rows in enumerate(self.inner):
-            found[rows] = scores[fold, rows]
-        return found
+        return splined(_require_covariates(self.covariates).covariates[self.test], self.knots())
 
 
-def _some(held: Covariates | None) -> Covariates:
-    if held is None:
+def _require_covariates(covariates: Held | None) -> Held:
+    """Return the covariates; raise if the study has none."""
+    if covariates is None:
         raise GenesigError("nothing is held fixed in this study")
-    return held
+    return covariates
 
 
-def known_halves(halves: Array | None) -> Array:
-    """Return the halves of a task for which some were drawn."""
+def require_halves(halves: Array | None) -> Array:
+    """Return the halves of a training set; raise if none were drawn."""
     if halves is None:
         raise GenesigError("no halves were drawn of this training set")
     return halves
 
 
-def _mask(length: int, rows: Array) -> Array:
+def _row_mask(length: int, rows: Array) -> Array:
     mask = np.zeros(length, dtype=bool)
     mask[rows] = True
     return mask
@@ -137,197 +117,253 @@ def permutation_numbers(labels: str) -> list[int]:
     """Translate ``observed`` to [0] and ``permuted-003-005`` to [3, 4, 5]."""
     if labels == "observed":
         return [0]
-    found = re.fullmatch(r"permuted-(\d+)-(\d+)", labels)
-    if not found:
+    match = re.fullmatch(r"permuted-(\d+)-(\d+)", labels)
+    if not match:
         raise GenesigError(f"labels '{labels}': expected observed or permuted-FIRST-LAST")
-    first, last = map(int, found.groups())
+    first, last = map(int, match.groups())
     return list(range(first, last + 1))
 
 
 def batch_of(splits: tuple[Split, ...], batch: str) -> tuple[Split, ...]:
-    """Return the splits of batch ``2of3``: every third one, from the second on."""
+    """Return the splits of batch ``2of3``: every third split, from the second on."""
     number, count = map(int, batch.split("of"))
     return splits[number - 1 :: count]
 
 
-class Pairs(NamedTuple):
-    """Pairs of halves that are drawn of a training set, and of what trains each of its folds."""
+class HalfCounts(NamedTuple):
+    """Number of pairs of half-samples to draw."""
 
     outer: int = 0
+    """Pairs of each training set."""
     inner: int = 0
+    """Pairs of the rows that train each of its inner folds."""
 
 
-NO_PAIRS = Pairs()
+NO_HALVES = HalfCounts()
 
 
-def tasks(
+def make_training_sets(
     dataset: Dataset,
     splits: Splits,
-    chosen: Iterable[Split],
-    numbers: Iterable[int],
+    outer_splits: Iterable[Split],
+    permutations: Iterable[int],
     *,
-    pairs: Pairs = NO_PAIRS,
+    half_counts: HalfCounts = NO_HALVES,
     stage: int = PERMUTATION,
-) -> list[Task]:
-    """Return the tasks of every permutation and split, permutations outermost.
+) -> list[TrainingSet]:
+    """Return the training set of each split under each permutation, permutations outermost.
 
-    A permutation pi puts row pi[i] of X in the place of sample i: label, covariates, weight, side
-    of the split and inner fold stay with the place, so the permuted study has the splits of the
-    observed one. Halves stay with the place, too. With covariates everything keeps its row, and
-    the matrix of the permutation is that of `exchange_residuals`.
+    `stage` separates the random numbers of permutations that serve different tests.
     """
     y = dataset.response()
-    held = Held.of(dataset)
+    covariates = Held.of(dataset)
     samples = Samples.from_dataset(dataset)
     group = group_numbers(dataset.groups())
-    out = []
-    drawn = [(split, _halves(samples, splits.seed, split, pairs)) for split in chosen]
-    for number in numbers:
-        pi = permutation(dataset, splits, number, stage)
-        moved = None
-        if number and dataset.design.covariates:
-            pi, moved = np.arange(len(pi)), pi
-        y_of_row = np.empty_like(y)
-        y_of_row[pi] = y
-        of_row = None if held is None else held.permute(pi)
-        group_of_row = None if group is None else group[np.argsort(pi)]
-        each = [_task(dataset, split, number, pi, y_of_row, of_row, half) for split, half in drawn]
-        each = [replace(task, group=group_of_row) for task in each]
-        out += each if moved is None else [replace(task, moved=moved) for task in each]
-    return out
-
-
-def _halves(samples: Samples, seed: int, split: Split, pairs: Pairs) -> tuple[Array, Array]:
-    train = samples.rows(split.train)
-    folds = [np.setdiff1d(train, samples.rows(fold)) for fold in split.inner] if pairs.inner else []
-    inner = [
-        draw_halves(samples, rows, pairs.inner, seed, (*split.seed, number))
-        for number, rows in enumerate(folds, start=1)
+    drawn_halves = [
+        (split, _draw_split_halves(samples, splits.seed, split, half_counts))
+        for split in outer_splits
     ]
-    none = np.zeros((0, len(samples.names), 0), dtype=bool)
-    whole = draw_halves(samples, train, pairs.outer, seed, (*split.seed, 0))
-    return whole, np.stack(inner) if inner else none
+    training_sets = []
+    for permutation_number in permutations:
+        row_of_sample = permutation(dataset, splits, permutation_number, stage)
+        matrix_permutation = None
+        if permutation_number and dataset.design.covariates:
+            matrix_permutation = row_of_sample
+            row_of_sample = np.arange(len(matrix_permutation))
+        sample_of_row = np.argsort(row_of_sample)
+        permuted = _PermutedStudy(
+            dataset=dataset,
+            permutation=permutation_number,
+            row_of_sample=row_of_sample,
+            y=y[sample_of_row],
+            covariates=None if covariates is None else covariates.permuted(row_of_sample),
+            group=None if group is None else group[sample_of_row],
+            matrix_permutation=matrix_permutation,
+        )
+        training_sets += [permuted.training_set(split, *halves) for split, halves in drawn_halves]
+    return training_sets
+
+
+def _draw_split_halves(
+    samples: Samples, seed: int, split: Split, half_counts: HalfCounts
+) -> tuple[Array, Array]:
+    """Return the halves (n, 2 P) of a split, and (n_folds, n, 2 p) of its folds, by sample."""
+    train = samples.rows(split.train)
+    outer_halves = draw_halves(samples, train, half_counts.outer, seed, (*split.seed, 0))
+    if not half_counts.inner or not split.inner:
+        return outer_halves, np.zeros((0, len(samples.names), 0), dtype=bool)
+    inner_halves = [
+        draw_halves(
+            samples,
+            np.setdiff1d(train, samples.rows(fold)),
+            half_counts.inner,
+            seed,
+            (*split.seed, number),
+        )
+        for number, fold in enumerate(split.inner, start=1)
+    ]
+    return outer_halves, np.stack(inner_halves)
 
 
 def draw_halves(
-    samples: Samples, rows: Array, pairs: int, seed: int, key: tuple[int, ...]
+    samples: Samples, rows: Array, n_pairs: int, seed: int, key: tuple[int, ...]
 ) -> Array:
     """Return the masks (n, 2 P) of P complementary pairs of halves of some rows.
 
-    Columns 2i and 2i + 1 are a pair. Halves are stratified, and groups stay together; a pair more
-    leaves the others as they are.
+    Columns 2i and 2i + 1 are a pair. Halves are stratified, and groups stay together. Each pair has
+    its own random numbers, so that more pairs leave the first ones as they are.
     """
-    masks = np.zeros((len(samples.names), 2 * pairs), dtype=bool)
-    for pair in range(pairs):
-        parts = samples.parts(rows, 2, seed, (HALF, *key, pair))
-        for side, half in enumerate(parts):
+    masks = np.zeros((len(samples.names), 2 * n_pairs), dtype=bool)
+    for pair in range(n_pairs):
+        half_rows = samples.parts(rows, 2, seed, (HALF, *key, pair))
+        for side, half in enumerate(half_rows):
             masks[half, 2 * pair + side] = True
     return masks
 
 
-def _task(
+@dataclass(frozen=True)
+class _PermutedStudy:
+    """The study under one permutation: what belongs to a sample, in the order of the rows of X."""
+
+    dataset: Dataset
+    permutation: int
+    row_of_sample: Array
+    """(n,) int: row of X that sample i takes."""
+    y: Array
+    covariates: Held | None
+    group: Array | None
+    matrix_permutation: Array | None
+
+    def training_set(self, split: Split, halves: Array, inner_halves: Array) -> TrainingSet:
+        """Return the training set of a split, whose halves (n, 2 P) are by sample."""
+        label_rows = self.dataset.rows(split.test)
+        sample_of_row = np.argsort(self.row_of_sample)
+        return TrainingSet(
+            split=split.name,
+            permutation=self.permutation,
+            y=self.y,
+            train=np.sort(self.row_of_sample[self.dataset.rows(split.train)]),
+            test=self.row_of_sample[label_rows],
+            inner_folds=tuple(
+                np.sort(self.row_of_sample[self.dataset.rows(fold)]) for fold in split.inner
+            ),
+            label_rows=label_rows,
+            kind=self.dataset.design.kind,
+            ties=self.dataset.design.ties,
+            covariates=self.covariates,
+            halves=halves[sample_of_row],
+            inner_halves=inner_halves[:, sample_of_row],
+            group=self.group,
+            matrix_permutation=self.matrix_permutation,
+        )
+
+
+def group_by_matrix(
     dataset: Dataset,
-    split: Split,
-    number: int,
-    pi: Array,
-    y: Array,
-    held: Held | None,
-    halves: tuple[Array, Array],
-) -> Task:
-    positions = dataset.rows(split.test)
-    place = np.argsort(pi)
-    return Task(
-        split=split.name,
-        permutation=number,
-        y=y,
-        train=np.sort(pi[dataset.rows(split.train)]),
-        test=pi[positions],
-        inner=tuple(np.sort(pi[dataset.rows(fold)]) for fold in split.inner),
-        positions=positions,
-        kind=dataset.design.kind,
-        ties=dataset.design.ties,
-        held=held,
-        halves=halves[0][place],
-        inner_halves=halves[1][:, place],
-    )
+    training_sets: list[TrainingSet],
+    fold_steps: Sequence[dict[str, Any]],
+    max_training_sets: int,
+) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
+    """Yield each normalised matrix, its fitted steps, and the training sets that share it.
 
-
-def shared_matrices(
-    dataset: Dataset, todo: list[Task], folds: Sequence[dict[str, Any]], columns: int
-) -> Iterator[tuple[Array, Reference, list[Task]]]:
-    """Give each matrix with the tasks that share it, at most about `columns` training sets each.
-
-    Without steps that learn a reference (quantile, filters) every task shares X itself; with
-    them, each has a matrix of its own, because the reference is learned on its training rows. With
-    covariates, each permutation has an X of its own. Where an alignment is chosen, tasks in a row
-    that choose the same one share it.
+    Without steps that learn from training rows (quantile, filters) all training sets share X;
+    batches then have about `max_training_sets` sets, inner folds included. Otherwise each set has a
+    matrix. With covariates each permutation has a matrix. If an alignment of studies is chosen,
+    consecutive training sets with the same choice share a matrix.
     """
-    choice = alignments_of(dataset)
-    for number, some in groupby(todo, lambda task: 0 if task.moved is None else task.permutation):
-        own = list(some)
-        moved = own[0].moved if number else None
-        for aligned, part in _as_chosen(dataset, choice, own, moved):
-            given = (
-                aligned if moved is None else replace(aligned, X=exchange_residuals(aligned, moved))
-            )
-            yield from _matrices(given, part, folds, columns)
+    alignments = alignments_of(dataset)
+
+    def permutation_of_matrix(training_set: TrainingSet) -> int:
+        return 0 if training_set.matrix_permutation is None else training_set.permutation
+
+    for permutation_number, members in groupby(training_sets, permutation_of_matrix):
+        same_permutation = list(members)
+        matrix_permutation = same_permutation[0].matrix_permutation if permutation_number else None
+        for aligned, same_alignment in _align_studies(
+            dataset, alignments, same_permutation, matrix_permutation
+        ):
+            if matrix_permutation is not None:
+                aligned = replace(aligned, X=exchanged(aligned, matrix_permutation))
+            yield from _normalise_matrices(aligned, same_alignment, fold_steps, max_training_sets)
 
 
-def _as_chosen(
-    dataset: Dataset, choice: Alignments | None, todo: list[Task], moved: Array | None
-) -> Iterator[tuple[Dataset, list[Task]]]:
-    """Give the data set with its studies aligned as the training samples of some tasks choose."""
-    if choice is None:
-        yield dataset, todo
+def _align_studies(
+    dataset: Dataset,
+    alignments: Alignments | None,
+    training_sets: list[TrainingSet],
+    matrix_permutation: Array | None,
+) -> Iterator[tuple[Dataset, list[TrainingSet]]]:
+    """Yield the data set, aligned as training samples choose, and the training sets that do so."""
+    if alignments is None:
+        yield dataset, training_sets
         return
-    others = None
-    if moved is not None:  # what is exchanged is linear in X
-        others = exchanged(replace(dataset, X=np.eye(len(moved))), moved)
+    exchange_matrix = None
+    if matrix_permutation is not None:  # the exchange is linear in X
+        identity = replace(dataset, X=np.eye(len(matrix_permutation)))
+        exchange_matrix = exchanged(identity, matrix_permutation)
     names = [
-        choice.best(dataset.kind.number(task.y[task.train]), task.train, others) for task in todo
+        alignments.best(
+            dataset.kind.number(training_set.y[training_set.train]),
+            training_set.train,
+            exchange_matrix,
+        )
+        for training_set in training_sets
     ]
-    for name, some in groupby(zip(names, todo, strict=True), lambda pair: pair[0]):
-        yield replace(dataset, X=choice.copy(name)), [task for _, task in some]
+    for name, pairs in groupby(zip(names, training_sets, strict=True), lambda pair: pair[0]):
+        yield replace(dataset, X=alignments.copy(name)), [member for _, member in pairs]
 
 
-def _matrices(
-    dataset: Dataset, todo: list[Task], folds: Sequence[dict[str, Any]], columns: int
-) -> Iterator[tuple[Array, Reference, list[Task]]]:
+def _normalise_matrices(
+    dataset: Dataset,
+    training_sets: list[TrainingSet],
+    fold_steps: Sequence[dict[str, Any]],
+    max_training_sets: int,
+) -> Iterator[tuple[Array, Reference, list[TrainingSet]]]:
+    """Yield each normalised matrix, its fitted steps and its training sets, for one data set."""
     X = dataset.X
-    about = dataset.obs
-    if all(step["step"] in MOMENT_STEPS for step in folds):
-        plain = fit_reference_steps(X, folds)
-        size = max(1, columns // (1 + max((len(task.inner) for task in todo), default=0)))
-        for start in range(0, len(todo), size):
-            yield X, plain, todo[start : start + size]
+    obs = dataset.obs
+    if all(step["step"] in MOMENT_STEPS for step in fold_steps):
+        # The solver centres and scales by itself, so that all training sets share X.
+        reference = fit_reference_steps(X, fold_steps)
+        n_folds = max((len(training_set.inner_folds) for training_set in training_sets), default=0)
+        batch_size = max(1, max_training_sets // (1 + n_folds))
+        for start in range(0, len(training_sets), batch_size):
+            yield X, reference, training_sets[start : start + batch_size]
         return
-    together = steps_together(X, folds, [task.train for task in todo])
-    for task, steps in zip(todo, together, strict=True):
-        told = with_response(steps, dataset, task.y[task.train])
+    fitted_steps = steps_together(
+        X, fold_steps, [training_set.train for training_set in training_sets]
+    )
+    for training_set, steps in zip(training_sets, fitted_steps, strict=True):
+        train = training_set.train
+        steps_with_response = with_response(steps, dataset, training_set.y[train])
         try:
-            reference = fit_reference_steps(X[task.train], told, about.iloc[task.train])
+            reference = fit_reference_steps(X[train], steps_with_response, obs.iloc[train])
         except GenesigError as error:
-            raise GenesigError(f"split {task.split}: {error}") from error
-        if task.permutation == 0 and (left := reference.uncorrected(about).sum()):
-            said = "split %s: combat leaves %s as measured, because %s batch has fewer than 2 "
-            its = "its" if left == 1 else "their"
-            log.warning(said + "training samples", task.split, counted(left, "sample"), its)
-        yield reference.transform(X, about), reference, [task]
+            raise GenesigError(f"split {training_set.split}: {error}") from error
+        if training_set.permutation == 0 and (n_uncorrected := reference.uncorrected(obs).sum()):
+            log.warning(
+                "split %s: combat leaves %s as measured, because %s batch has fewer than 2 "
+                "training samples",
+                training_set.split,
+                counted(n_uncorrected, "sample"),
+                "its" if n_uncorrected == 1 else "their",
+            )
+        yield reference.transform(X, obs), reference, [training_set]
 
 
-LEARNED = "learned"
-"""What ``data.omics`` says where the inner folds choose the factors."""
+LEARNED_FACTORS = "learned"
+"""Value of ``data.omics`` if the inner folds choose the penalty factors."""
 
-MODERATE = 1e-2
-"""Largest mu, in units of ||X'X||/n, whose lists are searched unasked: beyond it they are long."""
+MAX_DEFAULT_MU = 1e-2
+"""Largest mu, in units of ||X'X||/n, that is searched by default: beyond it, lists are long."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Protocol:
-    """One attribute for each key of the section; the schema explains and bounds them.
+class LinearSettings:
+    """Settings of a linear fit: the keys of the section ``linear``, which the schema explains.
 
-    ``most``, ``list_mu``, ``fdr``, ``least`` and ``size`` are keys of ``signature``: they say which
-    lists become the answers. ``learn_omics``: whether ``data.omics`` is ``learned``.
+    ``most``, ``list_mu``, ``fdr``, ``least`` and ``size`` are keys of ``signature`` and decide
+    which genes the answers have. ``learn_omics``: whether ``data.omics`` is ``learned``.
     """
 
     list: str
@@ -353,29 +389,29 @@ class Protocol:
     learn_omics: bool
 
     def tau_fractions(self) -> Array:
-        """Return the grid of tau as falling fractions of tau_max, (tau_count,).
+        """Return the falling grid of tau, (tau_count,), as fractions of tau_max.
 
         tau_max itself selects nothing and is left out.
         """
         return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
 
     def searched_mu(self) -> Array:
-        """Return the mu among which list stable chooses, (n_searched,)."""
-        known = [value for value in self.mu if value <= MODERATE] or self.mu[:1]
-        return np.asarray(known if self.mu_choice is None else self.mu_choice, dtype=float)
+        """Return the mu that the inner folds search for the stable list, (n_searched,)."""
+        default_mu = [value for value in self.mu if value <= MAX_DEFAULT_MU] or self.mu[:1]
+        return np.asarray(default_mu if self.mu_choice is None else self.mu_choice, dtype=float)
 
     def lam_grid(self) -> Array:
-        """Return lam in rising order, (n_lam,), whatever the order in the config."""
+        """Return lambda in rising order, (n_lam,), whatever the order in the config."""
         return np.sort(np.asarray(self.lam, dtype=float))
 
 
-def keywords(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords of a `Protocol` from a resolved config."""
-    wanted = config["signature"]
-    own = {key: wanted[key] for key in ("most", "fdr", "least", "size")}
+def linear_keywords(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of `LinearSettings` from a resolved config."""
+    signature = config["signature"]
+    signature_settings = {key: signature[key] for key in ("most", "fdr", "least", "size")}
     return {
         **config["linear"],
-        **own,
-        "list_mu": wanted["mu"],
-        "learn_omics": config["data"]["omics"] == LEARNED,
+        **signature_settings,
+        "list_mu": signature["mu"],
+        "learn_omics": config["data"]["omics"] == LEARNED_FACTORS,
     }

@@ -29,7 +29,12 @@ from genesig.optim.nonlinear.choice import PathFit, Ridge
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.selection.linear.kinds.known import FITTED
-from genesig.selection.linear.tasks import Task, batch_of, shared_matrices, tasks
+from genesig.selection.linear.tasks import (
+    TrainingSet,
+    batch_of,
+    group_by_matrix,
+    make_training_sets,
+)
 from genesig.selection.nonlinear.ground import (
     InnerChoice,
     KernelData,
@@ -237,7 +242,7 @@ def nonlinear_loop(
     each outer split and of each inner fold.
     """
     protocol = NonlinearProtocol(**nonlinear)
-    all_tasks = tasks(dataset, splits, batch_of(splits.outer, batch), [0])
+    all_tasks = make_training_sets(dataset, splits, batch_of(splits.outer, batch), [0])
     rows = []
     start = time.monotonic()
     for X, reference, task, shared in _matrices(dataset, all_tasks, folds, protocol):
@@ -251,7 +256,7 @@ def nonlinear_final(
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return nonlinear_curves.tsv, the partial dependence of this model."""
     protocol = NonlinearProtocol(**nonlinear)
-    all_tasks = tasks(dataset, splits, [splits.final], [0])
+    all_tasks = make_training_sets(dataset, splits, [splits.final], [0])
     X, reference, task, shared = next(_matrices(dataset, all_tasks, folds, protocol))
     outer_set, training_sets, held_out_rows = _training_sets(X, task, shared)
     choice = choose(training_sets, held_out_rows, protocol, FITTED[task.kind].signs)
@@ -262,13 +267,13 @@ def nonlinear_final(
 
 
 def _matrices(
-    dataset: Dataset, all_tasks: list[Task], folds: Steps, protocol: NonlinearProtocol
+    dataset: Dataset, all_tasks: list[TrainingSet], folds: Steps, protocol: NonlinearProtocol
 ) -> Any:
     """Yield (matrix, fitted steps, task, shared settings); steps are fitted on training rows."""
     steps = learned_steps(folds, dataset)
     unit_variance = moment_settings(folds)["unit_variance"]
     group_of_gene = None if protocol.groups is None else read_groups(protocol.groups, dataset.genes)
-    for X, reference, tasks_of_matrix in shared_matrices(dataset, all_tasks, steps, 1):
+    for X, reference, tasks_of_matrix in group_by_matrix(dataset, all_tasks, steps, 1):
         shared = SharedSettings(
             protocol,
             [dataset.genes[gene] for gene in reference.genes],
@@ -280,7 +285,7 @@ def _matrices(
 
 
 def _assess_split(
-    X: Array, reference: Reference, task: Task, shared: SharedSettings
+    X: Array, reference: Reference, task: TrainingSet, shared: SharedSettings
 ) -> dict[str, Any]:
     """Return the row of one outer split for `ModelFits`, with the scores of its test samples."""
     protocol = shared.protocol
@@ -299,17 +304,17 @@ def _assess_split(
 
 
 def _training_sets(
-    X: Array, task: Task, shared: SharedSettings
+    X: Array, task: TrainingSet, shared: SharedSettings
 ) -> tuple[KernelData, list[KernelData], list[tuple[Array, Array]]]:
     """Return the training sets of a split and of its inner folds, and the folds' held-out rows."""
-    training_rows = [np.setdiff1d(task.train, fold) for fold in task.inner]
+    training_rows = [np.setdiff1d(task.train, fold) for fold in task.inner_folds]
     inner_sets = [prepare_training_set(X, task.y, rows, shared) for rows in training_rows]
-    held_out_rows = [(X[fold], task.y[fold]) for fold in task.inner]
+    held_out_rows = [(X[fold], task.y[fold]) for fold in task.inner_folds]
     return prepare_training_set(X, task.y, task.train, shared), inner_sets, held_out_rows
 
 
 def _fit_final(
-    training_set: KernelData, choice: InnerChoice, task: Task, protocol: NonlinearProtocol
+    training_set: KernelData, choice: InnerChoice, task: TrainingSet, protocol: NonlinearProtocol
 ) -> PathFit | None:
     """Return the fit with the chosen settings; an error names the split."""
     try:
@@ -327,7 +332,7 @@ def _test_scores(training_set: KernelData, fit: PathFit | None, X: Array) -> Arr
 
 def _row(
     reference: Reference,
-    task: Task,
+    task: TrainingSet,
     training_set: KernelData,
     choice: InnerChoice,
     fit: PathFit | None,
@@ -342,8 +347,8 @@ def _row(
         "width": choice.width,
         "lam": choice.lam,
         "cut": choice.cut,
-        "test_rows": task.positions,
-        "paths": len(task.inner) * len(protocol.settings_grid()),
+        "test_rows": task.label_rows,
+        "paths": len(task.inner_folds) * len(protocol.settings_grid()),
         "tau": 1.0,
         "gap": np.nan,
         "explained_by_none": np.nan,

@@ -22,7 +22,7 @@ from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 from genesig.results.splits import GeneSets
 from genesig.selection.linear.kinds.known import FITTED
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import TrainingSet
 
 
 class Told(NamedTuple):
@@ -33,21 +33,21 @@ class Told(NamedTuple):
     risk: RiskSets | None = None
 
 
-def numbers(task: Task, rows: Array) -> Told:
+def numbers(task: TrainingSet, rows: Array) -> Told:
     """Take two classes as -1 and 1, or numbers."""
     y = task.y[rows]
     return Told((y - y.mean())[:, None], np.array([y.mean()]))
 
 
-def columns(task: Task, rows: Array) -> Told:
+def columns(task: TrainingSet, rows: Array) -> Told:
     """Make a column of each class, over the root of its share in the training set of the task."""
-    outer = task.training_rows()
+    outer = task.training_mask()
     share = shares(task.y[:, None], outer, int(task.y.max()) + 1)
     Y = coded(task.y[rows][:, None], share)[:, 0]
     return Told(Y - Y.mean(axis=0), Y.mean(axis=0))
 
 
-def gradient(task: Task, rows: Array) -> Told:
+def gradient(task: TrainingSet, rows: Array) -> Told:
     """Take -(n/2) times the gradient of Cox's partial likelihood at 0, and the risk sets."""
     y = task.y[rows]
     risk = RiskSets.of(y["time"], y["event"], task.ties or USUAL)
@@ -56,7 +56,7 @@ def gradient(task: Task, rows: Array) -> Told:
     return Told(Y, np.zeros(1), risk)
 
 
-TOLD: dict[str, Callable[[Task, Array], Told]] = ByKind(
+TOLD: dict[str, Callable[[TrainingSet, Array], Told]] = ByKind(
     {
         "classification": numbers,
         SEVERAL: columns,
@@ -246,9 +246,9 @@ class Ground:
         return scores[..., 0] if len(self.mean) == 1 else scores
 
 
-def grounds(X: Array, task: Task, *, centre: bool, unit_variance: bool) -> Iterator[Ground]:
+def grounds(X: Array, task: TrainingSet, *, centre: bool, unit_variance: bool) -> Iterator[Ground]:
     """Yield the training sets of a task and of its inner folds, one at a time."""
-    rows = [task.train, *(np.setdiff1d(task.train, fold) for fold in task.inner)]
+    rows = [task.train, *(np.setdiff1d(task.train, fold) for fold in task.inner_folds)]
     mask = np.zeros((len(X), len(rows)), dtype=bool)
     for k, some in enumerate(rows):
         mask[some, k] = True
@@ -295,12 +295,14 @@ class Choice:
     threshold: Any
 
 
-def choose(task: Task, folds: Iterable[Ground], blocks: Blocks, protocol: SetsProtocol) -> Choice:
+def choose(
+    task: TrainingSet, folds: Iterable[Ground], blocks: Blocks, protocol: SetsProtocol
+) -> Choice:
     """Choose by the error, or deviance, of the samples left out; ties go to the fewest sets.
 
     Where the first sets of every path are more than `most`, the first tau serves.
     """
-    held = zip(folds, task.inner, strict=True)
+    held = zip(folds, task.inner_folds, strict=True)
     scores = np.stack([_scores(ground, blocks, rows, protocol) for ground, rows in held])
     cut = FITTED[task.kind].cut(task, scores)
     error, se = FITTED[task.kind].error(task, scores, cut, CRITERION)

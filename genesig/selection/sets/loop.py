@@ -24,11 +24,11 @@ from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
 from genesig.selection.linear.kinds.known import FITTED
 from genesig.selection.linear.tasks import (
-    Task,
+    TrainingSet,
     batch_of,
+    group_by_matrix,
+    make_training_sets,
     permutation_numbers,
-    shared_matrices,
-    tasks,
 )
 from genesig.selection.sets.ground import (
     PERMUTATIONS,
@@ -89,7 +89,9 @@ def sets_loop(
     folds, as a quantile reference does; centring and scaling are learned in each fold anew.
     """
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
-    todo = tasks(dataset, splits, batch_of(splits.outer, batch), permutation_numbers(labels))
+    todo = make_training_sets(
+        dataset, splits, batch_of(splits.outer, batch), permutation_numbers(labels)
+    )
     return ModelFits.from_rows([_row(model) for model in study.models(todo)])
 
 
@@ -98,7 +100,7 @@ def sets_final(
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return sets_genes.tsv, the genes of each set of this model."""
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
-    (model,) = study.models(tasks(dataset, splits, [splits.final], [0]))
+    (model,) = study.models(make_training_sets(dataset, splits, [splits.final], [0]))
     return ModelFits.from_rows([_row(model)]), genes_table(dataset, sets, model)
 
 
@@ -107,7 +109,7 @@ def sets_subsamples(
 ) -> ModelFits:
     """Select on every half-subsample, as on an outer training set."""
     study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
-    todo = tasks(dataset, splits, splits.subsamples, [0])
+    todo = make_training_sets(dataset, splits, splits.subsamples, [0])
     return ModelFits.from_rows([_row(model) for model in study.models(todo)])
 
 
@@ -121,7 +123,7 @@ class Model:
         Gene of each column of the matrix that `members` counts.
     """
 
-    task: Task
+    task: TrainingSet
     genes: Array
     members: Members
     ground: Ground
@@ -161,13 +163,13 @@ class Study:
     folds: Steps
     protocol: SetsProtocol
 
-    def models(self, todo: list[Task]) -> Iterator[Model]:
+    def models(self, todo: list[TrainingSet]) -> Iterator[Model]:
         """Yield the model of each task, chosen by its inner folds."""
         steps = learned_steps(self.folds, self.dataset)
         start = time.monotonic()
         done = 0
         said = start
-        for X, reference, some in shared_matrices(self.dataset, todo, steps, MOST):
+        for X, reference, some in group_by_matrix(self.dataset, todo, steps, MOST):
             members = self._members(reference.genes, some[0].split)
             mine = np.ascontiguousarray(X[:, members.columns])
             for task in some:
@@ -183,7 +185,7 @@ class Study:
         except GenesigError as error:
             raise GenesigError(f"gene sets, split {split}: {error}") from error
 
-    def _model(self, X: Array, task: Task, members: Members, genes: Array) -> Model:
+    def _model(self, X: Array, task: TrainingSet, members: Members, genes: Array) -> Model:
         every = grounds(X, task, **moment_settings(self.folds))
         ground = next(every)
         responses = self._null_responses(task, ground.Y)
@@ -203,7 +205,7 @@ class Study:
         )
         return Model(task, genes, members, ground, design, path, choice, self.protocol)
 
-    def _null_responses(self, task: Task, Y: Array) -> NullResponses:
+    def _null_responses(self, task: TrainingSet, Y: Array) -> NullResponses:
         """Permute the training response (n, T) as groups and batches allow."""
         groups, batches = (
             None if labels is None else labels[task.train]
@@ -238,7 +240,7 @@ def _row(model: Model) -> dict[str, Any]:
         "gap": path.gap[last] if last >= 0 else np.nan,
         "indices": blocks[order],
         "sizes": sizes[order],
-        "test_rows": task.positions,
+        "test_rows": task.label_rows,
         "scores": FITTED[task.kind].told(scores, model.choice.threshold),
     }
 

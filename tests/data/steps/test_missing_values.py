@@ -15,7 +15,7 @@ from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.data.validate import examine_study
 from genesig.errors import GenesigError, InvalidInput
-from genesig.selection.linear.tasks import shared_matrices, tasks
+from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
 
 KNN = {"step": "knn_impute", "neighbours": 3}
 ROW_WISE = {"step": "log2", "floor": 16, "ceiling": 65536}
@@ -141,9 +141,9 @@ def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_on
     X[:10, 3], X[10:, 3] = np.nan, 1.0
     dataset = make_dataset(X, y)
     splits = make_splits(dataset, 3, 1)
-    todo = tasks(dataset, splits, splits.outer, [0, 1, 2])
+    todo = make_training_sets(dataset, splits, splits.outer, [0, 1, 2])
     folds, kept = [KNN | {"missing_most": 0.5}, {"step": "centre"}], {}
-    for _, reference, (task,) in shared_matrices(dataset, todo, folds, 1):
+    for _, reference, (task,) in group_by_matrix(dataset, todo, folds, 1):
         alone = [{**KNN, "missing_most": 0.5, "classes": task.y[task.train]}]
         np.testing.assert_array_equal(reference.genes, fit_steps(X[task.train], alone).genes)
         kept[task.split, task.permutation] = reference.genes.tolist()
@@ -152,7 +152,7 @@ def test_genes_are_left_out_by_the_training_samples_and_their_labels_permuted_on
     other, split = X.copy(), splits.outer[0]
     other[dataset.rows(split.test)] = np.nan
     changed = replace(dataset, X=other)
-    (found,) = shared_matrices(changed, tasks(changed, splits, [split], [0]), folds, 1)
+    (found,) = group_by_matrix(changed, make_training_sets(changed, splits, [split], [0]), folds, 1)
     assert found[1].genes.tolist() == kept[split.name, 0]
 
 

@@ -26,7 +26,7 @@ from genesig.selection.assess.held_out import asked_shares, class_shares, predic
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.linear.grid import class_lines, slope_design_effect, unseen
 from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.tasks import tasks
+from genesig.selection.linear.tasks import make_training_sets
 
 KINDS = ("classification", "several_classes")
 
@@ -196,7 +196,7 @@ def test_repeated_samples_of_a_patient_are_no_more_evidence():
 def test_class_lines_count_groups_of_samples():
     dataset = study_of("classification", 3, n=60, d=12, signal=1.0)
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    training_set = tasks(dataset, splits, [splits.final], [0])[0]
+    training_set = make_training_sets(dataset, splits, [splits.final], [0])[0]
     scores = np.random.default_rng(0).normal(size=len(training_set.y)) + 0.3 * training_set.y
     grouped = replace(training_set, group=np.argsort(np.argsort(scores)) // 4)
     alone, together = (class_lines([each], [scores]) for each in (training_set, grouped))
@@ -258,21 +258,21 @@ def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
     dataset, splits, _, _ = study(kind)
-    task = tasks(dataset, splits, [splits.outer[0]], [0])[0]
+    task = make_training_sets(dataset, splits, [splits.outer[0]], [0])[0]
     tail = () if kind == "classification" else (3,)
     scores = np.random.default_rng(1).normal(size=(3, len(task.y), *tail))
     asked = []
 
     def choose(rest, folds):
-        asked.append((np.concatenate(rest.inner), folds))
+        asked.append((np.concatenate(rest.inner_folds), folds))
         return scores, 0.25 if kind == "classification" else np.nan
 
     found = unseen(task, choose)
     for k, (rows, folds) in enumerate(asked):
-        assert not set(rows) & set(task.inner[k])
+        assert not set(rows) & set(task.inner_folds[k])
         assert k not in folds
-        wanted = scores[k, task.inner[k]] - (0.25 if kind == "classification" else 0)
-        np.testing.assert_array_equal(found[task.inner[k]], wanted)
+        wanted = scores[k, task.inner_folds[k]] - (0.25 if kind == "classification" else 0)
+        np.testing.assert_array_equal(found[task.inner_folds[k]], wanted)
     assert np.isnan(found[task.test]).all()
 
 

@@ -25,7 +25,7 @@ from genesig.selection.linear import ensemble
 from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
 from genesig.selection.linear.halves import MU, NESTED, TAU, chance_study, longest_list, nested
 from genesig.selection.linear.kinds.known import outer_sets
-from genesig.selection.linear.tasks import Protocol, draw_halves, tasks
+from genesig.selection.linear.tasks import LinearSettings, draw_halves, make_training_sets
 
 SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 4}
 STUDY = {"batch": "1of1", "folds": MOMENTS}
@@ -286,8 +286,10 @@ def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(k
         age = dataset.X[:, 0] + np.random.default_rng(0).normal(size=48)
         design = replace(dataset.design, covariates=(Covariate("age", None),))
         dataset = replace(dataset, obs=dataset.obs.assign(age=age.astype(str)), design=design)
-    protocol = Protocol(**of_kind(kind))
-    todo = tasks(dataset, splits := draw_splits(dataset, seed=3, **SPLITS), splits.outer, [0])
+    protocol = LinearSettings(**of_kind(kind))
+    todo = make_training_sets(
+        dataset, splits := draw_splits(dataset, seed=3, **SPLITS), splits.outer, [0]
+    )
     X = dataset.X.copy()
     X[:, 7] = 1.0
     sets = outer_sets(X, MOMENTS, dataset, np.arange(60), protocol, todo)

@@ -7,12 +7,19 @@ from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from genesig.selection.linear.grid import Searched, choose_minimal
 from genesig.selection.linear.kinds.least_squares import CRITERIA, validation_error
-from genesig.selection.linear.tasks import Protocol, Task, batch_of, permutation_numbers
+from genesig.selection.linear.tasks import (
+    LinearSettings,
+    TrainingSet,
+    batch_of,
+    permutation_numbers,
+)
 
 
 def make_task(y, folds):
     rows = np.arange(len(y))
-    return Task("r1f1", 0, np.asarray(y, float), rows, rows[:0], folds, rows[:0], "classification")
+    return TrainingSet(
+        "r1f1", 0, np.asarray(y, float), rows, rows[:0], folds, rows[:0], "classification"
+    )
 
 
 ZERO = np.zeros((3, 2))
@@ -50,7 +57,7 @@ def test_equal_folds_give_the_mean_and_the_standard_error_of_the_fold_means():
     task, scores, _ = five_folds(2, n=20)
     error, se = validation_error(task, scores, ZERO, "squared_error")
     means = np.array(
-        [((task.y[r] - scores[k][..., r]) ** 2).mean(-1) for k, r in enumerate(task.inner)]
+        [((task.y[r] - scores[k][..., r]) ** 2).mean(-1) for k, r in enumerate(task.inner_folds)]
     )
     np.testing.assert_allclose(error, means.mean(0), rtol=1e-12)
     np.testing.assert_allclose(se, means.std(0, ddof=1) / np.sqrt(5), rtol=1e-12)
@@ -64,7 +71,7 @@ def test_a_score_of_zero_counts_as_an_error_in_both_classes():
 def chosen(error, standard_error, **settings):
     """Return the choice of list minimal, to which lists mean nothing."""
     searched = Searched(error, standard_error, np.zeros_like(error), None, range(3), error)
-    return choose_minimal([searched], Protocol(**linear(list="minimal", **settings)), 50)[0]
+    return choose_minimal([searched], LinearSettings(**linear(list="minimal", **settings)), 50)[0]
 
 
 def test_ties_go_to_the_sparsest_tau_then_to_the_largest_lam():
@@ -96,4 +103,4 @@ def test_labels_and_batches_are_read_from_their_wildcards():
 
 
 def test_the_largest_lam_is_the_largest_whatever_the_order_in_the_config():
-    assert Protocol(**linear(lam=[1.0, 1e-3, 0.1])).lam_grid().tolist() == [1e-3, 0.1, 1.0]
+    assert LinearSettings(**linear(lam=[1.0, 1e-3, 0.1])).lam_grid().tolist() == [1e-3, 0.1, 1.0]

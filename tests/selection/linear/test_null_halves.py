@@ -8,9 +8,9 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import CHANCE
 from genesig.selection.linear import tasks as tasks_module
 from genesig.selection.linear.halves import _null_training_sets
-from genesig.selection.linear.tasks import Pairs, tasks
+from genesig.selection.linear.tasks import HalfCounts, make_training_sets
 
-HALF_COUNTS = Pairs(2, 1)
+HALF_COUNTS = HalfCounts(2, 1)
 PERMUTATIONS = range(1, 8)
 
 
@@ -26,7 +26,9 @@ def test_null_training_sets_equal_those_drawn_for_each_permutation():
     for training_set in together:
         number = training_set.permutation
         split = splits.outer[(number - 1) % len(splits.outer)]
-        (alone,) = tasks(dataset, splits, [split], [number], pairs=HALF_COUNTS, stage=CHANCE)
+        (alone,) = make_training_sets(
+            dataset, splits, [split], [number], half_counts=HALF_COUNTS, stage=CHANCE
+        )
         assert training_set.split == alone.split
         for name in ("y", "train", "test", "halves", "inner_halves"):
             np.testing.assert_array_equal(getattr(training_set, name), getattr(alone, name))

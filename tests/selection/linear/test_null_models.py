@@ -15,7 +15,7 @@ from genesig.selection.assess.controls import FDR_SELECTED, controls_table, null
 from genesig.selection.linear.answers import Expected
 from genesig.selection.linear.double_loop import _fit, double_loop
 from genesig.selection.linear.halves import chance_study, pairs_of
-from genesig.selection.linear.tasks import Protocol, tasks
+from genesig.selection.linear.tasks import LinearSettings, make_training_sets
 
 PERMUTATIONS = 2
 NEEDED = [("best", "two_stage"), ("fdr", "two_stage"), ("stable", "ensemble")]
@@ -40,10 +40,10 @@ def fit(study, labels):
 def test_null_errors_without_fdr_model_equal_those_with_it(kind):
     study = dataset, splits, linear, null = small_study(kind, "stable", "two_stage")
     permuted = fit(study, f"permuted-1-{PERMUTATIONS}")
-    protocol = Protocol(**linear)
+    protocol = LinearSettings(**linear)
     numbers = range(1, PERMUTATIONS + 1)
-    training_sets = tasks(
-        dataset, splits, splits.outer, numbers, pairs=pairs_of(TRAINING, protocol)
+    training_sets = make_training_sets(
+        dataset, splits, splits.outer, numbers, half_counts=pairs_of(TRAINING, protocol)
     )
     with_model = _fit(dataset, training_sets, MOMENTS, protocol, Expected.of(null, "outer"))
     assert permuted.answer_indptr is None

@@ -17,7 +17,7 @@ from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import double_loop
 from genesig.selection.linear.published import RANDOM, published_table, refitted_lists
-from genesig.selection.linear.tasks import Protocol
+from genesig.selection.linear.tasks import LinearSettings
 
 SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 0}
 
@@ -62,7 +62,7 @@ def test_a_published_list_that_is_the_chosen_one_errs_as_much(tmp_path):
 def test_a_list_is_refitted_as_scikit_learn_does():
     dataset, splits = study("regression")
     lists, sizes = [np.arange(4), np.arange(20, 80)], np.full(len(splits.outer), 5)
-    protocol = Protocol(**of_kind("regression"))
+    protocol = LinearSettings(**of_kind("regression"))
     found = refitted_lists(dataset, splits, sizes, lists, MOMENTS, protocol)
     y, X = dataset.response(), dataset.X
     place = {name: k for k, name in enumerate(dataset.samples)}
@@ -105,7 +105,10 @@ def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
         return kept(lists, k)
 
     monkeypatch.setattr(published, "_as_path", noted)
-    protocol, sizes = Protocol(**of_kind("classification")), np.arange(3, 3 + len(splits.outer))
+    protocol, sizes = (
+        LinearSettings(**of_kind("classification")),
+        np.arange(3, 3 + len(splits.outer)),
+    )
     one = refitted_lists(dataset, splits, sizes, [], MOMENTS, protocol)
     lengths = {len(genes) for lists in seen for genes in lists}
     assert lengths == set(sizes.tolist())
@@ -119,7 +122,7 @@ def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
 def test_genes_that_a_split_leaves_out_take_no_part():
     dataset, splits = study("classification")
     folds = [{"step": "variance_filter", "keep": 0.1}, *MOMENTS]
-    sizes, protocol = np.full(len(splits.outer), 50), Protocol(**of_kind("classification"))
+    sizes, protocol = np.full(len(splits.outer), 50), LinearSettings(**of_kind("classification"))
     found = refitted_lists(dataset, splits, sizes, [np.arange(80)], folds, protocol)
     # All eight genes that are left are every list: published and random.
     np.testing.assert_allclose(found.scores, np.tile(found.scores[:, :1], (1, RANDOM + 1)))
@@ -132,7 +135,7 @@ def test_random_lists_err_at_chance_in_noise():
         dataset = study_of("classification", seed, n=40, d=40)
         dataset.X[:] = np.random.default_rng(seed).standard_normal(dataset.X.shape)
         splits = draw_splits(dataset, seed=7, **SPLITS)
-        protocol = Protocol(**of_kind("classification"))
+        protocol = LinearSettings(**of_kind("classification"))
         sizes = np.full(len(splits.outer), 10)
         found = refitted_lists(dataset, splits, sizes, [], MOMENTS, protocol)
         means.append(study_errors(found, ASSESSED["classification"].headline).mean())

@@ -20,7 +20,7 @@ from genesig.selection.linear.kinds.record import Fitting, Ground, Sets
 from genesig.selection.linear.kinds.regression import REGRESSION
 from genesig.selection.linear.kinds.several_classes import SEVERAL_CLASSES
 from genesig.selection.linear.kinds.survival import SURVIVAL
-from genesig.selection.linear.tasks import Protocol, Task
+from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 FITTED: dict[str, Fitting] = ByKind(
     {
@@ -40,8 +40,8 @@ def outer_sets(
     folds: Steps,
     dataset: Dataset,
     genes: Array,
-    protocol: Protocol,
-    todo: list[Task],
+    protocol: LinearSettings,
+    todo: list[TrainingSet],
     factors: Array | None = None,
 ) -> Sets:
     """Describe the training sets of tasks that share the matrix X, of some genes, one each.
@@ -49,7 +49,7 @@ def outer_sets(
     Factors (n_omics,) multiply the l1 terms of the genes of each omic.
     """
     Y = np.column_stack([task.y for task in todo])
-    rows = np.hstack([task.training_rows() for task in todo])
+    rows = np.hstack([task.training_mask() for task in todo])
     weights = dataset.prior_weights(factors)
     kind = FITTED[todo[0].kind]
     ground = Ground(
@@ -60,10 +60,10 @@ def outer_sets(
     )
     if ground.stretches is not None and not kind.stretches:
         raise GenesigError(f"linear.penalty: 'fused' is not made for {todo[0].kind}; take l1")
-    return kind.sets(X, Y, rows, [task.held for task in todo], ground)
+    return kind.sets(X, Y, rows, [task.covariates for task in todo], ground)
 
 
-def _stretches(dataset: Dataset, genes: Array, protocol: Protocol) -> Stretches | None:
+def _stretches(dataset: Dataset, genes: Array, protocol: LinearSettings) -> Stretches | None:
     """Return the norm of the penalty fused, for the genes that are columns of a matrix."""
     if protocol.penalty == "l1":
         return None
@@ -71,10 +71,10 @@ def _stretches(dataset: Dataset, genes: Array, protocol: Protocol) -> Stretches 
     return Stretches(Genome.from_columns(len(genes), names[genes], positions[genes]), protocol.jump)
 
 
-def inner_sets(todo: list[Task], outer: Sets) -> Sets:
+def inner_sets(todo: list[TrainingSet], outer: Sets) -> Sets:
     """Describe what trains the inner folds of each task, one after the other."""
-    folds = np.array([len(task.inner) for task in todo])
-    rows = np.hstack([task.inner_rows() for task in todo])
+    folds = np.array([len(task.inner_folds) for task in todo])
+    rows = np.hstack([task.inner_training_masks() for task in todo])
     Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
-    held = [task.held for task in todo for _ in task.inner]
+    held = [task.covariates for task in todo for _ in task.inner_folds]
     return outer.inner(Y, rows, held, np.repeat(np.arange(len(todo)), folds))

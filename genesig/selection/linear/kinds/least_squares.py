@@ -16,7 +16,7 @@ from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.assess.scores import wrong
 from genesig.selection.linear.kinds.record import Ground
-from genesig.selection.linear.tasks import Protocol, Task
+from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ CRITERIA = {
 }
 
 
-def midpoint(task: Task, scores: Array) -> Array:
+def midpoint(task: TrainingSet, scores: Array) -> Array:
     """C = (m₋ + m₊)/2, m± the mean out-of-fold score of each class of the training set.
 
     Each training sample is scored by the fold that left it out. A least-squares score of
@@ -80,14 +80,16 @@ def midpoint(task: Task, scores: Array) -> Array:
     """
     y = task.y
     total = np.zeros((2, *scores.shape[1:3]))
-    for k, rows in enumerate(task.inner):
+    for k, rows in enumerate(task.inner_folds):
         for side, sign in enumerate((-1.0, 1.0)):
             total[side] += scores[k][..., rows[y[rows] == sign]].sum(axis=-1)
     sizes = [np.sum(y[task.train] == sign) for sign in (-1.0, 1.0)]
     return np.asarray((total[0] / sizes[0] + total[1] / sizes[1]) / 2)
 
 
-def validation_error(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
+def validation_error(
+    task: TrainingSet, scores: Array, cut: Array, criterion: str
+) -> tuple[Array, Array]:
     """Return mean validation error and its standard error over the grid.
 
     E = sum_i w_i loss(y_i, f_i), each training sample i scored by the fold that left it out; with
@@ -116,12 +118,12 @@ def validation_error(task: Task, scores: Array, cut: Array, criterion: str) -> t
     weight = np.zeros(len(task.y))
     by = CRITERIA[criterion]
     weight[task.train] = by.weights(task.y[task.train])
-    shares = np.array([weight[rows].sum() for rows in task.inner])
+    shares = np.array([weight[rows].sum() for rows in task.inner_folds])
     left = cut[..., None] if by.counts else 0.0
     sums = np.stack(
         [
             by.loss(task.y[rows], scores[k][..., rows] - left) @ weight[rows]
-            for k, rows in enumerate(task.inner)
+            for k, rows in enumerate(task.inner_folds)
         ]
     )
     error = sums.sum(axis=0)
@@ -194,7 +196,7 @@ class LeastSquares:
             )
         )
 
-    def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
+    def path(self, tau: Array, mu: Array, protocol: LinearSettings, longest: int | None) -> Path:
         """Minimise ``(1/n)||y - Zb||² + mu ||b||² + tau Σ w_j |b_j|``."""
         return path(
             self.sets,

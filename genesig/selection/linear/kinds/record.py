@@ -12,9 +12,9 @@ from genesig.arrays import Array
 from genesig.optim.solution import Path
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import Design
-from genesig.selection.assess.covariates import Covariates
-from genesig.selection.linear.tasks import Protocol as Settings
-from genesig.selection.linear.tasks import Task
+from genesig.selection.assess.held import Held
+from genesig.selection.linear.tasks import LinearSettings as Settings
+from genesig.selection.linear.tasks import TrainingSet
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,9 @@ class Fitting:
         A design to the further shape of a weight and of a score: none, or one for each class.
     """
 
-    sets: Callable[[Array, Array, Array, Sequence[Covariates | None], Ground], Sets]
-    cut: Callable[[Task, Array], Array]
-    error: Callable[[Task, Array, Array, str], tuple[Array, Array]]
+    sets: Callable[[Array, Array, Array, Sequence[Held | None], Ground], Sets]
+    cut: Callable[[TrainingSet, Array], Array]
+    error: Callable[[TrainingSet, Array, Array, str], tuple[Array, Array]]
     signs: bool
     stretches: bool = False
     decide: Callable[[Any, Sequence[Any]], tuple[Any, Array]] = lambda lists, cuts: (

@@ -7,10 +7,10 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.selection.linear.kinds.least_squares import LeastSquares, validation_error
 from genesig.selection.linear.kinds.record import Fitting
-from genesig.selection.linear.tasks import Task
+from genesig.selection.linear.tasks import TrainingSet
 
 
-def _nowhere(task: Task, scores: Array) -> Array:
+def _nowhere(task: TrainingSet, scores: Array) -> Array:
     return np.zeros(scores.shape[1:3])
 
 

@@ -18,7 +18,7 @@ from genesig.selection.assess.covariates import Covariates, adjust_for_covariate
 from genesig.selection.assess.several import wrong
 from genesig.selection.linear.kinds.record import Fitting, Ground
 from genesig.selection.linear.path import Lists
-from genesig.selection.linear.tasks import Protocol, Task
+from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class ClassColumns:
         )
         return ClassColumns(joint, share, of if together else None)
 
-    def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
+    def path(self, tau: Array, mu: Array, protocol: LinearSettings, longest: int | None) -> Path:
         """Minimise ``(1/n)||Y - ZB||² + mu ||B||² + tau Σ w_j ||B_j||``."""
         return joint_path(
             self.joint, tau, mu, tolerance=protocol.tolerance, longest=longest, groups=self.group
@@ -124,22 +124,22 @@ class ClassColumns:
         return covariate_coef(self.joint.sets, lists, values, self.joint.of_y), fixed.mean
 
 
-def _left_out(task: Task, scores: Array) -> tuple[Array, Array]:
+def _left_out(task: TrainingSet, scores: Array) -> tuple[Array, Array]:
     """Return the class numbers and the out-of-fold scores (n_tau, n_lam, n_train, T)."""
-    rows = np.concatenate(task.inner)
-    parts = [scores[k][..., fold, :] for k, fold in enumerate(task.inner)]
+    rows = np.concatenate(task.inner_folds)
+    parts = [scores[k][..., fold, :] for k, fold in enumerate(task.inner_folds)]
     return task.y[rows], np.concatenate(parts, axis=-2)
 
 
-def _weights(task: Task) -> Array | None:
+def _weights(task: TrainingSet) -> Array | None:
     """Return the weights of the training samples, in the order of `_left_out`."""
-    if task.held is None:
+    if task.covariates is None:
         return None
-    rows = np.concatenate(task.inner)
-    return np.asarray(task.held.training_weights(task.y, task.training_rows()[:, 0])[rows])
+    rows = np.concatenate(task.inner_folds)
+    return np.asarray(task.covariates.weights_in(task.y, task.training_mask()[:, 0])[rows])
 
 
-def _centres(task: Task, scores: Array) -> Array:
+def _centres(task: TrainingSet, scores: Array) -> Array:
     """Return the mean out-of-fold score of each class, (n_tau, n_lam, T, T)."""
     y, f = _left_out(task, scores)
     return centres(y, f, f.shape[-1])
@@ -164,14 +164,14 @@ LOSSES = {
 }
 
 
-def _error(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
+def _error(task: TrainingSet, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
     """Return the validation error and its standard error, as `least_squares.validation_error`."""
     y, f = _left_out(task, scores)
     loss, balanced = LOSSES[criterion]
     _, number, size = np.unique(y, return_inverse=True, return_counts=True)
     weight = 1 / (len(size) * size[number]) if balanced else np.full(len(y), 1 / len(y))
-    fold = np.repeat(np.arange(len(task.inner)), [len(rows) for rows in task.inner])
-    member = fold == np.arange(len(task.inner))[:, None]
+    fold = np.repeat(np.arange(len(task.inner_folds)), [len(rows) for rows in task.inner_folds])
+    member = fold == np.arange(len(task.inner_folds))[:, None]
     share = member @ weight
     v = _weights(task)
     sums = np.stack([(loss(y, f, cut, v) * weight)[..., own].sum(axis=-1) for own in member])

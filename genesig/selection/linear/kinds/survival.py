@@ -17,7 +17,7 @@ from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.linear.kinds.record import Fitting, Ground
-from genesig.selection.linear.tasks import Protocol, Task
+from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 
 class _Held(NamedTuple):
@@ -122,7 +122,7 @@ class PartialLikelihood:
         )
         return PartialLikelihood(sets, self.ties, of if together else None)
 
-    def path(self, tau: Array, mu: Array, protocol: Protocol, longest: int | None) -> Path:
+    def path(self, tau: Array, mu: Array, protocol: LinearSettings, longest: int | None) -> Path:
         """Minimise ``-(2/n) l(Zb) + mu ||b||² + tau Σ w_j |b_j|``."""
         return cox_path(
             self.sets, tau, mu, tolerance=protocol.tolerance, longest=longest, groups=self.group
@@ -147,7 +147,7 @@ class PartialLikelihood:
         return covariate_coef(self.sets, lists, lam), fixed.mean
 
 
-def median(task: Task, scores: Array) -> Array:
+def median(task: TrainingSet, scores: Array) -> Array:
     """Return the median of the scores of training samples, each by the fold that left it out.
 
     Above it, a sample is in the half of higher risk.
@@ -161,16 +161,16 @@ def median(task: Task, scores: Array) -> Array:
     -------
     (n_tau, n_lam) float
     """
-    parts = [scores[k][..., rows] for k, rows in enumerate(task.inner)]
+    parts = [scores[k][..., rows] for k, rows in enumerate(task.inner_folds)]
     return np.asarray(np.median(np.concatenate(parts, axis=-1), axis=-1))
 
 
-def deviance(task: Task, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
+def deviance(task: TrainingSet, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
     """Return `left_out_deviance` over the grid; there is no other criterion."""
     train = task.train
     grid = scores.shape[1:3]
     y = task.y[train]
-    folds = [np.flatnonzero(np.isin(train, rows)) for rows in task.inner]
+    folds = [np.flatnonzero(np.isin(train, rows)) for rows in task.inner_folds]
     of_training = scores[..., train].reshape(len(scores), -1, len(train))
     found = left_out_deviance(y["time"], y["event"], folds, of_training, task.ties or USUAL)
     error, standard_error = (each.reshape(grid) for each in found)
