@@ -30,8 +30,8 @@ from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.assess.stability import Pairs
 from genesig.selection.linear import double_loop, grid
-from genesig.selection.linear.grid import RULES, Searched
-from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.grid import CHOICE_RULES, GridResult
+from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.tasks import (
     LinearSettings,
     TrainingSet,
@@ -40,12 +40,12 @@ from genesig.selection.linear.tasks import (
 )
 
 Array = np.ndarray[Any, Any]
-Choice = Callable[[list[TrainingSet], Sets, Sets, LinearSettings], list[grid.Surface]]
+Choice = Callable[[list[TrainingSet], ElasticNets, ElasticNets, LinearSettings], list[grid.GridChoice]]
 PAIRS = 5
 
 
 @dataclass(frozen=True)
-class ByHalves(Searched):
+class ByHalves(GridResult):
     """What the inner folds say of the error, and halves of the training set of the agreement."""
 
     halves: Array
@@ -56,34 +56,34 @@ class ByHalves(Searched):
 
 
 def by_halves(
-    todo: list[TrainingSet], outer: Sets, inner: Sets, protocol: LinearSettings
-) -> list[grid.Surface]:  # fmt: skip
+    todo: list[TrainingSet], outer: ElasticNets, inner: ElasticNets, protocol: LinearSettings
+) -> list[grid.GridChoice]:  # fmt: skip
     """Search as `stage_one` does, with the agreement of half pairs."""
-    stable = RULES["stable"]
+    stable = CHOICE_RULES["stable"]
     first = np.cumsum([0, *(len(task.inner_folds) for task in todo)]).tolist()
-    halves = {first[k]: [_agreed(task, k, outer, mu, protocol) for mu in stable.mu(protocol)]
+    halves = {first[k]: [_agreed(task, k, outer, mu, protocol) for mu in stable.searched_mu(protocol)]
               for k, task in enumerate(todo)}  # fmt: skip
 
-    def choose(searched: list[Searched], protocol: LinearSettings, d: int) -> tuple[Any, Array]:
-        known = halves[max(k for k in halves if k <= searched[0].columns[0])]
+    def choose(searched: list[GridResult], protocol: LinearSettings, d: int) -> tuple[Any, Array]:
+        known = halves[max(k for k in halves if k <= searched[0].fold_numbers[0])]
         each = [ByHalves(**vars(s), halves=h) for s, h in zip(searched, known, strict=True)]
         return stable.choose([*each], protocol, d)
 
-    RULES["half pairs"] = replace(stable, choose=choose)
-    return grid.stage_one(todo, outer, inner, replace(protocol, list="half pairs"))
+    CHOICE_RULES["half pairs"] = replace(stable, choose=choose)
+    return grid.search_grid(todo, outer, inner, replace(protocol, list="half pairs"))
 
 
 def _agreed(
-    task: TrainingSet, number: int, outer: Sets, mu: float, protocol: LinearSettings
+    task: TrainingSet, number: int, outer: ElasticNets, mu: float, protocol: LinearSettings
 ) -> Array:
     """Return the agreement of the halves at each tau; -1 where no list can be chosen."""
     rows = _halves(task)
-    sets = outer.inner(
+    sets = outer.inside(
         np.repeat(task.y[:, None], rows.shape[1], axis=1), rows, [task.covariates] * rows.shape[1],
         np.full(rows.shape[1], number),
     )  # fmt: skip
     tau = protocol.tau_fractions() * sets.tau_max[:, None]
-    lists = sets.path(tau, mu * sets.norm[:, None], protocol, RULES["stable"].longest(protocol))
+    lists = sets.path(tau, mu * sets.norm[:, None], protocol, CHOICE_RULES["stable"].max_genes(protocol))
     return np.array([_stability([lists.coef(k, t)[0] for k in range(2 * PAIRS)], outer.X.shape[1])
                      for t in range(tau.shape[1])])  # fmt: skip
 
@@ -108,9 +108,9 @@ def _stability(lists: list[Any], d: int) -> float:
 
 
 VARIANTS: dict[str, tuple[str | None, Choice]] = {
-    "inner folds": (None, grid.stage_one),
+    "inner folds": (None, grid.search_grid),
     "half pairs": (None, by_halves),
-    "weights": (BALANCED, grid.stage_one),
+    "weights": (BALANCED, grid.search_grid),
 }
 
 
@@ -119,7 +119,7 @@ def fitted(study: Study, config: dict[str, Any], choose: Choice, splits: Sequenc
     dataset = normalise_samples(study.dataset, **config["normalise"])
     todo = make_training_sets(dataset, study.splits, splits, [0])
     steps = config["normalise"]["folds"]
-    return double_loop._fit(
+    return double_loop._fit_training_sets(
         dataset, todo, steps, LinearSettings(**linear_keywords(config)), choose=choose
     )
 

@@ -21,8 +21,8 @@ from study import final_fit, outer_fits, settings
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Fits, Splits
 from genesig.selection.assess.held_out import EQUAL, held_out, predictions_table
-from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import linear_keywords
 
 Lists = list[list[int]]
@@ -191,8 +191,8 @@ def answered(dataset: Dataset, splits: Splits, config: dict[str, Any]) -> Fits:
     """Return the fits of the outer splits with both answers."""
     steps, linear = config["normalise"]["folds"], linear_keywords(config)
     count = config["signature"]["permutations"]
-    chance = chance_study(dataset, splits, permutations=count, folds=steps, **linear)
-    return double_loop(
+    chance = study_half_samples(dataset, splits, permutations=count, folds=steps, **linear)
+    return nested_cross_validation(
         dataset, splits, chance, labels="observed", batch="1of1", folds=steps, **linear
     )
 

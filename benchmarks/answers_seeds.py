@@ -26,7 +26,7 @@ from study import final_fit
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Splits
 from genesig.selection.gather import selection_table
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import linear_keywords
 
 GOAL = 0.8
@@ -44,7 +44,7 @@ def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
     """Return the lists of one seed."""
     config, alone = asked("named genes"), asked("stable")
     wanted = config["signature"]
-    chance = chance_study(
+    chance = study_half_samples(
         normalise_samples(dataset, **config["normalise"]),
         replace(splits, outer=(), subsamples=()),  # the list of all samples needs none of them
         permutations=wanted["permutations"],

@@ -43,7 +43,7 @@ from study_data import study_of as kind_study
 from genesig.selection.assess.assessment import difference
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.several import predicted
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import LinearSettings, linear_keywords
 
 pytestmark = pytest.mark.slow
@@ -272,7 +272,7 @@ def test_the_nested_chance_sees_nothing_of_the_test_samples(design):
             nested_chance(each, splits, split, config, LinearSettings(**linear_keywords(config)))
         )
         one.append(
-            chance_study(each, splits, permutations=5, folds=folds, **linear_keywords(config))
+            study_half_samples(each, splits, permutations=5, folds=folds, **linear_keywords(config))
         )
     np.testing.assert_array_equal(nested[0].outer, nested[1].outer)
     np.testing.assert_array_equal(nested[0].inner, nested[1].inner)

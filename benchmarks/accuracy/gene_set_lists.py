@@ -48,7 +48,7 @@ from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.gather import gather
 from genesig.selection.genes.frequency import least_count
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
 from genesig.selection.sets.gather import gather_sets
 from genesig.selection.sets.ground import SetsProtocol
 from genesig.selection.sets.loop import sets_final, sets_loop, sets_subsamples
@@ -138,9 +138,9 @@ def held(
     dataset = make_dataset(X, y)
     splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 2})
     loop = {"labels": "observed", "batch": "1of1", "folds": MOMENTS}
-    genes = double_loop(dataset, splits, **loop, **linear())
-    final = fit_final(dataset, splits, folds=MOMENTS, **linear())
-    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **linear())
+    genes = nested_cross_validation(dataset, splits, **loop, **linear())
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear())
+    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **linear())
     clusters, often = config["clusters"], config["signature"]["cv_frequency"]
     of_genes = gather(
         dataset,

@@ -41,9 +41,9 @@ from genesig.data.steps.normalise import bind_steps, normalise_samples
 from genesig.results import Dataset, Design, Split, Splits
 from genesig.results.splits import TRAINING, Chance
 from genesig.selection.genes.frequency import expected, q_values, tails
-from genesig.selection.linear.answers import Expected, controlled
-from genesig.selection.linear.halves import chance_study, list_halves, pairs_of
-from genesig.selection.linear.kinds.known import inner_sets, outer_sets
+from genesig.selection.linear.answers import NullTails, fit_fdr_selected
+from genesig.selection.linear.halves import study_half_samples, select_half_samples, count_pairs
+from genesig.selection.linear.kinds.known import inner_elastic_nets, outer_elastic_nets
 from genesig.selection.linear.tasks import (
     LinearSettings,
     TrainingSet,
@@ -123,42 +123,42 @@ def config_of(dataset: Dataset, repeats: int) -> dict[str, Any]:
 
 def nested_chance(
     dataset: Dataset, splits: Splits, split: Split, config: dict[str, Any], protocol: LinearSettings
-) -> Expected:
+) -> NullTails:
     """Return E(t) of a training set, and of what trains its folds, by its own samples alone."""
     rows, folds = dataset.rows(split.train), config["normalise"]["folds"]
     own = replace(dataset, X=dataset.X[rows], obs=dataset.obs.iloc[rows])
     alone, numbers = replace(split, test=()), range(1, config["signature"]["permutations"] + 1)
     todo = make_training_sets(own, replace(splits, outer=()), [alone], numbers,
-                 half_counts=pairs_of(TRAINING, protocol), stage=CHANCE)  # fmt: skip
+                 half_counts=count_pairs(TRAINING, protocol), stage=CHANCE)  # fmt: skip
     whole, inner = [], []
     for X, reference, some in group_by_matrix(own, todo, folds, 500):
-        sets = outer_sets(X, folds, own, reference.genes, protocol, some)
+        sets = outer_elastic_nets(X, folds, own, reference.genes, protocol, some)
         halves = [(k, require_halves(task.halves)) for k, task in enumerate(some)]
         each = [require_halves(task.inner_halves) for task in some]
         of_folds = [(k, one[some[k].permutation % len(one)]) for k, one in enumerate(each)]
         for found, what in ((whole, halves), (inner, of_folds)):
-            lists = list_halves(sets, some, what, protocol)
+            lists = select_half_samples(sets, some, what, protocol)
             found += [tails(times[None], lists.lists)[0] for times in lists.times()]
-    return Expected(expected(np.array(whole)), expected(np.array(inner)))
+    return NullTails(expected(np.array(whole)), expected(np.array(inner)))
 
 
 def folds_of(dataset: Dataset, config: dict[str, Any], seed: int) -> Iterator[tuple[Fold, Chance]]:
     """Yield what each outer split says by both, and the chance of the study."""
     splits, steps = splits_of(dataset, config, seed=seed), config["normalise"]["folds"]
     count, protocol = config["signature"]["permutations"], LinearSettings(**linear_keywords(config))
-    study = chance_study(
+    study = study_half_samples(
         dataset, splits, permutations=count, folds=steps, **linear_keywords(config)
     )
-    one = Expected.of(study, "outer")
+    one = NullTails.of(study, "outer")
     assert one is not None
     todo = make_training_sets(
-        dataset, splits, splits.outer, [0], half_counts=pairs_of(TRAINING, protocol)
+        dataset, splits, splits.outer, [0], half_counts=count_pairs(TRAINING, protocol)
     )
     for X, reference, some in group_by_matrix(dataset, todo, steps, 1):
         (split,) = (each for each in splits.outer if each.name == some[0].split)
-        sets = outer_sets(X, steps, dataset, reference.genes, protocol, some)
-        inner, halves = inner_sets(some, sets), [(0, require_halves(some[0].halves))]
-        (times,) = list_halves(sets, some, halves, protocol).times()
+        sets = outer_elastic_nets(X, steps, dataset, reference.genes, protocol, some)
+        inner, halves = inner_elastic_nets(some, sets), [(0, require_halves(some[0].halves))]
+        (times,) = select_half_samples(sets, some, halves, protocol).times()
         nested = nested_chance(dataset, splits, split, config, protocol)
         both = [
             _named(X, reference.genes, some, sets, inner, times, chance, protocol)
@@ -171,9 +171,9 @@ def folds_of(dataset: Dataset, config: dict[str, Any], seed: int) -> Iterator[tu
 
 def _named(
     X: Array, genes: Array, todo: list[TrainingSet], sets: Any, inner: Any, times: Array,
-    chance: Expected, protocol: LinearSettings,
+    chance: NullTails, protocol: LinearSettings,
 ) -> Named:  # fmt: skip
-    (model,), _, _ = controlled(todo, sets, inner, protocol, chance)
+    (model,), _, _ = fit_fdr_selected(todo, sets, inner, protocol, chance)
     listed = np.flatnonzero(q_values(times, chance.outer) <= protocol.fdr)
     return Named(chance.outer, genes[listed], model.scores(X, todo[0].test))
 

@@ -41,7 +41,7 @@ from genesig.optim.training import training_sets
 from genesig.results import Dataset, Design, Splits
 from genesig.results.dataset import OMIC
 from genesig.selection.assess.controls import null_errors, p_value
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
 
 Array = np.ndarray[Any, Any]
 PROTEINS, RNA, PATIENTS, NEW, SIGNALS = 50, 2000, 80, 1000, 5
@@ -97,7 +97,7 @@ def genesig(X: Array, y: Array, task: str, Z: Array, *, learn: bool) -> Array:
     criterion = {} if task == "classification" else {"criterion": "squared_error"}
     asked = linear(list="stable", learn_omics=learn, **criterion)
     asked["threshold"] = "midpoint" if task == "classification" else "zero"
-    fits = fit_final(dataset, splits, folds=MOMENTS, **asked)
+    fits = fit_final_model(dataset, splits, folds=MOMENTS, **asked)
     at = int(fits.choice[0, 2])
     genes, values = fits.coef(0, at)
     return np.asarray(fits.intercept[0, at] + Z[:, genes] @ values - fits.threshold[0])
@@ -238,7 +238,7 @@ def null(studies: int) -> None:
         asked = linear(list="minimal", mu=[1e-6], lam=[1e-1], tau_min=0.1, tau_count=8,
                        learn_omics=True)  # fmt: skip
         observed, permuted = (
-            double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **asked)
+            nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **asked)
             for labels in ("observed", "permuted-001-019")
         )
         errors = [null_errors(dataset, splits, each.with_chosen())["error"][:, -1]

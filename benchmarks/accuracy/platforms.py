@@ -34,7 +34,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict, score_values
 from genesig.selection.model.shape import aligned, by_row, seen_by
@@ -105,7 +105,7 @@ def model_of(X: Array, y: Array, chain: str) -> dict[str, Any]:
     study = Dataset(X, obs, var, design, {"dropped": [], "steps": []})
     done = normalise_samples(study, samples=samples, folds=folds)
     splits = draw_splits(done, seed=1, **settings.SPLITS)
-    return final_model(done, fit_final(done, splits, folds=folds, **LINEAR), folds=folds)
+    return final_model(done, fit_final_model(done, splits, folds=folds, **LINEAR), folds=folds)
 
 
 def scored(model: dict[str, Any], X: Array, *, centred: bool = False) -> Array:

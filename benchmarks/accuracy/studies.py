@@ -39,7 +39,7 @@ from genesig.data.validate import study_config
 from genesig.results import Dataset, Design, Fits, Splits
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.tasks import linear_keywords
 
 Array = np.ndarray[Any, Any]
@@ -156,7 +156,7 @@ def observed_fits(dataset: Dataset, changes: Mapping[str, Any] = MappingProxyTyp
                   labels: str = "observed") -> tuple[Splits, Fits]:  # fmt: skip
     """Return the splits that leave out studies, and the double loop over them."""
     splits = splits_of(dataset)
-    return splits, double_loop(
+    return splits, nested_cross_validation(
         dataset, splits, labels=labels, batch="1of1", **{**linear(), **changes}
     )
 

@@ -19,7 +19,7 @@ from studies_truth import alone
 
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -42,7 +42,7 @@ def external(data: Data, name: str, changes: dict[str, Any]) -> Array:
     """
     (other,) = set(data.study.tolist()) - {name}
     dataset, splits = alone(data, other)
-    final = fit_final(dataset, splits, **{**linear(), **changes})
+    final = fit_final_model(dataset, splits, **{**linear(), **changes})
     X = data.X[data.study == name]
     model = final_model(dataset, final, folds=linear()["folds"])
     try:

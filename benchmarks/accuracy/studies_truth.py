@@ -33,8 +33,8 @@ from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
 from genesig.selection.gather import selection_table
 from genesig.selection.genes.frequency import FEWEST
-from genesig.selection.linear.double_loop import fit_final
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import meta_table
 
@@ -77,7 +77,7 @@ def holding(odd: str = "") -> list[Array]:
 
 def first_genes(dataset: Dataset, splits: Any) -> set[int]:
     """Return the numbers of the first eight genes by half-frequency, as signature.tsv has them."""
-    chance = chance_study(dataset, splits, permutations=1, **LINEAR)
+    chance = study_half_samples(dataset, splits, permutations=1, **LINEAR)
     genes = selection_table(dataset, chance, 1.0)["gene"][:TRUE]
     return {dataset.genes.index(str(gene)) for gene in genes}
 
@@ -137,7 +137,7 @@ def of_next(seed: int, differ: str, n: int) -> dict[str, float]:
     each = [DIFFER[differ](rng) for _ in range(STUDIES + 1)]
     dataset = pooled(drawn(rng, each[:-1], n=n), STANDARD)
     following = told(dataset).set_index("row").loc["next study"]
-    final = fit_final(dataset, splits_of(dataset), **LINEAR).with_chosen()
+    final = fit_final_model(dataset, splits_of(dataset), **LINEAR).with_chosen()
     y = halved(2 * MANY)
     X = chip(rng, y, each[-1])
     large, small = (area(final, X[:m], y[:m]) for m in (2 * MANY, n))
@@ -195,7 +195,7 @@ def of_confounded(seed: int, align: str) -> dict[str, float]:
         names += [f"study{k}"] * len(y)
     dataset = pooled(Data(np.vstack(parts), np.array(labels), np.array(names)), align)
     table = told(dataset)
-    chance = chance_study(dataset, splits_of(dataset), permutations=FEWEST, **LINEAR)
+    chance = study_half_samples(dataset, splits_of(dataset), permutations=FEWEST, **LINEAR)
     named = selection_table(dataset, chance, settings()["signature"]["fdr"])["fdr_selected"]
     rows = table[table["row"] == "study"]
     return {"error": float(rows["error"].mean()), "auc": float(rows["value"].mean()),

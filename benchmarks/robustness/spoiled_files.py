@@ -37,7 +37,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design, save_json
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -196,7 +196,7 @@ def fitted(seed: int, genes: int = 400) -> dict[str, object]:
     design = Design("state", "classification", ("well", "ill"), None, None)
     data = Dataset(X, obs, pd.DataFrame({"symbol": names}, index=names), design, {})
     splits = draw_splits(data, seed=1, **SPLITS)
-    final = fit_final(data, splits, folds=MOMENTS, **settings.LINEAR)
+    final = fit_final_model(data, splits, folds=MOMENTS, **settings.LINEAR)
     return final_model(data, final, folds=MOMENTS)
 
 

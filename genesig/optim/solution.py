@@ -98,6 +98,14 @@ class Path:
         """Return the number of non-zero coefficients of each fit, (k, m)."""
         return np.diff(self.indptr).reshape(self.shape)
 
+    def has_ended(self) -> Array:
+        """Return whether each row had ended before each fit, (k, m)."""
+        return np.asarray(self.iterations < 0)
+
+    def last_kept(self) -> Array:
+        """Return the number of the last fit before each row ended, (k,); -1 without any."""
+        return np.count_nonzero(~self.has_ended(), axis=1) - 1
+
     def ended(self, longest: int | None) -> Path:
         """Return the path with each row cut before its first fit of more than `longest` features.
 

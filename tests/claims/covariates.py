@@ -19,8 +19,8 @@ from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import controls_table, null_errors
-from genesig.selection.assess.covariates import COVARIATES_AND_RIDGE
-from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.assess.held import WITH_ALL
+from genesig.selection.linear.double_loop import nested_cross_validation
 
 Array = np.ndarray[Any, Any]
 
@@ -84,11 +84,11 @@ def rows_of(
     """Return the rows of controls.tsv of the answer and of ridge on all genes."""
     drawn = draw_splits(dataset, seed=1, **{**SPLITS, **splits})
     run = {"folds": MOMENTS, **of_kind(dataset.design.kind), "mu": [1e-3], **settings}
-    fits = double_loop(dataset, drawn, labels="observed", batch="1of1", **run)
+    fits = nested_cross_validation(dataset, drawn, labels="observed", batch="1of1", **run)
     null = fits.take(np.arange(0))
     if permutations:
         labels = f"permuted-001-{permutations:03d}"
-        null = double_loop(dataset, drawn, labels=labels, batch="1of1", **run)
+        null = nested_cross_validation(dataset, drawn, labels=labels, batch="1of1", **run)
     alone = run_baselines(dataset, drawn, folds=MOMENTS, baselines=[])
     errors = null_errors(dataset, drawn, null.with_chosen())
     table = controls_table(dataset, drawn, [fits], errors, [alone])

@@ -29,7 +29,7 @@ from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.enrichment import Named, ranking_table, selection_table
-from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.nonlinear.gather import predictor_scores
 
 SAMPLES, GENES, TOGETHER, LEVEL = 40, 500, 30, 0.05
@@ -62,7 +62,7 @@ def called(seed: int, effect: float) -> dict[str, Array]:
     named = Named.of(dataset, sets)
 
     def chosen(labels: str) -> Fits:
-        found = double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR)
+        found = nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR)
         return joined([found], splits).with_chosen()
 
     lists = selection_table(named, sets, chosen("observed"), chosen(f"permuted-1-{PERMUTATIONS}"))

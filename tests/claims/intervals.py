@@ -27,7 +27,7 @@ from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.survival import harrell, log_rank
-from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.model.external_scores import numbers, several_classes, two_classes
 
 Array = np.ndarray[Any, Any]
@@ -260,7 +260,7 @@ def double_loop_of(X: Array, y: Array, seed: int) -> tuple[HeldOut, list[Array]]
     design = Design("label", "classification", ("healthy", "ill"), None, None)
     dataset = Dataset(X, obs, var, design, {"steps": []})
     splits = draw_splits(dataset, seed=seed, **SPLITS | {"folds": FOLDS, "repeats": REPEATS})
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
+    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
                        **LINEAR | {"list": "stable"}).with_chosen()  # fmt: skip
     weights = []
     for fit, split in enumerate(splits.outer):

@@ -17,7 +17,7 @@ from genesig.data.splits.folds import Samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.selection.assess.stability import Pairs, compared
 from genesig.selection.genes.blocks import whole_blocks
-from genesig.selection.linear.double_loop import fit_subsamples
+from genesig.selection.linear.double_loop import fit_half_samples
 
 Array = np.ndarray[Any, Any]
 
@@ -44,7 +44,7 @@ def _study(rng: np.random.Generator, n: int, shift: float, *, factors: int = 0) 
 
 def _halves(dataset: Dataset, pairs: int, seed: int) -> Fits:
     splits = draw_splits(dataset, seed=seed, **HOW | {"subsamples": 2 * pairs})
-    return fit_subsamples(dataset, splits, folds=MOMENTS, **linear())
+    return fit_half_samples(dataset, splits, folds=MOMENTS, **linear())
 
 
 def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fits:
@@ -55,7 +55,7 @@ def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fit
         inner = tuple(map(samples.named, samples.parts(rows, FOLDS, seed, (0, k))))
         some.append(Split(f"p{k}", k, 0, samples.named(rows), (), inner, (0, k)))
     splits = Splits("none", "stratified_kfold", seed, (), some[0], tuple(some))
-    return fit_subsamples(dataset, splits, folds=MOMENTS, **linear())
+    return fit_half_samples(dataset, splits, folds=MOMENTS, **linear())
 
 
 def _chosen(fits: Fits) -> csr_array:

@@ -20,7 +20,7 @@ from genesig.optim.class_line import fitted_line
 from genesig.report.prediction.decision import net_benefit
 from genesig.results import Dataset, Design, Splits
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -76,7 +76,7 @@ def expression(
 
 def held_out(dataset: Dataset, splits: Splits) -> pd.DataFrame:
     """Return predictions.tsv of the chosen lists."""
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **PROTOCOL)
+    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **PROTOCOL)
     table = predictions_table(dataset, splits, fits.with_chosen())
     return table[table["mu"].isna()]
 
@@ -117,7 +117,7 @@ def one(
     classes = dataset.design.classes
     table = held_out(dataset, splits)
     y = np.array([classes.index(name) for name in table["label"]])
-    final = fit_final(dataset, splits, folds=MOMENTS, **PROTOCOL)
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **PROTOCOL)
     model = final_model(dataset, final, folds=MOMENTS)
     rng = np.random.default_rng([seed, 1])
     new = rng.choice(len(shares), p=shares, size=NEW)
@@ -133,7 +133,7 @@ def probabilities_of_new(
     """Return probabilities and classes of new samples by a study's model.json; whether in doubt."""
     design = SMALL_GENES, SMALL_RAISED
     dataset, splits = study(seed, n, shares, raised, *design)
-    final = fit_final(dataset, splits, folds=MOMENTS, **SMALL_PROTOCOL)
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **SMALL_PROTOCOL)
     model = final_model(dataset, final, folds=MOMENTS)
     rng = np.random.default_rng([seed, 1])
     new = rng.choice(len(shares), p=shares, size=NEW)

@@ -27,8 +27,8 @@ from genesig.selection.assess.controls import controls_table, null_study
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import gather
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import linear_keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
@@ -120,14 +120,14 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
     folds, signature = config["normalise"]["folds"], config["signature"]
     splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
     linear = {"folds": folds, **linear_keywords(config)}
-    chance = chance_study(dataset, splits, permutations=signature["permutations"], **linear)
+    chance = study_half_samples(dataset, splits, permutations=signature["permutations"], **linear)
 
     def loop(labels: str) -> list[Fits]:
-        return [double_loop(dataset, splits, chance, labels=labels, batch="1of1", **linear)]
+        return [nested_cross_validation(dataset, splits, chance, labels=labels, batch="1of1", **linear)]
 
     observed, permuted = loop("observed"), loop(f"permuted-1-{config['controls']['permutations']}")
-    final = fit_final(dataset, splits, chance, **linear)
-    halves = fit_subsamples(dataset, splits, **linear)
+    final = fit_final_model(dataset, splits, chance, **linear)
+    halves = fit_half_samples(dataset, splits, **linear)
     tables = gather(
         dataset, splits, observed, final, halves, chance, cv_frequency=signature["cv_frequency"],
         fdr=signature["fdr"], clusters=config["clusters"],

@@ -23,7 +23,7 @@ from genesig.response.design import Design
 from genesig.results import Dataset, Fits
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_errors
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -186,7 +186,7 @@ RUN = {"folds": MOMENTS, **linear(list="minimal", mu=[1e-6, 1.0], lam=[1e-3, 1e-
 
 def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fits:
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    return double_loop(dataset, splits, labels=labels, batch=batch, **RUN)
+    return nested_cross_validation(dataset, splits, labels=labels, batch=batch, **RUN)
 
 
 @pytest.mark.parametrize("weights", [None, "balanced", "v"])
@@ -218,7 +218,7 @@ def test_what_was_held_out_changes_no_fit_and_batches_nothing() -> None:
 def test_names_and_order_of_classes_change_nothing() -> None:
     one, other = study(8, weights="v"), study(8, weights="v", order=(2, 0, 1))
     splits = draw_splits(one, seed=1, **SPLITS)
-    here, there = (double_loop(each, splits, labels="observed", batch="1of1", **RUN)
+    here, there = (nested_cross_validation(each, splits, labels="observed", batch="1of1", **RUN)
                    for each in (one, other))  # fmt: skip
     np.testing.assert_array_equal(here.indices, there.indices)
     np.testing.assert_allclose(here.gamma[..., [2, 0, 1]], there.gamma, atol=1e-7)
@@ -227,8 +227,8 @@ def test_names_and_order_of_classes_change_nothing() -> None:
 def test_the_model_predicts_what_the_fit_predicts() -> None:
     dataset = study(17, weights="balanced")
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 2})
-    final = fit_final(dataset, splits, **RUN)
-    halves = fit_subsamples(dataset, splits, **RUN)
+    final = fit_final_model(dataset, splits, **RUN)
+    halves = fit_half_samples(dataset, splits, **RUN)
     assert final.gamma.shape == (1, 2, 2, 3)
     assert halves.with_chosen().gamma.shape == (2, 3, 2, 3)
     model = final_model(dataset, final, folds=MOMENTS)

@@ -19,10 +19,14 @@ from genesig.data.splits.permute import permutation
 from genesig.models.baselines import ridge_beside
 from genesig.response.covariates import Covariate, knots_at, knots_for, splined
 from genesig.results import Dataset, Design
-from genesig.selection.assess.added_value import global_test_p, score_covariates
-from genesig.selection.assess.baseline_scores import score_covariates_and_ridge
-from genesig.selection.assess.covariates import covariate_basis, exchange_residuals
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.assess.held import (
+    covariates_alone,
+    covariates_and_ridge,
+    exchanged,
+    p_of_all_genes,
+    said_by,
+)
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
 from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
@@ -105,7 +109,7 @@ def test_knots_are_of_training_samples_alone() -> None:
     test = dataset.rows(splits.outer[0].test)
     obs = dataset.obs.copy()
     obs.loc[obs.index[test], "age"] = "1000"
-    here, there = (double_loop(each, splits, labels="observed", batch="1of1", **RUN)
+    here, there = (nested_cross_validation(each, splits, labels="observed", batch="1of1", **RUN)
                    for each in (dataset, replace(dataset, obs=obs)))  # fmt: skip
     np.testing.assert_array_equal(here.knots[0], there.knots[0])
     np.testing.assert_array_equal(here.gamma[0], there.gamma[0])
@@ -114,7 +118,7 @@ def test_knots_are_of_training_samples_alone() -> None:
 
 def test_the_model_has_the_knots_and_predicts_what_the_fit_predicts() -> None:
     dataset = study(signal=1.0)
-    final = fit_final(dataset, draw_splits(dataset, seed=1, **SPLITS), **RUN)
+    final = fit_final_model(dataset, draw_splits(dataset, seed=1, **SPLITS), **RUN)
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
     check_model(model, "model.json")
     assert [each["knots"] for each in model["covariates"]["columns"]] == [

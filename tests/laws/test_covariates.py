@@ -18,7 +18,8 @@ from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits
 from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.controls import null_errors
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.assess.held import covariates_alone
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
 from genesig.selection.linear.tasks import make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
@@ -57,7 +58,7 @@ def settings(task: str) -> dict[str, object]:
 def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fits:
     splits = draw_splits(dataset, seed=1, **SPLITS)
     task = dataset.design.task
-    return double_loop(dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **settings(task))
+    return nested_cross_validation(dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **settings(task))
 
 
 def joint_scores(dataset: Dataset, fits: Fits, fit: int, mu: int, splits) -> np.ndarray:
@@ -163,15 +164,15 @@ def test_covariates_alone_are_least_squares():
 def test_halves_and_the_final_model_have_them():
     dataset = study(15)
     splits = draw_splits(dataset, seed=1, **{**SPLITS, "subsamples": 4})
-    final = fit_final(dataset, splits, folds=MOMENTS, **settings("classification"))
-    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **settings("classification"))
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **settings("classification"))
+    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **settings("classification"))
     assert final.gamma.shape == (1, 2, 2)
     assert halves.gamma.shape == (4, 2, 2)
 
 
 def modelled(dataset: Dataset) -> tuple[Fits, dict[str, object]]:
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    final = fit_final(dataset, splits, folds=MOMENTS, **settings(dataset.design.task))
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **settings(dataset.design.task))
     return final, final_model(dataset, final, folds=MOMENTS)
 
 
@@ -289,7 +290,7 @@ def test_p_is_uniform_where_expression_adds_nothing():
         dataset = replace(dataset, X=rng.normal(size=dataset.X.shape))
         splits = draw_splits(dataset, seed=seed, **SPLITS)
         run = {"batch": "1of1", "folds": MOMENTS, **settings("classification")}
-        fits = [double_loop(dataset, splits, labels=labels, **run)
+        fits = [nested_cross_validation(dataset, splits, labels=labels, **run)
                 for labels in ("observed", "permuted-001-019")]  # fmt: skip
         observed, null = (null_errors(dataset, splits, each)["error"][:, 0] for each in fits)
         ranks.append((1 + np.sum(null <= observed[0])) / 20)

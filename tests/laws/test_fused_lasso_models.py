@@ -18,12 +18,12 @@ from genesig.results.splits import Chance
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.gather import gather
 from genesig.selection.genes.export import runs, stretches_table
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
 
 
 def outer(made: tuple[Dataset, Splits], labels: str = "observed", batch: str = "1of1",
           folds: Any = MOMENTS, **linear: Any) -> Fits:  # fmt: skip
-    return double_loop(*made, labels=labels, batch=batch, folds=folds, **FUSED | linear)
+    return nested_cross_validation(*made, labels=labels, batch=batch, folds=folds, **FUSED | linear)
 
 
 def test_the_stretch_is_found_and_predicts_better_than_single_genes() -> None:
@@ -39,8 +39,8 @@ def test_the_stretch_is_found_and_predicts_better_than_single_genes() -> None:
 @pytest.mark.parametrize("folds", [MOMENTS, [{"step": "variance_filter", "keep": 0.5}, *MOMENTS]])
 def test_every_fit_is_solved_also_where_a_filter_renumbers_the_genes(folds: Any) -> None:
     made = study(alone=5)
-    final = fit_final(*made, folds=folds, **FUSED)
-    halves = fit_subsamples(*made, folds=folds, **FUSED)
+    final = fit_final_model(*made, folds=folds, **FUSED)
+    halves = fit_half_samples(*made, folds=folds, **FUSED)
     for fits in (final, halves, outer(made, folds=folds)):
         assert np.nanmax(fits.gap) <= 1e-9
         assert len(fits.indices)
@@ -62,8 +62,8 @@ def test_with_covariates_and_weights_it_is_still_the_lasso_where_ends_are_free(
 
 
 def gathered(made: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
-    final = fit_final(*made, folds=MOMENTS, **FUSED)
-    halves = fit_subsamples(*made, folds=MOMENTS, **FUSED)
+    final = fit_final_model(*made, folds=MOMENTS, **FUSED)
+    halves = fit_half_samples(*made, folds=MOMENTS, **FUSED)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
     return gather(
         *made,
@@ -96,7 +96,7 @@ def test_the_table_has_each_gene_of_the_signature_once() -> None:
 def test_a_study_without_places_has_no_table() -> None:
     dataset, splits = study()
     bare = replace(dataset, var=dataset.var[["symbol"]])
-    final = fit_final(bare, splits, folds=MOMENTS, **LINEAR)
+    final = fit_final_model(bare, splits, folds=MOMENTS, **LINEAR)
     with pytest.raises(Exception, match=r"data\.chromosome"):
         stretches_table(bare, pd.DataFrame(), final)
 

@@ -18,7 +18,7 @@ from genesig.response.known import RESPONSES
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.double_loop import nested_cross_validation
 
 KINDS = pytest.mark.parametrize("kind", RESPONSES)
 
@@ -28,7 +28,7 @@ def splits_of(dataset, **changes):
 
 
 def fitted(dataset, splits, labels="observed", batch="1of1"):
-    return double_loop(
+    return nested_cross_validation(
         dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **of_kind(dataset.design.kind)
     )
 
@@ -98,7 +98,7 @@ def test_a_kind_like_another_is_fitted_and_assessed_as_that_is(monkeypatch):
     expected = errors(dataset, splits, fitted(dataset, splits))
     monkeypatch.setitem(RESPONSES, "twin", replace(RESPONSES["regression"], like="regression"))
     twin = replace(dataset, design=replace(dataset.design, task="twin"))
-    found = double_loop(twin, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings)
+    found = nested_cross_validation(twin, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings)
     np.testing.assert_array_equal(errors(twin, splits, found), expected)
 
 

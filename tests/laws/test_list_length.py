@@ -10,8 +10,8 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.response.known import RESPONSES
 from genesig.results import Fits
-from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.grid import Surface
+from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.grid import GridChoice
 
 MU, MOST = [1e-6, 1e-3, 1e-2], 20
 
@@ -22,7 +22,7 @@ def fits_of(kind):
     splits = draw_splits(dataset, seed=1, **SPLITS)
     settings = of_kind(kind) | {"list": "stable", "most": MOST, "mu": MU, "tau_count": 8}
     return Fits.concatenate([
-        replace(double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS,
+        replace(nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS,
                             **settings), line=None, shrinkage=None)
         for labels in ("observed", "permuted-1-6")  # of which the second have no probabilities
     ])  # fmt: skip
@@ -46,7 +46,7 @@ def shorter_and_as_accurate(fits, fit):
 @pytest.mark.parametrize("kind", RESPONSES)
 def test_a_list_that_is_too_long_is_chosen_anew_and_no_other(kind, monkeypatch):
     found = fits_of(kind)
-    monkeypatch.setattr(Surface, "shorter", lambda self: None)
+    monkeypatch.setattr(GridChoice, "shorter", lambda self: None)
     plain = fits_of(kind)
     long = chosen_size(plain) > MOST
     anew = [fit for fit in np.flatnonzero(long) if shorter_and_as_accurate(plain, fit)]

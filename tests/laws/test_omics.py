@@ -17,8 +17,8 @@ from genesig.optim.training import training_sets
 from genesig.results import Fits
 from genesig.results.dataset import OMIC, PRIOR_WEIGHT
 from genesig.selection.linear import omics
-from genesig.selection.linear.double_loop import double_loop, fit_subsamples
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_half_samples
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import LinearSettings
 
 D, PROTEINS = 60, 8
@@ -34,7 +34,7 @@ def study(kind="classification", signal=1.5, **columns):
 
 def fitted(dataset, splits, labels="observed", chance=None, **asked):
     kind = of_kind(dataset.design.kind) | asked
-    return double_loop(dataset, splits, chance, labels=labels, batch="1of1", folds=MOMENTS, **kind)
+    return nested_cross_validation(dataset, splits, chance, labels=labels, batch="1of1", folds=MOMENTS, **kind)
 
 
 def same(one: Fits, other: Fits, but=("factors",)):
@@ -98,13 +98,13 @@ def test_inner_folds_favour_the_omic_with_the_signal(kind):
 def test_candidates_are_ratios_and_equal_ones_come_first():
     dataset, _ = study()
     learned = LinearSettings(**of_kind("classification") | {"learn_omics": True})
-    found = np.array(omics.candidates(dataset, learned))
+    found = np.array(omics.candidate_factors(dataset, learned))
     assert found[0].tolist() == [1, 1]
     assert sorted(map(tuple, found.tolist())) == [(1, 1), (1, 2), (1, 4), (2, 1), (4, 1)]
-    assert omics.candidates(dataset, replace(learned, learn_omics=False)) == [None]
-    assert omics.candidates(dataset.without("rna"), learned) == [None]
+    assert omics.candidate_factors(dataset, replace(learned, learn_omics=False)) == [None]
+    assert omics.candidate_factors(dataset.without("rna"), learned) == [None]
     three = replace(dataset, var=dataset.var.assign(**{OMIC: list("abc" * (D // 3))}))
-    assert len(omics.candidates(three, learned)) == 19
+    assert len(omics.candidate_factors(three, learned)) == 19
 
 
 def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
@@ -112,7 +112,7 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
     learned = fitted(dataset, splits, learn_omics=True)
     protocol = LinearSettings(**of_kind("classification") | {"learn_omics": True})
     each = []
-    for factors in omics.candidates(dataset, protocol):
+    for factors in omics.candidate_factors(dataset, protocol):
         given = replace(dataset, var=dataset.var.assign(
             **{PRIOR_WEIGHT: dataset.prior_weights(factors)}))  # fmt: skip
         each.append(fitted(given, splits))
@@ -127,7 +127,7 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
         smallest.append(best)
         alone = np.array([fit])
         same(learned.take(alone), each[at].take(alone))
-        assert learned.factors[fit].tolist() == omics.candidates(dataset, protocol)[at].tolist()
+        assert learned.factors[fit].tolist() == omics.candidate_factors(dataset, protocol)[at].tolist()
     assert len(set(chosen)) > 1
     assert chosen != smallest
 
@@ -146,7 +146,7 @@ def test_named_genes_know_nothing_of_learned_factors():
     """Their halves choose nothing; the chosen list, and what is made of it, is another."""
     dataset, splits = study(signal=0.4)
     asked = of_kind("classification") | {"list": "best"}
-    chance = chance_study(
+    chance = study_half_samples(
         dataset, splits, permutations=20, folds=bind_steps(MOMENTS, dataset), **asked
     )
     plain = fitted(dataset, splits, chance=chance, list="best")
@@ -163,7 +163,7 @@ def test_halves_choose_for_themselves_and_are_told_apart():
     dataset, _ = study()
     splits = draw_splits(dataset, seed=7, **SPLITS | {"subsamples": 4})
     asked = of_kind("classification") | {"learn_omics": True}
-    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **asked)
+    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **asked)
     assert halves.factors.shape == (len(halves), 2)
     assert halves.rival_indptr is not None
 

@@ -23,7 +23,7 @@ from genesig.report.collect import collect
 from genesig.report.methods import methods
 from genesig.results import Dataset
 from genesig.results.dataset import PRIOR_WEIGHT
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
 
 EXACT = {"solver": "landweber-newton", "tolerance": 1e-9}
 
@@ -85,12 +85,12 @@ def of_one_size(weights=None):
 
 
 def fits_of(dataset, splits, folds):
-    final = fit_final(dataset, splits, folds=folds, **LINEAR)
+    final = fit_final_model(dataset, splits, folds=folds, **LINEAR)
     observed, permuted = (
-        double_loop(dataset, splits, labels=labels, batch="1of1", folds=folds, **LINEAR)
+        nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=folds, **LINEAR)
         for labels in ("observed", "permuted-001-002")
     )
-    return final, observed, permuted, fit_subsamples(dataset, splits, folds=folds, **LINEAR)
+    return final, observed, permuted, fit_half_samples(dataset, splits, folds=folds, **LINEAR)
 
 
 def test_equal_weights_change_nothing_but_tau():

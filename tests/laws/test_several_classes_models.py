@@ -13,7 +13,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -29,7 +29,7 @@ FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
 
 def fitted(dataset, labels="observed", **splits):
     drawn = draw_splits(dataset, seed=1, **{**SPLITS, **splits})
-    return drawn, double_loop(dataset, drawn, labels=labels, batch="1of1", folds=FOLDS, **QUICK)
+    return drawn, nested_cross_validation(dataset, drawn, labels=labels, batch="1of1", folds=FOLDS, **QUICK)
 
 
 def errors(dataset, drawn, fits):
@@ -56,13 +56,13 @@ def test_names_and_order_of_classes_change_no_list(order):
     """The same splits: only what the classes are called, and in which order, is another."""
     one, other = study(signal=1.0), study(signal=1.0, order=order)
     drawn, here = fitted(one)
-    there = double_loop(other, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
+    there = nested_cross_validation(other, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
     np.testing.assert_array_equal(here.choice, there.choice)
     np.testing.assert_array_equal(here.indices, there.indices)
     np.testing.assert_allclose(here.values[:, list(order)], there.values, atol=1e-7)
     np.testing.assert_array_equal(errors(one, drawn, here), errors(other, drawn, there))
     called = study(signal=1.0, names=("a", "b", "c", "d"))
-    again = double_loop(called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
+    again = nested_cross_validation(called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
     np.testing.assert_array_equal(again.values, here.values)
 
 
@@ -83,7 +83,7 @@ def test_noise_is_at_chance_and_so_are_permuted_labels():
 def test_the_model_predicts_what_the_fit_predicts():
     dataset = study(signal=4.0)
     drawn, _ = fitted(dataset)
-    final = fit_final(dataset, drawn, folds=FOLDS, **QUICK)
+    final = fit_final_model(dataset, drawn, folds=FOLDS, **QUICK)
     model = final_model(dataset, final, folds=FOLDS)
     names, n = tuple(dataset.samples), len(dataset.samples)
     matrix = Matrix(names, tuple(dataset.genes), dataset.X, {}, tuple(range(2, n + 2)))

@@ -11,7 +11,7 @@ from settings import linear
 
 from genesig.optim.solution import Path
 from genesig.selection.genes.frequency import agreement
-from genesig.selection.linear.grid import RULES, Searched, choose_stable
+from genesig.selection.linear.grid import CHOICE_RULES, GridResult, choose_stable
 from genesig.selection.linear.tasks import LinearSettings
 
 D = 12
@@ -55,7 +55,7 @@ def searched_of(error, standard_error, lists):
         steps = np.where(ended, -1, 3)
         path = Path.of((len(rows), n_tau), coefs, np.zeros(steps.shape), steps, 1e-9)
         cut = np.zeros(error.shape[1:])
-        out.append(Searched(error[mu], standard_error[mu], cut, path, range(1, 1 + folds), cut))
+        out.append(GridResult(error[mu], standard_error[mu], cut, path, range(1, 1 + folds), cut))
     return out
 
 
@@ -169,7 +169,7 @@ def test_agreement_comes_before_length_and_length_before_lam():
 
 def test_the_list_of_a_mu_is_found_by_its_place_in_linear_mu():
     protocol = LinearSettings(**linear(mu=[1e-6, 1e-3, 1e-2, 0.1], mu_choice=[1e-2, 1e-6]))
-    assert [RULES["stable"].listed(protocol, at) for at in range(2)] == [2, 0]
+    assert [CHOICE_RULES["stable"].list_index(protocol, at) for at in range(2)] == [2, 0]
     plain = replace(protocol, mu_choice=None)
     assert plain.searched_mu().tolist() == [1e-6, 1e-3, 1e-2]
     assert replace(plain, mu=[0.1, 1.0]).searched_mu().tolist() == [0.1]

@@ -36,7 +36,7 @@ from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import arrange, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.sets.ground import WEIGHTS
 
 AnyFits = Fits | ModelFits
@@ -59,7 +59,7 @@ class StudyDesign:
 
 
 def fit_linear(study, labels="observed", batch="1of1", *, folds=MOMENTS, **settings):
-    return double_loop(*study, labels=labels, batch=batch, folds=folds, **settings)
+    return nested_cross_validation(*study, labels=labels, batch=batch, folds=folds, **settings)
 
 
 def fit_nonlinear(study, labels="observed", batch="1of1", **settings):

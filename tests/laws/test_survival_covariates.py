@@ -18,9 +18,9 @@ from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.covariates import Covariates
 from genesig.selection.genes.statistics import score_test
-from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.linear.kinds.record import Ground
-from genesig.selection.linear.kinds.survival import PartialLikelihood
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.kinds.record import MatrixSettings
+from genesig.selection.linear.kinds.survival import CoxElasticNets
 from genesig.selection.linear.tasks import LinearSettings
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
@@ -69,7 +69,7 @@ def minimum(dataset: Dataset, rows: np.ndarray, genes: np.ndarray, lam: float):
 def test_held_out_scores_are_those_of_the_joint_model() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", **RUN)
+    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", **RUN)
     for fit, split in enumerate(splits.outer):
         train, (rows, scores) = np.sort(dataset.rows(split.train)), fits.test(fit)
         lam = float(fits.lam[fits.choice[fit, 1]] * fits.norm[fit])
@@ -119,7 +119,7 @@ def test_the_score_test_is_the_slope_and_curvature_of_the_profile_likelihood() -
 def test_the_model_predicts_what_the_fit_predicts() -> None:
     dataset = study()
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    final = fit_final(dataset, splits, **RUN)
+    final = fit_final_model(dataset, splits, **RUN)
     model = final_model(dataset, final, folds=MOMENTS)
     lines = tuple(range(2, 2 + len(dataset.samples)))
     matrix = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
@@ -152,14 +152,14 @@ def test_whole_weights_are_repeated_samples() -> None:
         y, held, n = dataset.response(), Covariates.from_dataset(dataset), len(dataset.samples)
         rows = np.repeat(np.arange(48) % 5 > 0, times)[:, None] if copies else \
             (np.arange(48) % 5 > 0)[:, None]  # fmt: skip
-        ground = Ground(True, True, None, "breslow")
-        sets = PartialLikelihood.of(dataset.X, y[:, None], rows, [held], ground)
+        ground = MatrixSettings(True, True, None, "breslow")
+        sets = CoxElasticNets.of(dataset.X, y[:, None], rows, [held], ground)
         protocol = LinearSettings(**of_kind("survival"))
         tau = sets.tau_max[:, None] * [0.6, 0.2]
         lists = sets.path(tau, 1e-3 * sets.norm[:, None] * np.ones(2), protocol, None)
-        gamma, mean = sets.covariates(lists, lists.values, np.array([0.1]))
+        gamma, mean = sets.covariate_coef(lists, lists.values, np.array([0.1]))
         fits.append((sets.tau_max, sets.norm, lists.indices, lists.values, gamma, mean,
-                     sets.coef(lists, np.array([0.1]))[0]))  # fmt: skip
+                     sets.ridge_coef(lists, np.array([0.1]))[0]))  # fmt: skip
         assert n == (times.sum() if copies else 48)
     for one, other in zip(*fits, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
@@ -170,10 +170,10 @@ def test_a_study_with_weights_goes_from_the_fits_to_the_hazard() -> None:
     obs = plain.obs.assign(v=[str(1 + k % 3) for k in range(48)])
     dataset = replace(plain, obs=obs, design=replace(plain.design, weights="v"))
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", **RUN)
-    alike = double_loop(plain, splits, labels="observed", batch="1of1", **RUN)
+    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", **RUN)
+    alike = nested_cross_validation(plain, splits, labels="observed", batch="1of1", **RUN)
     assert np.abs(fits.scores - alike.scores).max() > 1e-3
-    final = fit_final(dataset, splits, **RUN)
+    final = fit_final_model(dataset, splits, **RUN)
     own, even = (final_model(each, final, folds=MOMENTS)["survival"] for each in (dataset, plain))
     assert own["times"] == even["times"]
     assert own["cumulative"] != even["cumulative"]

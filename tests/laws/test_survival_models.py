@@ -24,7 +24,7 @@ from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.survival import harrell, log_rank, pooled
 from genesig.selection.gather import gather
 from genesig.selection.genes.statistics import score_test
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
@@ -38,8 +38,8 @@ SETTINGS = of_kind("survival")
 def fitted(repeats=2):
     dataset = study_of("survival", 3, n=48, d=25, signal=1.2)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": repeats, "subsamples": 4})
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **SETTINGS)
-    return dataset, splits, fits, fit_final(dataset, splits, folds=MOMENTS, **SETTINGS)
+    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **SETTINGS)
+    return dataset, splits, fits, fit_final_model(dataset, splits, folds=MOMENTS, **SETTINGS)
 
 
 def test_the_martingale_residuals_are_those_of_nelson_and_aalen():
@@ -285,7 +285,7 @@ def test_the_tables_say_that_a_signal_is_foretold():
     assert set(curves["group"]) == {"high", "low"}
     assert curves.groupby("group")["at_risk"].first().sum() == len(dataset.samples)
     assert tables["survival_risk"]["samples"].sum() == len(dataset.samples)
-    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **SETTINGS)
+    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **SETTINGS)
     clusters = {"least": 0.5, "warn_above": 0.9, "merge_above": None}
     gathered = gather(
         dataset,

@@ -12,7 +12,7 @@ from toys import unequal_classes
 
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import held_out
-from genesig.selection.linear.double_loop import double_loop
+from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.linear.kinds.least_squares import midpoint
 from genesig.selection.linear.tasks import TrainingSet
 
@@ -103,7 +103,7 @@ def unbalanced(seed):
 def fitted(dataset, **changes):
     splits = draw_splits(dataset, seed=1, **SPLITS)
     settings = linear(**{**SMALL, **changes})
-    return splits, double_loop(
+    return splits, nested_cross_validation(
         dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings
     )
 

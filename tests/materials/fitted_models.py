@@ -19,8 +19,8 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import Reference, normalise_samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
-from genesig.selection.linear.double_loop import fit_final
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.model.external import Scored, score_cohort
 from genesig.selection.model.final import final_model
 
@@ -92,8 +92,8 @@ def fitted(
     final = Split("final", 0, 0, tuple(NAMES), (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     dataset = normalise_samples(data, samples=samples, folds=folds)
-    chance = chance_study(dataset, splits, permutations=permutations, folds=folds, **LINEAR)
-    fits = fit_final(dataset, splits, chance, folds=folds, **LINEAR)
+    chance = study_half_samples(dataset, splits, permutations=permutations, folds=folds, **LINEAR)
+    fits = fit_final_model(dataset, splits, chance, folds=folds, **LINEAR)
     return final_model(dataset, fits, folds=folds), data, fits
 
 
@@ -116,7 +116,7 @@ ITEM: dict[str, Any] = {
 def fitted_of_kind(kind: str) -> tuple[Dataset, dict[str, Any]]:
     dataset = study_of(kind, 3, n=60, d=20, signal=1.2)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
-    final = fit_final(dataset, splits, folds=MOMENTS, **of_kind(kind))
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **of_kind(kind))
     return dataset, json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
 
 

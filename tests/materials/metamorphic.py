@@ -23,8 +23,8 @@ from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_study
 from genesig.selection.gather import gather
 from genesig.selection.genes.modules import gene_modules
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.halves import study_half_samples
 
 # A study as its files, and all that genesig finds in it: for what must not change it.
 
@@ -173,18 +173,18 @@ def found(files: Files) -> Found:
     dataset, splits = divided(files)
     linear = {"folds": MOMENTS, **of_kind(dataset.design.kind)}
     linear |= {"list": "best", "mu": [1e-6, 1e-3, 1e-1], "model": "ensemble"}
-    chance = chance_study(dataset, splits, permutations=8, **linear)
+    chance = study_half_samples(dataset, splits, permutations=8, **linear)
     batches = [f"{k + 1}of{files.jobs}" for k in range(files.jobs)]
     numbers = np.array_split(np.arange(1, PERMUTATIONS + 1), files.jobs)
     ranges = [f"permuted-{some[0]}-{some[-1]}" for some in numbers]
 
     def loop(labels: str, batch: str) -> Fits:
-        return double_loop(dataset, splits, chance, labels=labels, batch=batch, **linear)
+        return nested_cross_validation(dataset, splits, chance, labels=labels, batch=batch, **linear)
 
     observed = [loop("observed", batch) for batch in batches]
     null = [loop(labels, batch) for labels in ranges for batch in batches]
-    final = fit_final(dataset, splits, chance, **linear)
-    halves = fit_subsamples(dataset, splits, chance, **linear)
+    final = fit_final_model(dataset, splits, chance, **linear)
+    halves = fit_half_samples(dataset, splits, chance, **linear)
     fits = observed, final, halves, chance
     tables = gather(dataset, splits, *fits, cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS)
     errors, further = null_study(dataset, splits, observed, null)

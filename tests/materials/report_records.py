@@ -40,8 +40,8 @@ from genesig.selection.genes.blocks import block_tables
 from genesig.selection.genes.export import stretches_table
 from genesig.selection.genes.frequency import list_sizes, nested_lists
 from genesig.selection.genes.univariate import univariate_table
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.model.external_scores import numbers, two_classes
 from genesig.selection.model.external_scores import scores_table as external_scores_table
 from genesig.selection.nonlinear.gather import gather_nonlinear
@@ -635,10 +635,10 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 2, "subsamples": 4})
     how = {"folds": MOMENTS, **of_kind(kind)}
     asked = 19 if proved else 0
-    found = chance_study(dataset, splits, permutations=asked, **how)
-    observed = double_loop(dataset, splits, found, labels="observed", batch="1of1", **how)
-    final = fit_final(dataset, splits, found, **how)
-    halves = fit_subsamples(dataset, splits, found, **how)
+    found = study_half_samples(dataset, splits, permutations=asked, **how)
+    observed = nested_cross_validation(dataset, splits, found, labels="observed", batch="1of1", **how)
+    final = fit_final_model(dataset, splits, found, **how)
+    halves = fit_half_samples(dataset, splits, found, **how)
     tables = gather(dataset, splits, [observed], final, halves, found, cv_frequency=0.75,
                     fdr=0.1, clusters=CLUSTERS)  # fmt: skip
     fits = observed.with_chosen()

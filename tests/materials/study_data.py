@@ -12,7 +12,7 @@ from study import settings, splits_of
 from genesig.response.known import ByKind
 from genesig.results import Dataset, Design
 from genesig.selection.gather import selection_table
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import linear_keywords
 
 # A study of each kind of response: genes of noise, of which some may carry the response.
@@ -141,7 +141,7 @@ def named(dataset: Dataset, kind: str, seed: int) -> pd.DataFrame:
     scheme = "stratified_kfold" if dataset.design.group is None else "stratified_group_kfold"
     splits = FULL_SPLITS | {"scheme": scheme}
     config = settings({}, data={"task": task_of(kind)}, splits=splits)
-    chance = chance_study(
+    chance = study_half_samples(
         dataset,
         splits_of(dataset, config, seed=seed),
         permutations=config["signature"]["permutations"],

@@ -7,7 +7,7 @@ from genesig.data.files.readers import load_schema
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
 from genesig.selection.linear.tasks import linear_keywords
 
 PRESET = ROOT / "config" / "thesis2009.yaml"
@@ -34,7 +34,7 @@ def outer_fits(dataset, splits, config, labels="observed"):
     """Fit all outer splits in one batch."""
     dataset = normalise_samples(dataset, **config["normalise"])
     steps = config["normalise"]["folds"]
-    return double_loop(
+    return nested_cross_validation(
         dataset, splits, labels=labels, batch="1of1", folds=steps, **linear_keywords(config)
     )
 
@@ -42,4 +42,4 @@ def outer_fits(dataset, splits, config, labels="observed"):
 def final_fit(dataset, splits, config):
     """Fit the final model on all samples."""
     dataset = normalise_samples(dataset, **config["normalise"])
-    return fit_final(dataset, splits, folds=config["normalise"]["folds"], **linear_keywords(config))
+    return fit_final_model(dataset, splits, folds=config["normalise"]["folds"], **linear_keywords(config))

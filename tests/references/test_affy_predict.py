@@ -14,7 +14,7 @@ from genesig.data.files.readers import read_matrix
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.dataset import read_dataset
 from genesig.results import Split, Splits, save_json
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ def scores(folder):  # noqa: F811
     inner = tuple((*names[2 * k : 2 * k + 2], *names[6 + 2 * k : 8 + 2 * k]) for k in range(3))
     final = Split("final", 0, 0, names, (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
-    fits = fit_final(dataset, splits, folds=STEPS, **LINEAR)
+    fits = fit_final_model(dataset, splits, folds=STEPS, **LINEAR)
     save_json("model.json", final_model(dataset, fits, folds=STEPS))
     assert fits.coef(0, 0)[0].size > 0
     return predicted("arrays")

@@ -15,7 +15,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.study.labels.known import LABELS as LABELLED
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,7 @@ def chosen(dataset: Dataset) -> np.ndarray:
     splits = draw_splits(dataset, seed=0, **{**SPLITS, "inner_folds": 5})
     kind = dataset.design.kind
     own = LABELLED[kind].defaults.get("linear", {})
-    final = fit_final(dataset, splits, folds=MOMENTS, **linear(**{**CRITERIA.get(kind, {}), **own}))
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**{**CRITERIA.get(kind, {}), **own}))
     return final.coef(0, int(final.choice[0, 2]))[0]
 
 

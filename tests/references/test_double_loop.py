@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-from genesig.selection.linear.halves import STEPS
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.halves import N_LASSO_POINTS
 
 LINEAR = linear(mu=[1e-3, 1e-1], mu_choice=[1e-3, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=4)
 SPLITS = settings.SPLITS | {"repeats": 2, "subsamples": 4}
@@ -82,7 +82,7 @@ def test_every_stage_agrees_with_scikit_learn(number, rule):
     dataset, splits = make_study()
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
     chosen = {**LINEAR, "list": rule}
-    fits = double_loop(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen)
+    fits = nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen)
     assert fits.searched.tolist() == LINEAR["mu"][: 2 if rule == "stable" else 1]
     X, y = dataset.X[permutation(dataset, splits, number)], dataset.response()
     for i, split in enumerate(splits.outer):
@@ -112,7 +112,7 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched():
 
     def run(ranges, batches):
         parts = [
-            double_loop(dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **LINEAR)
+            nested_cross_validation(dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **LINEAR)
             for labels in ranges
             for batch in batches
         ]
@@ -139,10 +139,10 @@ def test_nothing_fitted_depends_on_the_test_rows(steps, rule, scale):
     dataset, splits = make_study()
     linear = {**LINEAR, "list": rule}
     settings = {"labels": "observed", "batch": "1of6", "folds": [*steps, *MOMENTS], **linear}
-    before = double_loop(dataset, splits, **settings)
+    before = nested_cross_validation(dataset, splits, **settings)
     test = dataset.rows(splits.outer[0].test)
     dataset.X[test] = scale * np.random.default_rng(0).standard_normal((len(test), 40))
-    after = double_loop(dataset, splits, **settings)
+    after = nested_cross_validation(dataset, splits, **settings)
     for name in ("indptr", "indices", "choice", "cv_size", "cv_agreement"):
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
     # All training sets share one matrix, shifted once for accuracy, so the last bits may move.
@@ -159,11 +159,11 @@ def relabelled(dataset, order):
 def test_the_order_of_samples_and_of_inner_folds_is_nothing():
     dataset, splits = make_study()
     settings = {"labels": "observed", "batch": "1of1", "folds": MOMENTS, **LINEAR}
-    before = double_loop(dataset, splits, **settings)
+    before = nested_cross_validation(dataset, splits, **settings)
     outer = tuple(replace(s, inner=(*s.inner[1:], s.inner[0])) for s in splits.outer)
-    turned = double_loop(dataset, replace(splits, outer=outer), **settings)
+    turned = nested_cross_validation(dataset, replace(splits, outer=outer), **settings)
     order = np.random.default_rng(0).permutation(len(dataset.samples))
-    moved = double_loop(relabelled(dataset, order), splits, **settings)
+    moved = nested_cross_validation(relabelled(dataset, order), splits, **settings)
     for after in (turned, moved):
         for name in ("choice", "indptr", "indices"):
             np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
@@ -177,9 +177,9 @@ def test_a_half_chooses_what_it_would_as_a_study_of_its_own(rule):
     """Its rows and inner folds stand in the place of those of the final model."""
     dataset, splits = make_study()
     how = {"folds": MOMENTS, **LINEAR, "list": rule}
-    halves = fit_subsamples(dataset, splits, **how)
+    halves = fit_half_samples(dataset, splits, **how)
     for fit, half in enumerate(splits.subsamples):
-        own = fit_final(dataset, replace(splits, final=half), **how)
+        own = fit_final_model(dataset, replace(splits, final=half), **how)
         np.testing.assert_array_equal(halves.choice[fit], own.choice[0])
         for mu in range(len(own.mu)):
             np.testing.assert_array_equal(halves.coef(fit, mu)[0], own.coef(0, mu)[0])
@@ -189,11 +189,11 @@ def test_a_half_chooses_what_it_would_as_a_study_of_its_own(rule):
 def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
     dataset, splits = make_study()
     protocol = {**LINEAR, "mu": [1e-9, 1e-1], "mu_choice": [1e-1], "list": "stable"}
-    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **protocol)
+    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **protocol)
     for fit, half in enumerate(splits.subsamples):
         rows = dataset.rows(half.train)
         y, size = dataset.response()[rows], halves.with_chosen().sizes()[fit, -1]
-        for fraction in np.geomspace(0.95, LINEAR["tau_min"], STEPS):
+        for fraction in np.geomspace(0.95, LINEAR["tau_min"], N_LASSO_POINTS):
             net = Lasso(alpha=fraction * halves.tau_max[fit] / 2, tol=1e-12, max_iter=200_000)
             weights = np.abs(net.fit(StandardScaler().fit_transform(dataset.X[rows]), y).coef_)
             if np.count_nonzero(weights) >= size:
@@ -205,8 +205,8 @@ def test_each_half_has_a_list_of_scikit_learns_lasso_as_long_as_its_own():
 
 def test_halves_and_the_final_model_test_nothing():
     dataset, splits = make_study()
-    final = fit_final(dataset, splits, folds=MOMENTS, **LINEAR)
-    halves = fit_subsamples(dataset, splits, folds=MOMENTS, **LINEAR)
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **LINEAR)
+    halves = fit_half_samples(dataset, splits, folds=MOMENTS, **LINEAR)
     assert final.split.tolist() == ["final"]
     assert len(final.test_rows) == 0
     assert halves.split.tolist() == [half.name for half in splits.subsamples]
@@ -217,14 +217,14 @@ def test_halves_and_the_final_model_test_nothing():
 def test_no_subsamples_are_no_fits():
     dataset, splits = make_study()
     none = replace(splits, subsamples=())
-    assert len(fit_subsamples(dataset, none, folds=MOMENTS, **LINEAR)) == 0
+    assert len(fit_half_samples(dataset, none, folds=MOMENTS, **LINEAR)) == 0
 
 
 def test_a_batch_without_splits_joins_the_others(tmp_path):
     dataset, splits = make_study()
     names = [split.name for split in splits.outer]
     settings = {"labels": "observed", "folds": MOMENTS, **LINEAR}
-    parts = [double_loop(dataset, splits, batch=f"{i}of7", **settings) for i in range(1, 8)]
+    parts = [nested_cross_validation(dataset, splits, batch=f"{i}of7", **settings) for i in range(1, 8)]
     assert len(parts[6]) == 0
     parts[6].save(tmp_path / "none.npz")
     parts[6] = Fits.load(tmp_path / "none.npz")

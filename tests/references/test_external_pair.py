@@ -18,7 +18,7 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.errors import InvalidInput
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.linear.tasks import linear_keywords
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
@@ -44,7 +44,7 @@ def pair():
 def model_of(config, dataset):
     folds = config["normalise"]["folds"]
     splits = draw_splits(dataset, seed=config["seed"], **config["splits"])
-    final = fit_final(dataset, splits, folds=folds, **linear_keywords(config))
+    final = fit_final_model(dataset, splits, folds=folds, **linear_keywords(config))
     return final_model(dataset, final, folds=folds)
 
 

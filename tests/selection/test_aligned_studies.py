@@ -22,7 +22,7 @@ from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.intervals import delong
 from genesig.selection.genes.export import signature_dataset
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -41,7 +41,7 @@ def found(tmp_path_factory):
     out = {}
     for align in (*ALIGNMENT_CANDIDATES, "fixed", "combat", "auto"):
         dataset, splits = study(tmp_path_factory.mktemp("studies"), align)
-        fits = double_loop(dataset, splits, labels="observed", batch="1of1", **LOOP)
+        fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", **LOOP)
         out[align] = dataset, splits, fits.with_chosen()
     return out
 
@@ -62,11 +62,11 @@ def test_each_training_set_has_the_fit_of_the_alignment_that_it_chooses(found):
 def test_permuted_labels_choose_anew(found):
     """In the order of the tasks, whichever alignment each of them takes."""
     dataset, splits, _ = found["auto"]
-    of = double_loop(dataset, splits, labels="permuted-1-6", batch="1of1", **LOOP)
+    of = nested_cross_validation(dataset, splits, labels="permuted-1-6", batch="1of1", **LOOP)
     names = [split.name for split in splits.outer]
     assert list(of.permutation) == [number for number in range(1, 7) for _ in names]
     assert list(of.split) == names * 6
-    each = {name: double_loop(found[name][0], splits, labels="permuted-1-6", batch="1of1", **LOOP)
+    each = {name: nested_cross_validation(found[name][0], splits, labels="permuted-1-6", batch="1of1", **LOOP)
             for name in ALIGNMENT_CANDIDATES}  # fmt: skip
     which = [
         [
@@ -103,7 +103,7 @@ def test_the_signature_is_written_as_its_genes_alone(found, tmp_path):
 def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(found):
     dataset, splits, _ = found["auto"]
     other = found[best_alignment(dataset.provenance["errors_of_alignments"])][0]
-    models = [final_model(each, fit_final(each, splits, **LOOP), folds=MOMENTS)
+    models = [final_model(each, fit_final_model(each, splits, **LOOP), folds=MOMENTS)
               for each in (dataset, other)]  # fmt: skip
     assert json.dumps(models[0]) == json.dumps(models[1])
 
@@ -126,7 +126,7 @@ def test_what_is_left_out_has_no_say_in_what_trains(found, align):
     X = dataset.X.copy()
     X[dataset.batches() == "boston"] = np.random.default_rng(0).normal(5, 9, (18, 40))
     moved = replace(dataset, X=X)
-    again = double_loop(moved, splits, labels="observed", batch="1of1", **LOOP).with_chosen()
+    again = nested_cross_validation(moved, splits, labels="observed", batch="1of1", **LOOP).with_chosen()
     at = list(fits.split).index("boston")
     for fit in range(4):
         first, then = (each.coef(fit, 0)[1] for each in (fits, again))
@@ -154,7 +154,7 @@ def new(n):
 @pytest.mark.parametrize(("align", "least"), [("fixed", 1), ("combat", 10), ("none", 1)])
 def test_how_many_new_samples_a_model_needs(found, align, least):
     dataset, splits, _ = found[align]
-    model = final_model(dataset, fit_final(dataset, splits, **LOOP), folds=MOMENTS)
+    model = final_model(dataset, fit_final_model(dataset, splits, **LOOP), folds=MOMENTS)
     model = json.loads(json.dumps(model))
     given, y = new(18)
     table, _ = predict(model, given, "new.tsv", missing=0, mu=None)

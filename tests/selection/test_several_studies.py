@@ -20,7 +20,7 @@ from genesig.report.studies import studies as show
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.studies.left_out import studies_table
@@ -38,7 +38,7 @@ def study(tmp_path_factory):
     """Give six studies, in the last of which the genes point the other way, and their fits."""
     folder = tmp_path_factory.mktemp("studies")
     dataset, splits = pooled(folder, tables(6, n=20, effect=3.0, odd=True), **SPLITS)
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
+    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
                        **linear(**SPLITS["linear"]))  # fmt: skip
     return dataset, splits, fits.with_chosen()
 
@@ -156,7 +156,7 @@ def studies_of_nothing(dataset):
 
 
 def mean_error(dataset, splits):
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
+    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS,
                        **linear(**SPLITS["linear"])).with_chosen()  # fmt: skip
     table = studies_table(dataset, predictions_table(dataset, splits, fits))
     return float(table["error"].mean()), table
@@ -207,7 +207,7 @@ def test_without_a_single_effect_the_studies_are_shown_alone(found):
 
 def test_a_model_of_aligned_studies_takes_a_cohort_and_no_single_sample(study):
     dataset, splits, _ = study
-    final = fit_final(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
     model = final_model(dataset, final, folds=MOMENTS)
     matrix, about = tables(1, n=24, effect=3.5, seed=9)["boston"]
     given = Matrix(tuple(matrix.index), tuple(matrix.columns), 100 + 3 * matrix.to_numpy(), {},
@@ -257,7 +257,7 @@ def test_logarithms_are_told_of_a_model_that_standardises(name, tmp_path):
     files = {study: (of_training(matrix), about) for study, (matrix, about)
              in tables(3, d=60, seed=5).items()}  # fmt: skip
     dataset, splits = pooled(tmp_path, files, **SPLITS, **steps)
-    final = fit_final(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
+    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**SPLITS["linear"]))
     model = final_model(dataset, final, folds=MOMENTS)
     given = new_cohort(turn)
     if words:

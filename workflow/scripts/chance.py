@@ -2,9 +2,9 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.halves import study_half_samples
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
-chance_study(dataset, splits, **snakemake.params).save(snakemake.output[0])
+study_half_samples(dataset, splits, **snakemake.params).save(snakemake.output[0])

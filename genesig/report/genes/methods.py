@@ -16,7 +16,7 @@ from genesig.report.page.words import (
 )
 from genesig.results.splits import FINAL, TRAINING
 from genesig.selection.genes.frequency import LEVEL, LONGEST, LOOSE, MU, NESTED, SHARE
-from genesig.selection.linear.ensemble import LENGTHS
+from genesig.selection.linear.ensemble import LIST_LENGTHS
 
 TESTS = {
     "welch": "Welch t-test",
@@ -167,7 +167,7 @@ def _predictive(data: Genes) -> str:
         said += (
             " It was averaged with two other linear models: one of the genes that random halves of"
             " the training samples select most often, one of those most associated with the"
-            f" outcome by themselves. Their numbers of genes ({LENGTHS[0]} to {LENGTHS[-1]}) were"
+            f" outcome by themselves. Their numbers of genes ({LIST_LENGTHS[0]} to {LIST_LENGTHS[-1]}) were"
             " chosen by the inner folds; the mean is again linear, with the genes of all three."
         )
     return f"{said} A ridge refit gives the weights of every list."

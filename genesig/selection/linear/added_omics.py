@@ -14,15 +14,15 @@ from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess, difference
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.halves import chance_study
-from genesig.selection.linear.kinds.known import Steps
+from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.kinds.known import FoldSteps
 
 if TYPE_CHECKING:
     import pandas as pd
 
-OWN = "genesig"
-WITHOUT = "without"
+GENESIG_ROW = "genesig"
+WITHOUT_ROW = "without"
 
 log = logging.getLogger(__name__)
 
@@ -33,9 +33,9 @@ def omics_table(
     observed: Sequence[Fits],
     final: Fits,
     *,
-    given: Mapping[str, float] | str,
+    given_factors: Mapping[str, float] | str,
     permutations: int,
-    folds: Steps,
+    folds: FoldSteps,
     **linear: Any,
 ) -> pd.DataFrame:
     """Return omics.tsv: the error with all omics, and without each in turn.
@@ -57,7 +57,7 @@ def omics_table(
     observed : list of Fits
         Batches of the double loop.
     final : Fits
-    given : mapping or str
+    given_factors : mapping or str
         ``data.omics`` of the config.
     permutations : int
         ``signature.permutations`` of the config.
@@ -70,64 +70,74 @@ def omics_table(
 
     fits = joined(observed, splits).with_chosen()
     headline = ASSESSED[dataset.design.kind].headline
-    own = held_out(dataset, splits, fits)
-    of_gene = dataset.omic_of()
-    mean = _listed(fits, of_gene, len(dataset.omics))
-    factors = _factors(dataset, fits, final, given)
+    genesig_scores = held_out(dataset, splits, fits)
+    omic_of_gene = dataset.omic_of()
+    mean_counts = _mean_gene_counts(fits, omic_of_gene, len(dataset.omics))
+    factors = _factor_columns(dataset, fits, final, given_factors)
     rows = [
         {
-            "row": OWN,
-            "name": OWN,
-            "genes": len(of_gene),
-            "listed": float(mean.sum()),
-            **vars(assess(own.column(-1), headline)[0]),
+            "row": GENESIG_ROW,
+            "name": GENESIG_ROW,
+            "genes": len(omic_of_gene),
+            "listed": float(mean_counts.sum()),
+            **vars(assess(genesig_scores.column(-1), headline)[0]),
         }
     ]
-    for number, omic in enumerate(dataset.omics):
-        rest = dataset.without(omic)
-        chance = chance_study(rest, splits, permutations=permutations, folds=folds, **linear)
-        left = double_loop(
-            rest, splits, chance, labels="observed", batch="1of1", folds=folds, **linear
+    for omic_number, omic in enumerate(dataset.omics):
+        without_omic = dataset.without(omic)
+        half_sample_study = study_half_samples(
+            without_omic, splits, permutations=permutations, folds=folds, **linear
+        )
+        fits_without = nested_cross_validation(
+            without_omic,
+            splits,
+            half_sample_study,
+            labels="observed",
+            batch="1of1",
+            folds=folds,
+            **linear,
         ).with_chosen()
-        other = held_out(rest, splits, left).column(-1)
-        apart = dict(
+        scores_without = held_out(without_omic, splits, fits_without).column(-1)
+        added_columns = dict(
             zip(
                 ("added", "added_low", "added_high"),
-                difference(other, own, -1, headline)[2:],
+                difference(scores_without, genesig_scores, -1, headline)[2:],
                 strict=True,
             )
         )
         rows.append(
             {
-                "row": WITHOUT,
+                "row": WITHOUT_ROW,
                 "name": omic,
-                "genes": int(np.sum(of_gene == number)),
-                "listed": float(mean[number]),
-                **factors[number],
-                **vars(assess(other, headline)[0]),
-                **apart,
+                "genes": int(np.sum(omic_of_gene == omic_number)),
+                "listed": float(mean_counts[omic_number]),
+                **factors[omic_number],
+                **vars(assess(scores_without, headline)[0]),
+                **added_columns,
             }
         )
-        log.info("%d of %d omics left out", number + 1, len(dataset.omics))
+        log.info("%d of %d omics left out", omic_number + 1, len(dataset.omics))
     return pd.DataFrame(rows)
 
 
-def _listed(fits: Fits, of_gene: Array, omics: int) -> Array:
+def _mean_gene_counts(fits: Fits, omic_of_gene: Array, n_omics: int) -> Array:
     """Return how many genes of each omic the last list of a fit has, the mean, (n_omics,)."""
     genes = [fits.coef(fit, len(fits.mu) - 1)[0] for fit in range(len(fits))]
-    return np.bincount(of_gene[np.concatenate(genes)], minlength=omics) / len(fits)
+    return np.bincount(omic_of_gene[np.concatenate(genes)], minlength=n_omics) / len(fits)
 
 
-def _factors(
-    dataset: Dataset, fits: Fits, final: Fits, given: Mapping[str, float] | str
+def _factor_columns(
+    dataset: Dataset, fits: Fits, final: Fits, given_factors: Mapping[str, float] | str
 ) -> list[dict[str, float]]:
     """Return the factor of each omic in the final model, its smallest and largest in the splits."""
     if fits.factors is None or final.factors is None:
-        named = given if isinstance(given, Mapping) else {}
-        known = {str(name): float(factor) for name, factor in named.items()}
-        whole = np.array([known[name] for name in dataset.omics])
-        every = np.stack([whole, whole, whole])
+        factor_of_omic = given_factors if isinstance(given_factors, Mapping) else {}
+        given_numbers = {str(name): float(factor) for name, factor in factor_of_omic.items()}
+        final_factors = np.array([given_numbers[name] for name in dataset.omics])
+        factor_rows = np.stack([final_factors, final_factors, final_factors])
     else:
-        every = np.stack([final.factors[0], fits.factors.min(axis=0), fits.factors.max(axis=0)])
+        factor_rows = np.stack(
+            [final.factors[0], fits.factors.min(axis=0), fits.factors.max(axis=0)]
+        )
     names = ("factor", "factor_low", "factor_high")
-    return [dict(zip(names, map(float, column), strict=True)) for column in every.T]
+    return [dict(zip(names, map(float, column), strict=True)) for column in factor_rows.T]

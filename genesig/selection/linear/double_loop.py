@@ -1,4 +1,9 @@
-"""Both stages inside a double cross-validation loop, for observed and for permuted labels."""
+"""Both stages of the linear protocol on training sets: nested cross-validation and final model.
+
+Stage I (`grid`) chooses tau, lambda and mu by the inner folds. Stage II (`path`) selects nested
+lists on the whole training set, refits them by ridge, and scores the test samples. `answers` adds
+the FDR-selected genes and the predictive model.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +24,27 @@ from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import covariate_part
 from genesig.results.splits import FINAL, TRAINING, Chance
 from genesig.selection.linear.answers import (
-    Expected,
-    Trained,
-    answer,
+    NullTails,
+    AnswerNets,
+    add_answers,
     predicts_by_half_samples,
 )
 from genesig.selection.linear.grid import (
-    RULES,
-    Surface,
+    CHOICE_RULES,
+    GridChoice,
     class_lines,
-    stage_one,
-    stage_one_averaged,
+    search_grid,
+    search_grid_averaged,
 )
-from genesig.selection.linear.halves import pairs_of, pairs_of_halves, rival_lists
-from genesig.selection.linear.kinds.known import FITTED, Steps, outer_sets
-from genesig.selection.linear.kinds.record import Sets
-from genesig.selection.linear.omics import Choice, alike, candidates
-from genesig.selection.linear.path import Lists, stage_two
+from genesig.selection.linear.halves import (
+    count_pairs,
+    count_pairs_of_half_samples,
+    add_lasso_lists,
+)
+from genesig.selection.linear.kinds.known import FITTINGS, FoldSteps, outer_elastic_nets
+from genesig.selection.linear.kinds.record import ElasticNets
+from genesig.selection.linear.omics import ChooseSettings, group_by_factors, candidate_factors
+from genesig.selection.linear.path import NestedModels, fit_nested_lists
 from genesig.selection.linear.tasks import (
     NO_HALVES,
     LinearSettings,
@@ -46,23 +55,23 @@ from genesig.selection.linear.tasks import (
     permutation_numbers,
 )
 
-MEMORY = 5e6
-"""Numbers that the training sets of one call may hold (means and scales of k × n_features)."""
+MAX_MOMENTS = 5e6
+"""Means and scales, one number for each gene of each training set, that one call may hold."""
 
-MOST = 500
-"""Training sets of one call, so that a long job says often how far it is."""
+MAX_TRAINING_SETS = 500
+"""Training sets of one call, so that a long job reports its progress often."""
 
 log = logging.getLogger(__name__)
 
 
-def double_loop(
+def nested_cross_validation(
     dataset: Dataset,
     splits: Splits,
-    chance: Chance | None = None,
+    half_sample_study: Chance | None = None,
     *,
     labels: str,
     batch: str,
-    folds: Steps,
+    folds: FoldSteps,
     **linear: Any,
 ) -> Fits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
@@ -72,8 +81,8 @@ def double_loop(
     dataset : Dataset
         After the row-wise steps.
     splits : Splits
-    chance : Chance, optional
-        Without it, or where it is empty, the chosen list of the two stages is the only answer; and
+    half_sample_study : HalfSampleStudy, optional
+        If it is missing or empty, the chosen list of the two stages is the only answer. The same holds
         under permuted labels, unless `predicts_by_half_samples`.
     labels : str
         ``observed`` or ``permuted-FIRST-LAST``.
@@ -82,216 +91,306 @@ def double_loop(
     folds : list of dict
         Steps learned on training rows: ``normalise.folds`` of the config.
     **linear
-        The config section of this name, see `Protocol`.
+        See `LinearSettings`.
     """
     settings = LinearSettings(**linear)
     permutations = permutation_numbers(labels)
     if labels != "observed" and not predicts_by_half_samples(settings):
-        chance = None  # nobody reads the model of the FDR-selected genes there
-    null_tails = Expected.of(chance, "outer")
-    half_counts = pairs_of(TRAINING, settings) if chance else NO_HALVES
+        half_sample_study = None  # no result uses the FDR-selected genes of permuted labels
+    null_tails = NullTails.of(half_sample_study, "outer")
+    half_counts = count_pairs(TRAINING, settings) if half_sample_study else NO_HALVES
     outer_splits = batch_of(splits.outer, batch)
     training_sets = make_training_sets(
         dataset, splits, outer_splits, permutations, half_counts=half_counts
     )
-    return _fit(dataset, training_sets, folds, settings, null_tails)
+    return _fit_training_sets(dataset, training_sets, folds, settings, null_tails)
 
 
-def fit_final(
-    dataset: Dataset, splits: Splits, chance: Chance | None = None, *, folds: Steps, **linear: Any
+def fit_final_model(
+    dataset: Dataset,
+    splits: Splits,
+    half_sample_study: Chance | None = None,
+    *,
+    folds: FoldSteps,
+    **linear: Any,
 ) -> Fits:
-    """Run both stages on all samples: the model to be used, whose error the double loop tells.
+    """Fit all samples: the model to use, whose error the nested cross-validation estimates.
 
-    Its settings are chosen by several draws of the inner folds (see `redrawn`), those of the double
-    loop by one: so many splits and permutations would take as many times as long, and err as much.
+    Its settings are the mean choice of several draws of the inner folds (see `redrawn`). The nested
+    cross-validation uses one draw: several would multiply its time and leave the error as it is.
     """
-    protocol = LinearSettings(**linear)
-    known = Expected.of(chance, "final")
-    pairs = pairs_of(FINAL, protocol) if chance else NO_HALVES
-    todo = make_training_sets(dataset, splits, [splits.final], [0], half_counts=pairs)
-    again = make_training_sets(dataset, splits, redrawn(dataset, splits), [0])
-    return _fit(dataset, todo, folds, protocol, known, choose=partial(stage_one_averaged, again))
+    settings = LinearSettings(**linear)
+    null_tails = NullTails.of(half_sample_study, "final")
+    half_counts = count_pairs(FINAL, settings) if half_sample_study else NO_HALVES
+    training_sets = make_training_sets(
+        dataset, splits, [splits.final], [0], half_counts=half_counts
+    )
+    redrawn_sets = make_training_sets(dataset, splits, redrawn(dataset, splits), [0])
+    return _fit_training_sets(
+        dataset,
+        training_sets,
+        folds,
+        settings,
+        null_tails,
+        choose_settings=partial(search_grid_averaged, redrawn_sets),
+    )
 
 
-def fit_subsamples(
-    dataset: Dataset, splits: Splits, chance: Chance | None = None, *, folds: Steps, **linear: Any
+def fit_half_samples(
+    dataset: Dataset,
+    splits: Splits,
+    half_sample_study: Chance | None = None,
+    *,
+    folds: FoldSteps,
+    **linear: Any,
 ) -> Fits:
-    """Run both stages on every half-subsample, as on an outer training set.
+    """Fit every half-subsample, as an outer training set is fitted.
 
     Each half chooses its settings by its own inner folds, so that its list is the one that half as
-    many patients would have given. A list of the lasso, as long, goes with it (see `rival_lists`).
+    many patients would have given. A list of the lasso of equal length is added (see
+    `add_lasso_lists`).
     """
-    protocol = LinearSettings(**linear)
-    known = Expected.of(chance, "half")
-    pairs = pairs_of_halves(protocol) if chance else NO_HALVES
-    todo = make_training_sets(dataset, splits, splits.subsamples, [0], half_counts=pairs)
-    return _fit(dataset, todo, folds, protocol, known, rival=protocol.penalty == "l1")
-
-
-def _fit(
-    dataset: Dataset,
-    todo: list[TrainingSet],
-    folds: Steps,
-    protocol: LinearSettings,
-    chance: Expected | None = None,
-    *,
-    choose: Choice = stage_one,
-    rival: bool = False,
-) -> Fits:
-    tail = FITTED[dataset.design.kind].columns(dataset.design)
-    parts = [_none(protocol, tail)]
-    done = 0
-    start = time.monotonic()
-    columns = min(MOST, int(MEMORY / max(1, len(dataset.genes)))) // int(np.prod(tail)) or 1
-    steps = learned_steps(folds, dataset)
-    factors = candidates(dataset, protocol)
-    size = max(1, columns // len(factors))
-    for X, reference, some in group_by_matrix(dataset, todo, steps, size):
-        describe = partial(outer_sets, X, folds, dataset, reference.genes, protocol)
-        order = []
-        found = []
-        for each in alike(some, describe, choose, protocol, factors):
-            fits, surfaces = _fit_within(
-                each.todo, each.surfaces, each.outer, each.describe, reference, protocol
-            )
-            if chance is not None:
-                sets = Trained(each.outer, each.inner, *each.even(describe))
-                fits = answer(each.todo, surfaces, fits, sets, reference.genes, protocol, chance)
-            if rival:
-                fits = rival_lists(each.outer, fits, reference.genes, protocol)
-            order.append(each.numbers)
-            found.append(replace(fits, factors=_rows(each.factors, len(fits))))
-        parts.append(Fits.concatenate(found).take(np.argsort(np.concatenate(order))))
-        done += len(some)
-        log.info("%d of %d fits, %.0f s", done, len(todo), time.monotonic() - start)
-    return Fits.concatenate(parts)
-
-
-def _rows(factors: Array | None, fits: int) -> Array | None:
-    return None if factors is None else np.tile(factors, (fits, 1))
-
-
-def _none(protocol: LinearSettings, tail: tuple[int, ...]) -> Fits:
-    searched = pick("linear.list", RULES, protocol.list).mu(protocol)
-    mu = np.array(protocol.mu, dtype=float)
-    return Fits.none(protocol.tau_fractions(), protocol.lam_grid(), mu, searched, tail)
-
-
-def _fit_within(
-    todo: list[TrainingSet],
-    surfaces: list[Surface],
-    outer: Sets,
-    describe: Callable[[list[TrainingSet]], Sets],
-    reference: Reference,
-    protocol: LinearSettings,
-) -> tuple[Fits, list[Surface]]:
-    """Fit at the choices; where the list itself has more genes than `most`, at a shorter choice.
-
-    So too where all are longer than `longest`, and none is kept. The inner folds, which choose,
-    have fewer samples, and often shorter lists.
-    """
-    fits = _fit_together(todo, surfaces, outer, reference, protocol)
-    size = fits.sizes()[np.arange(len(todo)), fits.choice[:, 2]]
-    none = np.isnan(fits.gap).all(axis=1)
-    again = {fit: surfaces[fit].shorter() for fit in np.flatnonzero(none | (size > protocol.most))}
-    shorter = {fit: surface for fit, surface in again.items() if surface is not None}
-    if lost := [todo[fit] for fit in np.flatnonzero(none) if fit not in shorter]:
-        labels = f", permutation {lost[0].permutation}" if lost[0].permutation else ""
-        raise GenesigError(
-            f"split {lost[0].split}{labels}: every list has more than {protocol.longest} genes; "
-            "raise linear.longest or linear.tau_min"
-        )
-    if not shorter:
-        return fits, surfaces
-    some = [todo[fit] for fit in shorter]
-    rest, last = _fit_within(
-        some, list(shorter.values()), describe(some), describe, reference, protocol
+    settings = LinearSettings(**linear)
+    null_tails = NullTails.of(half_sample_study, "half")
+    half_counts = count_pairs_of_half_samples(settings) if half_sample_study else NO_HALVES
+    training_sets = make_training_sets(
+        dataset, splits, splits.subsamples, [0], half_counts=half_counts
     )
-    order = np.arange(len(todo))
-    order[list(shorter)] = len(todo) + np.arange(len(some))
-    every = [*surfaces, *last]
-    return Fits.concatenate([fits, rest]).take(order), [every[at] for at in order]
+    return _fit_training_sets(
+        dataset,
+        training_sets,
+        folds,
+        settings,
+        null_tails,
+        with_lasso_lists=settings.penalty == "l1",
+    )
 
 
-def _fit_together(
-    todo: list[TrainingSet],
-    surfaces: list[Surface],
-    outer: Sets,
-    reference: Reference,
-    protocol: LinearSettings,
+def _fit_training_sets(
+    dataset: Dataset,
+    training_sets: list[TrainingSet],
+    fold_steps: FoldSteps,
+    settings: LinearSettings,
+    null_tails: NullTails | None = None,
+    *,
+    choose_settings: ChooseSettings = search_grid,
+    with_lasso_lists: bool = False,
 ) -> Fits:
-    choice = np.array([surface.choice for surface in surfaces])
-    lam = protocol.lam_grid()[choice[:, 1]]
-    lists = stage_two(outer, protocol.tau_fractions()[choice[:, 0]], lam, protocol)
-    choice = _listed(todo, lists, choice, protocol)
-    kind = FITTED[todo[0].kind]
-    probability_lines = class_lines(todo, [each.unseen for each in surfaces])
-    lists, threshold = kind.decide(lists, [each.threshold for each in surfaces])
-    scores = [_test_scores(outer.X, task, lists, fit) for fit, task in enumerate(todo)]
+    """Return the fits of training sets, in their order; with answers if there are `null_tails`."""
+    output_shape = FITTINGS[dataset.design.kind].output_shape(dataset.design)
+    fits_of_matrices = [_no_fits(settings, output_shape)]
+    n_done = 0
+    start_time = time.monotonic()
+    n_outputs = int(np.prod(output_shape))
+    max_sets = min(MAX_TRAINING_SETS, int(MAX_MOMENTS / max(1, len(dataset.genes)))) // n_outputs
+    bound_steps = learned_steps(fold_steps, dataset)
+    factor_candidates = candidate_factors(dataset, settings)
+    # Every candidate of the penalty factors has elastic nets of its own.
+    batch_size = max(1, max(1, max_sets) // len(factor_candidates))
+    for X, reference, matrix_sets in group_by_matrix(
+        dataset, training_sets, bound_steps, batch_size
+    ):
+        make_outer = partial(outer_elastic_nets, X, fold_steps, dataset, reference.genes, settings)
+        numbers = []
+        fits_of_choices = []
+        for same_factors in group_by_factors(
+            matrix_sets, make_outer, choose_settings, settings, factor_candidates
+        ):
+            fits, choices = _fit_short_enough(
+                same_factors.training_sets,
+                same_factors.choices,
+                same_factors.outer,
+                same_factors.make_outer,
+                reference,
+                settings,
+            )
+            if null_tails is not None:
+                nets = AnswerNets(
+                    same_factors.outer,
+                    same_factors.inner,
+                    *same_factors.with_equal_factors(make_outer),
+                )
+                fits = add_answers(
+                    same_factors.training_sets,
+                    choices,
+                    fits,
+                    nets,
+                    reference.genes,
+                    settings,
+                    null_tails,
+                )
+            if with_lasso_lists:
+                fits = add_lasso_lists(same_factors.outer, fits, reference.genes, settings)
+            numbers.append(same_factors.numbers)
+            factors = same_factors.factors
+            if factors is not None:
+                fits = replace(fits, factors=np.tile(factors, (len(fits), 1)))
+            fits_of_choices.append(fits)
+        original_order = np.argsort(np.concatenate(numbers))
+        fits_of_matrices.append(Fits.concatenate(fits_of_choices).take(original_order))
+        n_done += len(matrix_sets)
+        log.info("%d of %d fits, %.0f s", n_done, len(training_sets), time.monotonic() - start_time)
+    return Fits.concatenate(fits_of_matrices)
+
+
+def _no_fits(settings: LinearSettings, output_shape: tuple[int, ...]) -> Fits:
+    """Return the record without fits, which a batch without splits gives."""
+    return Fits.none(
+        settings.tau_fractions(),
+        settings.lam_grid(),
+        np.array(settings.mu, dtype=float),
+        pick("linear.list", CHOICE_RULES, settings.list).searched_mu(settings),
+        output_shape,
+    )
+
+
+def _fit_short_enough(
+    training_sets: list[TrainingSet],
+    choices: list[GridChoice],
+    outer: ElasticNets,
+    make_outer: Callable[[list[TrainingSet]], ElasticNets],
+    reference: Reference,
+    settings: LinearSettings,
+) -> tuple[Fits, list[GridChoice]]:
+    """Fit the choices; refit sets whose list has more than ``signature.most`` genes by a shorter choice.
+
+    The inner folds, which choose, have fewer samples and often shorter lists. A set all of whose
+    lists exceed ``linear.longest`` is refitted, too.
+
+    Raises
+    ------
+    GenesigError
+        If a training set has no list and no shorter choice.
+    """
+    fits = _fit_choices(training_sets, choices, outer, reference, settings)
+    list_sizes = fits.sizes()[np.arange(len(training_sets)), fits.choice[:, 2]]
+    no_list = np.isnan(fits.gap).all(axis=1)
+    shorter_choices = {}
+    for fit in np.flatnonzero(no_list | (list_sizes > settings.most)):
+        choice = choices[fit].shorter()
+        if choice is not None:
+            shorter_choices[fit] = choice
+        elif no_list[fit]:
+            training_set = training_sets[fit]
+            number = training_set.permutation
+            raise GenesigError(
+                f"split {training_set.split}{f', permutation {number}' if number else ''}: every "
+                f"list has more than {settings.longest} genes; "
+                "raise linear.longest or linear.tau_min"
+            )
+    if not shorter_choices:
+        return fits, choices
+    refitted_sets = [training_sets[fit] for fit in shorter_choices]
+    shorter_fits, last_choices = _fit_short_enough(
+        refitted_sets,
+        list(shorter_choices.values()),
+        make_outer(refitted_sets),
+        make_outer,
+        reference,
+        settings,
+    )
+    order = np.arange(len(training_sets))
+    order[list(shorter_choices)] = len(training_sets) + np.arange(len(refitted_sets))
+    all_choices = [*choices, *last_choices]
+    all_fits = Fits.concatenate([fits, shorter_fits])
+    return all_fits.take(order), [all_choices[number] for number in order]
+
+
+def _fit_choices(
+    training_sets: list[TrainingSet],
+    choices: list[GridChoice],
+    outer: ElasticNets,
+    reference: Reference,
+    settings: LinearSettings,
+) -> Fits:
+    """Return stage II at the choices of stage I, with the scores of the test samples."""
+    grid_indices = np.array([choice.indices for choice in choices])
+    tau = settings.tau_fractions()[grid_indices[:, 0]]
+    lam = settings.lam_grid()[grid_indices[:, 1]]
+    models = fit_nested_lists(outer, tau, lam, settings)
+    grid_indices = _longest_kept_lists(training_sets, models, grid_indices, settings)
+    kind = FITTINGS[training_sets[0].kind]
+    probability_lines = class_lines(
+        training_sets, [choice.crossfitted_scores for choice in choices]
+    )
+    models, threshold = kind.decide(models, [choice.threshold for choice in choices])
+    held_out_scores = [
+        _held_out_scores(outer.X, training_set, models, fit)
+        for fit, training_set in enumerate(training_sets)
+    ]
     return Fits(
-        split=np.array([task.split for task in todo]),
-        permutation=np.array([task.permutation for task in todo]),
-        tau=protocol.tau_fractions(),
-        lam=protocol.lam_grid(),
-        mu=np.asarray(protocol.mu, dtype=float),
-        searched=pick("linear.list", RULES, protocol.list).mu(protocol),
+        split=np.array([training_set.split for training_set in training_sets]),
+        permutation=np.array([training_set.permutation for training_set in training_sets]),
+        tau=settings.tau_fractions(),
+        lam=settings.lam_grid(),
+        mu=np.asarray(settings.mu, dtype=float),
+        searched=pick("linear.list", CHOICE_RULES, settings.list).searched_mu(settings),
         tau_max=outer.tau_max,
         norm=outer.norm,
-        cv_error=np.stack([surface.error for surface in surfaces]),
-        cv_se=np.stack([surface.standard_error for surface in surfaces]),
-        cv_size=np.stack([surface.size for surface in surfaces]),
-        cv_agreement=np.stack([surface.agreement for surface in surfaces]),
-        choice=choice,
+        cv_error=np.stack([choice.error for choice in choices]),
+        cv_se=np.stack([choice.standard_error for choice in choices]),
+        cv_size=np.stack([choice.n_genes for choice in choices]),
+        cv_agreement=np.stack([choice.agreement for choice in choices]),
+        choice=grid_indices,
         threshold=threshold,
-        indptr=lists.indptr,
-        indices=reference.genes[lists.indices],
-        values=lists.values,
-        intercept=lists.intercept,
-        gap=lists.gap,
-        test_indptr=np.cumsum([0, *(len(task.test) for task in todo)]),
-        test_rows=np.concatenate([task.label_rows for task in todo]),
-        scores=np.concatenate(scores),
-        gamma=lists.gamma,
-        covariate_mean=lists.covariate_mean,
+        indptr=models.indptr,
+        indices=reference.genes[models.indices],
+        values=models.values,
+        intercept=models.intercept,
+        gap=models.gap,
+        test_indptr=np.cumsum([0, *(len(training_set.test) for training_set in training_sets)]),
+        test_rows=np.concatenate([training_set.label_rows for training_set in training_sets]),
+        scores=np.concatenate(held_out_scores),
+        gamma=models.gamma,
+        covariate_mean=models.covariate_mean,
         line=probability_lines.line,
         shrinkage=probability_lines.shrinkage,
-        knots=_knots(todo) if lists.gamma is not None else None,
+        knots=(
+            None
+            if models.gamma is None
+            else np.stack([training_set.knots() for training_set in training_sets])
+        ),
     )
 
 
-def _knots(todo: list[TrainingSet]) -> Array:
-    return np.stack([task.knots() for task in todo])
-
-
-def _listed(
-    todo: list[TrainingSet], lists: Lists, choice: Array, protocol: LinearSettings
+def _longest_kept_lists(
+    training_sets: list[TrainingSet],
+    models: NestedModels,
+    grid_indices: Array,
+    settings: LinearSettings,
 ) -> Array:
-    """Return the choices, those of a list too long to be kept replaced by the longest kept one.
+    """Return the choices, with the longest kept list in place of a list that was too long to keep.
 
-    A fit alone decides this, so that a null study takes the same way as the observed one.
+    Each fit decides this alone, so that permuted labels are treated as the observed ones are.
     """
-    kept = ~np.isnan(lists.gap)
-    for fit, (_, _, mu) in enumerate(choice):
-        if kept[fit].any() and not kept[fit, mu]:
-            choice[fit, 2] = np.flatnonzero(kept[fit])[-1]
-            said = "split %s: the list at mu %g has more than %s genes; the longest kept one serves"
-            log.warning(said, todo[fit].split, protocol.mu[mu], protocol.longest)
-    return choice
+    has_list = ~np.isnan(models.gap)
+    for fit, mu in enumerate(grid_indices[:, 2]):
+        if has_list[fit].any() and not has_list[fit, mu]:
+            grid_indices[fit, 2] = np.flatnonzero(has_list[fit])[-1]
+            log.warning(
+                "split %s: the list at mu %g has more than %s genes; the longest kept one serves",
+                training_sets[fit].split,
+                settings.mu[mu],
+                settings.longest,
+            )
+    return grid_indices
 
 
-def _test_scores(X: Array, task: TrainingSet, lists: Lists, fit: int) -> Array:
+def _held_out_scores(X: Array, training_set: TrainingSet, models: NestedModels, fit: int) -> Array:
     """Return f(x) = intercept + x'b + c'γ of the test samples, (n_test, n_mu); NaN without a list.
 
-    A covariate that is missing counts as the mean of the training samples.
+    A missing covariate counts as its mean over the training samples.
     """
-    n_mu = lists.intercept.shape[1]
-    scores = np.empty((len(task.test), n_mu, *lists.values.shape[1:]))
-    for mu in range(n_mu):
-        part = slice(*lists.indptr[fit * n_mu + mu :][:2])
-        genes = X[np.ix_(task.test, lists.indices[part])]
-        scores[:, mu] = lists.intercept[fit, mu] + genes @ lists.values[part]
-    if lists.gamma is not None and lists.covariate_mean is not None:
-        C = task.test_covariates()
-        scores += covariate_part(C, lists.covariate_mean[fit], lists.gamma[fit])
-    scores[:, np.isnan(lists.gap[fit])] = np.nan
+    n_mu = models.intercept.shape[1]
+    scores = np.empty((len(training_set.test), n_mu, *models.values.shape[1:]))
+    for mu_index in range(n_mu):
+        entries = slice(*models.indptr[fit * n_mu + mu_index :][:2])
+        selected_columns = X[np.ix_(training_set.test, models.indices[entries])]
+        scores[:, mu_index] = (
+            models.intercept[fit, mu_index] + selected_columns @ models.values[entries]
+        )
+    if models.gamma is not None and models.covariate_mean is not None:
+        C = training_set.test_covariates()
+        scores += covariate_part(C, models.covariate_mean[fit], models.gamma[fit])
+    scores[:, np.isnan(models.gap[fit])] = np.nan
     return scores

@@ -18,29 +18,29 @@ from genesig.arrays import Array
 from genesig.selection.genes.frequency import ranked, rounded
 
 if TYPE_CHECKING:
-    from genesig.selection.linear.kinds.record import Model
+    from genesig.selection.linear.kinds.record import LinearModel
 
-LENGTHS = (5, 10, 20, 35, 50, 70, 100)
+LIST_LENGTHS = (5, 10, 20, 35, 50, 70, 100)
 """Genes of the lists among which the inner folds choose, the most listed or strongest first."""
 
 
-def firsts(order: Array) -> tuple[Array, ...]:
-    """Return the first genes of an order, as lists of each of `LENGTHS`, ascending."""
-    return tuple(np.sort(order[:length]) for length in LENGTHS)
+def first_genes(genes: Array) -> tuple[Array, ...]:
+    """Return the first genes of an order, as lists of each of `LIST_LENGTHS`, ascending."""
+    return tuple(np.sort(genes[:length]) for length in LIST_LENGTHS)
 
 
-def by_halves(times: Array, strength: Array) -> tuple[Array, ...]:
+def by_frequency(counts: Array, weight_sums: Array) -> tuple[Array, ...]:
     """Return lists of the genes that halves list most often; see `frequency.ranked`."""
-    return firsts(ranked(times, strength))
+    return first_genes(ranked(counts, weight_sums))
 
 
-def by_strength(strength: Array) -> tuple[Array, ...]:
-    """Return lists of the genes that go with the response most, of strength (d,); none of 0."""
-    order = np.argsort(-rounded(strength), kind="stable")
-    return firsts(order[: np.count_nonzero(strength)])
+def by_gradient(gradient: Array) -> tuple[Array, ...]:
+    """Return lists of the genes that go with the response most, of gradient (d,); none of 0."""
+    order = np.argsort(-rounded(gradient), kind="stable")
+    return first_genes(order[: np.count_nonzero(gradient)])
 
 
-def mean(models: Sequence[Model]) -> Model:
+def mean_model(models: Sequence[LinearModel]) -> LinearModel:
     """Return the mean of linear models, whose scores are means of theirs.
 
     All are refits of one response in one unit, each less its cut: halfway between the classes for
@@ -51,7 +51,11 @@ def mean(models: Sequence[Model]) -> Model:
     for model in models:
         values[np.searchsorted(genes, model.genes)] += model.values / len(models)
     parts: dict[str, Any] = {}
-    for name in ("intercept", "gamma", "unseen"):
-        each = [getattr(model, name) for model in models]
-        parts[name] = None if any(one is None for one in each) else sum(each) / len(each)
+    for name in ("intercept", "gamma", "crossfitted_scores"):
+        field_values = [getattr(model, name) for model in models]
+        parts[name] = (
+            None
+            if any(value is None for value in field_values)
+            else sum(field_values) / len(field_values)
+        )
     return replace(models[0], genes=genes, values=values, **parts)

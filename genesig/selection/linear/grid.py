@@ -28,50 +28,54 @@ from genesig.optim.class_line import ShrunkenLine, fitted_line, probabilities, s
 from genesig.optim.solution import Path
 from genesig.selection.assess.clusters import design_effect, influence_spread
 from genesig.selection.genes.frequency import agreement
-from genesig.selection.linear.kinds.known import FITTED, inner_sets
-from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.kinds.known import FITTINGS, inner_elastic_nets
+from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
-Choose = Callable[[TrainingSet, Array], tuple[Array, Any]]
+ChooseByFolds = Callable[[TrainingSet, Array], tuple[Array, Any]]
 
 
-PARTS = 5
+MAX_CROSSFIT_PARTS = 5
 """Most parts into which the inner folds are dealt: each chooses once without itself."""
 
 
-def unseen(task: TrainingSet, choose: Choose) -> Array | None:
+def crossfit(training_set: TrainingSet, choose_by_folds: ChooseByFolds) -> Array | None:
     """Return the score of each training sample, less the cut, (n, ...), else NaN.
 
     None without classes, and under permuted labels, of which no probability is told.
 
     Parameters
     ----------
-    task : Task
-    choose : callable
+    training_set : Task
+    choose_by_folds : callable
         The task without some of its folds, and the numbers of the others, to the scores
         (n_folds, n, ...) of all samples by each fold at what these choose, and where it is cut.
     """
-    kind = FITTED[task.kind]
-    folds = np.arange(len(task.inner_folds))
-    if kind.by_class is None or task.permutation:
+    kind = FITTINGS[training_set.kind]
+    folds = np.arange(len(training_set.inner_folds))
+    if kind.class_scores is None or training_set.permutation:
         return None
-    found = None
-    for part in range(min(PARTS, len(folds))):
-        scores, cut = choose(*_without(task, folds[folds % PARTS != part]))
-        found = np.full(scores.shape[1:], np.nan) if found is None else found
-        for fold in folds[folds % PARTS == part]:
-            rows = task.inner_folds[fold]
-            found[rows] = kind.told(scores[fold, rows], cut)
-    return found
+    crossfitted_scores = None
+    for part_number in range(min(MAX_CROSSFIT_PARTS, len(folds))):
+        scores, thresholds = choose_by_folds(
+            *_keep_folds(training_set, folds[folds % MAX_CROSSFIT_PARTS != part_number])
+        )
+        crossfitted_scores = (
+            np.full(scores.shape[1:], np.nan) if crossfitted_scores is None else crossfitted_scores
+        )
+        for fold in folds[folds % MAX_CROSSFIT_PARTS == part_number]:
+            rows = training_set.inner_folds[fold]
+            crossfitted_scores[rows] = kind.decision_scores(scores[fold, rows], thresholds)
+    return crossfitted_scores
 
 
-def _without(task: TrainingSet, others: Array) -> tuple[TrainingSet, Array]:
+def _keep_folds(training_set: TrainingSet, kept_folds: Array) -> tuple[TrainingSet, Array]:
     """Return the task of some folds and their numbers; of all folds, where these lack a class."""
-    inner = tuple(task.inner_folds[fold] for fold in others)
-    rows = np.concatenate([*inner, np.zeros(0, dtype=np.int64)])
-    if len(np.unique(task.y[rows])) < len(np.unique(task.y[task.train])):
-        return task, np.arange(len(task.inner_folds))
-    return replace(task, train=np.sort(rows), inner=inner), others
+    inner_folds = tuple(training_set.inner_folds[fold] for fold in kept_folds)
+    rows = np.concatenate([*inner_folds, np.zeros(0, dtype=np.int64)])
+    if len(np.unique(training_set.y[rows])) < len(np.unique(training_set.y[training_set.train])):
+        return training_set, np.arange(len(training_set.inner_folds))
+    return replace(training_set, train=np.sort(rows), inner=inner_folds), kept_folds
 
 
 class ClassLines(NamedTuple):
@@ -92,29 +96,31 @@ NO_LINES = ClassLines(None, None)
 """Of tasks without classes, or with permuted labels."""
 
 
-def class_lines(training_sets: Sequence[TrainingSet], unseen: Sequence[Array | None]) -> ClassLines:
+def class_lines(
+    training_sets: Sequence[TrainingSet], crossfitted_scores: Sequence[Array | None]
+) -> ClassLines:
     """Return the line of each task, see `shrunken_line`; `NO_LINES` without any scores.
 
     Parameters
     ----------
     training_sets : list of Task
-    unseen : list of (n, ...) float or None
-        Scores of each, see `unseen`.
+    crossfitted_scores : list of (n, ...) float or None
+        Scores of each, see `crossfitted_scores`.
     """
-    by_class = FITTED[training_sets[0].kind].by_class
+    by_class = FITTINGS[training_sets[0].kind].class_scores
     if by_class is None:
         return NO_LINES
     lines = [
         None if scores is None else class_line(training_set, by_class(scores))
-        for training_set, scores in zip(training_sets, unseen, strict=True)
+        for training_set, scores in zip(training_sets, crossfitted_scores, strict=True)
     ]
-    columns = next((len(each.line) for each in lines if each is not None), None)
-    if columns is None:
+    n_parameters = next((len(line.line) for line in lines if line is not None), None)
+    if n_parameters is None:
         return NO_LINES
-    missing = ShrunkenLine(np.full(columns, np.nan), np.nan)
-    complete = [missing if each is None else each for each in lines]
+    missing = ShrunkenLine(np.full(n_parameters, np.nan), np.nan)
+    complete = [missing if line is None else line for line in lines]
     return ClassLines(
-        np.stack([each.line for each in complete]), np.array([each.shrinkage for each in complete])
+        np.stack([line.line for line in complete]), np.array([line.shrinkage for line in complete])
     )
 
 
@@ -122,7 +128,7 @@ def class_line(training_set: TrainingSet, scores: Array) -> ShrunkenLine:
     """Return the line from scores (n, T) of the training samples, NaN for other samples."""
     rows = ~np.isnan(scores).any(axis=1)
     y = training_set.y[rows]
-    class_number = (y > 0 if FITTED[training_set.kind].signs else y).astype(np.int64)
+    class_number = (y > 0 if FITTINGS[training_set.kind].signed_classes else y).astype(np.int64)
     if training_set.group is None:
         return shrunken_line(scores[rows], class_number)
     effect = slope_design_effect(scores[rows], class_number, training_set.group[rows])
@@ -144,12 +150,12 @@ def slope_design_effect(scores: Array, class_number: Array, group: Array) -> flo
     influence = (residual * (scores - scores.mean(axis=0))).sum(axis=1)
     if not np.isfinite(influence).all():
         return 1.0
-    alone = influence_spread(influence, np.arange(len(group)))
-    return max(1.0, design_effect(influence_spread(influence, group), alone, group))
+    independent_spread = influence_spread(influence, np.arange(len(group)))
+    return max(1.0, design_effect(influence_spread(influence, group), independent_spread, group))
 
 
 @dataclass(frozen=True)
-class Searched:
+class GridResult:
     """What the inner folds of one training set say of one mu.
 
     Attributes
@@ -168,68 +174,70 @@ class Searched:
 
     error: Array
     standard_error: Array
-    cut: Array
-    lists: Path
-    columns: Sequence[int]
-    scores: Array
+    thresholds: Array
+    path: Path
+    fold_numbers: Sequence[int]
+    fold_scores: Array
 
     @property
-    def size(self) -> Array:
+    def n_genes(self) -> Array:
         """Return the mean number of selected genes, (n_tau,); NaN where a path had ended."""
-        part = list(self.columns)
-        ended = self.lists.iterations[part] < 0
-        return np.asarray(np.where(ended, np.nan, self.lists.sizes()[part]).mean(axis=0))
+        folds = list(self.fold_numbers)
+        ended = self.path.iterations[folds] < 0
+        return np.asarray(np.where(ended, np.nan, self.path.sizes()[folds]).mean(axis=0))
 
-    def agreement(self, tau: int, d: int) -> float:
+    def agreement(self, tau_index: int, n_features: int) -> float:
         """Return how alike the lists of the folds are at one tau, among d genes."""
-        return agreement([self.lists.coef(fold, tau)[0] for fold in self.columns], d)
+        return agreement(
+            [self.path.coef(fold, tau_index)[0] for fold in self.fold_numbers], n_features
+        )
 
 
 @dataclass(frozen=True)
-class Averaged:
-    """What several draws of the inner folds say of one mu, in the mean: attributes as `Searched`.
+class AveragedGridResult:
+    """What several draws of the inner folds say of one mu, in the mean: attributes as `GridResult`.
 
     The standard error is that of one draw: draws share their samples, and more of them leave it.
     """
 
-    draws: Sequence[Searched]
+    draws: Sequence[GridResult]
 
     @property
     def error(self) -> Array:
         """Mean validation error, NaN where a path of any draw had ended."""
-        return _mean([draw.error for draw in self.draws])
+        return _mean_of_draws([draw.error for draw in self.draws])
 
     @property
     def standard_error(self) -> Array:
         """Mean of those of the draws."""
-        return _mean([draw.standard_error for draw in self.draws])
+        return _mean_of_draws([draw.standard_error for draw in self.draws])
 
     @property
-    def cut(self) -> Array:
+    def thresholds(self) -> Array:
         """Mean of where the scores of each are cut."""
-        return _mean([draw.cut for draw in self.draws])
+        return _mean_of_draws([draw.thresholds for draw in self.draws])
 
     @property
-    def size(self) -> Array:
+    def n_genes(self) -> Array:
         """Mean number of selected genes."""
-        return _mean([draw.size for draw in self.draws])
+        return _mean_of_draws([draw.n_genes for draw in self.draws])
 
-    def agreement(self, tau: int, d: int) -> float:
+    def agreement(self, tau_index: int, n_features: int) -> float:
         """Return how alike the lists of the folds of a draw are, in the mean."""
-        return float(np.mean([draw.agreement(tau, d) for draw in self.draws]))
+        return float(np.mean([draw.agreement(tau_index, n_features) for draw in self.draws]))
 
 
-def _mean(values: Sequence[Array]) -> Array:
+def _mean_of_draws(values: Sequence[Array]) -> Array:
     return np.asarray(np.mean(values, axis=0))
 
 
-Said = Searched | Averaged
-Choice = tuple[int, int, int]
+AnyGridResult = GridResult | AveragedGridResult
+GridIndices = tuple[int, int, int]
 """Numbers of tau, of lam, and of mu among those searched."""
 
 
 @dataclass(frozen=True)
-class Rule:
+class ChoiceRule:
     """How a list is chosen.
 
     Attributes
@@ -247,35 +255,35 @@ class Rule:
         Whether the final model chooses by several draws of its inner folds.
     """
 
-    mu: Callable[[LinearSettings], Array]
-    longest: Callable[[LinearSettings], int | None]
-    choose: Callable[[Sequence[Said], LinearSettings, int], tuple[Choice, Array]]
-    listed: Callable[[LinearSettings, int], int]
-    averaged: bool = False
+    searched_mu: Callable[[LinearSettings], Array]
+    max_genes: Callable[[LinearSettings], int | None]
+    choose: Callable[[Sequence[AnyGridResult], LinearSettings, int], tuple[GridIndices, Array]]
+    list_index: Callable[[LinearSettings, int], int]
+    averages_draws: bool = False
 
 
 def choose_minimal(
-    searched: Sequence[Said], protocol: LinearSettings, d: int
-) -> tuple[Choice, Array]:
+    results: Sequence[AnyGridResult], settings: LinearSettings, n_features: int
+) -> tuple[GridIndices, Array]:
     """Choose by the error at the first mu alone, as Mosci 2009, section 4.4.
 
     The smallest error wins; ties go to the largest tau, then to the largest lam. With
     `one_standard_error`, the largest tau that has an error within one standard error of the
     smallest wins, with its best lam (Breiman et al. 1984).
     """
-    (found,) = searched
-    error = found.error.round(12)  # counts of errors tie exactly; sums of their weights do not
+    (result,) = results
+    error = result.error.round(12)  # counts of errors tie exactly; sums of their weights do not
     best = np.unravel_index(np.argmin(error), error.shape)
     bound = error[best]
-    if protocol.one_standard_error:
-        bound = (bound + found.standard_error[best]).round(12)
-    tau = int(np.argmax((error <= bound).any(axis=1)))
-    return (tau, _best_lam(error[tau]), 0), np.full((1, len(error)), np.nan)
+    if settings.one_standard_error:
+        bound = (bound + result.standard_error[best]).round(12)
+    tau_index = int(np.argmax((error <= bound).any(axis=1)))
+    return (tau_index, _best_lambda(error[tau_index]), 0), np.full((1, len(error)), np.nan)
 
 
 def choose_stable(
-    searched: Sequence[Said], protocol: LinearSettings, d: int
-) -> tuple[Choice, Array]:
+    results: Sequence[AnyGridResult], settings: LinearSettings, n_features: int
+) -> tuple[GridIndices, Array]:
     """Choose by error first, then by the agreement of the lists of the inner folds.
 
     With E(mu, tau) the validation error at its best lam and E* ± SE* the smallest of all:
@@ -289,59 +297,66 @@ def choose_stable(
     Bommert, Rahnenführer and Lang 2017, Comput. Math. Methods Med. 7907163: accuracy first,
     stability second. Hamer and Dupont 2021, PLoS ONE 16(7): e0254920, for the trade-off.
     """
-    error = np.stack([found.error for found in searched]).round(12)
-    size = np.stack([found.size for found in searched])
-    agreed = np.full(size.shape, np.nan)
+    error = np.stack([result.error for result in results]).round(12)
+    n_genes = np.stack([result.n_genes for result in results])
+    agreements = np.full(n_genes.shape, np.nan)
     if np.isnan(error).all():  # the first list of every path is too long
-        return (0, error.shape[2] - 1, 0), agreed
-    at = np.unravel_index(np.nanargmin(error), error.shape)
-    bound = (error[at] + searched[int(at[0])].standard_error[at[1:]]).round(12)
-    good = (error <= bound).any(axis=2)
-    fitting = good & (size >= 1) & (size <= protocol.most)
-    for mu, tau in np.argwhere(fitting):
-        agreed[mu, tau] = searched[mu].agreement(int(tau), d)
-    value = np.where(np.isnan(agreed), -1.0, agreed).round(12)
-    places = [(int(mu), int(tau)) for mu, tau in np.argwhere(fitting if fitting.any() else good)]
-    best = min((-value[place], size[place]) for place in places)
-    lam = {p: _best_lam(error[p]) for p in places if (-value[p], size[p]) == best}
-    mu, tau = max(lam, key=lambda place: lam[place])
-    return (tau, lam[mu, tau], mu), agreed
+        return (0, error.shape[2] - 1, 0), agreements
+    smallest = np.unravel_index(np.nanargmin(error), error.shape)
+    bound = (error[smallest] + results[int(smallest[0])].standard_error[smallest[1:]]).round(12)
+    within_bound = (error <= bound).any(axis=2)
+    candidates = within_bound & (n_genes >= 1) & (n_genes <= settings.most)
+    for mu, tau in np.argwhere(candidates):
+        agreements[mu, tau] = results[mu].agreement(int(tau), n_features)
+    rounded_agreement = np.where(np.isnan(agreements), -1.0, agreements).round(12)
+    pairs = [
+        (int(mu), int(tau))
+        for mu, tau in np.argwhere(candidates if candidates.any() else within_bound)
+    ]
+    best = min((-rounded_agreement[pair], n_genes[pair]) for pair in pairs)
+    lam_of_pair = {
+        candidate: _best_lambda(error[candidate])
+        for candidate in pairs
+        if (-rounded_agreement[candidate], n_genes[candidate]) == best
+    }
+    mu, tau = max(lam_of_pair, key=lambda pair: lam_of_pair[pair])
+    return (tau, lam_of_pair[mu, tau], mu), agreements
 
 
-def _best_lam(error: Array) -> int:
+def _best_lambda(error: Array) -> int:
     """Return the number of the smallest error, of the largest lam among equals."""
     return int(np.flatnonzero(error == np.nanmin(error))[-1])
 
 
-def _list_mu(protocol: LinearSettings, _: int) -> int:
-    mu = protocol.mu[0] if protocol.list_mu is None else protocol.list_mu
-    return list(protocol.mu).index(mu)
+def _list_index(settings: LinearSettings, _: int) -> int:
+    mu = settings.mu[0] if settings.list_mu is None else settings.list_mu
+    return list(settings.mu).index(mu)
 
 
-STABLE = Rule(
-    mu=LinearSettings.searched_mu,
-    longest=lambda protocol: int(2 * protocol.most),
+STABLE_RULE = ChoiceRule(
+    searched_mu=LinearSettings.searched_mu,
+    max_genes=lambda protocol: int(2 * protocol.most),
     choose=choose_stable,
-    listed=lambda protocol, at: list(protocol.mu).index(protocol.searched_mu()[at]),
-    averaged=True,
+    list_index=lambda protocol, at: list(protocol.mu).index(protocol.searched_mu()[at]),
+    averages_draws=True,
 )
 
 
-RULES = {
-    "best": STABLE,
-    "fdr": STABLE,
-    "stable": STABLE,
-    "minimal": Rule(
-        mu=lambda protocol: np.asarray(protocol.mu[:1], dtype=float),
-        longest=lambda protocol: None,
+CHOICE_RULES = {
+    "best": STABLE_RULE,
+    "fdr": STABLE_RULE,
+    "stable": STABLE_RULE,
+    "minimal": ChoiceRule(
+        searched_mu=lambda protocol: np.asarray(protocol.mu[:1], dtype=float),
+        max_genes=lambda protocol: None,
         choose=choose_minimal,
-        listed=_list_mu,
+        list_index=_list_index,
     ),
 }
 
 
 @dataclass(frozen=True)
-class Surface:
+class GridChoice:
     """Validation results of one task over the grid.
 
     Attributes
@@ -356,7 +371,7 @@ class Surface:
         Where a score is cut, as its kind has it.
     unseen : (n, ...) float or None
         Score of each training sample, less the cut, by the fold that left it out, at what the other
-        folds chose, see `unseen`; else NaN.
+        folds chose, see `crossfit`; else NaN.
     lowest : float
         Its validation error.
     length : float
@@ -371,157 +386,194 @@ class Surface:
     agreement: Array
     choice: tuple[int, int, int]
     threshold: Any
-    unseen: Array | None = None
-    lowest: float = np.nan
-    length: float = np.nan
-    again: Callable[[float], Surface] | None = None
+    crossfit: Array | None = None
+    chosen_error: float = np.nan
+    chosen_n_genes: float = np.nan
+    choose_again: Callable[[float], GridChoice] | None = None
 
-    def shorter(self) -> Surface | None:
+    def shorter(self) -> GridChoice | None:
         """Choose among the lists that are shorter than this one; None where the rule finds none."""
-        if self.again is None:
+        if self.choose_again is None:
             return None
-        found = self.again(float(np.nextafter(self.length, 0)))
-        if not 1 <= found.length < self.length:
+        choice = self.choose_again(float(np.nextafter(self.chosen_n_genes, 0)))
+        if not 1 <= choice.chosen_n_genes < self.chosen_n_genes:
             return None
-        return replace(found, agreement=self.agreement)
+        return replace(choice, agreement=self.agreement)
 
 
-def stage_one(
-    todo: list[TrainingSet], outer: Sets, inner: Sets, protocol: LinearSettings
-) -> list[Surface]:
+def search_grid(
+    training_sets: list[TrainingSet],
+    outer: ElasticNets,
+    inner: ElasticNets,
+    settings: LinearSettings,
+) -> list[GridChoice]:
     """Search the grid for every task; their inner folds are solved together.
 
     Parameters
     ----------
-    todo : list of Task
+    training_sets : list of Task
     outer : Sets
         Those of the tasks, one column each.
     inner : Sets
         What trains their inner folds, one after the other.
-    protocol : Protocol
+    settings : Protocol
     """
-    rule = pick("linear.list", RULES, protocol.list)
-    d = outer.X.shape[1]
-    found = _by_task(todo, outer, inner, protocol)
-    return [_surface(t, each, each, rule, protocol, d) for t, each in zip(todo, found, strict=True)]
+    rule = pick("linear.list", CHOICE_RULES, settings.list)
+    n_features = outer.X.shape[1]
+    results = _grid_results(training_sets, outer, inner, settings)
+    return [
+        _choose(training_set, result, result, rule, settings, n_features)
+        for training_set, result in zip(training_sets, results, strict=True)
+    ]
 
 
-def stage_one_averaged(
-    redrawn: Sequence[TrainingSet],
-    todo: list[TrainingSet],
-    outer: Sets,
-    inner: Sets,
-    protocol: LinearSettings,
-) -> list[Surface]:
-    """Search the grid for one task by several draws of its inner folds, see `Averaged`.
+def search_grid_averaged(
+    redrawn_sets: Sequence[TrainingSet],
+    training_sets: list[TrainingSet],
+    outer: ElasticNets,
+    inner: ElasticNets,
+    settings: LinearSettings,
+) -> list[GridChoice]:
+    """Search the grid for one task by several draws of its inner folds, see `AveragedGridResult`.
 
     One draw decides which of lists that are as good is chosen; another seed would choose another.
 
     Parameters
     ----------
-    redrawn : list of Task
+    redrawn_sets : list of Task
         The task with other inner folds.
     todo, outer, inner, protocol
-        As `stage_one` takes them, of this one task.
+        As `search_grid` takes them, of this one task.
     """
-    rule = pick("linear.list", RULES, protocol.list)
-    d = outer.X.shape[1]
-    draws = _by_task(todo, outer, inner, protocol)
-    for again in redrawn if rule.averaged else ():
-        draws += _by_task([again], outer, inner_sets([again], outer), protocol)
-    said = [Averaged(each) for each in zip(*draws, strict=True)]
-    return [_surface(todo[0], draws[0], said, rule, protocol, d)]
+    rule = pick("linear.list", CHOICE_RULES, settings.list)
+    n_features = outer.X.shape[1]
+    draws = _grid_results(training_sets, outer, inner, settings)
+    for redrawn_set in redrawn_sets if rule.averages_draws else ():
+        draws += _grid_results(
+            [redrawn_set], outer, inner_elastic_nets([redrawn_set], outer), settings
+        )
+    averaged = [AveragedGridResult(draw_results) for draw_results in zip(*draws, strict=True)]
+    return [_choose(training_sets[0], draws[0], averaged, rule, settings, n_features)]
 
 
-def _by_task(
-    todo: list[TrainingSet], outer: Sets, inner: Sets, protocol: LinearSettings
-) -> list[list[Searched]]:
+def _grid_results(
+    training_sets: list[TrainingSet],
+    outer: ElasticNets,
+    inner: ElasticNets,
+    settings: LinearSettings,
+) -> list[list[GridResult]]:
     """Return what the inner folds of each task say of each mu."""
-    rule = pick("linear.list", RULES, protocol.list)
-    folds = np.array([len(task.inner_folds) for task in todo])
-    left = np.hstack([task.validation_masks() for task in todo])
-    tau = np.repeat(protocol.tau_fractions() * outer.tau_max[:, None], folds, axis=0)
-    lists = [
-        inner.path(tau, mu * inner.norm[:, None], protocol, rule.longest(protocol))
-        for mu in rule.mu(protocol)
+    rule = pick("linear.list", CHOICE_RULES, settings.list)
+    n_folds = np.array([len(training_set.inner_folds) for training_set in training_sets])
+    validation_masks = np.hstack(
+        [training_set.validation_masks() for training_set in training_sets]
+    )
+    tau = np.repeat(settings.tau_fractions() * outer.tau_max[:, None], n_folds, axis=0)
+    paths = [
+        inner.path(tau, mu * inner.norm[:, None], settings, rule.max_genes(settings))
+        for mu in rule.searched_mu(settings)
     ]
-    scores = inner.scores(Path.beside(lists), protocol.lam_grid() * inner.norm[:, None], left)
-    ends = np.cumsum(folds).tolist()
-    columns = [
-        range(end - len(task.inner_folds), end) for task, end in zip(todo, ends, strict=True)
+    scores = inner.ridge_scores(
+        Path.beside(paths), settings.lam_grid() * inner.norm[:, None], validation_masks
+    )
+    ends = np.cumsum(n_folds).tolist()
+    fold_ranges = [
+        range(end - len(training_set.inner_folds), end)
+        for training_set, end in zip(training_sets, ends, strict=True)
     ]
     return [
-        _searched(lists, scores[of_task.start : of_task.stop], protocol, task, of_task)
-        for task, of_task in zip(todo, columns, strict=True)
+        _summarise_folds(
+            paths, scores[fold_range.start : fold_range.stop], settings, training_set, fold_range
+        )
+        for training_set, fold_range in zip(training_sets, fold_ranges, strict=True)
     ]
 
 
-def _searched(
-    lists: list[Path], scores: Array, protocol: LinearSettings, task: TrainingSet, columns: range
-) -> list[Searched]:
+def _summarise_folds(
+    paths: list[Path],
+    scores: Array,
+    settings: LinearSettings,
+    training_set: TrainingSet,
+    fold_range: range,
+) -> list[GridResult]:
     """Compare scores (n_folds, n_mu n_tau, n_lam, n, ...) with the outcomes that folds left out."""
-    part = slice(columns.start, columns.stop)
-    kind = FITTED[task.kind]
-    cut = np.zeros(scores.shape[1:3])
-    if protocol.threshold == "midpoint":
-        cut = kind.cut(task, scores)
-    surfaces = (cut, *kind.error(task, scores, cut, protocol.criterion))
-    out = []
-    for m, paths in enumerate(lists):
-        cuts, error, spread = (np.split(surface, len(lists))[m].copy() for surface in surfaces)
-        ended = (paths.iterations[part] < 0).any(axis=0)
-        error[ended] = spread[ended] = np.nan
-        of_mu = scores[:, m * error.shape[0] : (m + 1) * error.shape[0]]
-        out.append(Searched(error, spread, cuts, paths, columns, of_mu))
-    return out
+    folds = slice(fold_range.start, fold_range.stop)
+    kind = FITTINGS[training_set.kind]
+    thresholds = np.zeros(scores.shape[1:3])
+    if settings.threshold == "midpoint":
+        thresholds = kind.thresholds(training_set, scores)
+    grids = (
+        thresholds,
+        *kind.validation_error(training_set, scores, thresholds, settings.criterion),
+    )
+    results = []
+    for mu_index, mu_path in enumerate(paths):
+        mu_thresholds, error, standard_error = (
+            np.split(surface, len(paths))[mu_index].copy() for surface in grids
+        )
+        ended = (mu_path.iterations[folds] < 0).any(axis=0)
+        error[ended] = standard_error[ended] = np.nan
+        mu_scores = scores[:, mu_index * error.shape[0] : (mu_index + 1) * error.shape[0]]
+        results.append(
+            GridResult(error, standard_error, mu_thresholds, mu_path, fold_range, mu_scores)
+        )
+    return results
 
 
-def _surface(
-    task: TrainingSet,
-    searched: list[Searched],
-    said: Sequence[Said],
-    rule: Rule,
-    protocol: LinearSettings,
-    d: int,
-) -> Surface:
-    """Choose by what is said; unseen scores are those of `searched`, of the task's own folds."""
-    (tau, lam, mu), agreement = rule.choose(said, protocol, d)
-    size = np.stack([found.size for found in said])
-    return Surface(
-        error=np.stack([found.error for found in said]),
-        standard_error=np.stack([found.standard_error for found in said]),
-        size=size,
-        agreement=agreement,
-        choice=(tau, lam, rule.listed(protocol, mu)),
-        threshold=said[mu].cut[tau, lam],
-        unseen=unseen(task, partial(_by_others, searched, rule, protocol, d)),
-        lowest=float(said[mu].error[tau, lam]),
-        length=float(size[mu, tau]),
-        again=lambda most: _surface(task, searched, said, rule, replace(protocol, most=most), d),
+def _choose(
+    training_set: TrainingSet,
+    fold_results: list[GridResult],
+    results: Sequence[AnyGridResult],
+    rule: ChoiceRule,
+    settings: LinearSettings,
+    n_features: int,
+) -> GridChoice:
+    """Choose by what is said; unseen scores are those of `fold_results`, of the task's own folds."""
+    (tau, lam, mu), agreements = rule.choose(results, settings, n_features)
+    n_genes = np.stack([result.n_genes for result in results])
+    return GridChoice(
+        error=np.stack([result.error for result in results]),
+        standard_error=np.stack([result.standard_error for result in results]),
+        n_genes=n_genes,
+        agreement=agreements,
+        choice=(tau, lam, rule.list_index(settings, mu)),
+        threshold=results[mu].thresholds[tau, lam],
+        crossfitted_scores=crossfit(
+            training_set, partial(_choose_by_other_folds, fold_results, rule, settings, n_features)
+        ),
+        chosen_error=float(results[mu].error[tau, lam]),
+        chosen_n_genes=float(n_genes[mu, tau]),
+        choose_again=lambda max_genes: _choose(
+            training_set, fold_results, results, rule, replace(settings, most=max_genes), n_features
+        ),
     )
 
 
-def _by_others(
-    searched: list[Searched],
-    rule: Rule,
-    protocol: LinearSettings,
-    d: int,
-    task: TrainingSet,
+def _choose_by_other_folds(
+    fold_results: list[GridResult],
+    rule: ChoiceRule,
+    settings: LinearSettings,
+    n_features: int,
+    training_set: TrainingSet,
     folds: Array,
 ) -> tuple[Array, Any]:
     """Choose by some of the folds; return what all of them score there, and their cut.
 
     A cut that turns scores is that of these folds alone: its labels would reach the scores.
     """
-    kind = FITTED[task.kind]
-    some = []
-    for each in searched:
-        own = each.scores[folds]
-        error, spread = kind.error(task, own, each.cut, protocol.criterion)
-        error[np.isnan(each.error)] = spread[np.isnan(each.error)] = np.nan
-        columns = [each.columns[fold] for fold in folds]
-        turned = kind.cut_turns and protocol.threshold == "midpoint"
-        cut = kind.cut(task, own) if turned else each.cut
-        some.append(Searched(error, spread, cut, each.lists, columns, own))
-    (tau, lam, mu), _ = rule.choose(some, protocol, d)
-    return searched[mu].scores[:, tau, lam], some[mu].cut[tau, lam]
+    kind = FITTINGS[training_set.kind]
+    kept_results = []
+    for result in fold_results:
+        fold_scores = result.fold_scores[folds]
+        error, standard_error = kind.validation_error(
+            training_set, fold_scores, result.thresholds, settings.criterion
+        )
+        error[np.isnan(result.error)] = standard_error[np.isnan(result.error)] = np.nan
+        fold_numbers = [result.fold_numbers[fold] for fold in folds]
+        rotated = kind.rotates_scores and settings.threshold == "midpoint"
+        thresholds = kind.thresholds(training_set, fold_scores) if rotated else result.thresholds
+        kept_results.append(
+            GridResult(error, standard_error, thresholds, result.path, fold_numbers, fold_scores)
+        )
+    (tau, lam, mu), _ = rule.choose(kept_results, settings, n_features)
+    return fold_results[mu].fold_scores[:, tau, lam], kept_results[mu].thresholds[tau, lam]

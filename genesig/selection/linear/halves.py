@@ -23,8 +23,8 @@ from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits, Split, Splits
 from genesig.results.splits import FINAL, FOLDS, TRAINING, Chance
 from genesig.selection.genes.frequency import LONGEST, MU, NESTED, SHARE, rounded, tails
-from genesig.selection.linear.kinds.known import Steps, outer_sets
-from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.kinds.known import FoldSteps, outer_elastic_nets
+from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.tasks import (
     HalfCounts,
     LinearSettings,
@@ -34,30 +34,30 @@ from genesig.selection.linear.tasks import (
     require_halves,
 )
 
-TAU = np.geomspace(0.9, 0.15, 8)
+HALF_SAMPLE_TAU = np.geomspace(0.9, 0.15, 8)
 """Fractions of each half's tau_max at which its path has lists; the last one counts that has at
-most `longest_list` genes."""
+most `max_list_length` genes."""
 
-NUMBERS = 5e6
+MAX_HALF_SAMPLE_MOMENTS = 5e6
 """Numbers that the halves of one call may hold (means and scales of k × n_features)."""
 
 
-def pairs_of(outer: int, protocol: LinearSettings) -> HalfCounts:
+def count_pairs(outer: int, settings: LinearSettings) -> HalfCounts:
     """Return how many pairs are drawn of training sets, and of what trains their folds."""
-    return HalfCounts(outer, FOLDS if protocol.list in ("best", "fdr") else 1)
+    return HalfCounts(outer, FOLDS if settings.list in ("best", "fdr") else 1)
 
 
-def pairs_of_halves(protocol: LinearSettings) -> HalfCounts:
+def count_pairs_of_half_samples(settings: LinearSettings) -> HalfCounts:
     """Return how many pairs are drawn of half the samples.
 
     What trains its folds has some only where they have a say in which list predicts.
     """
-    pairs = pairs_of(TRAINING, protocol)
-    return pairs if pairs.inner == FOLDS else HalfCounts(pairs.outer)
+    half_counts = count_pairs(TRAINING, settings)
+    return half_counts if half_counts.inner == FOLDS else HalfCounts(half_counts.outer)
 
 
 @dataclass(frozen=True)
-class HalfLists:
+class HalfSampleLists:
     """The half-sample lists, P complementary pairs of each of k sets of rows.
 
     Attributes
@@ -85,18 +85,18 @@ class HalfLists:
         """Return the sum of the weights of each gene, (k, d), by which equals are told apart."""
         return self._sums(self.strength)
 
-    def _sums(self, each: Array) -> Array:
-        out = np.zeros(((len(self.indptr) - 1) // max(1, self.lists), self.d), dtype=each.dtype)
-        of = np.repeat(np.arange(len(self.indptr) - 1) // self.lists, np.diff(self.indptr))
-        np.add.at(out, (of, self.indices), each)
-        return out
+    def _sums(self, values: Array) -> Array:
+        sums = np.zeros(((len(self.indptr) - 1) // max(1, self.lists), self.d), dtype=values.dtype)
+        set_number = np.repeat(np.arange(len(self.indptr) - 1) // self.lists, np.diff(self.indptr))
+        np.add.at(sums, (set_number, self.indices), values)
+        return sums
 
-    def renamed(self, genes: Array, d: int) -> HalfLists:
+    def renamed(self, genes: Array, n_genes: int) -> HalfSampleLists:
         """Return the lists as numbers of d genes, of which these are the ones that took part."""
-        return replace(self, indices=genes[self.indices], d=d)
+        return replace(self, indices=genes[self.indices], d=n_genes)
 
     @classmethod
-    def joined(cls, parts: Sequence[HalfLists]) -> HalfLists:
+    def joined(cls, parts: Sequence[HalfSampleLists]) -> HalfSampleLists:
         """Join the lists of several sets of rows."""
         sizes = np.concatenate([np.diff(part.indptr) for part in parts])
         return replace(
@@ -107,96 +107,98 @@ class HalfLists:
         )
 
 
-def list_halves(
-    outer: Sets,
-    todo: Sequence[TrainingSet],
+def select_half_samples(
+    outer: ElasticNets,
+    training_sets: Sequence[TrainingSet],
     halves: Sequence[tuple[int, Array]],
-    protocol: LinearSettings,
-) -> HalfLists:
+    settings: LinearSettings,
+) -> HalfSampleLists:
     """List genes in halves of training sets, or of what is inside of these.
 
     Parameters
     ----------
     outer : Sets
         Of the tasks, one column each.
-    todo : list of Task
+    training_sets : list of Task
     halves : list of (int, (n, 2 P) bool)
         The number of a task, and halves of rows that it trains on; all of one P.
-    protocol : Protocol
+    settings : Protocol
     """
     d = outer.X.shape[1]
     each = halves[0][1].shape[1]
-    longest = longest_list(d)
+    longest = max_list_length(d)
     parts = []
-    for part in _chunks(len(halves), each * d):
+    for part in _batches(len(halves), each * d):
         of = np.repeat([number for number, _ in halves[part]], each)
-        some = [todo[k] for k in of]
+        some = [training_sets[k] for k in of]
         rows = np.hstack([masks for _, masks in halves[part]])
-        Y = np.column_stack([task.y for task in some])
-        sets = outer.inner(Y, rows, [task.covariates for task in some], of, together=False)
-        tau = TAU * sets.tau_max[:, None]
+        Y = np.column_stack([training_set.y for training_set in some])
+        sets = outer.inside(
+            Y, rows, [training_set.covariates for training_set in some], of, end_together=False
+        )
+        tau = HALF_SAMPLE_TAU * sets.tau_max[:, None]
         mu = MU * sets.norm[:, None]
-        lists = sets.path(tau, mu, protocol, longest)
+        lists = sets.path(tau, mu, settings, longest)
         last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
         found = [lists.coef(half, max(at, 0)) for half, at in enumerate(last)]
         if len(long := np.flatnonzero(last < 0)):
             some = [some[half] for half in long]
-            again = outer.inner(
+            again = outer.inside(
                 Y[:, long],
                 rows[:, long],
-                [task.covariates for task in some],
+                [training_set.covariates for training_set in some],
                 of[long],
-                together=False,
+                end_together=False,
             )
-            whole = again.path(tau[long, :1], mu[long], protocol, None)
+            whole = again.path(tau[long, :1], mu[long], settings, None)
             for at, half in enumerate(long):
-                found[half] = strongest(*whole.coef(at, 0), longest)
-        found = [part for genes, values in found for part in nested(genes, values)]
+                found[half] = largest_weights(*whole.coef(at, 0), longest)
+        found = [part for genes, values in found for part in lists_of_half(genes, values)]
         indptr = np.cumsum([0, *(len(genes) for genes, _ in found)])
         genes, values = (np.concatenate([one[at] for one in found]) for at in range(2))
-        parts.append(HalfLists(indptr, genes, _size(values), each * len(NESTED), d))
-    return HalfLists.joined(parts)
+        parts.append(HalfSampleLists(indptr, genes, _weight_sizes(values), each * len(NESTED), d))
+    return HalfSampleLists.joined(parts)
 
 
-def nested(genes: Array, values: Array) -> Iterator[tuple[Array, Array]]:
+def lists_of_half(genes: Array, values: Array) -> Iterator[tuple[Array, Array]]:
     """Return the lists of a half, the shortest first: how early it lists a gene tells, too."""
-    order = np.argsort(-rounded(_size(values)), kind="stable")
+    order = np.argsort(-rounded(_weight_sizes(values)), kind="stable")
     for share in NESTED:
-        kept = np.sort(order[: int(np.ceil(share * len(genes)))])
-        yield genes[kept], values[kept]
+        list_genes = np.sort(order[: int(np.ceil(share * len(genes)))])
+        yield genes[list_genes], values[list_genes]
 
 
-def strongest(genes: Array, values: Array, number: int) -> tuple[Array, Array]:
+def largest_weights(genes: Array, values: Array, n_genes: int) -> tuple[Array, Array]:
     """Return the genes of the largest weights, ascending: few samples let too many in at once."""
-    kept = np.sort(np.argsort(-rounded(_size(values)), kind="stable")[:number])
-    return genes[kept], values[kept]
+    strongest_genes = np.sort(np.argsort(-rounded(_weight_sizes(values)), kind="stable")[:n_genes])
+    return genes[strongest_genes], values[strongest_genes]
 
 
-def longest_list(d: int) -> int:
+def max_list_length(n_genes: int) -> int:
     """Return the most genes of a list, of d.
 
     All lists are about as long, under permuted labels, too: those at a fixed share of tau_max are
     longer where there is nothing to be found, so that chance would look larger than it is.
     """
-    return max(1, min(LONGEST, int(SHARE * d)))
+    return max(1, min(LONGEST, int(SHARE * n_genes)))
 
 
-def _size(values: Array) -> Array:
+def _weight_sizes(values: Array) -> Array:
     """Return the absolute weights, or the length of those of several classes."""
     return np.abs(values if values.ndim == 1 else np.linalg.norm(values, axis=1))
 
 
-def _chunks(count: int, numbers: int) -> Iterator[slice]:
-    size = max(1, int(NUMBERS / numbers))
-    for first in range(0, count, size):
-        yield slice(first, min(first + size, count))
+def _batches(count: int, numbers: int) -> Iterator[slice]:
+    batch_size = max(1, int(MAX_HALF_SAMPLE_MOMENTS / numbers))
+    for start in range(0, count, batch_size):
+        yield slice(start, min(start + batch_size, count))
 
 
-STEPS = 20
+N_LASSO_POINTS = 20
 """Lists of a path, from .95 tau_max to the smallest tau of the grid."""
 
 
-def rival_lists(outer: Sets, fits: Fits, genes: Array, protocol: LinearSettings) -> Fits:
+def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: LinearSettings) -> Fits:
     """Return the fits with a list of the lasso each, as long as the one that predicts.
 
     Its genes are those of the largest weights in the first list of the lasso's path that has as
@@ -210,18 +212,18 @@ def rival_lists(outer: Sets, fits: Fits, genes: Array, protocol: LinearSettings)
     fits : Fits
     genes : (d,) int
         Numbers in the data set of the columns of the matrix.
-    protocol : Protocol
+    settings : Protocol
     """
     sizes = fits.with_chosen().sizes()[:, -1].astype(np.int64)
-    tau = np.geomspace(0.95, protocol.tau_min, STEPS) * outer.tau_max[:, None]
-    mu = min(protocol.mu) * outer.norm[:, None]
-    path = outer.path(tau, mu, protocol, None)
-    counted = path.sizes()
+    tau = np.geomspace(0.95, settings.tau_min, N_LASSO_POINTS) * outer.tau_max[:, None]
+    mu = min(settings.mu) * outer.norm[:, None]
+    path = outer.path(tau, mu, settings, None)
+    list_sizes = path.sizes()
     lists = []
     for fit, size in enumerate(sizes):
-        enough = np.flatnonzero(counted[fit] >= size)
-        at = enough[0] if len(enough) else int(np.argmax(counted[fit]))
-        lists.append(genes[strongest(*path.coef(fit, at), size)[0]])
+        long_enough = np.flatnonzero(list_sizes[fit] >= size)
+        list_index = long_enough[0] if len(long_enough) else int(np.argmax(list_sizes[fit]))
+        lists.append(genes[largest_weights(*path.coef(fit, list_index), size)[0]])
     indptr = np.cumsum([0, *map(len, lists)])
     return replace(fits, rival_indptr=indptr, rival_indices=np.concatenate(lists))
 
@@ -229,8 +231,8 @@ def rival_lists(outer: Sets, fits: Fits, genes: Array, protocol: LinearSettings)
 log = logging.getLogger(__name__)
 
 
-def chance_study(
-    dataset: Dataset, splits: Splits, *, permutations: int, folds: Steps, **linear: Any
+def study_half_samples(
+    dataset: Dataset, splits: Splits, *, permutations: int, folds: FoldSteps, **linear: Any
 ) -> Chance:
     """Count how often halves list each gene under permuted labels.
 
@@ -250,46 +252,49 @@ def chance_study(
     **linear
         See `Protocol`.
     """
-    protocol = LinearSettings(**linear)
-    numbers = range(1, permutations * (protocol.penalty == "l1") + 1)
-    own = pairs_of(FINAL, protocol)
-    folded = pairs_of(TRAINING, protocol)
+    settings = LinearSettings(**linear)
+    permutation_numbers = range(1, permutations * (settings.penalty == "l1") + 1)
+    final_counts = count_pairs(FINAL, settings)
+    training_counts = count_pairs(TRAINING, settings)
     levels = (
-        (splits.outer, folded),
-        ((splits.final,), own),
-        (splits.subsamples, pairs_of_halves(protocol)),
+        (splits.outer, training_counts),
+        ((splits.final,), final_counts),
+        (splits.subsamples, count_pairs_of_half_samples(settings)),
     )
     try:
-        todo = [
-            _null_training_sets(dataset, splits, some, numbers, pairs) for some, pairs in levels
+        level_sets = [
+            _null_training_sets(dataset, splits, level_splits, permutation_numbers, level_counts)
+            for level_splits, level_counts in levels
         ]
     except GenesigError as error:
         log.warning("no evidence for single genes: %s", error)
         return Chance.none()
-    if not numbers:
+    if not permutation_numbers:
         return Chance.none()
-    outer, inner = _listed(dataset, todo[0], folds, protocol)
-    final, final_inner = _listed(dataset, todo[1], folds, protocol)
-    half, half_inner = _listed(dataset, todo[2], folds, protocol)
+    outer_lists, inner_lists = _select_in_training_sets(dataset, level_sets[0], folds, settings)
+    final_lists, final_inner_lists = _select_in_training_sets(
+        dataset, level_sets[1], folds, settings
+    )
+    half_lists, half_inner_lists = _select_in_training_sets(dataset, level_sets[2], folds, settings)
     observed = make_training_sets(
         dataset, splits, [splits.final], [0], half_counts=HalfCounts(FINAL)
     )
-    found, _ = _listed(dataset, observed, folds, protocol)
-    assert found is not None
-    assert final is not None
-    whole = HalfLists.joined([found, final])
+    observed_lists, _ = _select_in_training_sets(dataset, observed, folds, settings)
+    assert observed_lists is not None
+    assert final_lists is not None
+    all_lists = HalfSampleLists.joined([observed_lists, final_lists])
     return Chance(
-        number=np.array(numbers),
-        outer=_tails(outer, numbers),
-        inner=_tails(inner, numbers),
-        final=_tails(final, numbers),
-        final_inner=_tails(final_inner, numbers),
-        half=_tails(half, numbers),
-        half_inner=_tails(half_inner, numbers),
-        indptr=whole.indptr,
-        indices=whole.indices,
-        lists=np.array(whole.lists),
-        strength=found.weights()[0],
+        number=np.array(permutation_numbers),
+        outer=_tails_by_permutation(outer_lists, permutation_numbers),
+        inner=_tails_by_permutation(inner_lists, permutation_numbers),
+        final=_tails_by_permutation(final_lists, permutation_numbers),
+        final_inner=_tails_by_permutation(final_inner_lists, permutation_numbers),
+        half=_tails_by_permutation(half_lists, permutation_numbers),
+        half_inner=_tails_by_permutation(half_inner_lists, permutation_numbers),
+        indptr=all_lists.indptr,
+        indices=all_lists.indices,
+        lists=np.array(all_lists.lists),
+        strength=observed_lists.weights()[0],
     )
 
 
@@ -305,38 +310,50 @@ def _null_training_sets(
     Halves stay with the samples, so those of a split are drawn once for all its permutations.
     """
     training_sets: list[TrainingSet] = []
-    for number, split in enumerate(chosen):
-        if in_turn := permutations[number :: len(chosen)]:
+    for split_number, split in enumerate(chosen):
+        if split_permutations := permutations[split_number :: len(chosen)]:
             training_sets += make_training_sets(
-                dataset, splits, [split], in_turn, half_counts=half_counts, stage=CHANCE
+                dataset, splits, [split], split_permutations, half_counts=half_counts, stage=CHANCE
             )
     return sorted(training_sets, key=lambda training_set: training_set.permutation)
 
 
-def _listed(
-    dataset: Dataset, todo: list[TrainingSet], folds: Steps, protocol: LinearSettings
-) -> tuple[HalfLists | None, HalfLists | None]:
+def _select_in_training_sets(
+    dataset: Dataset,
+    training_sets: list[TrainingSet],
+    fold_steps: FoldSteps,
+    settings: LinearSettings,
+) -> tuple[HalfSampleLists | None, HalfSampleLists | None]:
     """Return the half-sample lists of each task, and of one of its inner folds, by its number."""
-    parts = []
+    outer_parts = []
     inner = []
-    steps = learned_steps(folds, dataset)
-    columns = max(1, int(NUMBERS / max(1, len(dataset.genes))))
-    for X, reference, some in group_by_matrix(dataset, todo, steps, columns):
-        outer = outer_sets(X, folds, dataset, reference.genes, protocol, some)
-        halves = [(k, require_halves(task.halves)) for k, task in enumerate(some)]
-        lists = list_halves(outer, some, halves, protocol)
-        parts.append(lists.renamed(reference.genes, len(dataset.genes)))
-        folded = [
-            (k, task.permutation, require_halves(task.inner_halves)) for k, task in enumerate(some)
+    bound_steps = learned_steps(fold_steps, dataset)
+    max_sets = max(1, int(MAX_HALF_SAMPLE_MOMENTS / max(1, len(dataset.genes))))
+    for X, reference, matrix_sets in group_by_matrix(dataset, training_sets, bound_steps, max_sets):
+        outer = outer_elastic_nets(X, fold_steps, dataset, reference.genes, settings, matrix_sets)
+        halves = [
+            (k, require_halves(training_set.halves)) for k, training_set in enumerate(matrix_sets)
         ]
-        if one := [(k, each[number % len(each)]) for k, number, each in folded if len(each)]:
-            lists = list_halves(outer, some, one, protocol)
-            inner.append(lists.renamed(reference.genes, len(dataset.genes)))
-    whole, of_folds = (HalfLists.joined(each) if each else None for each in (parts, inner))
-    return whole, of_folds
+        half_lists = select_half_samples(outer, matrix_sets, halves, settings)
+        outer_parts.append(half_lists.renamed(reference.genes, len(dataset.genes)))
+        fold_halves = [
+            (k, training_set.permutation, require_halves(training_set.inner_halves))
+            for k, training_set in enumerate(matrix_sets)
+        ]
+        if chosen_folds := [
+            (k, each[number % len(each)]) for k, number, each in fold_halves if len(each)
+        ]:
+            half_lists = select_half_samples(outer, matrix_sets, chosen_folds, settings)
+            inner.append(half_lists.renamed(reference.genes, len(dataset.genes)))
+    outer_lists, fold_lists = (
+        HalfSampleLists.joined(each) if each else None for each in (outer_parts, inner)
+    )
+    return outer_lists, fold_lists
 
 
-def _tails(lists: HalfLists | None, numbers: Sequence[int]) -> Array:
+def _tails_by_permutation(
+    lists: HalfSampleLists | None, permutation_numbers: Sequence[int]
+) -> Array:
     if lists is None:
-        return np.zeros((len(numbers), 0), dtype=np.int64)
-    return np.stack([tails(times[None], lists.lists)[0] for times in lists.times()])
+        return np.zeros((len(permutation_numbers), 0), dtype=np.int64)
+    return np.stack([tails(counts[None], lists.lists)[0] for counts in lists.times()])

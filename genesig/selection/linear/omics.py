@@ -19,114 +19,137 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.results import Dataset
-from genesig.selection.linear.grid import Surface
-from genesig.selection.linear.kinds.known import inner_sets
-from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.grid import GridChoice
+from genesig.selection.linear.kinds.known import inner_elastic_nets
+from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
-Choice = Callable[[list[TrainingSet], Sets, Sets, LinearSettings], list[Surface]]
-Describe = Callable[..., Sets]
+ChooseSettings = Callable[
+    [list[TrainingSet], ElasticNets, ElasticNets, LinearSettings], list[GridChoice]
+]
+MakeOuterNets = Callable[..., ElasticNets]
 
-RATIOS = (1.0, 2.0, 4.0)
+PENALTY_RATIOS = (1.0, 2.0, 4.0)
 """Factors that are tried; one omic at least has 1."""
 
 
-class Alike(NamedTuple):
+class SameFactors(NamedTuple):
     """Tasks of one choice of factors.
 
     Attributes
     ----------
     numbers : (k,) int
         Of the tasks among all.
-    todo : list of Task
+    training_sets : list of Task
     factors : (n_omics,) float or None
         None where there is nothing to choose.
-    describe : callable
+    make_outer : callable
         Tasks to their training sets, by these factors.
     outer, inner : Sets
         Of the tasks, and of what trains their inner folds.
-    surfaces : list of Surface
+    choices : list of Surface
     """
 
     numbers: Array
-    todo: list[TrainingSet]
+    training_sets: list[TrainingSet]
     factors: Array | None
-    describe: Describe
-    outer: Sets
-    inner: Sets
-    surfaces: list[Surface]
+    make_outer: MakeOuterNets
+    outer: ElasticNets
+    inner: ElasticNets
+    choices: list[GridChoice]
 
-    def even(self, describe: Describe) -> tuple[Sets, Sets]:
-        """Return the training sets by equal factors; `describe` knows none."""
+    def even(self, make_outer: MakeOuterNets) -> tuple[ElasticNets, ElasticNets]:
+        """Return the training sets by equal factors; `make_outer` knows none."""
         if self.factors is None or (self.factors == 1).all():
             return self.outer, self.inner
-        return _sets(self.todo, describe)
+        return _outer_and_inner_nets(self.training_sets, make_outer)
 
 
-def candidates(dataset: Dataset, protocol: LinearSettings) -> list[Array] | list[None]:
+def candidate_factors(dataset: Dataset, settings: LinearSettings) -> list[Array] | list[None]:
     """Return the factors among which a training set chooses, equal ones first.
 
-    All of `RATIOS` whose smallest is 1, by their sum; [None] where nothing is learned.
+    All of `PENALTY_RATIOS` whose smallest is 1, by their sum; [None] where nothing is learned.
     """
-    omics = len(dataset.omics)
-    if not protocol.learn_omics or omics < 2:
+    n_omics = len(dataset.omics)
+    if not settings.learn_omics or n_omics < 2:
         return [None]
-    grid = np.array(list(product(RATIOS, repeat=omics)))
+    grid = np.array(list(product(PENALTY_RATIOS, repeat=n_omics)))
     grid = grid[grid.min(axis=1) == 1]
     return list(grid[np.argsort(grid.sum(axis=1), kind="stable")])
 
 
-def alike(
-    todo: list[TrainingSet],
-    describe: Describe,
-    choose: Choice,
-    protocol: LinearSettings,
+def group_by_factors(
+    training_sets: list[TrainingSet],
+    make_outer: MakeOuterNets,
+    choose_settings: ChooseSettings,
+    settings: LinearSettings,
     factors: list[Array] | list[None],
-) -> Iterator[Alike]:
+) -> Iterator[SameFactors]:
     """Give the tasks that choose the same factors.
 
     Those of the smallest error of all settings, e, where it lies more than its standard error
     below that of equal factors; else equal ones stand: the best of several ratios is flattered.
     """
     if len(factors) == 1:
-        own = partial(describe, factors=factors[0])
-        every = np.arange(len(todo))
-        sets = _sets(todo, own)
-        yield Alike(every, todo, factors[0], own, *sets, choose(todo, *sets, protocol))
+        make_outer_nets = partial(make_outer, factors=factors[0])
+        all_numbers = np.arange(len(training_sets))
+        nets = _outer_and_inner_nets(training_sets, make_outer_nets)
+        yield SameFactors(
+            all_numbers,
+            training_sets,
+            factors[0],
+            make_outer_nets,
+            *nets,
+            choose_settings(training_sets, *nets, settings),
+        )
         return
     # Surfaces are kept of all candidates, and training sets of one, which need more room.
-    found = [
-        choose(todo, *_sets(todo, partial(describe, factors=each)), protocol) for each in factors
+    choices_of_candidates = [
+        choose_settings(
+            training_sets,
+            *_outer_and_inner_nets(training_sets, partial(make_outer, factors=candidate)),
+            settings,
+        )
+        for candidate in factors
     ]
-    best = _best(found)
-    for at in np.unique(best):
-        numbers = np.flatnonzero(best == at)
-        own = partial(describe, factors=factors[at])
-        some = [todo[k] for k in numbers]
-        yield Alike(
-            numbers, some, factors[at], own, *_sets(some, own), [found[at][k] for k in numbers]
+    best = _best_candidates(choices_of_candidates)
+    for candidate_number in np.unique(best):
+        numbers = np.flatnonzero(best == candidate_number)
+        make_outer_nets = partial(make_outer, factors=factors[candidate_number])
+        same_choice = [training_sets[k] for k in numbers]
+        yield SameFactors(
+            numbers,
+            same_choice,
+            factors[candidate_number],
+            make_outer_nets,
+            *_outer_and_inner_nets(same_choice, make_outer_nets),
+            [choices_of_candidates[candidate_number][k] for k in numbers],
         )
 
 
-def _sets(todo: list[TrainingSet], describe: Describe) -> tuple[Sets, Sets]:
-    outer = describe(todo)
-    return outer, inner_sets(todo, outer)
+def _outer_and_inner_nets(
+    training_sets: list[TrainingSet], make_outer: MakeOuterNets
+) -> tuple[ElasticNets, ElasticNets]:
+    outer = make_outer(training_sets)
+    return outer, inner_elastic_nets(training_sets, outer)
 
 
-def _best(found: list[list[Surface]]) -> Array:
+def _best_candidates(choices_of_candidates: list[list[GridChoice]]) -> Array:
     """Return the number of the candidate that each task chooses."""
-    each = np.array([[_smallest(surface) for surface in surfaces] for surfaces in found])
-    error = each[..., 0].round(12)
-    spread = each[..., 1]
+    smallest_errors = np.array(
+        [[_smallest_error(choice) for choice in choices] for choices in choices_of_candidates]
+    )
+    error = smallest_errors[..., 0].round(12)
+    standard_error = smallest_errors[..., 1]
     best = error.argmin(axis=0)
-    task = np.arange(error.shape[1])
-    better = error[best, task] + spread[best, task] < error[0]
+    training_set = np.arange(error.shape[1])
+    better = error[best, training_set] + standard_error[best, training_set] < error[0]
     return np.asarray(np.where(better, best, 0))
 
 
-def _smallest(surface: Surface) -> tuple[float, float]:
+def _smallest_error(choice: GridChoice) -> tuple[float, float]:
     """Return the smallest error of all settings and its standard error."""
-    if np.isnan(surface.error).all():  # the first list of every path is too long
+    if np.isnan(choice.error).all():  # the first list of every path is too long
         return np.inf, 0.0
-    at = np.unravel_index(np.nanargmin(surface.error), surface.error.shape)
-    return float(surface.error[at]), float(surface.standard_error[at])
+    smallest = np.unravel_index(np.nanargmin(choice.error), choice.error.shape)
+    return float(choice.error[smallest]), float(choice.standard_error[smallest])

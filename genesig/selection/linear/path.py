@@ -1,70 +1,69 @@
-"""Stage II: nested lists over growing mu at the chosen tau and lam.
+"""Stage II: nested lists over growing mu at the chosen tau and lambda.
 
-Mosci 2009, section 4.4. For mu to infinity the support tends to {j: (2/n)|x_j'y| > tau}, a
-univariate screen: the longest lists are correlation-aware and close to marginal screening at once.
+Mosci 2009, section 4.4. As mu grows, the support tends to {j: (2/n)|x_j'y| > tau}, a univariate
+screen: the longest lists hold correlated genes and are close to marginal screening.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.solution import Path
-from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.tasks import LinearSettings
 
 
 @dataclass(frozen=True)
-class Lists:
-    """Coefficients of several training sets over growing mu.
-
-    Attributes
-    ----------
-    indptr, indices, values : (k * n_mu + 1,), (nnz,), (nnz,)
-        Refitted weights per unit of X, as in `genesig.results.Fits`.
-    intercept, gap : (k, n_mu) float
-        The gap is NaN where lists had grown too long to be kept.
-    gamma, covariate_mean : (k, n_mu, q), (k, q) float, or None
-        Weights of the covariates, (k, n_mu, q, T) with several classes; their means
-        over the training samples; None without covariates.
-    """
+class NestedModels:
+    """Models of k training sets over growing mu."""
 
     indptr: Array
+    """(k * n_mu + 1,) int: index in `indices` at which each list begins."""
     indices: Array
+    """(nnz,) int: columns of the matrix."""
     values: Array
+    """(nnz,) or (nnz, T) float: ridge weights per unit of X."""
     intercept: Array
+    """(k, n_mu) float."""
     gap: Array
+    """(k, n_mu) float: relative duality gap; NaN if the list was longer than ``linear.longest``."""
     gamma: Array | None
+    """(k, n_mu, q) or (k, n_mu, q, T) float: weights of covariates; None without covariates."""
     covariate_mean: Array | None
+    """(k, q) float: mean of each covariate over the training samples."""
 
 
-def stage_two(sets: Sets, tau: Array, lam: Array, protocol: LinearSettings) -> Lists:
-    """Select over growing mu at fixed tau, and refit each support by ridge.
+def fit_nested_lists(
+    nets: ElasticNets, tau: Array, lam: Array, settings: LinearSettings
+) -> NestedModels:
+    """Select genes over growing mu at fixed tau, and refit each list by ridge.
 
-    A training set's lists end before the first one of more than `longest` genes.
-
-    Parameters
-    ----------
-    sets : Sets
-        The k outer training sets.
-    tau : (k,) float
-        Chosen tau as a fraction of tau_max.
-    lam : (k,) float
-        Chosen lam in units of ||X'X||/n.
-    protocol : Protocol
+    tau (k,) is a fraction of tau_max, lam (k,) counts in ||X'X||/n. The lists of a training set end
+    before the first one of more than ``linear.longest`` genes.
     """
-    mu = np.asarray(protocol.mu) * sets.norm[:, None]
-    chosen = sets.path((tau * sets.tau_max)[:, None], mu, protocol, protocol.longest)
-    return refitted(sets, chosen, lam)
+    mu = np.asarray(settings.mu) * nets.norm[:, None]
+    absolute_tau = (tau * nets.tau_max)[:, None]
+    selection = nets.path(absolute_tau, mu, settings, settings.longest)
+    return refit_by_ridge(nets, selection, lam)
 
 
-def refitted(sets: Sets, chosen: Path, lam: Array) -> Lists:
-    """Refit each support by ridge, lam (k,) in units of ||X'X||/n."""
-    values, intercept = sets.coef(chosen, lam * sets.norm)
-    gamma, mean = sets.covariates(chosen, values, lam * sets.norm)
-    if gamma is not None and mean is not None:
-        intercept = intercept - np.einsum("kmq...,kq->km...", gamma, mean)
-    found = (chosen.indptr, chosen.indices, values)
-    return Lists(*found, intercept, chosen.gap, gamma, mean)
+def refit_by_ridge(nets: ElasticNets, selection: Path, lam: Array) -> NestedModels:
+    """Refit each list of a selection by ridge, with lam (k,) in units of ||X'X||/n."""
+    values, intercept = nets.ridge_coef(selection, lam * nets.norm)
+    gamma, covariate_mean = nets.covariate_coef(selection, values, lam * nets.norm)
+    if gamma is not None and covariate_mean is not None:
+        intercept = intercept - np.einsum("kmq...,kq->km...", gamma, covariate_mean)
+    return NestedModels(
+        selection.indptr, selection.indices, values, intercept, selection.gap, gamma, covariate_mean
+    )
+
+
+def lists_as_path(lists: Sequence[Sequence[Array]]) -> Path:
+    """Return (k, m) lists of genes, ascending, as the supports that `refit_by_ridge` takes."""
+    shape = (len(lists), len(lists[0]))
+    coefs = [(genes, np.ones(len(genes))) for row in lists for genes in row]
+    return Path.of(shape, coefs, np.zeros(shape), np.ones(shape, dtype=np.int64), 0.0)

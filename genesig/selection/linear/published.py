@@ -25,8 +25,13 @@ from genesig.selection.assess.assessment import assess, difference, study_errors
 from genesig.selection.assess.held_out import arrange, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.linear.kinds.known import FITTED, Steps, inner_sets, outer_sets
-from genesig.selection.linear.kinds.record import Sets
+from genesig.selection.linear.kinds.known import (
+    FITTINGS,
+    FoldSteps,
+    inner_elastic_nets,
+    outer_elastic_nets,
+)
+from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.tasks import (
     LinearSettings,
     TrainingSet,
@@ -37,15 +42,15 @@ from genesig.selection.linear.tasks import (
 if TYPE_CHECKING:
     import pandas as pd
 
-Lists = Sequence[Array]
+GeneLists = Sequence[Array]
 
-RANDOM = 200
+N_RANDOM_LISTS = 200
 """Random lists: with as many the place of the signature is known to half a percent."""
-TOGETHER = 50
+LISTS_AT_ONCE = 50
 """Lists that are refitted at once, whose scores of all samples are held in memory."""
-OWN = "genesig"
-PUBLISHED = "published"
-DRAWN = "random"
+GENESIG_ROW = "genesig"
+PUBLISHED_ROW = "published"
+RANDOM_ROW = "random"
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +61,7 @@ def published_table(
     observed: Sequence[Fits],
     *,
     sets: str,
-    folds: Steps,
+    folds: FoldSteps,
     **linear: Any,
 ) -> pd.DataFrame:
     """Return published.tsv: the error of genesig, of each published signature, of random lists.
@@ -86,54 +91,66 @@ def published_table(
 
     genes = dataset.genes
     symbols = dataset.var["symbol"].tolist()
-    known = study_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
+    signatures = study_sets(sets, genes, symbols, column=None, smallest=1, largest=len(genes))
     fits = joined(observed, splits).with_chosen()
     kind = ASSESSED[dataset.design.kind]
-    own = held_out(dataset, splits, fits)
-    members = [known.members(number) for number in range(len(known))]
-    found = refitted_lists(
+    genesig_scores = held_out(dataset, splits, fits)
+    members = [signatures.members(number) for number in range(len(signatures))]
+    list_scores = score_gene_lists(
         dataset, splits, fits.sizes()[:, -1], members, folds, LinearSettings(**linear)
     )
-    theirs = [found.column(at) for at in range(found.scores.shape[1])]
-    errors = np.concatenate([study_errors(each, kind.headline)[0] for each in theirs[len(known) :]])
+    column_scores = [list_scores.column(column) for column in range(list_scores.scores.shape[1])]
+    errors = np.concatenate(
+        [
+            study_errors(random_scores, kind.headline)[0]
+            for random_scores in column_scores[len(signatures) :]
+        ]
+    )
     length = float(fits.sizes()[:, -1].mean())
     rows = [
-        {"row": OWN, "name": OWN, "genes": length, **vars(assess(own.column(-1), kind.headline)[0])}
+        {
+            "row": GENESIG_ROW,
+            "name": GENESIG_ROW,
+            "genes": length,
+            **vars(assess(genesig_scores.column(-1), kind.headline)[0]),
+        }
     ]
-    for name, listed, one in zip(known.names, members, theirs, strict=False):
-        apart = difference(one, own, -1, kind.headline)[2:]
-        names = ("difference", "difference_low", "difference_high")
+    for name, signature_genes, signature_scores in zip(
+        signatures.names, members, column_scores, strict=False
+    ):
+        comparison = difference(signature_scores, genesig_scores, -1, kind.headline)[2:]
+        difference_columns = ("difference", "difference_low", "difference_high")
         rows.append(
             {
-                "row": PUBLISHED,
+                "row": PUBLISHED_ROW,
                 "name": str(name),
-                "genes": float(len(listed)),
-                **vars(assess(one, kind.headline)[0]),
-                **dict(zip(names, apart, strict=True)),
+                "genes": float(len(signature_genes)),
+                **vars(assess(signature_scores, kind.headline)[0]),
+                **dict(zip(difference_columns, comparison, strict=True)),
             }
         )
     for row in rows:
         row["as_good"] = float(np.mean(errors <= row["error"] + 1e-12))
-    drawn = pd.DataFrame(
+    random_rows = pd.DataFrame(
         {
-            "row": DRAWN,
-            "name": [f"random {k + 1}" for k in range(RANDOM)],
+            "row": RANDOM_ROW,
+            "name": [f"random {k + 1}" for k in range(N_RANDOM_LISTS)],
             "genes": length,
             "error": errors,
         }
     )
-    return pd.concat([pd.DataFrame(rows), drawn], ignore_index=True)
+    return pd.concat([pd.DataFrame(rows), random_rows], ignore_index=True)
 
 
-def refitted_lists(
+def score_gene_lists(
     dataset: Dataset,
     splits: Splits,
     sizes: Array,
-    members: Lists,
-    folds: Steps,
-    protocol: LinearSettings,
+    members: GeneLists,
+    fold_steps: FoldSteps,
+    settings: LinearSettings,
 ) -> HeldOut:
-    """Return the held-out scores of lists of genes, then of `RANDOM` random ones, a column each.
+    """Return the held-out scores of lists of genes, then of `N_RANDOM_LISTS` random ones, a column each.
 
     Each is refitted by ridge on the training rows of each split, lam by its inner folds.
 
@@ -145,53 +162,82 @@ def refitted_lists(
         Columns of the data set; those that a step leaves out in a split take no part there.
     """
     rng = generator(splits.seed, spawn_key(RANDOM_LIST))
-    orders = [rng.permutation(len(dataset.genes)) for _ in range(RANDOM)]
-    todo = make_training_sets(dataset, splits, splits.outer, [0])
+    random_orders = [rng.permutation(len(dataset.genes)) for _ in range(N_RANDOM_LISTS)]
+    training_sets = make_training_sets(dataset, splits, splits.outer, [0])
     scores = []
-    place = {task.split: number for number, task in enumerate(todo)}
-    for X, reference, (task,) in group_by_matrix(dataset, todo, learned_steps(folds, dataset), 1):
-        size = int(sizes[place[task.split]])
-        column = np.full(len(dataset.genes), -1)
-        column[reference.genes] = np.arange(len(reference.genes))
-        lists = [np.sort(column[of][column[of] >= 0]) for of in members]
-        for order in orders:
-            kept = column[order]
-            lists.append(np.sort(kept[kept >= 0][:size]))
-        outer = outer_sets(X, folds, dataset, reference.genes, protocol, [task])
-        scores.append(np.concatenate(list(_scores(task, outer, lists, protocol)), axis=1))
-        log.info("published signatures: %d of %d splits", len(scores), len(todo))
-    number = np.repeat(np.arange(len(todo)), [len(task.test) for task in todo])
-    row = np.concatenate([task.label_rows for task in todo])
-    return arrange(dataset, splits, row, number, np.concatenate(scores), np.zeros_like(number))
+    split_number = {
+        training_set.split: fit_number for fit_number, training_set in enumerate(training_sets)
+    }
+    for X, reference, (training_set,) in group_by_matrix(
+        dataset, training_sets, learned_steps(fold_steps, dataset), 1
+    ):
+        size = int(sizes[split_number[training_set.split]])
+        column_of_gene = np.full(len(dataset.genes), -1)
+        column_of_gene[reference.genes] = np.arange(len(reference.genes))
+        lists = [
+            np.sort(column_of_gene[member_columns][column_of_gene[member_columns] >= 0])
+            for member_columns in members
+        ]
+        for order in random_orders:
+            ordered_columns = column_of_gene[order]
+            lists.append(np.sort(ordered_columns[ordered_columns >= 0][:size]))
+        outer = outer_elastic_nets(
+            X, fold_steps, dataset, reference.genes, settings, [training_set]
+        )
+        scores.append(
+            np.concatenate(list(_held_out_scores(training_set, outer, lists, settings)), axis=1)
+        )
+        log.info("published signatures: %d of %d splits", len(scores), len(training_sets))
+    fit_number = np.repeat(
+        np.arange(len(training_sets)), [len(training_set.test) for training_set in training_sets]
+    )
+    row = np.concatenate([training_set.label_rows for training_set in training_sets])
+    return arrange(
+        dataset, splits, row, fit_number, np.concatenate(scores), np.zeros_like(fit_number)
+    )
 
 
-def _scores(
-    task: TrainingSet, outer: Sets, lists: Lists, protocol: LinearSettings
+def _held_out_scores(
+    training_set: TrainingSet, outer: ElasticNets, lists: GeneLists, settings: LinearSettings
 ) -> Iterator[Array]:
     """Give the scores of the test rows less where they are cut, (n_test, lists, ...), in parts."""
-    inner = inner_sets([task], outer)
-    kind = FITTED[task.kind]
-    lam = protocol.lam_grid()
-    test = np.zeros((len(task.y), 1), dtype=bool)
-    test[task.test] = True
-    for first in range(0, len(lists), TOGETHER):
-        some = lists[first : first + TOGETHER]
-        left = inner.scores(
-            _as_path(some, len(task.inner_folds)),
+    inner = inner_elastic_nets([training_set], outer)
+    kind = FITTINGS[training_set.kind]
+    lam = settings.lam_grid()
+    test = np.zeros((len(training_set.y), 1), dtype=bool)
+    test[training_set.test] = True
+    for first in range(0, len(lists), LISTS_AT_ONCE):
+        batch = lists[first : first + LISTS_AT_ONCE]
+        validation_scores = inner.ridge_scores(
+            _lists_as_path(batch, len(training_set.inner_folds)),
             lam * inner.norm[:, None],
-            task.validation_masks(),
+            training_set.validation_masks(),
         )
-        cut = np.zeros(left.shape[1:3])
-        cut = kind.cut(task, left) if protocol.threshold == "midpoint" else cut
-        error = kind.error(task, left, cut, protocol.criterion)[0].round(12)
-        best = error.shape[1] - 1 - np.argmin(error[:, ::-1], axis=1)  # ties: the largest lam
-        own = outer.scores(_as_path(some, 1), lam * outer.norm[:, None], test)[0]
-        each = (kind.told(own[m, at, task.test], cut[m, at]) for m, at in enumerate(best))
-        yield np.stack(list(each), axis=1)
+        thresholds = np.zeros(validation_scores.shape[1:3])
+        thresholds = (
+            kind.thresholds(training_set, validation_scores)
+            if settings.threshold == "midpoint"
+            else thresholds
+        )
+        error = kind.validation_error(
+            training_set, validation_scores, thresholds, settings.criterion
+        )[0].round(12)
+        best_lam = error.shape[1] - 1 - np.argmin(error[:, ::-1], axis=1)  # ties: the largest lam
+        test_scores = outer.ridge_scores(_lists_as_path(batch, 1), lam * outer.norm[:, None], test)[
+            0
+        ]
+        list_scores = (
+            kind.decision_scores(
+                test_scores[list_index, lam_index, training_set.test],
+                thresholds[list_index, lam_index],
+            )
+            for list_index, lam_index in enumerate(best_lam)
+        )
+        yield np.stack(list(list_scores), axis=1)
 
 
-def _as_path(lists: Lists, k: int) -> Path:
+def _lists_as_path(lists: GeneLists, k: int) -> Path:
     """Return lists as the supports of k training sets, without coefficients."""
-    none = [(genes, np.zeros(len(genes))) for genes in lists] * k
+    empty_coefs = [(genes, np.zeros(len(genes))) for genes in lists] * k
     shape = k, len(lists)
-    return Path.of(shape, none, np.zeros(shape), np.zeros(shape, dtype=np.int64), 1.0)
+    return Path.of(shape, empty_coefs, np.zeros(shape), np.zeros(shape, dtype=np.int64), 1.0)

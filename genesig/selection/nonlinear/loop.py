@@ -28,7 +28,7 @@ from genesig.optim.kernels import median_distance
 from genesig.optim.nonlinear.choice import PathFit, Ridge
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
-from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.kinds.known import FITTINGS
 from genesig.selection.linear.tasks import (
     TrainingSet,
     batch_of,
@@ -259,7 +259,7 @@ def nonlinear_final(
     all_tasks = make_training_sets(dataset, splits, [splits.final], [0])
     X, reference, task, shared = next(_matrices(dataset, all_tasks, folds, protocol))
     outer_set, training_sets, held_out_rows = _training_sets(X, task, shared)
-    choice = choose(training_sets, held_out_rows, protocol, FITTED[task.kind].signs)
+    choice = choose(training_sets, held_out_rows, protocol, FITTINGS[task.kind].signed_classes)
     fit = _fit_final(outer_set, choice, task, protocol)
     row = _row(reference, task, outer_set, choice, fit, protocol)
     row |= {"scores": [], "fvm_genes": 0, "fvm_scores": []}
@@ -290,7 +290,7 @@ def _assess_split(
     """Return the row of one outer split for `ModelFits`, with the scores of its test samples."""
     protocol = shared.protocol
     outer_set, training_sets, held_out_rows = _training_sets(X, task, shared)
-    choice = choose(training_sets, held_out_rows, protocol, FITTED[task.kind].signs)
+    choice = choose(training_sets, held_out_rows, protocol, FITTINGS[task.kind].signed_classes)
     fit = _fit_final(outer_set, choice, task, protocol)
     row = _row(reference, task, outer_set, choice, fit, protocol)
     row["scores"] = _test_scores(outer_set, fit, X[task.test]) - choice.threshold
@@ -298,7 +298,12 @@ def _assess_split(
     row["fvm_genes"] = 0
     if protocol.fvm_genes:
         row["fvm_scores"], row["fvm_genes"] = fvm_scores(
-            outer_set, training_sets, held_out_rows, X[task.test], protocol, FITTED[task.kind].signs
+            outer_set,
+            training_sets,
+            held_out_rows,
+            X[task.test],
+            protocol,
+            FITTINGS[task.kind].signed_classes,
         )
     return row
 

@@ -21,7 +21,7 @@ from genesig.optim.training import training_sets
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 from genesig.results.splits import GeneSets
-from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.kinds.known import FITTINGS
 from genesig.selection.linear.tasks import TrainingSet
 
 
@@ -304,8 +304,8 @@ def choose(
     """
     held = zip(folds, task.inner_folds, strict=True)
     scores = np.stack([_scores(ground, blocks, rows, protocol) for ground, rows in held])
-    cut = FITTED[task.kind].cut(task, scores)
-    error, se = FITTED[task.kind].error(task, scores, cut, CRITERION)
+    cut = FITTINGS[task.kind].thresholds(task, scores)
+    error, se = FITTINGS[task.kind].validation_error(task, scores, cut, CRITERION)
     error = np.where(np.isinf(error), np.nan, error).round(12)
     if np.isnan(error).all():
         return Choice(0, 0, 0.0)

@@ -22,7 +22,7 @@ from genesig.response.design import SEVERAL
 from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
-from genesig.selection.linear.kinds.known import FITTED
+from genesig.selection.linear.kinds.known import FITTINGS
 from genesig.selection.linear.tasks import (
     TrainingSet,
     batch_of,
@@ -241,7 +241,7 @@ def _row(model: Model) -> dict[str, Any]:
         "indices": blocks[order],
         "sizes": sizes[order],
         "test_rows": task.label_rows,
-        "scores": FITTED[task.kind].told(scores, model.choice.threshold),
+        "scores": FITTINGS[task.kind].decision_scores(scores, model.choice.threshold),
     }
 
 

@@ -17,7 +17,7 @@ from genesig.data.steps.normalise import fit_steps, normalise_samples
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.settings_check import check_settings
 from genesig.errors import GenesigError
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -40,7 +40,7 @@ def fitted():
     raw = study()
     done = normalise_samples(raw, samples=SAMPLES, folds=FOLDS)
     splits = draw_splits(done, seed=1, **settings.SPLITS)
-    fits = fit_final(done, splits, folds=FOLDS, **missing.LINEAR)
+    fits = fit_final_model(done, splits, folds=FOLDS, **missing.LINEAR)
     return raw, done, fits, final_model(done, fits, folds=FOLDS)
 
 

@@ -20,7 +20,7 @@ from genesig.data.steps.normalise import bind_steps, fit_steps
 from genesig.data.study.confounding import association_with_label
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Design
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
 from genesig.selection.model.final import final_model
 
 COMBAT = {"step": "combat"}
@@ -195,7 +195,7 @@ def _dataset(batch: list[str]) -> Dataset:
 
 def _model(dataset: Dataset) -> tuple[dict[str, Any], Any]:
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    final = fit_final(dataset, splits, folds=FOLDS, **LINEAR)
+    final = fit_final_model(dataset, splits, folds=FOLDS, **LINEAR)
     model = final_model(dataset, final, folds=FOLDS)
     return json.loads(json.dumps(model, allow_nan=False)), final
 
@@ -312,7 +312,7 @@ def test_a_model_is_made_without_a_look_at_its_test_samples() -> None:
     X = dataset.X.copy()
     X[test] = X[test] * 3 - 7
     fits = [
-        double_loop(replace(dataset, X=values), splits, labels="observed", batch="1of3",
+        nested_cross_validation(replace(dataset, X=values), splits, labels="observed", batch="1of3",
                     folds=FOLDS, **LINEAR) for values in (dataset.X, X)
     ]  # fmt: skip
     assert len(fits[0].indices)
@@ -328,7 +328,7 @@ def test_the_run_says_which_split_corrects_too_few(caplog: pytest.LogCaptureFixt
     batch = ["b1", "b1", "b2", "b2"] * 5 + ["b1", "b2", "b2", "b3"]
     dataset = _dataset(batch)
     splits = draw_splits(dataset, seed=1, **SPLITS)
-    double_loop(dataset, splits, labels="observed", batch="1of1", folds=FOLDS, **LINEAR)
+    nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=FOLDS, **LINEAR)
     lines = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert lines == [
         f"split {split.name}: combat leaves 1 sample as measured, because its batch has fewer than "

@@ -25,7 +25,7 @@ from genesig.data.study.cost import (
 from genesig.data.study.gene_sets import check_sets
 from genesig.data.study.machine_speed import slowness
 from genesig.data.validate import resolve_config
-from genesig.selection.linear.omics import RATIOS
+from genesig.selection.linear.omics import PENALTY_RATIOS
 
 
 def said(folder: Path, n: int, capsys: pytest.CaptureFixture[str], **nonlinear: object) -> str:
@@ -261,5 +261,5 @@ def test_the_sets_of_the_file_are_counted(tmp_path: Path) -> None:
 
 
 def test_as_many_factors_are_counted_as_two_omics_try() -> None:
-    tried = [pair for pair in product(RATIOS, repeat=2) if min(pair) == 1]
+    tried = [pair for pair in product(PENALTY_RATIOS, repeat=2) if min(pair) == 1]
     assert len(tried) == LEARNED

@@ -27,7 +27,7 @@ from genesig.data.study.gene_columns import omics_of
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Dataset
 from genesig.results.dataset import OMIC
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -197,7 +197,7 @@ def test_new_patients_who_lack_the_omic_are_scored_by_its_indicator(tmp_path):
     raw, _ = patchy()
     done = normalise_samples(raw, samples=BY_OMIC, folds=FOLDS)
     splits = draw_splits(done, seed=1, **settings.SPLITS)
-    fits = fit_final(done, splits, folds=FOLDS, **of_kind("classification"))
+    fits = fit_final_model(done, splits, folds=FOLDS, **of_kind("classification"))
     model = json.loads(json.dumps(final_model(done, fits, folds=FOLDS)))
     weights = dict(
         zip(model["models"][0]["genes"], model["models"][0]["coefficients"], strict=True)

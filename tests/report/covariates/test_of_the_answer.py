@@ -13,8 +13,8 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.report.covariates import collect_covariates
 from genesig.response.covariates import Covariate
-from genesig.selection.linear.double_loop import double_loop, fit_final
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.halves import study_half_samples
 
 CONTROLS = pd.DataFrame({"model": ["genesig", "covariates", "covariates and ridge"],
                          "mu": np.nan, "error": 0.2, "p_value": 0.5, "added_low": 0.0,
@@ -30,9 +30,9 @@ def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> Non
     )  # fmt: skip
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
     settings = {"folds": MOMENTS, **of_kind("classification")}
-    chance = chance_study(dataset, splits, permutations=permutations, **settings)
-    observed = double_loop(dataset, splits, chance, labels="observed", batch="1of1", **settings)
-    final = fit_final(dataset, splits, chance, **settings)
+    chance = study_half_samples(dataset, splits, permutations=permutations, **settings)
+    observed = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1", **settings)
+    final = fit_final_model(dataset, splits, chance, **settings)
     at, own = observed.choice[:, 2], final.gamma[0, final.choice[0, 2], 0]
     each = observed.gamma[np.arange(len(observed)), at, 0]
     if permutations:  # weights of its own, whichever list it took here

@@ -23,9 +23,9 @@ from genesig.optim.class_line import (
     two_columns,
 )
 from genesig.selection.assess.held_out import asked_shares, class_shares, predictions_table
-from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.grid import class_lines, slope_design_effect, unseen
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.grid import class_lines, slope_design_effect, crossfit
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import make_training_sets
 
 KINDS = ("classification", "several_classes")
@@ -232,7 +232,7 @@ def study(kind, **settings):
     dataset = study_of(kind, 3, n=60, d=12, signal=1.0)
     splits = draw_splits(dataset, seed=2, **SPLITS)
     settings = of_kind(kind) | settings
-    chance = chance_study(dataset, splits, permutations=3, folds=MOMENTS, **settings)
+    chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
     return dataset, splits, chance, settings
 
 
@@ -240,13 +240,13 @@ def study(kind, **settings):
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     dataset, splits, chance, settings = study(kind, list="best", model=model)
-    fits = double_loop(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
+    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
                        **settings)  # fmt: skip
     label = dataset.design.label
     test = list(splits.outer[0].test)
     obs = dataset.obs.copy()
     obs.loc[test, label] = np.roll(obs.loc[test, label].to_numpy(), 1)
-    other = double_loop(replace(dataset, obs=obs), splits, chance, labels="observed",
+    other = nested_cross_validation(replace(dataset, obs=obs), splits, chance, labels="observed",
                         batch="1of1", folds=MOMENTS, **settings)  # fmt: skip
     assert (obs != dataset.obs).to_numpy().any()
     np.testing.assert_array_equal(fits.line[0], other.line[0])
@@ -267,7 +267,7 @@ def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
         asked.append((np.concatenate(rest.inner_folds), folds))
         return scores, 0.25 if kind == "classification" else np.nan
 
-    found = unseen(task, choose)
+    found = crossfit(task, choose)
     for k, (rows, folds) in enumerate(asked):
         assert not set(rows) & set(task.inner_folds[k])
         assert k not in folds
@@ -279,7 +279,7 @@ def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
     dataset, splits, chance, settings = study(kind)
-    fits = double_loop(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
+    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
                        **settings)  # fmt: skip
     told = [predictions_table(dataset, splits, fits.with_chosen(), asked)
             for asked in ("study", "equal")]  # fmt: skip
@@ -301,7 +301,7 @@ def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
 
 def test_permuted_labels_have_none():
     dataset, splits, chance, settings = study("classification")
-    fits = double_loop(dataset, splits, chance, labels="permuted-001-001", batch="1of1",
+    fits = nested_cross_validation(dataset, splits, chance, labels="permuted-001-001", batch="1of1",
                        folds=MOMENTS, **settings)  # fmt: skip
     assert fits.line is None
     assert fits.answer_line is None

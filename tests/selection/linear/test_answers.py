@@ -22,9 +22,9 @@ from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.genes.frequency import expected, q_values, ranked
 from genesig.selection.linear import ensemble
-from genesig.selection.linear.double_loop import double_loop, fit_final, fit_subsamples
-from genesig.selection.linear.halves import MU, NESTED, TAU, chance_study, longest_list, nested
-from genesig.selection.linear.kinds.known import outer_sets
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.halves import MU, NESTED, HALF_SAMPLE_TAU, study_half_samples, max_list_length, lists_of_half
+from genesig.selection.linear.kinds.known import outer_elastic_nets
 from genesig.selection.linear.tasks import LinearSettings, draw_halves, make_training_sets
 
 SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 4}
@@ -38,14 +38,14 @@ def of(kind, seed=0, signal=2.0, **changes):
     linear = (
         of_kind(kind) | {"list": "best", "mu": [1e-6, 1e-3, 1e-2], "model": "ensemble"} | changes
     )
-    return dataset, splits, linear, chance_study(
+    return dataset, splits, linear, study_half_samples(
         dataset, splits, permutations=20, folds=MOMENTS, **linear
     )  # fmt: skip
 
 
 def fitted(study, labels="observed", **changes):
     dataset, splits, linear, chance = study
-    return double_loop(dataset, splits, chance, labels=labels, **STUDY, **linear | changes)
+    return nested_cross_validation(dataset, splits, chance, labels=labels, **STUDY, **linear | changes)
 
 
 @pytest.fixture(scope="module", params=list(COLUMNS))
@@ -56,7 +56,7 @@ def study(request):
 @pytest.mark.quick("classification", "survival")
 def test_the_true_genes_are_named_and_both_models_predict(study):
     dataset, splits, linear, chance = study
-    final = fit_final(dataset, splits, chance, folds=MOMENTS, **linear)
+    final = fit_final_model(dataset, splits, chance, folds=MOMENTS, **linear)
     times = chance.times()[0]
     q = q_values(times, expected(chance.final))
     assert np.sum(q[:3] <= 0.1) >= 2
@@ -86,7 +86,7 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
     changed = replace(dataset, X=spoilt, obs=obs)
     assert (changed.response()[test] != dataset.response()[test]).any()
     own, other = (
-        double_loop(each, one, chance, labels="observed", **STUDY, **linear)
+        nested_cross_validation(each, one, chance, labels="observed", **STUDY, **linear)
         for each in (dataset, changed)
     )  # fmt: skip
     np.testing.assert_array_equal(own.answer_indices, other.answer_indices)
@@ -97,13 +97,13 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
 
 def test_a_half_makes_nested_lists_of_its_largest_weights():
     genes, values = np.array([2, 5, 7, 11, 13]), np.array([0.1, -3.0, 0.5, 2.0, -0.5])
-    lists = [part.tolist() for part, _ in nested(genes, values)]
+    lists = [part.tolist() for part, _ in lists_of_half(genes, values)]
     assert lists == [[5, 7, 11], [2, 5, 7, 11, 13]]  # of equals the first by name
-    for part, kept in nested(genes, values):
+    for part, kept in lists_of_half(genes, values):
         np.testing.assert_array_equal(kept, values[np.isin(genes, part)])
     several = np.outer(values, [0.6, 0.8])  # of several classes their length counts
-    assert [part.tolist() for part, _ in nested(genes, several)] == lists
-    assert [len(part) for part, _ in nested(genes[:0], values[:0])] == [0] * len(NESTED)
+    assert [part.tolist() for part, _ in lists_of_half(genes, several)] == lists
+    assert [len(part) for part, _ in lists_of_half(genes[:0], values[:0])] == [0] * len(NESTED)
 
 
 def test_chance_knows_nothing_of_the_labels(study):
@@ -113,7 +113,7 @@ def test_chance_knows_nothing_of_the_labels(study):
         pytest.skip("one kind will do")
     turned = dataset.obs["state"].map({"ill": "well", "well": "ill"})
     other = replace(dataset, obs=dataset.obs.assign(state=turned))
-    again = chance_study(other, splits, permutations=20, folds=MOMENTS, **linear)
+    again = study_half_samples(other, splits, permutations=20, folds=MOMENTS, **linear)
     for name in ("outer", "inner", "final", "final_inner", "half"):
         np.testing.assert_array_equal(getattr(chance, name), getattr(again, name))
 
@@ -159,16 +159,16 @@ def test_a_length_that_was_fixed_beforehand_is_kept(study):
 
 def test_halves_name_genes_anew(study):
     dataset, splits, linear, chance = study
-    halves = fit_subsamples(dataset, splits, chance, folds=MOMENTS, **linear)
+    halves = fit_half_samples(dataset, splits, chance, folds=MOMENTS, **linear)
     assert len(halves) == 4
     assert np.diff(halves.answer("fdr_selected").indptr).min() >= 1
 
 
 def test_without_chance_the_chosen_list_is_the_only_answer(study):
     dataset, splits, linear, _ = study
-    fits = double_loop(dataset, splits, Chance.none(), labels="observed", **STUDY, **linear)
+    fits = nested_cross_validation(dataset, splits, Chance.none(), labels="observed", **STUDY, **linear)
     assert fits.answer_indptr is None
-    plain = double_loop(dataset, splits, labels="observed", **STUDY, **linear | {"list": "stable"})
+    plain = nested_cross_validation(dataset, splits, labels="observed", **STUDY, **linear | {"list": "stable"})
     np.testing.assert_array_equal(fits.values, plain.values)
 
 
@@ -185,12 +185,12 @@ def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
         H = StandardScaler().fit_transform(dataset.X[inside])
         target = y[inside] - y[inside].mean()
         listed = np.zeros(0, dtype=np.int64)
-        for fraction in TAU:
+        for fraction in HALF_SAMPLE_TAU:
             tau = fraction * 2 / inside.sum() * np.abs(H.T @ target).max()
             alpha = tau / 2 + MU * norm
             net = ElasticNet(alpha=alpha, l1_ratio=tau / 2 / alpha, tol=1e-12, max_iter=100_000)
             genes = np.flatnonzero(net.fit(H, target).coef_)
-            if len(genes) > longest_list(60):
+            if len(genes) > max_list_length(60):
                 break
             listed = genes
         part = slice(*chance.indptr[len(NESTED) * (half + 1) - 1 :][:2])  # the whole list
@@ -203,17 +203,17 @@ def test_a_few_samples_that_let_too_many_genes_in_list_the_strongest():
     copies = np.repeat(dataset.X[:, :1], 200, axis=1)
     same = replace(dataset, X=np.hstack([copies, dataset.X[:, 200:]]))
     linear = of_kind("classification") | {"list": "stable", "mu": [1e-6, 1e-3]}
-    chance = chance_study(same, splits, permutations=2, folds=MOMENTS, **linear)
+    chance = study_half_samples(same, splits, permutations=2, folds=MOMENTS, **linear)
     sizes = np.diff(chance.indptr)
     assert sizes.min() > 0
-    assert sizes.max() <= longest_list(400)
+    assert sizes.max() <= max_list_length(400)
 
 
 @pytest.mark.slow
 def test_chance_of_other_halves_is_refused():
     dataset, splits, linear, chance = of("classification", list="stable")
     with pytest.raises(GenesigError, match="make it with the same settings"):
-        fit_final(dataset, splits, chance, folds=MOMENTS, **linear | {"list": "best"})
+        fit_final_model(dataset, splits, chance, folds=MOMENTS, **linear | {"list": "best"})
 
 
 def test_halves_are_complementary_and_stratified_and_a_pair_more_leaves_the_others():
@@ -251,7 +251,7 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
     one = replace(splits, outer=splits.outer[:1])
     found = [np.zeros(60), np.zeros(60)]
     for model, values in zip(("two_stage", "ensemble"), found, strict=True):
-        fits = double_loop(dataset, one, chance, labels="observed", **STUDY,
+        fits = nested_cross_validation(dataset, one, chance, labels="observed", **STUDY,
                            **linear | {"model": model})  # fmt: skip
         genes, weights = fits.answer("predictive").coef(0, 0)
         values[genes] = weights
@@ -268,7 +268,7 @@ def test_the_committee_is_the_mean_of_three_ridge_models():
 
     order = np.argsort(-np.abs(ttest_ind(X[y > 0], X[y < 0]).statistic))
     best = np.inf
-    for length in ensemble.LENGTHS:
+    for length in ensemble.LIST_LENGTHS:
         for lam in linear["lam"]:
             third = 3 * found[1] - found[0] - ridge(order[:length], lam)
             genes = np.flatnonzero(np.abs(third) > 1e-9)
@@ -292,10 +292,10 @@ def test_the_gene_that_goes_with_the_response_most_is_the_first_to_be_selected(k
     )
     X = dataset.X.copy()
     X[:, 7] = 1.0
-    sets = outer_sets(X, MOMENTS, dataset, np.arange(60), protocol, todo)
+    sets = outer_elastic_nets(X, MOMENTS, dataset, np.arange(60), protocol, todo)
     tau, mu = 0.999 * sets.tau_max[:, None], 1e-3 * sets.norm[:, None]
     first = sets.path(tau, mu, protocol, None)
     for k in range(len(todo)):
-        strength = sets.strength(slice(k, k + 1))[0]
+        strength = sets.null_gradient(slice(k, k + 1))[0]
         assert first.coef(k, 0)[0].tolist() == [np.argmax(strength)]
-        assert len(ensemble.by_strength(strength)[-1]) == 59  # the constant one has no part
+        assert len(ensemble.by_gradient(strength)[-1]) == 59  # the constant one has no part

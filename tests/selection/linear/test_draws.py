@@ -13,7 +13,7 @@ from study_data import COLUMNS, study_of
 from genesig.data.splits.draw import draw_splits, redrawn
 from genesig.results.splits import DRAWS
 from genesig.selection.linear import double_loop
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 
 FEW = {"folds": 3, "subsamples": 0}
 
@@ -52,9 +52,9 @@ def test_draws_that_are_alike_choose_as_one(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)
     splits = drawn(dataset)
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
-    one = fit_final(dataset, splits, **settings(kind))
+    one = fit_final_model(dataset, splits, **settings(kind))
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [splits.final] * 2)
-    three = fit_final(dataset, splits, **settings(kind))
+    three = fit_final_model(dataset, splits, **settings(kind))
     for name in ("choice", "indices", "cv_size"):
         np.testing.assert_array_equal(getattr(one, name), getattr(three, name))
     for name in ("values", "cv_error", "cv_se", "threshold"):
@@ -66,9 +66,9 @@ def test_errors_are_the_mean_of_those_of_each_draw(kind, monkeypatch):
     dataset = study_of(kind, 2, signal=1.0)
     splits = drawn(dataset)
     every = [splits.final, *redrawn(dataset, splits)]
-    found = fit_final(dataset, splits, **settings(kind))
+    found = fit_final_model(dataset, splits, **settings(kind))
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
-    each = [fit_final(dataset, replace(splits, final=one), **settings(kind)) for one in every]
+    each = [fit_final_model(dataset, replace(splits, final=one), **settings(kind)) for one in every]
     for name in ("cv_error", "cv_se", "cv_size"):
         mean = np.mean([getattr(one, name) for one in each], axis=0)
         np.testing.assert_allclose(getattr(found, name), mean, 1e-9)
@@ -79,6 +79,6 @@ def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
     dataset = study_of("classification", 2, signal=1.0)
     linear = settings("classification") | {"list": "minimal"}
     splits = drawn(dataset)
-    found = fit_final(dataset, splits, **linear)
+    found = fit_final_model(dataset, splits, **linear)
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
-    np.testing.assert_array_equal(found.cv_error, fit_final(dataset, splits, **linear).cv_error)
+    np.testing.assert_array_equal(found.cv_error, fit_final_model(dataset, splits, **linear).cv_error)

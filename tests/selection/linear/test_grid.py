@@ -5,7 +5,7 @@ import pytest
 from settings import linear
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
-from genesig.selection.linear.grid import Searched, choose_minimal
+from genesig.selection.linear.grid import GridResult, choose_minimal
 from genesig.selection.linear.kinds.least_squares import CRITERIA, validation_error
 from genesig.selection.linear.tasks import (
     LinearSettings,
@@ -70,7 +70,7 @@ def test_a_score_of_zero_counts_as_an_error_in_both_classes():
 
 def chosen(error, standard_error, **settings):
     """Return the choice of list minimal, to which lists mean nothing."""
-    searched = Searched(error, standard_error, np.zeros_like(error), None, range(3), error)
+    searched = GridResult(error, standard_error, np.zeros_like(error), None, range(3), error)
     return choose_minimal([searched], LinearSettings(**linear(list="minimal", **settings)), 50)[0]
 
 

@@ -7,7 +7,7 @@ from toys import dataset, unequal_classes
 
 from genesig.data.splits.draw import draw_splits
 from genesig.errors import GenesigError, InvalidInput
-from genesig.selection.linear.double_loop import double_loop, fit_final
+from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.schema import chosen_model, nested
 
@@ -22,8 +22,8 @@ def fitted(**changes):
     study = dataset(*unequal_classes(np.random.default_rng(2), 32, 300))
     splits = draw_splits(study, seed=1, **SPLITS)
     settings = {"folds": MOMENTS, **linear(**{**SETTINGS, **changes})}
-    fits = double_loop(study, splits, labels="observed", batch="1of1", **settings)
-    return study, fits, fit_final(study, splits, **settings)
+    fits = nested_cross_validation(study, splits, labels="observed", batch="1of1", **settings)
+    return study, fits, fit_final_model(study, splits, **settings)
 
 
 def test_what_is_kept_is_what_it_would_be_without_an_end():

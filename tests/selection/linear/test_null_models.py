@@ -12,9 +12,9 @@ from study_data import COLUMNS, study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.results.splits import TRAINING
 from genesig.selection.assess.controls import FDR_SELECTED, controls_table, null_errors, null_study
-from genesig.selection.linear.answers import Expected
-from genesig.selection.linear.double_loop import _fit, double_loop
-from genesig.selection.linear.halves import chance_study, pairs_of
+from genesig.selection.linear.answers import NullTails
+from genesig.selection.linear.double_loop import _fit_training_sets, nested_cross_validation
+from genesig.selection.linear.halves import study_half_samples, count_pairs
 from genesig.selection.linear.tasks import LinearSettings, make_training_sets
 
 PERMUTATIONS = 2
@@ -26,13 +26,13 @@ def small_study(kind, gene_list, model):
     dataset = study_of(kind, 1, n=40, d=30, signal=2.0)
     splits = draw_splits(dataset, seed=3, **settings.SPLITS | {"repeats": 1, "subsamples": 0})
     linear = of_kind(kind) | {"list": gene_list, "model": model, "mu": [1e-3, 1e-2]}
-    null = chance_study(dataset, splits, permutations=20, folds=MOMENTS, **linear)
+    null = study_half_samples(dataset, splits, permutations=20, folds=MOMENTS, **linear)
     return dataset, splits, linear, null
 
 
 def fit(study, labels):
     dataset, splits, linear, null = study
-    return double_loop(dataset, splits, null, labels=labels, batch="1of1", folds=MOMENTS, **linear)
+    return nested_cross_validation(dataset, splits, null, labels=labels, batch="1of1", folds=MOMENTS, **linear)
 
 
 @pytest.mark.one_in(2)
@@ -43,9 +43,9 @@ def test_null_errors_without_fdr_model_equal_those_with_it(kind):
     protocol = LinearSettings(**linear)
     numbers = range(1, PERMUTATIONS + 1)
     training_sets = make_training_sets(
-        dataset, splits, splits.outer, numbers, half_counts=pairs_of(TRAINING, protocol)
+        dataset, splits, splits.outer, numbers, half_counts=count_pairs(TRAINING, protocol)
     )
-    with_model = _fit(dataset, training_sets, MOMENTS, protocol, Expected.of(null, "outer"))
+    with_model = _fit_training_sets(dataset, training_sets, MOMENTS, protocol, NullTails.of(null, "outer"))
     assert permuted.answer_indptr is None
     assert with_model.answer_indptr is not None
     np.testing.assert_array_equal(permuted.choice, with_model.choice)

@@ -15,8 +15,8 @@ from genesig.data.splits.draw import draw_splits
 from genesig.errors import InvalidInput
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.published import RANDOM, published_table, refitted_lists
+from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.published import N_RANDOM_LISTS, published_table, score_gene_lists
 from genesig.selection.linear.tasks import LinearSettings
 
 SPLITS = settings.SPLITS | {"repeats": 1, "subsamples": 0}
@@ -30,7 +30,7 @@ def study(kind, **more):
 def table(kind, tmp_path, lines, **more):
     dataset, splits = study(kind, **more)
     asked = of_kind(kind)
-    fits = double_loop(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **asked)
+    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **asked)
     path = tmp_path / "published.gmt"
     path.write_text("".join(f"{name}\tabout\t{genes}\n" for name, genes in lines.items()))
     return published_table(dataset, splits, [fits], sets=str(path), folds=MOMENTS, **asked), fits
@@ -40,7 +40,7 @@ def table(kind, tmp_path, lines, **more):
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_true_genes_stand_out_and_others_do_not(kind, tmp_path):
     found, _ = table(kind, tmp_path, {"true": "g0\tg1\tg2\tabsent", "other": "g50\tg51\tg52"})
-    assert list(found["row"]) == ["genesig", "published", "published", *["random"] * RANDOM]
+    assert list(found["row"]) == ["genesig", "published", "published", *["random"] * N_RANDOM_LISTS]
     rows = found.set_index("name")
     assert rows.loc["true", "genes"] == rows.loc["other", "genes"] == 3
     assert rows.loc["true", "as_good"] == 0
@@ -63,7 +63,7 @@ def test_a_list_is_refitted_as_scikit_learn_does():
     dataset, splits = study("regression")
     lists, sizes = [np.arange(4), np.arange(20, 80)], np.full(len(splits.outer), 5)
     protocol = LinearSettings(**of_kind("regression"))
-    found = refitted_lists(dataset, splits, sizes, lists, MOMENTS, protocol)
+    found = score_gene_lists(dataset, splits, sizes, lists, MOMENTS, protocol)
     y, X = dataset.response(), dataset.X
     place = {name: k for k, name in enumerate(dataset.samples)}
     for number, split in enumerate(splits.outer):
@@ -98,7 +98,7 @@ def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
     seen = []
     from genesig.selection.linear import published
 
-    kept = published._as_path
+    kept = published._lists_as_path
 
     def noted(lists, k):
         seen.append(lists)
@@ -109,23 +109,23 @@ def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
         LinearSettings(**of_kind("classification")),
         np.arange(3, 3 + len(splits.outer)),
     )
-    one = refitted_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+    one = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
     lengths = {len(genes) for lists in seen for genes in lists}
     assert lengths == set(sizes.tolist())
     first = {tuple(lists[0]) for lists in seen[:2]}
     assert len(first) == 1  # the inner folds and the whole see the same list
-    again = refitted_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+    again = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
     np.testing.assert_array_equal(one.scores, again.scores)
-    assert one.scores.shape[1] == RANDOM
+    assert one.scores.shape[1] == N_RANDOM_LISTS
 
 
 def test_genes_that_a_split_leaves_out_take_no_part():
     dataset, splits = study("classification")
     folds = [{"step": "variance_filter", "keep": 0.1}, *MOMENTS]
     sizes, protocol = np.full(len(splits.outer), 50), LinearSettings(**of_kind("classification"))
-    found = refitted_lists(dataset, splits, sizes, [np.arange(80)], folds, protocol)
+    found = score_gene_lists(dataset, splits, sizes, [np.arange(80)], folds, protocol)
     # All eight genes that are left are every list: published and random.
-    np.testing.assert_allclose(found.scores, np.tile(found.scores[:, :1], (1, RANDOM + 1)))
+    np.testing.assert_allclose(found.scores, np.tile(found.scores[:, :1], (1, N_RANDOM_LISTS + 1)))
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_random_lists_err_at_chance_in_noise():
         splits = draw_splits(dataset, seed=7, **SPLITS)
         protocol = LinearSettings(**of_kind("classification"))
         sizes = np.full(len(splits.outer), 10)
-        found = refitted_lists(dataset, splits, sizes, [], MOMENTS, protocol)
+        found = score_gene_lists(dataset, splits, sizes, [], MOMENTS, protocol)
         means.append(study_errors(found, ASSESSED["classification"].headline).mean())
     assert np.mean(means) == pytest.approx(0.5, abs=0.06)
 

@@ -14,7 +14,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Design
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -31,7 +31,7 @@ def model_of(chain: str, X: Any) -> dict[str, Any]:
         Design("label", "classification", ("healthy", "ill"), None, None), {},
     )  # fmt: skip
     data = normalise_samples(data, samples=samples, folds=folds)
-    final = fit_final(data, draw_splits(data, seed=1, **SPLITS), folds=folds, **LINEAR)
+    final = fit_final_model(data, draw_splits(data, seed=1, **SPLITS), folds=folds, **LINEAR)
     return final_model(data, final, folds=folds)
 
 

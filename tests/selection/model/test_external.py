@@ -20,7 +20,7 @@ from genesig.data.files.readers import load_schema, read_matrix
 from genesig.data.steps.combat import ReferenceBatch
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.external import Scored, score_cohort
 from genesig.selection.model.external_scores import scores_table, two_classes
 from genesig.selection.model.final import final_model
@@ -74,7 +74,7 @@ def _study(
     dataset = normalise_samples(data, samples=samples, folds=folds)
     inner = tuple(tuple(names[k::4]) for k in range(4))
     final = Split("final", 0, 0, tuple(names), (), inner, (1,))
-    fits = fit_final(dataset, Splits("predefined", "stratified_kfold", 0, (), final, ()),
+    fits = fit_final_model(dataset, Splits("predefined", "stratified_kfold", 0, (), final, ()),
                      folds=folds, **LINEAR)  # fmt: skip
     return dataset, json.loads(json.dumps(final_model(dataset, fits, folds=folds)))
 

@@ -16,7 +16,7 @@ from genesig.data.files.readers import read_matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.external import score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
@@ -46,7 +46,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Dataset, dic
                     covariates=(Covariate("age", None),))  # fmt: skip
     data = Dataset(X, obs, pd.DataFrame({"symbol": GENES}, index=GENES), design, {})
     splits = draw_splits(data, seed=1, **settings.SPLITS)
-    return data, final_model(data, fit_final(data, splits, folds=MOMENTS, **settings.LINEAR),
+    return data, final_model(data, fit_final_model(data, splits, folds=MOMENTS, **settings.LINEAR),
                              folds=MOMENTS)  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def test_words_of_the_data_set_are_turned_into_those_of_the_study(study):
     design = replace(dataset.design, covariates=(Covariate("er", ("neg", "pos")),))
     dataset = replace(dataset, obs=dataset.obs.assign(er=er), design=design)
     splits = draw_splits(dataset, seed=1, **settings.SPLITS)
-    model = final_model(dataset, fit_final(dataset, splits, folds=MOMENTS, **settings.LINEAR),
+    model = final_model(dataset, fit_final_model(dataset, splits, folds=MOMENTS, **settings.LINEAR),
                         folds=MOMENTS)  # fmt: skip
     X, obs = draw(12, 2)
     scores = []

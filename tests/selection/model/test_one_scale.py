@@ -12,8 +12,8 @@ from study_data import study_of
 from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.linear.double_loop import double_loop
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import nested_cross_validation
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
@@ -30,8 +30,8 @@ def test_a_split_says_of_its_test_samples_what_its_model_says(kind, asked):
         return
     dataset, settings = study_of(kind, 3, n=60, d=12, signal=1.0), of_kind(kind)
     splits = draw_splits(dataset, seed=2, **SPLITS)
-    chance = chance_study(dataset, splits, permutations=3, folds=MOMENTS, **settings)
-    fits = double_loop(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
+    chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
+    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
                        **settings)  # fmt: skip
     table = predictions_table(dataset, splits, fits.with_chosen(), asked).fillna({"mu": -1.0})
     for number, split in enumerate(splits.outer):

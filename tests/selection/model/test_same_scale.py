@@ -17,7 +17,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import normalise_samples
 from genesig.errors import InvalidInput
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.selection.linear.double_loop import fit_final
+from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.same_scale import (
@@ -205,7 +205,7 @@ def test_steps_that_bring_every_scale_to_one_are_waited_for(chain: str) -> None:
     final = Split("final", 0, 0, tuple(names), (), inner, (1,))
     splits = Splits("predefined", "stratified_kfold", 0, (), final, ())
     dataset = normalise_samples(data, samples=samples, folds=folds)
-    fits = fit_final(dataset, splits, folds=folds, **LINEAR | {"list_mu": 1.0})
+    fits = fit_final_model(dataset, splits, folds=folds, **LINEAR | {"list_mu": 1.0})
     model = json.loads(json.dumps(final_model(dataset, fits, folds=folds), allow_nan=False))
     X = centre.elsewhere().arrays(both(20))
     assert _refused(model, X, data.genes) == ""

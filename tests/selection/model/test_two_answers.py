@@ -24,8 +24,8 @@ from genesig.errors import InvalidInput, Problem
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.linear.double_loop import fit_final
-from genesig.selection.linear.halves import chance_study
+from genesig.selection.linear.double_loop import fit_final_model
+from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.model.external import Scored, score_cohort
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
@@ -42,8 +42,8 @@ def fitted(kind: str) -> tuple[Dataset, Fits, dict[str, Any]]:
     """Fit a study with both answers; return its model as read from the file."""
     dataset, settings = drawn(kind), of_kind("classification" if kind == "covariates" else kind)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
-    chance = chance_study(dataset, splits, permutations=3, folds=MOMENTS, **settings)
-    final = fit_final(dataset, splits, chance, folds=MOMENTS, **settings)
+    chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
+    final = fit_final_model(dataset, splits, chance, folds=MOMENTS, **settings)
     model = final_model(dataset, final, folds=MOMENTS, selection=SOME)
     return dataset, final, json.loads(json.dumps(model, allow_nan=False))
 

@@ -1,1 +1,1 @@
-"""How each kind of response is fitted, cut and validated."""
+"""Fitting, validation and decision for each kind of outcome."""

@@ -1,16 +1,20 @@
-"""Two classes: least squares on ±1, cut halfway between the classes."""
+"""Two classes: least squares on -1 and 1, with a threshold halfway between the classes."""
 
 from __future__ import annotations
 
 from genesig.optim.class_line import two_columns
-from genesig.selection.linear.kinds.least_squares import LeastSquares, midpoint, validation_error
+from genesig.selection.linear.kinds.least_squares import (
+    LeastSquaresElasticNets,
+    midpoint,
+    validation_error,
+)
 from genesig.selection.linear.kinds.record import Fitting
 
-CLASSIFICATION = Fitting(
-    sets=LeastSquares.of,
-    cut=midpoint,
-    error=validation_error,
-    signs=True,
-    stretches=True,
-    by_class=two_columns,
+CLASSIFICATION_FITTING = Fitting(
+    elastic_nets=LeastSquaresElasticNets.from_rows,
+    thresholds=midpoint,
+    validation_error=validation_error,
+    signed_classes=True,
+    allows_fusion=True,
+    class_scores=two_columns,
 )

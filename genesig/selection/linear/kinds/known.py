@@ -1,4 +1,4 @@
-"""How each kind of response is fitted, and the training sets of tasks as its solver sees them."""
+"""Fitting of each kind of outcome; elastic nets of training sets and of their inner folds."""
 
 from __future__ import annotations
 
@@ -15,66 +15,73 @@ from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 from genesig.results import Dataset
-from genesig.selection.linear.kinds.classification import CLASSIFICATION
-from genesig.selection.linear.kinds.record import Fitting, Ground, Sets
-from genesig.selection.linear.kinds.regression import REGRESSION
-from genesig.selection.linear.kinds.several_classes import SEVERAL_CLASSES
-from genesig.selection.linear.kinds.survival import SURVIVAL
+from genesig.selection.linear.kinds.classification import CLASSIFICATION_FITTING
+from genesig.selection.linear.kinds.record import ElasticNets, Fitting, MatrixSettings
+from genesig.selection.linear.kinds.regression import REGRESSION_FITTING
+from genesig.selection.linear.kinds.several_classes import SEVERAL_CLASSES_FITTING
+from genesig.selection.linear.kinds.survival import SURVIVAL_FITTING
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
-FITTED: dict[str, Fitting] = ByKind(
+FITTINGS: dict[str, Fitting] = ByKind(
     {
-        "classification": CLASSIFICATION,
-        SEVERAL: SEVERAL_CLASSES,
-        "regression": REGRESSION,
-        "survival": SURVIVAL,
+        "classification": CLASSIFICATION_FITTING,
+        SEVERAL: SEVERAL_CLASSES_FITTING,
+        "regression": REGRESSION_FITTING,
+        "survival": SURVIVAL_FITTING,
     }
 )
 
 
-Steps = Sequence[dict[str, Any]]
+FoldSteps = Sequence[dict[str, Any]]
 
 
-def outer_sets(
+def outer_elastic_nets(
     X: Array,
-    folds: Steps,
+    fold_steps: FoldSteps,
     dataset: Dataset,
     genes: Array,
-    protocol: LinearSettings,
-    todo: list[TrainingSet],
-    factors: Array | None = None,
-) -> Sets:
-    """Describe the training sets of tasks that share the matrix X, of some genes, one each.
+    settings: LinearSettings,
+    training_sets: list[TrainingSet],
+    omic_factors: Array | None = None,
+) -> ElasticNets:
+    """Return the elastic nets of training sets that share the matrix X of some genes.
 
-    Factors (n_omics,) multiply the l1 terms of the genes of each omic.
+    `omic_factors` (n_omics,) multiply the l1 terms of the genes of each omic.
     """
-    Y = np.column_stack([task.y for task in todo])
-    rows = np.hstack([task.training_mask() for task in todo])
-    weights = dataset.prior_weights(factors)
-    kind = FITTED[todo[0].kind]
-    ground = Ground(
-        **moment_settings(folds),
-        ties=todo[0].ties,
-        stretches=_stretches(dataset, genes, protocol),
-        weights=None if weights is None else weights[genes],
+    kind_name = training_sets[0].kind
+    kind = FITTINGS[kind_name]
+    penalty_factors = dataset.prior_weights(omic_factors)
+    matrix_settings = MatrixSettings(
+        **moment_settings(fold_steps),
+        ties=training_sets[0].ties,
+        fusion=_fusion_penalty(dataset, genes, settings),
+        penalty_factors=None if penalty_factors is None else penalty_factors[genes],
     )
-    if ground.stretches is not None and not kind.stretches:
-        raise GenesigError(f"linear.penalty: 'fused' is not made for {todo[0].kind}; take l1")
-    return kind.sets(X, Y, rows, [task.covariates for task in todo], ground)
+    if matrix_settings.fusion is not None and not kind.allows_fusion:
+        raise GenesigError(f"linear.penalty: 'fused' is not made for {kind_name}; take l1")
+    return kind.elastic_nets(
+        X,
+        np.column_stack([training_set.y for training_set in training_sets]),
+        np.hstack([training_set.training_mask() for training_set in training_sets]),
+        [training_set.covariates for training_set in training_sets],
+        matrix_settings,
+    )
 
 
-def _stretches(dataset: Dataset, genes: Array, protocol: LinearSettings) -> Stretches | None:
-    """Return the norm of the penalty fused, for the genes that are columns of a matrix."""
-    if protocol.penalty == "l1":
+def _fusion_penalty(dataset: Dataset, genes: Array, settings: LinearSettings) -> Stretches | None:
+    """Return the norm of the penalty ``fused`` for the genes of a matrix; None for l1."""
+    if settings.penalty == "l1":
         return None
-    names, positions = dataset.places()
-    return Stretches(Genome.from_columns(len(genes), names[genes], positions[genes]), protocol.jump)
+    chromosomes, positions = dataset.places()
+    genome = Genome.from_columns(len(genes), chromosomes[genes], positions[genes])
+    return Stretches(genome, settings.jump)
 
 
-def inner_sets(todo: list[TrainingSet], outer: Sets) -> Sets:
-    """Describe what trains the inner folds of each task, one after the other."""
-    folds = np.array([len(task.inner_folds) for task in todo])
-    rows = np.hstack([task.inner_training_masks() for task in todo])
-    Y = np.repeat(np.column_stack([task.y for task in todo]), folds, axis=1)
-    held = [task.covariates for task in todo for _ in task.inner_folds]
-    return outer.inner(Y, rows, held, np.repeat(np.arange(len(todo)), folds))
+def inner_elastic_nets(training_sets: list[TrainingSet], outer: ElasticNets) -> ElasticNets:
+    """Return the elastic nets of the rows that train each inner fold of each set, in order."""
+    n_folds = np.array([len(training_set.inner_folds) for training_set in training_sets])
+    parent = np.repeat(np.arange(len(training_sets)), n_folds)
+    Y = np.column_stack([training_set.y for training_set in training_sets])
+    rows = np.hstack([training_set.inner_training_masks() for training_set in training_sets])
+    covariates = [training_sets[number].covariates for number in parent]
+    return outer.inside(Y[:, parent], rows, covariates, parent)

@@ -1,4 +1,4 @@
-"""Training sets under the squared error, two classes as ±1 and numbers: errors left out, cuts."""
+"""Least squares for two classes (-1 and 1) and for numbers: elastic nets, errors, thresholds."""
 
 from __future__ import annotations
 
@@ -15,34 +15,27 @@ from genesig.optim.structured.stretches import along
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.assess.scores import wrong
-from genesig.selection.linear.kinds.record import Ground
+from genesig.selection.linear.kinds.record import MatrixSettings
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 
 @dataclass(frozen=True)
-class Criterion:
-    """A loss per sample and how the samples are weighted.
-
-    Attributes
-    ----------
-    loss : callable
-        ``loss(y, f)``: responses (n, 1, ...) and scores (n, ...) to losses (n, ...).
-    balanced : bool
-        Each class weighs one half, whatever its size; otherwise each sample weighs the same.
-    counts : bool
-        Whether it counts wrong samples, so that it matters where a score is cut.
-    """
+class LossCriterion:
+    """A loss of each sample, and the weights of the samples."""
 
     loss: Callable[[Array, Array], Array]
+    """``loss(y, f)``: responses (n, 1, ...) and scores (n, ...) to losses (n, ...)."""
     balanced: bool = False
-    counts: bool = False
+    """Whether each class weighs one half, whatever its size; otherwise samples weigh the same."""
+    counts_errors: bool = False
+    """Whether the loss counts wrong samples, so that it depends on the threshold."""
 
     def weights(self, y: Array) -> Array:
-        """Return the weight of each sample, (n,); they sum to one."""
+        """Return the weight of each sample, (n,), with sum 1."""
         if not self.balanced:
             return np.full(len(y), 1.0 / len(y))
-        _, number, size = np.unique(y, return_inverse=True, return_counts=True)
-        return np.asarray(1.0 / (len(size) * size[number]))
+        _, class_number, class_size = np.unique(y, return_inverse=True, return_counts_errors=True)
+        return np.asarray(1.0 / (len(class_size) * class_size[class_number]))
 
 
 def squared_error(y: Array, f: Array) -> Array:
@@ -56,102 +49,96 @@ def log_loss(y: Array, f: Array) -> Array:
 
 
 CRITERIA = {
-    "squared_error": Criterion(squared_error),
-    "balanced_error": Criterion(wrong, balanced=True, counts=True),
-    "misclassification": Criterion(wrong, counts=True),
-    "log_loss": Criterion(log_loss),
+    "squared_error": LossCriterion(squared_error),
+    "balanced_error": LossCriterion(wrong, balanced=True, counts_errors=True),
+    "misclassification": LossCriterion(wrong, counts_errors=True),
+    "log_loss": LossCriterion(log_loss),
 }
 
 
-def midpoint(task: TrainingSet, scores: Array) -> Array:
-    """C = (m₋ + m₊)/2, m± the mean out-of-fold score of each class of the training set.
+def midpoint(training_set: TrainingSet, scores: Array) -> Array:
+    """Return the threshold C = (m₋ + m₊)/2, (n_tau, n_lam), of scores (n_folds, n_tau, n_lam, n).
 
-    Each training sample is scored by the fold that left it out. A least-squares score of
-    unbalanced classes leans to the larger one, so that 0 is no neutral place to cut.
-
-    Parameters
-    ----------
-    task : Task
-    scores : (n_folds, n_tau, n_lam, n_samples) float
-
-    Returns
-    -------
-    (n_tau, n_lam) float
+    m± is the mean out-of-fold score of each class of the training set. A least-squares score of
+    unbalanced classes leans to the larger class, so that 0 is not neutral.
     """
-    y = task.y
-    total = np.zeros((2, *scores.shape[1:3]))
-    for k, rows in enumerate(task.inner_folds):
-        for side, sign in enumerate((-1.0, 1.0)):
-            total[side] += scores[k][..., rows[y[rows] == sign]].sum(axis=-1)
-    sizes = [np.sum(y[task.train] == sign) for sign in (-1.0, 1.0)]
-    return np.asarray((total[0] / sizes[0] + total[1] / sizes[1]) / 2)
+    y = training_set.y
+    class_sums = np.zeros((2, *scores.shape[1:3]))
+    for fold, rows in enumerate(training_set.inner_folds):
+        for class_index, sign in enumerate((-1.0, 1.0)):
+            class_sums[class_index] += scores[fold][..., rows[y[rows] == sign]].sum(axis=-1)
+    sizes = [np.sum(y[training_set.train] == sign) for sign in (-1.0, 1.0)]
+    return np.asarray((class_sums[0] / sizes[0] + class_sums[1] / sizes[1]) / 2)
 
 
 def validation_error(
-    task: TrainingSet, scores: Array, cut: Array, criterion: str
+    training_set: TrainingSet, scores: Array, thresholds: Array, criterion: str
 ) -> tuple[Array, Array]:
-    """Return mean validation error and its standard error over the grid.
+    """Return the mean validation error and its standard error over the grid, (n_tau, n_lam) each.
 
-    E = sum_i w_i loss(y_i, f_i), each training sample i scored by the fold that left it out; with
-    the mean E_k and the weight W_k of fold k, SE² = sum_k W_k (E_k - E)² / (K - 1).
-
-    Equal folds make E the mean of the fold means; weights let a fold lack one of the classes.
+    E = sum_i w_i loss(y_i, f_i), with f_i by the fold that left sample i out; with the mean E_k and
+    the weight W_k of fold k, SE² = sum_k W_k (E_k - E)² / (K - 1). Equal folds make E the mean of
+    the fold means; weights let a fold lack one of the classes.
 
     Parameters
     ----------
-    task : Task
+    training_set : TrainingSet
     scores : (n_folds, n_tau, n_lam, n_samples) float
-    cut : (n_tau, n_lam) float
-        Taken off the scores for a criterion that counts errors.
+    thresholds : (n_tau, n_lam) float
+        Subtracted from the scores if the criterion counts errors.
     criterion : str
         A name in `CRITERIA`.
-
-    Returns
-    -------
-    error, standard_error : (n_tau, n_lam) float
 
     References
     ----------
     Friedman, Hastie, Tibshirani 2010, J. Stat. Softw. 33(1); ``cv.glmnet`` computes cvm and cvsd
     by the same weighted formulas.
     """
-    weight = np.zeros(len(task.y))
-    by = CRITERIA[criterion]
-    weight[task.train] = by.weights(task.y[task.train])
-    shares = np.array([weight[rows].sum() for rows in task.inner_folds])
-    left = cut[..., None] if by.counts else 0.0
-    sums = np.stack(
+    sample_weight = np.zeros(len(training_set.y))
+    loss_criterion = CRITERIA[criterion]
+    train = training_set.train
+    sample_weight[train] = loss_criterion.weights(training_set.y[train])
+    fold_weights = np.array([sample_weight[rows].sum() for rows in training_set.inner_folds])
+    shift = thresholds[..., None] if loss_criterion.counts_errors else 0.0
+    fold_losses = np.stack(
         [
-            by.loss(task.y[rows], scores[k][..., rows] - left) @ weight[rows]
-            for k, rows in enumerate(task.inner_folds)
+            loss_criterion.loss(training_set.y[rows], scores[fold][..., rows] - shift)
+            @ sample_weight[rows]
+            for fold, rows in enumerate(training_set.inner_folds)
         ]
     )
-    error = sums.sum(axis=0)
-    spread = np.square(sums / shares[:, None, None] - error)
-    return error, np.sqrt(np.tensordot(shares, spread, 1) / max(1, len(shares) - 1))
+    error = fold_losses.sum(axis=0)
+    squared_deviation = np.square(fold_losses / fold_weights[:, None, None] - error)
+    variance = np.tensordot(fold_weights, squared_deviation, 1) / max(1, len(fold_weights) - 1)
+    return error, np.sqrt(variance)
 
 
 @dataclass(frozen=True)
-class LeastSquares:
-    """k training sets, as `record.Sets` has them."""
+class LeastSquaresElasticNets:
+    """k training sets under the squared error, see `record.ElasticNets`."""
 
     sets: TrainingSets
 
     @classmethod
-    def of(
-        cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None], ground: Ground
-    ) -> LeastSquares:
-        """Describe k training sets: responses Y and mask `rows`, (n, k), what each holds fixed."""
+    def from_rows(
+        cls,
+        X: Array,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Held | None],
+        matrix_settings: MatrixSettings,
+    ) -> LeastSquaresElasticNets:
+        """Make k training sets from responses Y and masks `rows`, (n, k), with covariates."""
         sets = training_sets(
             X,
             Y,
             rows,
-            centre=ground.centre,
-            weights=ground.weights,
-            unit_variance=ground.unit_variance,
-            adjustment=held_fixed(held, Y, rows),
+            centre=matrix_settings.centre,
+            weights=matrix_settings.penalty_factors,
+            unit_variance=matrix_settings.unit_variance,
+            adjustment=held_fixed(covariates, Y, rows),
         )
-        return cls(sets if ground.stretches is None else along(sets, ground.stretches))
+        return cls(sets if matrix_settings.fusion is None else along(sets, matrix_settings.fusion))
 
     @property
     def X(self) -> Array:
@@ -168,58 +155,58 @@ class LeastSquares:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.norm
 
-    def strength(self, part: slice) -> Array:
-        """See `record.Sets`."""
-        return self.sets.strength(part)
+    def null_gradient(self, numbers: slice) -> Array:
+        """Return the size of each gene's gradient, see `record.ElasticNets`."""
+        return self.sets.strength(numbers)
 
-    def inner(
+    def inside(
         self,
         Y: Array,
         rows: Array,
-        held: Sequence[Held | None],
-        of: Array,
+        covariates: Sequence[Held | None],
+        parent: Array,
         *,
-        together: bool = True,
-    ) -> LeastSquares:
-        """Return other training sets of the matrix, centred and scaled as these are."""
-        own = self.sets
-        return LeastSquares(
+        end_together: bool = True,
+    ) -> LeastSquaresElasticNets:
+        """Return training sets inside of these, see `record.ElasticNets`."""
+        outer = self.sets
+        return LeastSquaresElasticNets(
             training_sets(
-                own.X,
+                outer.X,
                 Y,
                 rows,
-                centre=own.centre,
-                like=own,
-                unit_variance=own.unit_variance,
-                adjustment=held_fixed(held, Y, rows),
-                norm=None if together else own.norm[of],
+                centre=outer.centre,
+                like=outer,
+                unit_variance=outer.unit_variance,
+                adjustment=held_fixed(covariates, Y, rows),
+                norm=None if end_together else outer.norm[parent],
             )
         )
 
-    def path(self, tau: Array, mu: Array, protocol: LinearSettings, longest: int | None) -> Path:
+    def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
         """Minimise ``(1/n)||y - Zb||² + mu ||b||² + tau Σ w_j |b_j|``."""
         return path(
             self.sets,
             tau,
             mu,
-            solver=protocol.solver,
-            tolerance=protocol.tolerance,
-            longest=longest,
+            solver=settings.solver,
+            tolerance=settings.tolerance,
+            longest=max_genes,
         )
 
-    def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
-        """Refit by ridge, see `refit.refit_scores`."""
+    def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit each list by ridge and return scores, see `refit.refit_scores`."""
         return refit_scores(self.sets, lists, lam, rows)
 
-    def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
-        """Refit by ridge, see `refit.refit_coef`."""
+    def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit each list by ridge and return coefficients, see `refit.refit_coef`."""
         return refit_coef(self.sets, lists, lam)
 
-    def covariates(
+    def covariate_coef(
         self, lists: Path, values: Array, lam: Array
     ) -> tuple[Array, Array] | tuple[None, None]:
-        """Return what `refit.covariate_coef` gives, and the means."""
-        fixed = self.sets.adjustment
-        if fixed is None or not fixed.mean.shape[1]:
+        """Return the weights of covariates, see `refit.covariate_coef`, and their means."""
+        adjustment = self.sets.adjustment
+        if adjustment is None or not adjustment.mean.shape[1]:
             return None, None
-        return covariate_coef(self.sets, lists, values), fixed.mean
+        return covariate_coef(self.sets, lists, values), adjustment.mean

@@ -1,4 +1,8 @@
-"""What the loop asks of a kind of response: sets that solve, left-out rows, a model of each."""
+"""Interface of a kind of outcome in the nested cross-validation: elastic nets, errors, decisions.
+
+Shapes: n samples, d genes, k training sets, m points of a path, L lambdas. With several classes,
+weights and scores have one more axis, (T,).
+"""
 
 from __future__ import annotations
 
@@ -13,61 +17,49 @@ from genesig.optim.solution import Path
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import Design
 from genesig.selection.assess.held import Held
-from genesig.selection.linear.tasks import LinearSettings as Settings
-from genesig.selection.linear.tasks import TrainingSet
+from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 
 @dataclass(frozen=True)
-class Model:
-    """One linear model of one training set.
-
-    Attributes
-    ----------
-    genes, values : (m,) int, (m,) or (m, T) float
-        Columns of the matrix, ascending, and weights.
-    intercept : float or (T,) float
-        Less the threshold.
-    gamma : (q,) or (q, T) float, or None
-    unseen : (n, ...) float or None
-        Score of each training sample, less the threshold, by the fold that left it out and settings
-        that the other folds chose, see `unseen`; else NaN.
-    """
+class LinearModel:
+    """One linear model of one training set."""
 
     genes: Array
+    """(m,) int: columns of the matrix, ascending."""
     values: Array
+    """(m,) or (m, T) float: weight of each gene."""
     intercept: Any
+    """float or (T,) float: the intercept less the threshold."""
     gamma: Array | None
-    unseen: Array | None = None
+    """(q,) or (q, T) float: weight of each covariate; None without covariates."""
+    crossfitted_scores: Array | None = None
+    """(n, ...) float: score of each training sample, see `grid.crossfit`; NaN of other samples."""
 
     def scores(self, X: Array, rows: Array) -> Array:
         """Return the scores of some rows of the matrix, without covariates."""
         return np.asarray(self.intercept + X[np.ix_(rows, self.genes)] @ self.values)
 
 
-class Ground(NamedTuple):
-    """What all training sets of a matrix share.
-
-    Attributes
-    ----------
-    centre, unit_variance : bool
-        What is done to each gene on the training rows.
-    weights : (d,) float or None
-        Of each gene's l1 term.
-    ties : str or None
-        How ties of survival are treated.
-    stretches : Stretches or None
-        In the place of the l1 norm, for the penalty fused.
-    """
+class MatrixSettings(NamedTuple):
+    """Scaling and penalty that all training sets of a matrix share."""
 
     centre: bool
+    """Whether each gene is centred on the training rows."""
     unit_variance: bool
-    weights: Array | None
+    """Whether each gene is divided by its standard deviation on the training rows."""
+    penalty_factors: Array | None
+    """(d,) float: factor of each gene's l1 term; None if all are 1."""
     ties: str | None
-    stretches: Stretches | None = None
+    """Treatment of ties in survival times."""
+    fusion: Stretches | None = None
+    """Norm of the penalty ``fused``, which replaces the l1 norm."""
 
 
-class Sets(Protocol):
-    """k training sets of one matrix, under one kind of response."""
+class ElasticNets(Protocol):
+    """k training sets of one matrix, of one kind of outcome, with the solver of that kind.
+
+    The criterion of training set k is loss + mu ||b||² + tau Σ w_j |b_j| of standardised genes Z.
+    """
 
     @property
     def X(self) -> Array:
@@ -75,98 +67,101 @@ class Sets(Protocol):
 
     @property
     def tau_max(self) -> Array:
-        """The smallest tau of each at which nothing is selected, (k,)."""
+        """Smallest tau at which nothing is selected, (k,)."""
 
     @property
     def norm(self) -> Array:
-        """``||Z'Z||/n`` of each, the unit of mu and lam, (k,)."""
+        """``||Z'Z||/n`` of each training set, the unit of mu and lambda, (k,)."""
 
-    def strength(self, part: slice) -> Array:
-        """Return how much each gene goes with the response by itself, in some sets, (k, d).
+    def null_gradient(self, numbers: slice) -> Array:
+        """Return the size of each gene's gradient where nothing is selected, (n_sets, d).
 
-        The length of the gradient where nothing is selected, but for a factor of each set.
+        It measures the association of each gene alone with the outcome, up to a factor of the set.
         """
 
-    def inner(
+    def inside(
         self,
         Y: Array,
         rows: Array,
-        held: Sequence[Held | None],
-        of: Array,
+        covariates: Sequence[Held | None],
+        parent: Array,
         *,
-        together: bool = True,
-    ) -> Sets:
-        """Return training sets inside of these, treated alike.
+        end_together: bool = True,
+    ) -> ElasticNets:
+        """Return training sets inside of these, with the same scaling and penalty factors.
 
-        Responses and masks (n, m), and the numbers (m,) of those they are in. `together`, paths of
-        those in one set may end where the first of them does, because all must have their list;
-        otherwise they take the norm of that set, which is near enough to theirs.
+        Responses Y and masks `rows` are (n, k'), `parent` (k',) numbers the sets that contain them.
+        With `end_together` the paths of one parent may all end where the first one ends, because
+        only a list that all folds have can be chosen. Without it each path ends by itself, and the
+        norm is that of the parent, which is near enough to its own.
         """
 
-    def path(self, tau: Array, mu: Array, protocol: Settings, longest: int | None) -> Path:
-        """Select along absolute tau and mu; a row ends after its first list of more than this."""
+    def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
+        """Select along absolute tau and mu (k, m).
 
-    def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
-        """Refit at each lam (k, L); return scores (k, m, L, n) of at least the `rows` (n, k)."""
-
-    def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
-        """Refit at lam (k,); return values (nnz,) and intercept (k, m), in the units of X.
-
-        The intercept is for samples that have the mean of each covariate.
+        A row of the path ends before its first list of more than `max_genes` genes.
         """
 
-    def covariates(
+    def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit each list at each lambda (k, L); return scores (k, m, L, n) of at least `rows`."""
+
+    def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit each list at lambda (k,); return values (nnz,) and intercept (k, m), per unit of X.
+
+        The intercept is for samples whose covariates are at their means.
+        """
+
+    def covariate_coef(
         self, lists: Path, values: Array, lam: Array
     ) -> tuple[Array, Array] | tuple[None, None]:
-        """Return the weights (k, m, q) of covariates beside these values, and their means (k, q).
+        """Return the weights of covariates beside these values, (k, m, q), and their means (k, q).
 
-        None where nothing but weights of samples is held fixed.
+        None without covariates.
         """
+
+
+def shift_thresholds(models: Any, thresholds: Sequence[Any]) -> tuple[Any, Array]:
+    """Return the models and the threshold of each, unchanged."""
+    return models, np.array(thresholds)
+
+
+def subtract_threshold(scores: Array, threshold: Any) -> Array:
+    """Return the scores less their threshold."""
+    return np.asarray(scores - threshold)
+
+
+def no_further_axis(design: Design) -> tuple[int, ...]:
+    """Return the shape of one score, a single number."""
+    return ()
 
 
 @dataclass(frozen=True)
 class Fitting:
-    """One kind of response, as it is fitted.
+    """Fitting, validation and decision of one kind of outcome."""
 
-    Attributes
-    ----------
-    sets : callable
-        X (n, d), responses and masks (n, k), what each set holds fixed, and the `Ground` to k
-        training sets.
-    cut : callable
-        A task and the scores (n_folds, n_tau, n_lam, n) of its inner folds to where a score
-        is cut, (n_tau, n_lam), of any further shape.
-    error : callable
-        The same, the cut and the name of a criterion to the validation error and its standard
-        error, each (n_tau, n_lam).
-    signs : bool
-        Whether y is ±1 for two classes.
-    stretches : bool
-        Whether its sets know `Ground.stretches`.
-    decide : callable
-        The `path.Lists` of the training sets and where the scores of each are cut, to the lists
-        whose scores decide, and where these are cut, (k,).
-    told : callable
-        Out-of-fold scores (n, ...) of one list, and where they are cut, to scores as those of the
-        lists that `decide` gives.
-    cut_turns : bool
-        Whether the cut of left-out scores turns them, rather than shifts all of them alike.
-    by_class : callable or None
-        Such scores to those of each class, (n, T); None where there are no classes.
-    columns : callable
-        A design to the further shape of a weight and of a score: none, or one for each class.
-    """
-
-    sets: Callable[[Array, Array, Array, Sequence[Held | None], Ground], Sets]
-    cut: Callable[[TrainingSet, Array], Array]
-    error: Callable[[TrainingSet, Array, Array, str], tuple[Array, Array]]
-    signs: bool
-    stretches: bool = False
-    decide: Callable[[Any, Sequence[Any]], tuple[Any, Array]] = lambda lists, cuts: (
-        lists,
-        np.array(cuts),
-    )
-    told: Callable[[Array, Any], Array] = lambda scores, cut: scores - cut
-    cut_turns: bool = False
-    by_class: Callable[[Array], Array] | None = None
-    columns: Callable[[Design], tuple[int, ...]] = lambda design: ()
+    elastic_nets: Callable[
+        [Array, Array, Array, Sequence[Held | None], MatrixSettings], ElasticNets
+    ]
+    """X (n, d), responses Y and masks (n, k), covariates of each set, `MatrixSettings`: to the
+    elastic nets of k training sets."""
+    thresholds: Callable[[TrainingSet, Array], Array]
+    """Training set and scores (n_folds, n_tau, n_lam, n) by its inner folds: to the threshold of
+    the scores, (n_tau, n_lam), or (n_tau, n_lam, T, T) class means."""
+    validation_error: Callable[[TrainingSet, Array, Array, str], tuple[Array, Array]]
+    """The same, their thresholds and the name of a criterion: to the validation error and its
+    standard error, both (n_tau, n_lam)."""
+    signed_classes: bool
+    """Whether y is -1 and 1 for two classes."""
+    allows_fusion: bool = False
+    """Whether the elastic nets accept `MatrixSettings.fusion`."""
+    decide: Callable[[Any, Sequence[Any]], tuple[Any, Array]] = shift_thresholds
+    """Models (`path.NestedModels`) and the thresholds of each set: to the models whose scores
+    predict, and one threshold of each set, (k,)."""
+    decision_scores: Callable[[Array, Any], Array] = subtract_threshold
+    """Out-of-fold scores (n, ...) and their threshold: to scores as `decide`'s models give them."""
+    rotates_scores: bool = False
+    """Whether a threshold transforms the scores by class means instead of shifting them."""
+    class_scores: Callable[[Array], Array] | None = None
+    """Decision scores: to a score of each class, (n, T); None without classes."""
+    output_shape: Callable[[Design], tuple[int, ...]] = no_further_axis
+    """Design: to the shape of one score, () or (T,)."""

@@ -1,4 +1,4 @@
-"""More than two classes: one list for all, and the class whose out-of-fold mean is nearest."""
+"""Several classes: one list for all, and the class whose mean out-of-fold score is nearest."""
 
 from __future__ import annotations
 
@@ -16,46 +16,44 @@ from genesig.optim.solution import Path
 from genesig.response.design import Design
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.assess.several import wrong
-from genesig.selection.linear.kinds.record import Fitting, Ground
-from genesig.selection.linear.path import Lists
+from genesig.selection.linear.kinds.record import Fitting, MatrixSettings
+from genesig.selection.linear.path import NestedModels
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 
 @dataclass(frozen=True)
-class ClassColumns:
-    """k training sets with a column for each class, as `record.Sets` has them.
-
-    Attributes
-    ----------
-    joint : JointSets
-    share : (k, T) float
-        Of each class in the training samples; inner folds have that of their outer set.
-    group : (k,) int or None
-        The outer set of each inner one: a list is chosen where all folds of one have theirs.
-    """
+class MultiTaskElasticNets:
+    """k training sets with a column of Y for each class, see `record.ElasticNets`."""
 
     joint: JointSets
-    share: Array
-    group: Array | None = None
+    class_share: Array
+    """(k, T) float: share of each class in the training samples; folds have their parent's."""
+    parent: Array | None = None
+    """(k,) int: outer set of each inner one, whose paths end together; None if each ends alone."""
 
     @classmethod
-    def of(
-        cls, X: Array, Y: Array, rows: Array, held: Sequence[Covariates | None], ground: Ground
-    ) -> ClassColumns:
-        """Describe k training sets: numbers of the classes Y and mask `rows`, (n, k)."""
-        fixed = adjust_for_covariates(held, Y, rows)
-        weights = None if fixed is None else np.square(fixed.root)
-        share = shares(Y, rows, int(Y.max()) + 1, weights)
+    def from_rows(
+        cls,
+        X: Array,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Held | None],
+        matrix_settings: MatrixSettings,
+    ) -> MultiTaskElasticNets:
+        """Make k training sets from class numbers Y and masks `rows`, (n, k), with covariates."""
+        adjustment = held_fixed(covariates, Y, rows)
+        sample_weights = None if adjustment is None else np.square(adjustment.root)
+        class_share = shares(Y, rows, int(Y.max()) + 1, sample_weights)
         joint = joint_sets(
             X,
-            coded(Y, share),
+            coded(Y, class_share),
             rows,
-            centre=ground.centre,
-            unit_variance=ground.unit_variance,
-            weights=ground.weights,
-            adjustment=fixed,
+            centre=matrix_settings.centre,
+            unit_variance=matrix_settings.unit_variance,
+            weights=matrix_settings.penalty_factors,
+            adjustment=adjustment,
         )
-        return cls(joint, share)
+        return cls(joint, class_share)
 
     @property
     def X(self) -> Array:
@@ -72,152 +70,165 @@ class ClassColumns:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.joint.norm
 
-    def strength(self, part: slice) -> Array:
-        """See `record.Sets`."""
-        return self.joint.sets.strength(part, self.joint.Y)
+    def null_gradient(self, numbers: slice) -> Array:
+        """Return the size of each gene's gradient, see `record.ElasticNets`."""
+        return self.joint.sets.strength(numbers, self.joint.Y)
 
-    def inner(
+    def inside(
         self,
         Y: Array,
         rows: Array,
-        held: Sequence[Held | None],
-        of: Array,
+        covariates: Sequence[Held | None],
+        parent: Array,
         *,
-        together: bool = True,
-    ) -> ClassColumns:
-        """Return other training sets of the matrix, coded by the shares of the outer ones."""
-        own = self.joint.sets
-        share = self.share[of]
+        end_together: bool = True,
+    ) -> MultiTaskElasticNets:
+        """Return training sets inside of these, coded by the class shares of the outer sets."""
+        outer = self.joint.sets
+        class_share = self.class_share[parent]
         joint = joint_sets(
-            own.X,
-            coded(Y, share),
+            outer.X,
+            coded(Y, class_share),
             rows,
-            centre=own.centre,
-            unit_variance=own.unit_variance,
+            centre=outer.centre,
+            unit_variance=outer.unit_variance,
             like=self.joint,
-            adjustment=held_fixed(held, Y, rows),
-            norm=None if together else self.norm[of],
+            adjustment=held_fixed(covariates, Y, rows),
+            norm=None if end_together else self.norm[parent],
         )
-        return ClassColumns(joint, share, of if together else None)
+        return MultiTaskElasticNets(joint, class_share, parent if end_together else None)
 
-    def path(self, tau: Array, mu: Array, protocol: LinearSettings, longest: int | None) -> Path:
+    def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
         """Minimise ``(1/n)||Y - ZB||² + mu ||B||² + tau Σ w_j ||B_j||``."""
         return joint_path(
-            self.joint, tau, mu, tolerance=protocol.tolerance, longest=longest, groups=self.group
+            self.joint, tau, mu, tolerance=settings.tolerance, longest=max_genes, groups=self.parent
         )
 
-    def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
-        """Refit by ridge; (k, m, L, n, T)."""
+    def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit each list by ridge and return scores, (k, m, L, n, T)."""
         return joint_scores(self.joint, lists, lam, rows)
 
-    def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
-        """Refit by ridge; values (nnz, T) and intercept (k, m, T)."""
+    def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit each list by ridge and return values (nnz, T) and intercept (k, m, T)."""
         return joint_coef(self.joint, lists, lam)
 
-    def covariates(
+    def covariate_coef(
         self, lists: Path, values: Array, lam: Array
     ) -> tuple[Array, Array] | tuple[None, None]:
-        """Return what `refit.covariate_coef` gives, (k, m, q, T), and the means."""
-        fixed = self.joint.sets.adjustment
-        if fixed is None or not fixed.mean.shape[1]:
+        """Return weights of covariates, (k, m, q, T), see `refit.covariate_coef`, and means."""
+        adjustment = self.joint.sets.adjustment
+        if adjustment is None or not adjustment.mean.shape[1]:
             return None, None
-        return covariate_coef(self.joint.sets, lists, values, self.joint.of_y), fixed.mean
+        return covariate_coef(self.joint.sets, lists, values, self.joint.of_y), adjustment.mean
 
 
-def _left_out(task: TrainingSet, scores: Array) -> tuple[Array, Array]:
+def _out_of_fold(training_set: TrainingSet, scores: Array) -> tuple[Array, Array]:
     """Return the class numbers and the out-of-fold scores (n_tau, n_lam, n_train, T)."""
-    rows = np.concatenate(task.inner_folds)
-    parts = [scores[k][..., fold, :] for k, fold in enumerate(task.inner_folds)]
-    return task.y[rows], np.concatenate(parts, axis=-2)
+    rows = np.concatenate(training_set.inner_folds)
+    fold_scores = [
+        scores[fold][..., validation_rows, :]
+        for fold, validation_rows in enumerate(training_set.inner_folds)
+    ]
+    return training_set.y[rows], np.concatenate(fold_scores, axis=-2)
 
 
-def _weights(task: TrainingSet) -> Array | None:
-    """Return the weights of the training samples, in the order of `_left_out`."""
-    if task.covariates is None:
+def _sample_weights(training_set: TrainingSet) -> Array | None:
+    """Return the weights of the training samples, in the order of `_out_of_fold`."""
+    if training_set.covariates is None:
         return None
-    rows = np.concatenate(task.inner_folds)
-    return np.asarray(task.covariates.weights_in(task.y, task.training_mask()[:, 0])[rows])
+    rows = np.concatenate(training_set.inner_folds)
+    training_mask = training_set.training_mask()[:, 0]
+    return np.asarray(training_set.covariates.weights_in(training_set.y, training_mask)[rows])
 
 
-def _centres(task: TrainingSet, scores: Array) -> Array:
+def _class_means(training_set: TrainingSet, scores: Array) -> Array:
     """Return the mean out-of-fold score of each class, (n_tau, n_lam, T, T)."""
-    y, f = _left_out(task, scores)
+    y, f = _out_of_fold(training_set, scores)
     return centres(y, f, f.shape[-1])
 
 
-def _squared(y: Array, f: Array, cut: Array, v: Array | None) -> Array:
-    """Hold scores against the columns as they were coded, by shares of the weights v."""
+def _squared_losses(y: Array, f: Array, thresholds: Array, sample_weights: Array | None) -> Array:
+    """Return the squared distance of scores from the coded classes, by weighted class shares."""
     member = (y[:, None] == np.arange(f.shape[-1])).astype(float)
-    share = np.average(member, axis=0, weights=v)
-    return np.asarray(np.square(coded(y[:, None], share[None])[:, 0] - f).sum(axis=-1))
+    class_share = np.average(member, axis=0, weights=sample_weights)
+    return np.asarray(np.square(coded(y[:, None], class_share[None])[:, 0] - f).sum(axis=-1))
 
 
-def _wrong(y: Array, f: Array, cut: Array, v: Array | None) -> Array:
-    return wrong(y, np.moveaxis(margins(f, cut), -2, 0)).transpose(1, 2, 0)
+def _class_errors(y: Array, f: Array, thresholds: Array, sample_weights: Array | None) -> Array:
+    """Return 1 for each sample whose nearest class mean is another class, else 0."""
+    return wrong(y, np.moveaxis(margins(f, thresholds), -2, 0)).transpose(1, 2, 0)
 
 
-# The loss of each training sample by its out-of-fold score, and whether classes weigh alike.
-LOSSES = {
-    "squared_error": (_squared, False),
-    "balanced_error": (_wrong, True),
-    "misclassification": (_wrong, False),
+CLASS_LOSSES = {
+    "squared_error": (_squared_losses, False),
+    "balanced_error": (_class_errors, True),
+    "misclassification": (_class_errors, False),
 }
+"""Loss of each training sample by its out-of-fold score, and whether each class weighs the same."""
 
 
-def _error(task: TrainingSet, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
+def _validation_error(
+    training_set: TrainingSet, scores: Array, thresholds: Array, criterion: str
+) -> tuple[Array, Array]:
     """Return the validation error and its standard error, as `least_squares.validation_error`."""
-    y, f = _left_out(task, scores)
-    loss, balanced = LOSSES[criterion]
-    _, number, size = np.unique(y, return_inverse=True, return_counts=True)
-    weight = 1 / (len(size) * size[number]) if balanced else np.full(len(y), 1 / len(y))
-    fold = np.repeat(np.arange(len(task.inner_folds)), [len(rows) for rows in task.inner_folds])
-    member = fold == np.arange(len(task.inner_folds))[:, None]
-    share = member @ weight
-    v = _weights(task)
-    sums = np.stack([(loss(y, f, cut, v) * weight)[..., own].sum(axis=-1) for own in member])
-    error = sums.sum(axis=0)
-    spread = np.square(sums / share[:, None, None] - error)
-    return error, np.sqrt(np.tensordot(share, spread, 1) / max(1, len(share) - 1))
+    y, f = _out_of_fold(training_set, scores)
+    loss, balanced = CLASS_LOSSES[criterion]
+    _, class_number, class_size = np.unique(y, return_inverse=True, return_counts=True)
+    weight = np.full(len(y), 1 / len(y))
+    if balanced:
+        weight = 1 / (len(class_size) * class_size[class_number])
+    fold_sizes = [len(rows) for rows in training_set.inner_folds]
+    fold_numbers = np.arange(len(fold_sizes))
+    in_fold = np.repeat(fold_numbers, fold_sizes) == fold_numbers[:, None]
+    fold_weights = in_fold @ weight
+    losses = loss(y, f, thresholds, _sample_weights(training_set)) * weight
+    fold_losses = np.stack([losses[..., fold_rows].sum(axis=-1) for fold_rows in in_fold])
+    error = fold_losses.sum(axis=0)
+    squared_deviation = np.square(fold_losses / fold_weights[:, None, None] - error)
+    variance = np.tensordot(fold_weights, squared_deviation, 1) / max(1, len(fold_weights) - 1)
+    return error, np.sqrt(variance)
 
 
-def _decide(lists: Lists, cuts: Sequence[Any]) -> tuple[Lists, Array]:
-    """Turn the weights of each fit into those of its margins, see `multitask.discriminant`.
+def _decide(models: NestedModels, thresholds: Sequence[Any]) -> tuple[NestedModels, Array]:
+    """Return models of class margins instead of class columns, see `classes.discriminant`.
 
-    The prediction is then the largest, without a threshold. Fits without means keep theirs.
+    The class with the largest margin is predicted, without a threshold. A training set whose
+    threshold is no matrix of class means keeps its weights.
     """
-    values = lists.values.copy()
-    intercept = lists.intercept.copy()
-    n_mu = lists.gap.shape[1]
-    gamma = None if lists.gamma is None else lists.gamma.copy()
-    for fit, means in enumerate(cuts):
-        if np.ndim(means) == 2:
-            turned, constant = discriminant(means)
-            part = slice(*lists.indptr[[fit * n_mu, (fit + 1) * n_mu]])
-            values[part] = values[part] @ turned
-            intercept[fit] = intercept[fit] @ turned + constant
+    values = models.values.copy()
+    intercept = models.intercept.copy()
+    n_mu = models.gap.shape[1]
+    gamma = None if models.gamma is None else models.gamma.copy()
+    for fit, class_means in enumerate(thresholds):
+        if np.ndim(class_means) == 2:
+            rotation, constant = discriminant(class_means)
+            entries = slice(*models.indptr[[fit * n_mu, (fit + 1) * n_mu]])
+            values[entries] = values[entries] @ rotation
+            intercept[fit] = intercept[fit] @ rotation + constant
             if gamma is not None:
-                gamma[fit] = gamma[fit] @ turned
-    decided = replace(lists, values=values, intercept=intercept, gamma=gamma)
-    return decided, np.zeros(len(cuts))
+                gamma[fit] = gamma[fit] @ rotation
+    margin_models = replace(models, values=values, intercept=intercept, gamma=gamma)
+    return margin_models, np.zeros(len(thresholds))
 
 
-def _told(scores: Array, cut: Any) -> Array:
-    """Return the margins, as `_decide` has them."""
-    return margins(scores, cut) if np.ndim(cut) == 2 else scores
+def _class_margins(scores: Array, class_means: Any) -> Array:
+    """Return the margins of scores, which the models of `_decide` also predict."""
+    return margins(scores, class_means) if np.ndim(class_means) == 2 else scores
 
 
-def _columns(design: Design) -> tuple[int, ...]:
+def _one_column_per_class(design: Design) -> tuple[int, ...]:
+    """Return (T,): a score has a column for each class."""
     return (len(design.classes or ()),)
 
 
-SEVERAL_CLASSES = Fitting(
-    sets=ClassColumns.of,
-    cut=_centres,
-    error=_error,
-    signs=False,
+SEVERAL_CLASSES_FITTING = Fitting(
+    elastic_nets=MultiTaskElasticNets.from_rows,
+    thresholds=_class_means,
+    validation_error=_validation_error,
+    signed_classes=False,
     decide=_decide,
-    columns=_columns,
-    told=_told,
-    cut_turns=True,
-    by_class=lambda f: f,
+    decision_scores=_class_margins,
+    rotates_scores=True,
+    class_scores=lambda scores: scores,
+    output_shape=_one_column_per_class,
 )

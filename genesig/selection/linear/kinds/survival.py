@@ -1,4 +1,4 @@
-"""Survival: Cox's partial likelihood, cut at the median of the left-out scores."""
+"""Survival: Cox's partial likelihood, with a threshold at the median of the out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -11,67 +11,71 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_scores, strength
-from genesig.optim.cox.path import tau_max as smallest
+from genesig.optim.cox.path import tau_max as smallest_empty_tau
 from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
-from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
-from genesig.selection.linear.kinds.record import Fitting, Ground
+from genesig.selection.assess.held import Held, held_fixed
+from genesig.selection.linear.kinds.record import Fitting, MatrixSettings
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 
-class _Held(NamedTuple):
-    """What k sets hold fixed, their rows (n, k) that have weight, and weights (n, k) or None."""
+class _WeightedRows(NamedTuple):
+    """Adjustment of k training sets, and the rows that count in it."""
 
-    fixed: Adjustment | None
+    adjustment: Adjustment | None
     rows: Array
+    """(n, k) bool: training rows with a weight above 0."""
     weights: Array | None
+    """(n, k) float: weights of the samples; None if all are 1."""
 
     @classmethod
-    def of(cls, held: Sequence[Covariates | None], Y: Array, rows: Array) -> _Held:
-        fixed = adjust_for_covariates(held, Y, rows)
-        if fixed is None or fixed.weights is None:
-            return cls(fixed, rows, None)
-        rows = fixed.weights > 0
-        fixed = adjust_for_covariates(held, Y, rows)
-        return cls(fixed, rows, None if fixed is None else fixed.weights)
+    def from_covariates(
+        cls, covariates: Sequence[Held | None], Y: Array, rows: Array
+    ) -> _WeightedRows:
+        """Return the adjustment for covariates and weights of training sets with responses Y."""
+        adjustment = held_fixed(covariates, Y, rows)
+        if adjustment is None or adjustment.weights is None:
+            return cls(adjustment, rows, None)
+        # Cox's risk sets count rows, so that a sample without weight must not be one of them.
+        rows = adjustment.weights > 0
+        adjustment = held_fixed(covariates, Y, rows)
+        return cls(adjustment, rows, None if adjustment is None else adjustment.weights)
 
 
 @dataclass(frozen=True)
-class PartialLikelihood:
-    """k training sets, as `record.Sets` has them.
-
-    Attributes
-    ----------
-    sets : CoxSets
-    ties : str
-    group : (k,) int or None
-        The outer set of each inner one: a list is chosen where all folds of one have theirs.
-    """
+class CoxElasticNets:
+    """k training sets under Cox's partial likelihood, see `record.ElasticNets`."""
 
     sets: CoxSets
     ties: str
-    group: Array | None = None
+    parent: Array | None = None
+    """(k,) int: outer set of each inner one, whose paths end together; None if each ends alone."""
 
     @classmethod
-    def of(
-        cls, X: Array, Y: Array, rows: Array, held: Sequence[Held | None], ground: Ground
-    ) -> PartialLikelihood:
-        """Describe k training sets: times and events Y and mask `rows`, (n, k), what each holds."""
-        ties = ground.ties or USUAL
-        own = _Held.of(held, Y, rows)
+    def from_rows(
+        cls,
+        X: Array,
+        Y: Array,
+        rows: Array,
+        covariates: Sequence[Held | None],
+        matrix_settings: MatrixSettings,
+    ) -> CoxElasticNets:
+        """Make k training sets from times and events Y and masks `rows`, (n, k)."""
+        ties = matrix_settings.ties or USUAL
+        weighted_rows = _WeightedRows.from_covariates(covariates, Y, rows)
         return cls(
             cox_sets(
                 X,
                 Y["time"],
                 Y["event"],
-                own.rows,
-                centre=ground.centre,
+                weighted_rows.rows,
+                centre=matrix_settings.centre,
                 ties=ties,
-                unit_variance=ground.unit_variance,
-                weights=ground.weights,
-                sample_weights=own.weights,
-                fixed=own.fixed,
+                unit_variance=matrix_settings.unit_variance,
+                weights=matrix_settings.penalty_factors,
+                sample_weights=weighted_rows.weights,
+                fixed=weighted_rows.adjustment,
             ),
             ties,
         )
@@ -84,97 +88,96 @@ class PartialLikelihood:
     @property
     def tau_max(self) -> Array:
         """``max_j |z_j'∇h| / w_j`` of each at 0, (k,)."""
-        return smallest(self.sets)
+        return smallest_empty_tau(self.sets)
 
     @property
     def norm(self) -> Array:
         """``||Z'Z||/n`` of each, (k,)."""
         return self.sets.sets.norm
 
-    def strength(self, part: slice) -> Array:
-        """See `record.Sets`."""
-        return strength(self.sets, part)
+    def null_gradient(self, numbers: slice) -> Array:
+        """Return the size of each gene's gradient, see `record.ElasticNets`."""
+        return strength(self.sets, numbers)
 
-    def inner(
+    def inside(
         self,
         Y: Array,
         rows: Array,
-        held: Sequence[Held | None],
-        of: Array,
+        covariates: Sequence[Held | None],
+        parent: Array,
         *,
-        together: bool = True,
-    ) -> PartialLikelihood:
-        """Return other training sets of the matrix, centred and scaled as these are."""
-        own = self.sets.sets
-        more = _Held.of(held, Y, rows)
+        end_together: bool = True,
+    ) -> CoxElasticNets:
+        """Return training sets inside of these, see `record.ElasticNets`."""
+        outer = self.sets.sets
+        weighted_rows = _WeightedRows.from_covariates(covariates, Y, rows)
         sets = cox_sets(
-            own.X,
+            outer.X,
             Y["time"],
             Y["event"],
-            more.rows,
-            centre=own.centre,
+            weighted_rows.rows,
+            centre=outer.centre,
             ties=self.ties,
-            unit_variance=own.unit_variance,
+            unit_variance=outer.unit_variance,
             like=self.sets,
-            sample_weights=more.weights,
-            fixed=more.fixed,
-            norm=None if together else self.norm[of],
+            sample_weights=weighted_rows.weights,
+            fixed=weighted_rows.adjustment,
+            norm=None if end_together else self.norm[parent],
         )
-        return PartialLikelihood(sets, self.ties, of if together else None)
+        return CoxElasticNets(sets, self.ties, parent if end_together else None)
 
-    def path(self, tau: Array, mu: Array, protocol: LinearSettings, longest: int | None) -> Path:
+    def path(self, tau: Array, mu: Array, settings: LinearSettings, max_genes: int | None) -> Path:
         """Minimise ``-(2/n) l(Zb) + mu ||b||² + tau Σ w_j |b_j|``."""
         return cox_path(
-            self.sets, tau, mu, tolerance=protocol.tolerance, longest=longest, groups=self.group
+            self.sets, tau, mu, tolerance=settings.tolerance, longest=max_genes, groups=self.parent
         )
 
-    def scores(self, lists: Path, lam: Array, rows: Array) -> Array:
-        """Refit by ridge Cox, see `scores.ridge_scores`; risk sets ask for all rows."""
+    def ridge_scores(self, lists: Path, lam: Array, rows: Array) -> Array:
+        """Refit each list by ridge Cox and return scores of all rows, for the risk sets."""
         return ridge_scores(self.sets, lists, lam)
 
-    def coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
-        """Refit by ridge Cox, see `path.ridge_coef`."""
+    def ridge_coef(self, lists: Path, lam: Array) -> tuple[Array, Array]:
+        """Refit each list by ridge Cox and return values and intercept, see `path.ridge_coef`."""
         values, intercept, _ = ridge_coef(self.sets, lists, lam)
         return values, intercept
 
-    def covariates(
+    def covariate_coef(
         self, lists: Path, values: Array, lam: Array
     ) -> tuple[Array, Array] | tuple[None, None]:
-        """Return what `path.covariate_coef` gives, and the means."""
-        fixed = self.sets.fixed
-        if fixed is None or not fixed.mean.shape[1]:
+        """Return the weights of covariates, see `path.covariate_coef`, and their means."""
+        adjustment = self.sets.fixed
+        if adjustment is None or not adjustment.mean.shape[1]:
             return None, None
-        return covariate_coef(self.sets, lists, lam), fixed.mean
+        return covariate_coef(self.sets, lists, lam), adjustment.mean
 
 
-def median(task: TrainingSet, scores: Array) -> Array:
-    """Return the median of the scores of training samples, each by the fold that left it out.
+def median_score(training_set: TrainingSet, scores: Array) -> Array:
+    """Return the median out-of-fold score of the training samples, (n_tau, n_lam).
 
-    Above it, a sample is in the half of higher risk.
-
-    Parameters
-    ----------
-    task : Task
-    scores : (n_folds, n_tau, n_lam, n_samples) float
-
-    Returns
-    -------
-    (n_tau, n_lam) float
+    A sample above it is in the half of higher risk. Scores are (n_folds, n_tau, n_lam, n).
     """
-    parts = [scores[k][..., rows] for k, rows in enumerate(task.inner_folds)]
-    return np.asarray(np.median(np.concatenate(parts, axis=-1), axis=-1))
+    fold_scores = [scores[fold][..., rows] for fold, rows in enumerate(training_set.inner_folds)]
+    return np.asarray(np.median(np.concatenate(fold_scores, axis=-1), axis=-1))
 
 
-def deviance(task: TrainingSet, scores: Array, cut: Array, criterion: str) -> tuple[Array, Array]:
-    """Return `left_out_deviance` over the grid; there is no other criterion."""
-    train = task.train
+def cox_deviance(
+    training_set: TrainingSet, scores: Array, thresholds: Array, criterion: str
+) -> tuple[Array, Array]:
+    """Return the out-of-fold deviance and its standard error; `criterion` has no effect."""
+    train = training_set.train
     grid = scores.shape[1:3]
-    y = task.y[train]
-    folds = [np.flatnonzero(np.isin(train, rows)) for rows in task.inner_folds]
-    of_training = scores[..., train].reshape(len(scores), -1, len(train))
-    found = left_out_deviance(y["time"], y["event"], folds, of_training, task.ties or USUAL)
-    error, standard_error = (each.reshape(grid) for each in found)
+    y = training_set.y[train]
+    folds = [np.flatnonzero(np.isin(train, rows)) for rows in training_set.inner_folds]
+    training_scores = scores[..., train].reshape(len(scores), -1, len(train))
+    ties = training_set.ties or USUAL
+    deviances = left_out_deviance(y["time"], y["event"], folds, training_scores, ties)
+    error, standard_error = (values.reshape(grid) for values in deviances)
     return error, standard_error
 
 
-SURVIVAL = Fitting(sets=PartialLikelihood.of, cut=median, error=deviance, signs=False)
+SURVIVAL_FITTING = Fitting(
+    elastic_nets=CoxElasticNets.from_rows,
+    thresholds=median_score,
+    validation_error=cox_deviance,
+    signed_classes=False,
+)
