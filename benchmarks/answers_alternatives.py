@@ -40,7 +40,9 @@ from genesig.selection.linear.tasks import (
 )
 
 Array = np.ndarray[Any, Any]
-Choice = Callable[[list[TrainingSet], ElasticNets, ElasticNets, LinearSettings], list[grid.GridChoice]]
+Choice = Callable[
+    [list[TrainingSet], ElasticNets, ElasticNets, LinearSettings], list[grid.GridChoice]
+]
 PAIRS = 5
 
 
@@ -61,7 +63,8 @@ def by_halves(
     """Search as `stage_one` does, with the agreement of half pairs."""
     stable = CHOICE_RULES["stable"]
     first = np.cumsum([0, *(len(task.inner_folds) for task in todo)]).tolist()
-    halves = {first[k]: [_agreed(task, k, outer, mu, protocol) for mu in stable.searched_mu(protocol)]
+    searched_mu = stable.searched_mu(protocol)
+    halves = {first[k]: [_agreed(task, k, outer, mu, protocol) for mu in searched_mu]
               for k, task in enumerate(todo)}  # fmt: skip
 
     def choose(searched: list[GridResult], protocol: LinearSettings, d: int) -> tuple[Any, Array]:
@@ -83,7 +86,9 @@ def _agreed(
         np.full(rows.shape[1], number),
     )  # fmt: skip
     tau = protocol.tau_fractions() * sets.tau_max[:, None]
-    lists = sets.path(tau, mu * sets.norm[:, None], protocol, CHOICE_RULES["stable"].max_genes(protocol))
+    lists = sets.path(
+        tau, mu * sets.norm[:, None], protocol, CHOICE_RULES["stable"].max_genes(protocol)
+    )
     return np.array([_stability([lists.coef(k, t)[0] for k in range(2 * PAIRS)], outer.X.shape[1])
                      for t in range(tau.shape[1])])  # fmt: skip
 
@@ -120,7 +125,7 @@ def fitted(study: Study, config: dict[str, Any], choose: Choice, splits: Sequenc
     todo = make_training_sets(dataset, study.splits, splits, [0])
     steps = config["normalise"]["folds"]
     return double_loop._fit_training_sets(
-        dataset, todo, steps, LinearSettings(**linear_keywords(config)), choose=choose
+        dataset, todo, steps, LinearSettings(**linear_keywords(config)), choose_settings=choose
     )
 
 

@@ -15,7 +15,7 @@ from genesig.report.render import render
 from genesig.selection.genes.blocks import block_tables
 from genesig.selection.linear.tasks import LinearSettings, linear_keywords
 from genesig.selection.nonlinear.ground import NonlinearProtocol
-from genesig.selection.sets.ground import SetsProtocol
+from genesig.selection.sets.ground import SetsSettings
 
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 
@@ -63,7 +63,7 @@ def test_the_keys_of_the_nonlinear_section_are_its_protocol():
 def test_the_keys_of_the_structured_section_are_its_protocol():
     """Beside those that say which sets there are, read once."""
     once = {"sets", "column", "smallest", "largest"}
-    assert {field.name for field in fields(SetsProtocol)} | once == keys("structured")
+    assert {field.name for field in fields(SetsSettings)} | once == keys("structured")
 
 
 def test_every_script_is_the_script_of_one_rule():

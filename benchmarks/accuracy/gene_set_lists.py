@@ -41,17 +41,21 @@ from genesig.data.files.readers import load_schema, read_sets
 from genesig.data.splits.draw import draw_splits
 from genesig.data.study.config_check import resolve_config
 from genesig.results import Dataset, Design
-from genesig.results.splits import Chance, GeneSets
+from genesig.results.splits import GeneSets, HalfSampleStudy
 from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.gather import gather
-from genesig.selection.genes.frequency import least_count
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.genes.frequency import smallest_count
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 from genesig.selection.sets.gather import gather_sets
-from genesig.selection.sets.ground import SetsProtocol
-from genesig.selection.sets.loop import sets_final, sets_loop, sets_subsamples
+from genesig.selection.sets.ground import SetsSettings
+from genesig.selection.sets.loop import cross_validate_sets, fit_sets_final, fit_sets_half_samples
 
 Array = np.ndarray[Any, Any]
 NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "l"}
@@ -148,16 +152,16 @@ def held(
         [genes],
         final,
         halves,
-        Chance.none(),
+        HalfSampleStudy.none(),
         cv_frequency=often,
         fdr=0.1,
         clusters=clusters,
     )
-    given = {field.name: config["structured"][field.name] for field in fields(SetsProtocol)}
+    given = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
     given |= changes
-    own = sets_loop(dataset, splits, sets, **loop, **given)
-    whole, _ = sets_final(dataset, splits, sets, folds=MOMENTS, **given)
-    half = sets_subsamples(dataset, splits, sets, folds=MOMENTS, **given)
+    own = cross_validate_sets(dataset, splits, sets, **loop, **given)
+    whole, _ = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **given)
+    half = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **given)
     found = gather_sets(
         dataset, splits, sets, [[own], []], whole, half, [genes], cv_frequency=often
     )
@@ -233,7 +237,7 @@ def kind(
     lines = Path(out).read_text().splitlines() if Path(out).exists() else []
     known = {(one["kind"], one["effect"], one["seed"]) for one in map(json.loads, lines)}
     config = resolve_config(NAMES, load_schema())
-    given = {field.name: config["structured"][field.name] for field in fields(SetsProtocol)}
+    given = {field.name: config["structured"][field.name] for field in fields(SetsSettings)}
     how, B = {"batch": "1of1", "folds": MOMENTS, **given}, int(permutations)
     effect = int(percent) / 100
     for seed in range(int(studies)):
@@ -243,13 +247,13 @@ def kind(
         dataset, sets = of_kind(kind, seed, effect, int(n), int(number))
         splits = draw_splits(dataset, seed=seed, **{**config["splits"], "repeats": 1})
         labels = ["observed", *([f"permuted-001-{B:03d}"] if B else [])]
-        fits = [sets_loop(dataset, splits, sets, labels=each, **how) for each in labels]
+        fits = [cross_validate_sets(dataset, splits, sets, labels=each, **how) for each in labels]
         error, headline = [], ASSESSED[dataset.design.kind].headline
         for each in fits:
             held = model_scores(dataset, splits, each, each.scores)
             error += study_errors(held, headline)[:, 0].tolist()
         times = np.bincount(fits[0].indices, minlength=int(number))
-        listed = times >= least_count(config["signature"]["cv_frequency"], len(fits[0]))
+        listed = times >= smallest_count(config["signature"]["cv_frequency"], len(fits[0]))
         line = {"kind": kind, "n": int(n), "sets": int(number), "effect": effect,
                 "seed": seed, "found": int(listed[:2].sum()), "false": int(listed[2:].sum()),
                 "listed": int(listed.sum()), "error": error[0],

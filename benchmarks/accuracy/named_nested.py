@@ -39,10 +39,10 @@ from study import settings, splits_of
 from genesig.data.splits.folds import CHANCE
 from genesig.data.steps.normalise import bind_steps, normalise_samples
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.results.splits import TRAINING, Chance
-from genesig.selection.genes.frequency import expected, q_values, tails
-from genesig.selection.linear.answers import NullTails, fit_fdr_selected
-from genesig.selection.linear.halves import study_half_samples, select_half_samples, count_pairs
+from genesig.results.splits import PAIRS_OF_TRAINING_SET, HalfSampleStudy
+from genesig.selection.genes.frequency import count_tails, expected_tails, selection_q
+from genesig.selection.linear.answers import HalfSelection, NullTails, fit_fdr_selected
+from genesig.selection.linear.halves import count_pairs, select_half_samples, study_half_samples
 from genesig.selection.linear.kinds.known import inner_elastic_nets, outer_elastic_nets
 from genesig.selection.linear.tasks import (
     LinearSettings,
@@ -128,8 +128,9 @@ def nested_chance(
     rows, folds = dataset.rows(split.train), config["normalise"]["folds"]
     own = replace(dataset, X=dataset.X[rows], obs=dataset.obs.iloc[rows])
     alone, numbers = replace(split, test=()), range(1, config["signature"]["permutations"] + 1)
+    half_counts = count_pairs(PAIRS_OF_TRAINING_SET, protocol)
     todo = make_training_sets(own, replace(splits, outer=()), [alone], numbers,
-                 half_counts=count_pairs(TRAINING, protocol), stage=CHANCE)  # fmt: skip
+                              half_counts=half_counts, stage=CHANCE)  # fmt: skip
     whole, inner = [], []
     for X, reference, some in group_by_matrix(own, todo, folds, 500):
         sets = outer_elastic_nets(X, folds, own, reference.genes, protocol, some)
@@ -138,27 +139,29 @@ def nested_chance(
         of_folds = [(k, one[some[k].permutation % len(one)]) for k, one in enumerate(each)]
         for found, what in ((whole, halves), (inner, of_folds)):
             lists = select_half_samples(sets, some, what, protocol)
-            found += [tails(times[None], lists.lists)[0] for times in lists.times()]
-    return NullTails(expected(np.array(whole)), expected(np.array(inner)))
+            found += [count_tails(times[None], lists.n_lists)[0] for times in lists.counts()]
+    return NullTails(expected_tails(np.array(whole)), expected_tails(np.array(inner)))
 
 
-def folds_of(dataset: Dataset, config: dict[str, Any], seed: int) -> Iterator[tuple[Fold, Chance]]:
+def folds_of(
+    dataset: Dataset, config: dict[str, Any], seed: int
+) -> Iterator[tuple[Fold, HalfSampleStudy]]:
     """Yield what each outer split says by both, and the chance of the study."""
     splits, steps = splits_of(dataset, config, seed=seed), config["normalise"]["folds"]
     count, protocol = config["signature"]["permutations"], LinearSettings(**linear_keywords(config))
     study = study_half_samples(
         dataset, splits, permutations=count, folds=steps, **linear_keywords(config)
     )
-    one = NullTails.of(study, "outer")
+    one = NullTails.from_study(study, "outer")
     assert one is not None
     todo = make_training_sets(
-        dataset, splits, splits.outer, [0], half_counts=count_pairs(TRAINING, protocol)
+        dataset, splits, splits.outer, [0], half_counts=count_pairs(PAIRS_OF_TRAINING_SET, protocol)
     )
     for X, reference, some in group_by_matrix(dataset, todo, steps, 1):
         (split,) = (each for each in splits.outer if each.name == some[0].split)
         sets = outer_elastic_nets(X, steps, dataset, reference.genes, protocol, some)
         inner, halves = inner_elastic_nets(some, sets), [(0, require_halves(some[0].halves))]
-        (times,) = select_half_samples(sets, some, halves, protocol).times()
+        (times,) = select_half_samples(sets, some, halves, protocol).counts()
         nested = nested_chance(dataset, splits, split, config, protocol)
         both = [
             _named(X, reference.genes, some, sets, inner, times, chance, protocol)
@@ -173,12 +176,15 @@ def _named(
     X: Array, genes: Array, todo: list[TrainingSet], sets: Any, inner: Any, times: Array,
     chance: NullTails, protocol: LinearSettings,
 ) -> Named:  # fmt: skip
-    (model,), _, _ = fit_fdr_selected(todo, sets, inner, protocol, chance)
-    listed = np.flatnonzero(q_values(times, chance.outer) <= protocol.fdr)
+    half_selection = HalfSelection.from_training_sets(todo, sets, protocol)
+    (model,), _, _ = fit_fdr_selected(todo, sets, inner, protocol, chance, half_selection)
+    listed = np.flatnonzero(selection_q(times, chance.outer) <= protocol.fdr)
     return Named(chance.outer, genes[listed], model.scores(X, todo[0].test))
 
 
-def row_of(dataset: Dataset, folds: list[Fold], study: Chance, known: bool) -> dict[str, Any]:
+def row_of(
+    dataset: Dataset, folds: list[Fold], study: HalfSampleStudy, known: bool
+) -> dict[str, Any]:
     """Sum up what both said."""
     y, at, rest = dataset.response(), [], {}
     for fold in folds:

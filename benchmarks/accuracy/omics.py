@@ -41,7 +41,7 @@ from genesig.optim.training import training_sets
 from genesig.results import Dataset, Design, Splits
 from genesig.results.dataset import OMIC
 from genesig.selection.assess.controls import null_errors, p_value
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 
 Array = np.ndarray[Any, Any]
 PROTEINS, RNA, PATIENTS, NEW, SIGNALS = 50, 2000, 80, 1000, 5
@@ -238,7 +238,9 @@ def null(studies: int) -> None:
         asked = linear(list="minimal", mu=[1e-6], lam=[1e-1], tau_min=0.1, tau_count=8,
                        learn_omics=True)  # fmt: skip
         observed, permuted = (
-            nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **asked)
+            nested_cross_validation(
+                dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **asked
+            )
             for labels in ("observed", "permuted-001-019")
         )
         errors = [null_errors(dataset, splits, each.with_chosen())["error"][:, -1]

@@ -32,7 +32,7 @@ from genesig.selection.assess.controls import null_errors, p_value
 from genesig.selection.assess.held_out import predictions_table
 from genesig.selection.assess.intervals import delong
 from genesig.selection.gather import selection_table
-from genesig.selection.genes.frequency import FEWEST
+from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 from genesig.selection.linear.double_loop import fit_final_model
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.studies.left_out import studies_table
@@ -195,7 +195,9 @@ def of_confounded(seed: int, align: str) -> dict[str, float]:
         names += [f"study{k}"] * len(y)
     dataset = pooled(Data(np.vstack(parts), np.array(labels), np.array(names)), align)
     table = told(dataset)
-    chance = study_half_samples(dataset, splits_of(dataset), permutations=FEWEST, **LINEAR)
+    chance = study_half_samples(
+        dataset, splits_of(dataset), permutations=MIN_PERMUTATIONS, **LINEAR
+    )
     named = selection_table(dataset, chance, settings()["signature"]["fdr"])["fdr_selected"]
     rows = table[table["row"] == "study"]
     return {"error": float(rows["error"].mean()), "auc": float(rows["value"].mean()),

@@ -14,7 +14,7 @@ from genesig.report.page.style import MUTED, NEGATIVE, POSITIVE, RULE, WIDE, she
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import columns_of, packed_table
 from genesig.report.page.words import clean, counted, shorten, significant
-from genesig.selection.enrichment import SHUFFLINGS
+from genesig.selection.enrichment import N_SHUFFLES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -273,7 +273,7 @@ def enrichment_sentences(data: Enrichment) -> list[str]:
     said = [
         f"Of {counted(it['known'], 'gene set')}, the mean t of the genes that rise or of those that"
         " fall, whichever stands out more among all genes (Efron and Tibshirani 2007), was"
-        f" standardised by {counted(SHUFFLINGS, 'permutation')} of the labels; p-values over"
+        f" standardised by {counted(N_SHUFFLES, 'permutation')} of the labels; p-values over"
         " all sets are from the largest of each permutation (Westfall and Young 1993)."
     ]
     if it["permutations"]:

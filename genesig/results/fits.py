@@ -126,6 +126,15 @@ class Fits:
         entries = slice(*self.indptr[fit * len(self.mu) + mu :][:2])
         return self.indices[entries], self.values[entries]
 
+    def chosen_coef(self, fit: int) -> tuple[Array, Array]:
+        """Return (indices, values) of the chosen list of one fit.
+
+        Only for records from `with_chosen` or `answer`, whose last list it is.
+        """
+        if not np.isnan(self.mu[-1]):
+            raise GenesigError("these fits have no chosen list: take that of with_chosen()")
+        return self.coef(fit, len(self.mu) - 1)
+
     def of_covariates(self, fit: int, C: Array) -> Array | float:
         """Return the part of covariates C (n, r) in the scores of a fit, (n, n_mu) or (n, n_mu, T).
 

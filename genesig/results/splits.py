@@ -113,19 +113,19 @@ class GeneSets:
         return cls(**load_arrays(path))
 
 
-DRAWS = 5
+INNER_FOLD_DRAWS = 5
 """Draws of the inner folds of all samples, by which the final model is chosen; others have one."""
-TRAINING = 6
+PAIRS_OF_TRAINING_SET = 6
 """Pairs of half-samples of a training set, or of half of the samples."""
-FINAL = 25
+PAIRS_OF_ALL_SAMPLES = 25
 """Pairs of half-samples of all samples."""
-FOLDS = 3
+PAIRS_OF_INNER_FOLD = 3
 """Pairs of half-samples of the training set of an inner fold, if its lists count in the choice of
 the predictive list; otherwise there is one pair."""
 
 
 @dataclass(frozen=True)
-class Chance:
+class HalfSampleStudy:
     """Half-sample lists under B permutations of the labels, and of all samples under the observed.
 
     Row b of ``outer``, ``inner``, ``final``, ``final_inner``, ``half`` and ``half_inner`` has at
@@ -161,7 +161,7 @@ class Chance:
         """Return the number of permutations."""
         return len(self.number)
 
-    def times(self) -> Array:
+    def counts(self) -> Array:
         """Return the number of lists of all samples with each gene, (B + 1, d), observed first."""
         counts = np.zeros((len(self) + 1, len(self.strength)), dtype=np.int64)
         list_number = np.repeat(
@@ -175,12 +175,12 @@ class Chance:
         save_arrays(path, {f.name: getattr(self, f.name) for f in fields(self)})
 
     @classmethod
-    def load(cls, path: str | Path) -> Chance:
+    def load(cls, path: str | Path) -> HalfSampleStudy:
         """Read what `save` wrote."""
         return cls(**load_arrays(path))
 
     @classmethod
-    def none(cls) -> Chance:
+    def none(cls) -> HalfSampleStudy:
         """Return the record without permutations."""
         no_numbers = np.zeros(0, dtype=np.int64)
         no_tails = np.zeros((0, 0), dtype=np.int64)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-ROUNDING = 1e-9
+STATISTIC_ROUNDING = 1e-9
 
 
 def family_p(observed: Array, null: Array) -> Array:
@@ -43,58 +43,60 @@ def family_p(observed: Array, null: Array) -> Array:
     Source: Westfall and Young 1993, single-step maxT; Phipson and Smyth 2010 for the one added.
     """
     largest = np.sort(null.max(axis=1))
-    below = np.searchsorted(largest, observed - ROUNDING)
-    return np.asarray((1 + len(null) - below) / (len(null) + 1))
+    n_below = np.searchsorted(largest, observed - STATISTIC_ROUNDING)
+    return np.asarray((1 + len(null) - n_below) / (len(null) + 1))
 
 
 @dataclass(frozen=True)
-class Named:
+class MeasuredSets:
     """The measured genes, each once, and the sets of them.
 
     Attributes
     ----------
     symbols : (n_genes,) str
         Symbols, or ids where there is none, in the order of their first columns.
-    number : (n_columns,) int
+    gene_of_column : (n_columns,) int
         Gene of each column of the matrix.
     members : (n_sets, n_genes) sparse array of 0 and 1
     """
 
     symbols: Array
-    number: Array
+    gene_of_column: Array
     members: csr_array
 
     @classmethod
-    def of(cls, dataset: Dataset, sets: GeneSets) -> Named:
+    def of(cls, dataset: Dataset, sets: GeneSets) -> MeasuredSets:
         """Take the columns of one symbol together."""
-        numbers: dict[str, int] = {}
+        number_of_symbol: dict[str, int] = {}
         columns = dataset.var["symbol"].tolist()
-        number = np.array([numbers.setdefault(str(name), len(numbers)) for name in columns])
+        gene_of_column = np.array(
+            [number_of_symbol.setdefault(str(name), len(number_of_symbol)) for name in columns]
+        )
         from scipy.sparse import csr_array
 
-        shape = (len(sets), len(numbers))
+        shape = (len(sets), len(number_of_symbol))
         ones = np.ones(len(sets.indices))
-        members = csr_array((ones, number[sets.indices], sets.indptr), shape=shape)
+        members = csr_array((ones, gene_of_column[sets.indices], sets.indptr), shape=shape)
         members.sum_duplicates()
         members.data[:] = 1.0
-        return cls(np.array(list(numbers), dtype=object), number, members)
+        return cls(np.array(list(number_of_symbol), dtype=object), gene_of_column, members)
 
     def __len__(self) -> int:
         """Return the number of genes."""
         return len(self.symbols)
 
-    def marked(self, columns: Array) -> Array:
+    def mask_genes(self, columns: Array) -> Array:
         """Return 1 for each gene of which some column is named, 0 for the others, (n_genes,)."""
-        found = np.zeros(len(self))
-        found[self.number[columns]] = 1.0
-        return found
+        marks = np.zeros(len(self))
+        marks[self.gene_of_column[columns]] = 1.0
+        return marks
 
     def sizes(self) -> Array:
         """Return the number of genes of each set, (n_sets,)."""
         return np.diff(self.members.indptr)
 
 
-COLUMNS = [
+ENRICHMENT_COLUMNS = [
     "list",
     "reference",
     "set",
@@ -109,22 +111,22 @@ COLUMNS = [
 ]
 
 
-def over_represented(shared: Array, sizes: Array, drawn: int, all_genes: int) -> Array:
-    """Return P(at least `shared` of `drawn` genes are in a set), (n_sets,), hypergeometric.
+def hypergeometric_p(shared: Array, sizes: Array, n_drawn: int, n_genes: int) -> Array:
+    """Return P(at least `shared` of `n_drawn` genes are in a set), (n_sets,), hypergeometric.
 
     Parameters
     ----------
     shared, sizes : (n_sets,) int
         Genes of the list in each set; genes of each set.
-    drawn, all_genes : int
+    n_drawn, n_genes : int
         Genes of the list, and of the background.
     """
     from scipy.stats import hypergeom
 
-    return np.asarray(hypergeom.sf(shared - 1, all_genes, sizes, drawn))
+    return np.asarray(hypergeom.sf(shared - 1, n_genes, sizes, n_drawn))
 
 
-def lists_table(named: Named, sets: GeneSets, lists: Mapping[str, Array]) -> pd.DataFrame:
+def lists_table(measured: MeasuredSets, sets: GeneSets, lists: Mapping[str, Array]) -> pd.DataFrame:
     """Return rows of enrichment.tsv: each list against each set of which it holds a gene.
 
     ``genes`` of the set and ``size`` of the list count measured genes, each symbol once; of them
@@ -134,40 +136,44 @@ def lists_table(named: Named, sets: GeneSets, lists: Mapping[str, Array]) -> pd.
 
     Parameters
     ----------
-    named : Named
+    measured : Named
     sets : GeneSets
     lists : mapping of str to (k,) int
         Columns of the matrix.
     """
-    return stacked([_of_list(named, sets, name, columns) for name, columns in lists.items()])
+    return stack_rows(
+        [_list_rows(measured, sets, name, columns) for name, columns in lists.items()]
+    )
 
 
-def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def stack_rows(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the rows of all parts, those without any left aside."""
     import pandas as pd
 
-    known = [part[COLUMNS] for part in parts if len(part)]
-    return pd.concat(known, ignore_index=True) if known else pd.DataFrame(columns=COLUMNS)
+    tables = [part[ENRICHMENT_COLUMNS] for part in parts if len(part)]
+    return (
+        pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=ENRICHMENT_COLUMNS)
+    )
 
 
-def _of_list(named: Named, sets: GeneSets, name: str, columns: Array) -> pd.DataFrame:
-    there = named.marked(columns)
-    sizes = named.sizes()
-    drawn = int(there.sum())
-    shared = np.rint(named.members @ there).astype(np.int64)
-    p = over_represented(shared, sizes, drawn, len(named))
-    expected = drawn * sizes / len(named)
-    table = rows_of(sets, shared, expected, p, np.full(len(p), np.nan))
+def _list_rows(measured: MeasuredSets, sets: GeneSets, name: str, columns: Array) -> pd.DataFrame:
+    in_list = measured.mask_genes(columns)
+    sizes = measured.sizes()
+    n_drawn = int(in_list.sum())
+    shared = np.rint(measured.members @ in_list).astype(np.int64)
+    p = hypergeometric_p(shared, sizes, n_drawn, len(measured))
+    expected = n_drawn * sizes / len(measured)
+    table = shared_sets(sets, shared, expected, p, np.full(len(p), np.nan))
     return table.assign(
         list=name,
         reference="measured genes",
         genes=sizes[table.index],
-        size=drawn,
-        names=[_names(named, there, int(k)) for k in table.index],
+        size=n_drawn,
+        names=[_shared_names(measured, in_list, int(k)) for k in table.index],
     )
 
 
-def rows_of(
+def shared_sets(
     sets: GeneSets, shared: Array, expected: Array, p: Array, family: Array
 ) -> pd.DataFrame:
     """Return the sets of which something is shared, smallest p first; the index numbers them."""
@@ -187,17 +193,19 @@ def rows_of(
     return table.iloc[order][shared[order] > 0]
 
 
-def _names(named: Named, there: Array, k: int) -> str:
-    part = named.members.indices[slice(*named.members.indptr[k:][:2])]
-    return ", ".join(sorted(map(str, named.symbols[part[there[part] > 0]])))
+def _shared_names(measured: MeasuredSets, in_list: Array, set_number: int) -> str:
+    genes = measured.members.indices[slice(*measured.members.indptr[set_number:][:2])]
+    return ", ".join(sorted(map(str, measured.symbols[genes[in_list[genes] > 0]])))
 
 
-LEAST = 0.1
+EXCESS_VARIANCE_FLOOR = 0.1
 """Added to the variance: without it one selected gene of a set of one or two, of which hardly any
 is expected, would be the largest statistic of every permutation (s0 of Tusher and others 2001)."""
 
 
-def selection_table(named: Named, sets: GeneSets, observed: Fits, permuted: Fits) -> pd.DataFrame:
+def permuted_lists_table(
+    measured: MeasuredSets, sets: GeneSets, observed: Fits, permuted: Fits
+) -> pd.DataFrame:
     """Return rows of enrichment.tsv: the chosen lists of all splits, against permuted labels.
 
     Genes of a set that go together are selected together, which a draw of single genes does not
@@ -206,22 +214,24 @@ def selection_table(named: Named, sets: GeneSets, observed: Fits, permuted: Fits
     gene of their lists, times ``size``. p is that of `excess` against the same set in the
     permutations, ``family_p`` that against the largest of all sets, see `family_p`.
     """
-    shared, size = _shared(named, observed)
-    null, sizes = _shared(named, permuted)
-    z, chance = (excess(*each, named) for each in ((shared, size), (null, sizes)))
-    p = (1 + (chance >= z - ROUNDING).sum(axis=0)) / (1 + len(null))
+    shared, size = _shared_counts(measured, observed)
+    null, sizes = _shared_counts(measured, permuted)
+    observed_excess, null_excess = (
+        excess(*arguments, measured) for arguments in ((shared, size), (null, sizes))
+    )
+    p = (1 + (null_excess >= observed_excess - STATISTIC_ROUNDING).sum(axis=0)) / (1 + len(null))
     expected = (null / np.maximum(sizes, 1e-300)[:, None]).mean(axis=0) * size
-    table = rows_of(sets, shared[0], expected, p, family_p(z[0], chance))
+    table = shared_sets(sets, shared[0], expected, p, family_p(observed_excess[0], null_excess))
     return table.assign(
         list="chosen lists",
         reference="permuted labels",
-        genes=named.sizes()[table.index],
+        genes=measured.sizes()[table.index],
         size=size[0],
         names="",
     )
 
 
-def excess(shared: Array, size: Array, named: Named) -> Array:
+def excess(shared: Array, size: Array, measured: MeasuredSets) -> Array:
     """Return ``(s - m K/N) / sqrt(v + .1)`` of each permutation and set, (B, n_sets).
 
     v = m K/N (1 - K/N) (N - m)/(N - 1) is the variance of s genes of a set of K among m genes drawn
@@ -233,67 +243,71 @@ def excess(shared: Array, size: Array, named: Named) -> Array:
     shared, size : (B, n_sets), (B,) float
         s and m, which are means over splits.
     """
-    n = len(named)
-    share = named.sizes() / n
+    n_genes = len(measured)
+    share = measured.sizes() / n_genes
     drawn = size[:, None]
-    variance = drawn * share * (1 - share) * np.maximum(n - drawn, 0) / max(n - 1, 1)
-    return np.asarray((shared - drawn * share) / np.sqrt(variance + LEAST))
+    variance = drawn * share * (1 - share) * np.maximum(n_genes - drawn, 0) / max(n_genes - 1, 1)
+    return np.asarray((shared - drawn * share) / np.sqrt(variance + EXCESS_VARIANCE_FLOOR))
 
 
-def _shared(named: Named, fits: Fits) -> tuple[Array, Array]:
+def _shared_counts(measured: MeasuredSets, fits: Fits) -> tuple[Array, Array]:
     """Return for each permutation how many genes of each set a list has, and how many in all.
 
     (n_permutations, n_sets) and (n_permutations,), means over the splits.
     """
     n_mu = len(fits.mu)
-    numbers = np.unique(fits.permutation)
-    counts = selection_counts(fits, len(named.number))[n_mu - 1 :: n_mu]
-    splits = len(fits) / max(1, len(numbers))
-    often = np.zeros((len(numbers), len(named)))
-    np.add.at(often.T, named.number, counts.toarray().T / splits)
-    return (named.members @ often.T).T, often.sum(axis=1)
+    permutation_numbers = np.unique(fits.permutation)
+    counts = selection_counts(fits, len(measured.gene_of_column))[n_mu - 1 :: n_mu]
+    splits = len(fits) / max(1, len(permutation_numbers))
+    mean_counts = np.zeros((len(permutation_numbers), len(measured)))
+    np.add.at(mean_counts.T, measured.gene_of_column, counts.toarray().T / splits)
+    return (measured.members @ mean_counts.T).T, mean_counts.sum(axis=1)
 
 
-SHUFFLINGS = 1000
+N_SHUFFLES = 1000
 
 
 def ranking_table(
-    dataset: Dataset, splits: Splits, named: Named, sets: GeneSets, shufflings: int = SHUFFLINGS
+    dataset: Dataset,
+    splits: Splits,
+    measured: MeasuredSets,
+    sets: GeneSets,
+    n_shuffles: int = N_SHUFFLES,
 ) -> pd.DataFrame:
     """Return enrichment_ranking.tsv: every set, the furthest from chance first.
 
-    ``score`` is `larger_mean` of the t of `univariate_table`, positive where the set is higher in
-    the positive class; of several probes of a gene the one of largest |t| counts. The labels are
+    ``score`` is `maxmean_scores` of the t of `univariate_table`, positive where the set is higher
+    in the positive class; of several probes of a gene the one of largest |t| counts. The labels are
     shuffled as the permutations of the study do it, and all is done again: genes of a set that go
     together stay so. ``normalised`` is how many standard deviations the size of the score is above
     its mean, under all labels, the observed ones among them, so that large and small, correlated
     and other sets are alike. ``p_value`` is that of the set by itself, ``family_p`` that against
-    the largest of all sets, see `family_p`. ``leading`` names the set's genes on the side
+    the largest of all sets, see `family_p`. ``leading_genes`` names the set's genes on the side
     of its score, by falling |t|.
     """
     import pandas as pd
 
-    observed = by_gene(statistics(dataset), named)
-    score = larger_mean(observed, named)
-    null = shuffled_scores(dataset, splits, named, shufflings)
-    size = np.abs(np.vstack([score, null]))
-    z = normalised(size)
+    observed = by_gene(statistics(dataset), measured)
+    score = maxmean_scores(observed, measured)
+    null = shuffled_scores(dataset, splits, measured, n_shuffles)
+    sizes = np.abs(np.vstack([score, null]))
+    scores = normalised(sizes)
     table = pd.DataFrame(
         {
             "set": sets.names,
             "about": sets.about,
-            "genes": named.sizes(),
+            "genes": measured.sizes(),
             "score": score,
-            "normalised": z[0],
-            "p_value": (1 + (size[1:] >= size[0] - ROUNDING).sum(axis=0)) / len(size),
-            "family_p": family_p(z[0], z[1:]),
-            "leading": leading(observed, named, score),
+            "normalised": scores[0],
+            "p_value": (1 + (sizes[1:] >= sizes[0] - STATISTIC_ROUNDING).sum(axis=0)) / len(sizes),
+            "family_p": family_p(scores[0], scores[1:]),
+            "leading": leading_genes(observed, measured, score),
         }
     )
     return table.sort_values("normalised", ascending=False, kind="stable", ignore_index=True)
 
 
-def larger_mean(t: Array, named: Named) -> Array:
+def maxmean_scores(t: Array, measured: MeasuredSets) -> Array:
     """Return of each set the mean of its rises, or less that of its falls if larger, (n_sets,).
 
     Rises are max(t, 0), falls max(-t, 0), each less its mean over all genes and divided by its
@@ -305,14 +319,19 @@ def larger_mean(t: Array, named: Named) -> Array:
     Source: maxmean, restandardised, of Efron and Tibshirani 2007.
     """
     up, down = (
-        (named.members @ _among_all(np.maximum(each, 0))) / named.sizes() for each in (t, -t)
+        (measured.members @ _standardise_over_genes(np.maximum(signed_t, 0))) / measured.sizes()
+        for signed_t in (t, -t)
     )
     return np.asarray(np.where(up >= down, 1, -1) * np.maximum(np.maximum(up, down), 0))
 
 
-def _among_all(sizes: Array) -> Array:
-    spread = sizes.std()
-    return np.asarray((sizes - sizes.mean()) / spread if spread > ROUNDING else 0 * sizes)
+def _standardise_over_genes(sizes: Array) -> Array:
+    standard_deviation = sizes.std()
+    return np.asarray(
+        (sizes - sizes.mean()) / standard_deviation
+        if standard_deviation > STATISTIC_ROUNDING
+        else 0 * sizes
+    )
 
 
 def normalised(size: Array) -> Array:
@@ -320,45 +339,52 @@ def normalised(size: Array) -> Array:
 
     0 where all are alike.
     """
-    above = size - size.mean(axis=0)
-    spread = size.std(axis=0)
-    z: Array = np.divide(above, spread, out=np.zeros_like(size), where=spread > ROUNDING)
+    deviation = size - size.mean(axis=0)
+    standard_deviation = size.std(axis=0)
+    z: Array = np.divide(
+        deviation,
+        standard_deviation,
+        out=np.zeros_like(size),
+        where=standard_deviation > STATISTIC_ROUNDING,
+    )
     return z
 
 
-def by_gene(statistic: Array, named: Named) -> Array:
+def by_gene(statistic: Array, measured: MeasuredSets) -> Array:
     """Return the statistic of largest size among the columns of each gene, (n_genes,)."""
-    order = np.lexsort((np.abs(statistic), named.number))
-    last = np.append(np.diff(named.number[order]) > 0, True)
-    return np.asarray(statistic[order[last]])
+    order = np.lexsort((np.abs(statistic), measured.gene_of_column))
+    is_last = np.append(np.diff(measured.gene_of_column[order]) > 0, True)
+    return np.asarray(statistic[order[is_last]])
 
 
-def shuffled_scores(dataset: Dataset, splits: Splits, named: Named, count: int) -> Array:
+def shuffled_scores(
+    dataset: Dataset, splits: Splits, measured: MeasuredSets, n_shuffles: int
+) -> Array:
     """Return the scores of all sets under shuffled labels, (count, n_sets)."""
-    null = np.empty((count, len(named.sizes())))
-    for number in range(1, count + 1):
+    null = np.empty((n_shuffles, len(measured.sizes())))
+    for number in range(1, n_shuffles + 1):
         X = dataset.X[permutation(dataset, splits, number)]
-        statistic = by_gene(statistics(replace(dataset, X=X)), named)
-        null[number - 1] = larger_mean(statistic, named)
+        statistic = by_gene(statistics(replace(dataset, X=X)), measured)
+        null[number - 1] = maxmean_scores(statistic, measured)
     return null
 
 
-def leading(t: Array, named: Named, score: Array) -> list[str]:
+def leading_genes(t: Array, measured: MeasuredSets, score: Array) -> list[str]:
     """Return the genes of each set whose t has the sign of its score, by falling |t|."""
-    out = []
-    for k, side in enumerate(np.sign(score)):
-        genes = named.members.indices[slice(*named.members.indptr[k:][:2])]
-        genes = genes[t[genes] * side > 0]
+    names = []
+    for set_number, sign in enumerate(np.sign(score)):
+        genes = measured.members.indices[slice(*measured.members.indptr[set_number:][:2])]
+        genes = genes[t[genes] * sign > 0]
         genes = genes[np.argsort(-np.abs(t[genes]), kind="stable")]
-        out.append(", ".join(map(str, named.symbols[genes])))
-    return out
+        names.append(", ".join(map(str, measured.symbols[genes])))
+    return names
 
 
-READ = ("signature", "nested_lists", "blocks")
-TEXT = ("gene", "symbol", "prototype")
+TABLES_OF_LISTS = ("signature", "nested_lists", "blocks")
+NAME_COLUMNS = ("gene", "symbol", "prototype")
 """Tables that are held against the sets, and their columns of names."""
 
-FEWEST = 3
+MIN_BLOCK_GENES = 3
 """Genes of a block that is held against the sets."""
 
 
@@ -389,37 +415,42 @@ def enrichment(
         Sizes of the sets that take part.
     """
     symbols = dataset.var["symbol"].tolist()
-    known = study_sets(
+    gene_sets = study_sets(
         sets, dataset.genes, symbols, column=None, smallest=smallest, largest=largest
     )
-    named = Named.of(dataset, known)
+    measured = MeasuredSets.of(dataset, gene_sets)
     dataset = described(dataset)
-    lists = lists_table(named, known, lists_of(dataset, tables))
+    lists = lists_table(measured, gene_sets, columns_of_lists(dataset, tables))
     observed, permuted = fits
     if permuted:
-        pair = [joined(part, splits).with_chosen() for part in (observed, permuted)]
-        lists = stacked([lists, selection_table(named, known, *pair)])
+        joined_fits = [joined(part, splits).with_chosen() for part in (observed, permuted)]
+        lists = stack_rows([lists, permuted_lists_table(measured, gene_sets, *joined_fits)])
     return {
         "enrichment": lists,
-        "enrichment_ranking": ranking_table(dataset, splits, named, known),
+        "enrichment_ranking": ranking_table(dataset, splits, measured, gene_sets),
     }
 
 
-def lists_of(dataset: Dataset, tables: dict[str, pd.DataFrame]) -> dict[str, Array]:
+def columns_of_lists(dataset: Dataset, tables: dict[str, pd.DataFrame]) -> dict[str, Array]:
     """Return the columns of each list: signature, FDR-selected genes, list at each mu, each block.
 
     Core genes replace FDR-selected ones if the study selects none by FDR.
     """
-    signature, nested, blocks = (tables[k] for k in ("signature", "nested_lists", "blocks"))
-    first = "fdr_selected" if "fdr_selected" in signature else "core"
-    inside = signature[first].astype(str).str.lower().isin(["true", "1"])
-    found = {"signature": signature["gene"], f"{first} genes": signature["gene"][inside]}
-    listed = nested[nested["in_list"].astype(bool) & nested["mu"].notna()]
-    found |= {f"list at mu {mu:g}": part["gene"] for mu, part in listed.groupby("mu")}
-    sized = blocks[blocks["block"].notna()].groupby("block")["gene"]
-    found |= {f"block {k:g}": part for k, part in sized if len(part) >= FEWEST}
-    place = {gene: j for j, gene in enumerate(dataset.genes)}
+    signature, nested, blocks = (tables[key] for key in ("signature", "nested_lists", "blocks"))
+    selection_column = "fdr_selected" if "fdr_selected" in signature else "core"
+    is_selected = signature[selection_column].astype(str).str.lower().isin(["true", "1"])
+    genes_of_list = {
+        "signature": signature["gene"],
+        f"{selection_column} genes": signature["gene"][is_selected],
+    }
+    listed_rows = nested[nested["in_list"].astype(bool) & nested["mu"].notna()]
+    genes_of_list |= {f"list at mu {mu:g}": part["gene"] for mu, part in listed_rows.groupby("mu")}
+    blocks_by_number = blocks[blocks["block"].notna()].groupby("block")["gene"]
+    genes_of_list |= {
+        f"block {key:g}": part for key, part in blocks_by_number if len(part) >= MIN_BLOCK_GENES
+    }
+    column_of_gene = {gene: j for j, gene in enumerate(dataset.genes)}
     return {
-        name: np.array([place[str(g)] for g in genes], dtype=np.int64)
-        for name, genes in found.items()
+        name: np.array([column_of_gene[str(g)] for g in genes], dtype=np.int64)
+        for name, genes in genes_of_list.items()
     }

@@ -1,4 +1,4 @@
-"""Everything that follows from the fits of the observed labels, in one pass."""
+"""All result tables of the observed labels, made from the fits of one study."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import numpy as np
 from genesig.data.steps.described import described
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.calibration import rejection_table
 from genesig.selection.assess.held_out import STUDY, predictions_table, scores_table
 from genesig.selection.assess.stability import stability_table
 from genesig.selection.genes.blocks import block_evidence, block_tables
 from genesig.selection.genes.export import stretches_table
 from genesig.selection.genes.frequency import (
-    FEWEST,
-    LEVEL,
-    expected,
-    gate,
+    MAX_GATE_P,
+    MIN_PERMUTATIONS,
+    count_tails,
+    expected_tails,
+    gate_p,
     list_sizes,
     nested_lists,
-    p_values,
-    q_values,
-    ranked,
-    rounded,
-    tails,
+    rank_genes,
+    round_sizes,
+    selection_p,
+    selection_q,
 )
 from genesig.selection.genes.univariate import univariate_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SELECTION = [
+SELECTION_COLUMNS = [
     "gene",
     "symbol",
     "selection_frequency",
@@ -52,7 +52,7 @@ def gather(
     observed: Sequence[Fits],
     final: Fits,
     subsamples: Fits,
-    chance: Chance,
+    half_sample_study: HalfSampleStudy,
     *,
     cv_frequency: float,
     fdr: float,
@@ -70,11 +70,11 @@ def gather(
         The batches of the observed labels, in any order.
     final, subsamples : Fits
         The fit on all samples, and those on the halves (which may be none).
-    chance : Chance
-        How often halves list each gene; empty where no evidence is looked for.
+    half_sample_study : HalfSampleStudy
+        Empty if the study selects no genes by half-samples.
     cv_frequency, fdr : float
-        Share of the outer splits that makes a gene core, where genes have no evidence of their own;
-        rate of error of those that have.
+        Share of the outer splits that makes a gene core, without a half-sample study; largest q of
+        an FDR-selected gene.
     clusters : mapping
         The config section of this name, see `block_tables`.
     probabilities : str or sequence of float
@@ -84,7 +84,7 @@ def gather(
     -------
     dict of DataFrame
         signature, selection, nested_lists, lists, blocks, prototypes, scores, predictions,
-        rejection, stability, univariate; stretches, where the study knows the places of its genes.
+        rejection, stability, univariate; stretches, if the study knows the positions of its genes.
     """
     import pandas as pd
 
@@ -92,14 +92,15 @@ def gather(
     fits = joined(observed, splits).with_chosen()
     nested = nested_lists(dataset, fits, cv_frequency=cv_frequency)
     blocks, prototypes = block_tables(dataset, final, **clusters)
-    led = dataset.var.index.get_indexer(pd.Index(prototypes["gene"]))
-    prototypes = prototypes.join(block_evidence(dataset.X, led, chance))
+    prototype_columns = dataset.var.index.get_indexer(pd.Index(prototypes["gene"]))
+    prototypes = prototypes.join(block_evidence(dataset.X, prototype_columns, half_sample_study))
     univariate = univariate_table(dataset)
-    selection = selection_table(dataset, chance, fdr)
-    placed = {"stretches": stretches_table(dataset, nested, final)} if dataset.placed else {}
+    selection = selection_table(dataset, half_sample_study, fdr)
     predictions = predictions_table(dataset, splits, fits, probabilities)
-    return {
-        "signature": signature_table(dataset, nested, blocks, univariate, final, selection, chance),
+    tables = {
+        "signature": signature_table(
+            dataset, nested, blocks, univariate, final, selection, half_sample_study
+        ),
         "selection": selection,
         "nested_lists": nested,
         "lists": list_sizes(fits, nested),
@@ -110,38 +111,44 @@ def gather(
         "rejection": rejection_table(predictions, dataset.design.classes),
         "stability": stability_table(dataset, splits, fits, subsamples.with_chosen()),
         "univariate": univariate,
-        **placed,
     }
+    if dataset.placed:
+        tables["stretches"] = stretches_table(dataset, nested, final)
+    return tables
 
 
-def selection_table(dataset: Dataset, chance: Chance, fdr: float) -> pd.DataFrame:
+def selection_table(
+    dataset: Dataset, half_sample_study: HalfSampleStudy, fdr: float
+) -> pd.DataFrame:
     """Return selection.tsv: the genes in any half-sample list, by falling selection frequency.
 
     ``selection_frequency`` is the share of the half-sample lists that contain the gene,
     ``null_frequency`` its mean under permuted labels; `frequency` defines ``selection_p`` and
     ``selection_q``. ``fdr_selected``: q is at most `fdr`, and permuted labels seldom give as many
-    such genes (see `frequency.gate`); never with fewer than `FEWEST` permutations. Without
-    permutations the table is empty.
+    such genes (see `frequency.gate_p`); never with fewer than `MIN_PERMUTATIONS` permutations.
+    Without permutations the table is empty.
     """
     import pandas as pd
 
-    if not chance:
-        return pd.DataFrame(columns=SELECTION)
-    most = int(chance.lists)
-    (times, *null) = chance.times()
-    genes = ranked(times, chance.strength)
-    q = q_values(times, expected(chance.final))
-    passed = gate(tails(times[None], most)[0], chance.final, fdr) <= LEVEL
+    if not half_sample_study:
+        return pd.DataFrame(columns=SELECTION_COLUMNS)
+    n_lists = int(half_sample_study.lists)
+    counts, *null_counts = half_sample_study.counts()
+    genes = rank_genes(counts, half_sample_study.strength)
+    q = selection_q(counts, expected_tails(half_sample_study.final))
+    observed_tails = count_tails(counts[None], n_lists)[0]
+    passes_gate = gate_p(observed_tails, half_sample_study.final, fdr) <= MAX_GATE_P
+    has_permutations = len(half_sample_study) >= MIN_PERMUTATIONS
     columns = {
         "gene": np.array(dataset.genes, dtype=object)[genes],
         "symbol": dataset.var["symbol"].to_numpy()[genes],
-        "selection_frequency": times[genes] / most,
-        "null_frequency": np.mean(null, axis=0)[genes] / most,
-        "selection_p": p_values(times, np.array(null))[genes],
+        "selection_frequency": counts[genes] / n_lists,
+        "null_frequency": np.mean(null_counts, axis=0)[genes] / n_lists,
+        "selection_p": selection_p(counts, np.array(null_counts))[genes],
         "selection_q": q[genes],
-        "fdr_selected": (q <= fdr)[genes] & passed & (len(chance) >= FEWEST),
+        "fdr_selected": (q <= fdr)[genes] & passes_gate & has_permutations,
     }
-    return pd.DataFrame(columns, columns=SELECTION)
+    return pd.DataFrame(columns, columns=SELECTION_COLUMNS)
 
 
 def signature_table(
@@ -151,89 +158,104 @@ def signature_table(
     univariate: pd.DataFrame,
     final: Fits,
     selection: pd.DataFrame,
-    chance: Chance,
+    half_sample_study: HalfSampleStudy,
 ) -> pd.DataFrame:
     """Return signature.tsv: the genes of the final model, and the FDR-selected genes.
 
     ``weight`` is the gene's weight in the predictive model, 0 for an FDR-selected gene that is not
     in it; ``size`` is the absolute weight times the gene's standard deviation. With several classes
     ``weight`` is the Euclidean norm of the gene's weights, each class has a column with its own,
-    and ``class`` is the class with the largest. The columns of `selection_table` follow, then
-    ``cv_frequency``, ``mean_weight`` and ``sign_consistency`` of the cross-validation models.
-    ``first_mu`` is the smallest mu whose nested list has the gene; ``univariate_p`` and
-    ``univariate_q`` come from the test of the gene alone. FDR-selected genes stand first; rows fall
-    by selection frequency, then by size; ties are ordered by name.
+    and ``class`` is the class with the largest, empty for a gene outside the model. The columns of
+    `selection_table` follow, then ``cv_frequency``, ``mean_weight`` and ``sign_consistency`` of the
+    cross-validation models. ``first_mu`` is the smallest mu whose nested list has the gene;
+    ``univariate_p`` and ``univariate_q`` come from the test of the gene alone. FDR-selected genes
+    stand first; rows fall by selection frequency, then by size; ties are ordered by name.
 
     Without permutations the columns of `selection_table` are absent. Then ``core`` says whether
     ``cv_frequency`` is at least the setting ``signature.cv_frequency``, and rows fall by it.
     """
     import pandas as pd
 
-    genes, rows = _used(dataset, final, selection)
-    weights = rows if rows.ndim == 1 else np.sqrt(np.square(rows).sum(axis=1))
+    genes, gene_weights = _signature_weights(dataset, final, selection)
+    weights = gene_weights
+    if gene_weights.ndim == 2:
+        weights = np.sqrt(np.square(gene_weights).sum(axis=1))
     ids = [dataset.genes[gene] for gene in genes]
-    often = nested[nested["mu"].isna()].set_index("gene").reindex(ids)
+    cv_rows = nested[nested["mu"].isna()].set_index("gene").reindex(ids)
     block = blocks.set_index("gene").reindex(ids)
     tests = univariate.set_index("gene").loc[ids]
-    size = np.abs(weights) * dataset.X[:, genes].std(axis=0)
-    frequency = often["cv_frequency"]
-    first: dict[str, Any] = {"core": often["in_list"].eq(True).to_numpy()}
-    keys = [-frequency.fillna(0.0).to_numpy()]
-    if chance or len(selection):
-        known = selection.set_index("gene").reindex(ids)
-        mean = chance.times()[1:, genes].mean(axis=0) / int(chance.lists) if chance else 0.0
-        known["null_frequency"] = known["null_frequency"].fillna(pd.Series(mean, index=known.index))
-        fdr_selected = known["fdr_selected"].eq(True).to_numpy()
-        known = known.fillna({"selection_frequency": 0.0, "selection_q": 1.0, "selection_p": 1.0})
-        first = {
+    contribution = np.abs(weights) * dataset.X[:, genes].std(axis=0)
+    frequency = cv_rows["cv_frequency"]
+    selection_columns: dict[str, Any] = {"core": cv_rows["in_list"].eq(True).to_numpy()}
+    sort_keys = [-frequency.fillna(0.0).to_numpy()]
+    if half_sample_study or len(selection):
+        selection_rows = selection.set_index("gene").reindex(ids)
+        # selection.tsv lacks genes in no list under the observed labels.
+        null_frequency = 0.0
+        if half_sample_study:
+            null_counts = half_sample_study.counts()[1:, genes]
+            null_frequency = null_counts.mean(axis=0) / int(half_sample_study.lists)
+        selection_rows["null_frequency"] = selection_rows["null_frequency"].fillna(
+            pd.Series(null_frequency, index=selection_rows.index)
+        )
+        fdr_selected = selection_rows["fdr_selected"].eq(True).to_numpy()
+        selection_rows = selection_rows.fillna(
+            {"selection_frequency": 0.0, "selection_q": 1.0, "selection_p": 1.0}
+        )
+        selection_columns = {
             "fdr_selected": fdr_selected,
-            **{k: known[k].to_numpy(float) for k in SELECTION[2:-1]},
+            **{name: selection_rows[name].to_numpy(float) for name in SELECTION_COLUMNS[2:-1]},
         }
-        keys = [-first["selection_frequency"], ~fdr_selected]
+        sort_keys = [-selection_columns["selection_frequency"], ~fdr_selected]
     table = pd.DataFrame(
         {
             "gene": ids,
             "symbol": dataset.var["symbol"].to_numpy()[genes],
-            **first,
+            **selection_columns,
             "cv_frequency": frequency.fillna(0.0).to_numpy(),
             "weight": weights,
-            "size": size,
+            "size": contribution,
             "block": block["block"].astype("Int64").to_numpy(),
             "first_mu": block["first_mu"].to_numpy(),
-            "mean_weight": often["mean_weight"].to_numpy(),
-            "sign_consistency": often["sign_consistency"].to_numpy(),
+            "mean_weight": cv_rows["mean_weight"].to_numpy(),
+            "sign_consistency": cv_rows["sign_consistency"].to_numpy(),
             "univariate_p": tests["p_value"].to_numpy(),
             "univariate_q": tests["q_value"].to_numpy(),
         }
     )
-    table = table.assign(**_of_classes(dataset, rows))
-    table = table.iloc[np.lexsort((genes, -rounded(size), *keys))].reset_index(drop=True)
+    table = table.assign(**_class_columns(dataset, gene_weights))
+    order = np.lexsort((genes, -round_sizes(contribution), *sort_keys))
+    table = table.iloc[order].reset_index(drop=True)
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     return table
 
 
-def _used(
+def _signature_weights(
     dataset: Dataset, final: Fits, selection: pd.DataFrame
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the columns of model genes and FDR-selected genes, ascending, and their weights."""
+    """Return the genes of the model and the FDR-selected genes, ascending, and their weights."""
     import pandas as pd
 
     model = final.with_chosen()
-    genes, weights = model.coef(0, len(model.mu) - 1)
+    genes, weights = model.chosen_coef(0)
     fdr_selected = dataset.var.index.get_indexer(
         pd.Index(selection["gene"][selection["fdr_selected"].eq(True)])
     )
-    every = np.union1d(genes, fdr_selected).astype(np.int64)
-    rows = np.zeros((len(every), *weights.shape[1:]))
-    rows[np.searchsorted(every, genes)] = weights
-    return every, rows
+    all_genes = np.union1d(genes, fdr_selected).astype(np.int64)
+    gene_weights = np.zeros((len(all_genes), *weights.shape[1:]))
+    gene_weights[np.searchsorted(all_genes, genes)] = weights
+    return all_genes, gene_weights
 
 
-def _of_classes(dataset: Dataset, rows: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """Return the columns of several classes: each gene's weight in each, and whom it speaks for."""
+def _class_columns(dataset: Dataset, gene_weights: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """Return the columns of several classes: the weights of each, and the class of the largest."""
     names = dataset.design.classes or ()
-    if rows.ndim == 1:
+    if gene_weights.ndim == 1:
         return {}
-    top_class = np.array(names, dtype=object)[np.argmax(rows, axis=1)] if len(rows) else []
-    weights = {f"weight {name}": rows[:, c] for c, name in enumerate(names)}
-    return {"class": top_class, **weights}
+    class_of_gene = [
+        names[int(np.argmax(weights))] if weights.any() else "" for weights in gene_weights
+    ]
+    return {
+        "class": np.array(class_of_gene, dtype=object),
+        **{f"weight {name}": gene_weights[:, number] for number, name in enumerate(names)},
+    }

@@ -38,11 +38,11 @@ from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
 if TYPE_CHECKING:
     import pandas as pd
 
-AT_ONCE = 500
+TRAINING_SETS_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
-class Tested:
+class TestPredictions:
     """One test set, with what its training set knows.
 
     Attributes
@@ -57,7 +57,7 @@ class Tested:
         Foretold survival at m times.
     losses, reference : (n, m) float
         Terms of the Brier score of S, and of Kaplan and Meier's curve of the training samples.
-    lost : Curve
+    censoring_curve : Curve
         Censoring of the training samples.
     """
 
@@ -68,12 +68,12 @@ class Tested:
     S: Array
     losses: Array
     reference: Array
-    lost: Curve
+    censoring_curve: Curve
 
 
-def foretold(
-    dataset: Dataset, splits: Splits, fits: Fits, folds: Sequence[dict[str, Any]], at: Array
-) -> Iterator[Tested]:
+def predict_test_sets(
+    dataset: Dataset, splits: Splits, fits: Fits, folds: Sequence[dict[str, Any]], times: Array
+) -> Iterator[TestPredictions]:
     """Yield every test set of the observed times, by the last list of `fits`: the chosen one.
 
     The training samples' scores, which the baseline hazard needs, are not kept by a fit; they
@@ -88,72 +88,75 @@ def foretold(
         `Fits.with_chosen` of the observed times.
     folds : list of steps
         ``normalise.folds`` of the config.
-    at : (m,) float
+    times : (m,) float
         Times.
     """
-    place = {str(name): number for number, name in enumerate(fits.split)}
-    outer = {split.name: split for split in splits.outer}
-    C = dataset.covariates()
-    todo = make_training_sets(dataset, splits, splits.outer, [0])
-    for X, reference, some in group_by_matrix(
-        dataset, todo, learned_steps(folds, dataset), AT_ONCE
+    fit_of_split = {str(name): number for number, name in enumerate(fits.split)}
+    split_of_name = {split.name: split for split in splits.outer}
+    covariates = dataset.covariates()
+    training_sets = make_training_sets(dataset, splits, splits.outer, [0])
+    for X, reference, matrix_sets in group_by_matrix(
+        dataset, training_sets, learned_steps(folds, dataset), TRAINING_SETS_AT_ONCE
     ):
-        column = {int(gene): k for k, gene in enumerate(reference.genes)}
-        for task in some:
-            fit = place[task.split]
-            genes, values = fits.coef(fit, len(fits.mu) - 1)
-            eta = fits.intercept[fit, -1] + X[:, [column[int(g)] for g in genes]] @ values
-            held = np.zeros((len(X), len(fits.mu))) + fits.of_covariates(fit, C)
-            eta = eta + held[:, -1] - fits.threshold[fit]
-            v = None if task.covariates is None else task.covariates.weights
-            yield _tested(
+        column_of_gene = {int(gene): column for column, gene in enumerate(reference.genes)}
+        for task in matrix_sets:
+            fit = fit_of_split[task.split]
+            genes, values = fits.chosen_coef(fit)
+            eta = fits.intercept[fit, -1] + X[:, [column_of_gene[int(g)] for g in genes]] @ values
+            covariate_scores = np.zeros((len(X), len(fits.mu))) + fits.of_covariates(
+                fit, covariates
+            )
+            eta = eta + covariate_scores[:, -1] - fits.threshold[fit]
+            weights = None if task.covariates is None else task.covariates.weights
+            yield _predict_test_set(
                 task.y,
                 eta,
                 task.train,
                 task.test,
-                outer[task.split].repeat,
-                at,
+                split_of_name[task.split].repeat,
+                times,
                 task.ties or USUAL,
-                v,
+                weights,
             )
 
 
-def _tested(
+def _predict_test_set(
     y: Array,
     eta: Array,
     train: Array,
     test: Array,
     repeat: int,
-    at: Array,
+    times: Array,
     ties: str,
-    v: Array | None,
-) -> Tested:
-    known = y[train]
-    seen = y[test]
-    own = None if v is None else v[train]
-    S = hazard_of(known, eta[train], ties, own).survival(eta[test], at)
-    lost = censoring(known["time"], known["event"])
-    plain = kaplan_meier(known["time"], known["event"]).at(at)[None]
+    weights: Array | None,
+) -> TestPredictions:
+    training_y = y[train]
+    test_y = y[test]
+    training_weights = None if weights is None else weights[train]
+    S = hazard_of(training_y, eta[train], ties, training_weights).survival(eta[test], times)
+    censoring_curve = censoring(training_y["time"], training_y["event"])
+    reference_survival = kaplan_meier(training_y["time"], training_y["event"]).at(times)[None]
     losses, reference = (
-        brier_losses(seen["time"], seen["event"], each, at, lost) for each in (S, plain)
+        brier_losses(test_y["time"], test_y["event"], survival, times, censoring_curve)
+        for survival in (S, reference_survival)
     )
-    return Tested(test, repeat, seen, eta[test], S, losses, reference, lost)
+    return TestPredictions(test, repeat, test_y, eta[test], S, losses, reference, censoring_curve)
 
 
 def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> Hazard:
     """Return the baseline hazard of training samples with scores η and weights, (n,)."""
     if weights is not None:
-        kept = weights > 0
-        y = y[kept]
-        eta = eta[kept]
-        weights = weights[kept]
+        has_weight = weights > 0
+        y = y[has_weight]
+        eta = eta[has_weight]
+        weights = weights[has_weight]
 
     risk = RiskSets.of(y["time"], y["event"], ties, weights)
     return baseline_hazard(risk, eta[risk.order])
 
 
 @dataclass(frozen=True)
-class Means:
+class SampleMeans:
     """Each tested sample once: its response, and means over the repeats.
 
     Attributes
@@ -174,32 +177,34 @@ class Means:
     group: Array | None = None
 
 
-def means(found: Sequence[Tested], y: Array, group: Array | None = None) -> Means:
+def average_repeats(
+    test_sets: Sequence[TestPredictions], y: Array, group: Array | None = None
+) -> SampleMeans:
     """Average what was foretold of each sample over the repeats."""
-    rows = np.concatenate([each.rows for each in found])
-    known, number = np.unique(rows, return_inverse=True)
-    times = np.bincount(number).astype(float)
+    rows = np.concatenate([test_set.rows for test_set in test_sets])
+    samples, sample_number = np.unique(rows, return_inverse=True)
+    n_repeats = np.bincount(sample_number).astype(float)
 
     def averaged(name: str) -> Array:
-        values = np.concatenate([getattr(each, name) for each in found])
-        total = np.zeros((len(known), *values.shape[1:]))
-        np.add.at(total, number, values)
-        return np.asarray((total.T / times).T)
+        values = np.concatenate([getattr(test_set, name) for test_set in test_sets])
+        total = np.zeros((len(samples), *values.shape[1:]))
+        np.add.at(total, sample_number, values)
+        return np.asarray((total.T / n_repeats).T)
 
-    return Means(
-        y[known],
+    return SampleMeans(
+        y[samples],
         averaged("f"),
         averaged("S")[:, -1],
         averaged("losses"),
         averaged("reference"),
-        None if group is None else group[known],
+        None if group is None else group[samples],
     )
 
 
-Row = tuple[str, float, Interval]
+SurvivalRow = tuple[str, float, Interval]
 
 
-TIMES = 50
+N_TIMES = 50
 """Times up to the horizon over which the Brier score is integrated."""
 
 
@@ -227,96 +232,112 @@ def survival_tables(
     """
     y = dataset.response()
     horizon = float(dataset.design.horizon or np.nan)
-    at = times_to(y, horizon)
+    times = time_grid(y, horizon)
     fits = joined(observed, splits).with_chosen()
-    found = list(foretold(dataset, splits, fits, folds, at))
-    tested = held_out(dataset, splits, fits)
-    own = assess(tested, ASSESSED[dataset.design.kind].headline)[-1]
+    test_sets = list(predict_test_sets(dataset, splits, fits, folds, times))
+    held_out_scores = held_out(dataset, splits, fits)
+    assessment = assess(held_out_scores, ASSESSED[dataset.design.kind].headline)[-1]
     group = group_numbers(dataset.groups())
-    c = 1 - own.error, (1 - own.high, 1 - own.low)
-    return told(found, y, at, c, tested.ratio, group)
+    concordance = 1 - assessment.error, (1 - assessment.high, 1 - assessment.low)
+    return prediction_tables(test_sets, y, times, concordance, held_out_scores.ratio, group)
 
 
-def times_to(y: Array, horizon: float) -> Array:
-    """Return the times, (`TIMES`,), from the first event of y to the horizon."""
-    return np.linspace(min(float(y["time"][y["event"]].min()), horizon), horizon, TIMES)
+def time_grid(y: Array, horizon: float) -> Array:
+    """Return the times, (`N_TIMES`,), from the first event of y to the horizon."""
+    return np.linspace(min(float(y["time"][y["event"]].min()), horizon), horizon, N_TIMES)
 
 
-def told(
-    found: Sequence[Tested],
+def prediction_tables(
+    test_sets: Sequence[TestPredictions],
     y: Array,
-    at: Array,
-    c: tuple[float, Interval],
+    times: Array,
+    concordance: tuple[float, Interval],
     ratio: float = 0.0,
     group: Array | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of `survival_tables` of what was foretold at times up to the horizon.
 
-    y (n,) are the times and events of all samples, `c` is Harrell's C with its interval; for ratio
-    and group see `concordance.pooled`.
+    y (n,) are the times and events of all samples, `concordance` is Harrell's C with its interval;
+    for ratio and group see `concordance.pooled`.
     """
     import pandas as pd
 
-    mean = means(found, y, group)
-    horizon = float(at[-1])
-    risk = np.where(mean.f > 0, "high", "low").astype(object)
+    means_of_samples = average_repeats(test_sets, y, group)
+    horizon = float(times[-1])
+    risk = np.where(means_of_samples.f > 0, "high", "low").astype(object)
     rows = [
-        ("concordance", *c),
-        *_orders(found, horizon, ratio, group),
-        *_brier(found, mean, at, ratio, group),
-        *_calibrated(mean, horizon),
+        ("concordance", *concordance),
+        *_concordance_rows(test_sets, horizon, ratio, group),
+        *_brier_rows(test_sets, means_of_samples, times, ratio, group),
+        *_calibration_rows(means_of_samples, horizon),
     ]
-    table = pd.DataFrame([(n, v, *limits) for n, v, limits in rows], columns=COLUMNS)
+    table = pd.DataFrame([(n, v, *limits) for n, v, limits in rows], columns=SURVIVAL_COLUMNS)
     return {
-        "survival": table.assign(horizon=horizon, samples=len(mean.y)),
-        "survival_curves": _curves(mean, risk),
-        "survival_risk": _risks(mean, horizon),
+        "survival": table.assign(horizon=horizon, samples=len(means_of_samples.y)),
+        "survival_curves": _curves_table(means_of_samples, risk),
+        "survival_risk": _risk_table(means_of_samples, horizon),
     }
 
 
-COLUMNS = ["measure", "value", "low", "high"]
+SURVIVAL_COLUMNS = ["measure", "value", "low", "high"]
 
 
-def _orders(
-    found: Sequence[Tested], horizon: float, ratio: float, group: Array | None
-) -> Iterator[Row]:
-    rows = np.unique(np.concatenate([each.rows[each.y["event"]] for each in found]))
+def _concordance_rows(
+    test_sets: Sequence[TestPredictions], horizon: float, ratio: float, group: Array | None
+) -> Iterator[SurvivalRow]:
+    rows = np.unique(np.concatenate([each.rows[each.y["event"]] for each in test_sets]))
     events = len(rows if group is None else np.unique(group[rows]))
     for name, measure in (("uno", uno), ("auc", auc_at)):
         each = [
-            (one.rows, one.repeat, measure(one.y["time"], one.y["event"], one.f, one.lost, horizon))
-            for one in found
+            (
+                test_set.rows,
+                test_set.repeat,
+                measure(
+                    test_set.y["time"],
+                    test_set.y["event"],
+                    test_set.f,
+                    test_set.censoring_curve,
+                    horizon,
+                ),
+            )
+            for test_set in test_sets
         ]
         total = pooled(each, events, ratio, group)
         yield name, total.value, total.interval
 
 
-def _brier(
-    found: Sequence[Tested], mean: Means, at: Array, ratio: float, group: Array | None
-) -> Iterator[Row]:
+def _brier_rows(
+    test_sets: Sequence[TestPredictions],
+    mean: SampleMeans,
+    times: Array,
+    ratio: float,
+    group: Array | None,
+) -> Iterator[SurvivalRow]:
     """Give both scores and 1 - their ratio; of several test sets the limits are of `over_sets`."""
-    own, reference = (mean_over(each, at, mean.group) for each in (mean.losses, mean.reference))
-    gained, limits = explained(own, reference, mean.group)
-    ends = [own.interval, reference.interval, limits]
-    if len(found) > 1:
-        rows = [each.rows for each in found]
+    score, reference = (
+        mean_over(each, times, mean.group) for each in (mean.losses, mean.reference)
+    )
+    explained_share, limits = explained(score, reference, mean.group)
+    intervals = [score.interval, reference.interval, limits]
+    if len(test_sets) > 1:
+        rows = [each.rows for each in test_sets]
         B0 = reference.value
         b, b0 = (
-            [mean_over(getattr(each, name), at).samples for each in found]
+            [mean_over(getattr(each, name), times).samples for each in test_sets]
             for name in ("losses", "reference")
         )
-        gains = [(y - (1 - gained) * x) / -B0 for x, y in zip(b0, b, strict=True)]
-        values = (own.value, B0, gained)
-        ends = [
+        gains = [(y - (1 - explained_share) * x) / -B0 for x, y in zip(b0, b, strict=True)]
+        values = (score.value, B0, explained_share)
+        intervals = [
             over_sets(value, rows, terms, ratio, group, models=terms is gains)
             for value, terms in zip(values, (b, b0, gains), strict=True)
         ]
-    yield "brier", own.value, ends[0]
-    yield "brier_reference", reference.value, ends[1]
-    yield "explained", gained, ends[2]
+    yield "brier", score.value, intervals[0]
+    yield "brier_reference", reference.value, intervals[1]
+    yield "explained", explained_share, intervals[2]
 
 
-def _calibrated(mean: Means, horizon: float) -> Iterator[Row]:
+def _calibration_rows(mean: SampleMeans, horizon: float) -> Iterator[SurvivalRow]:
     time = mean.y["time"]
     event = mean.y["event"]
     risk = risk_at(time, event, mean.S, horizon, mean.group)
@@ -325,21 +346,21 @@ def _calibrated(mean: Means, horizon: float) -> Iterator[Row]:
     yield "slope", *slope(time, event, mean.f, group=mean.group)
 
 
-def _curves(mean: Means, risk: Array) -> pd.DataFrame:
+def _curves_table(mean: SampleMeans, risk: Array) -> pd.DataFrame:
     """Return survival_curves.tsv: each group's curve from 0 on, with its 95 % limits."""
     import pandas as pd
 
     tables = []
     for name in ("high", "low"):
-        inside = risk == name
-        if not inside.any():
+        in_group = risk == name
+        if not in_group.any():
             continue
-        y = mean.y[inside]
-        members = None if mean.group is None else mean.group[inside]
+        y = mean.y[in_group]
+        members = None if mean.group is None else mean.group[in_group]
         curve = kaplan_meier(y["time"], y["event"], members)
         low, high = curve.interval()
-        start = {"time": 0.0, "at_risk": inside.sum(), "events": 0.0, "survival": 1.0}
-        rest = {
+        start = {"time": 0.0, "at_risk": in_group.sum(), "events": 0.0, "survival": 1.0}
+        steps = {
             "time": curve.times,
             "at_risk": curve.at_risk,
             "events": curve.events,
@@ -347,16 +368,19 @@ def _curves(mean: Means, risk: Array) -> pd.DataFrame:
             "low": low,
             "high": high,
         }
-        tables.append(pd.concat([pd.DataFrame([start]), pd.DataFrame(rest)]).assign(group=name))
+        tables.append(pd.concat([pd.DataFrame([start]), pd.DataFrame(steps)]).assign(group=name))
     table = pd.concat(tables, ignore_index=True)
     counts = dict.fromkeys(("at_risk", "events"), "Int64")
     return table[["group", *(c for c in table.columns if c != "group")]].astype(counts)
 
 
-def _risks(mean: Means, horizon: float) -> pd.DataFrame:
+def _risk_table(mean: SampleMeans, horizon: float) -> pd.DataFrame:
     """Return survival_risk.tsv: groups of like foretold risk by the horizon, lowest first."""
     import pandas as pd
 
     groups = risk_groups(mean.y["time"], mean.y["event"], mean.S, horizon, mean.group)
-    rows = [(one.samples, one.expected, one.observed, *one.interval) for one in groups]
+    rows = [
+        (risk_group.samples, risk_group.expected, risk_group.observed, *risk_group.interval)
+        for risk_group in groups
+    ]
     return pd.DataFrame(rows, columns=["samples", "expected", "observed", "low", "high"])

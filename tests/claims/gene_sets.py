@@ -28,7 +28,7 @@ from genesig.selection.assess.assessment import Assessment, assess, study_errors
 from genesig.selection.assess.controls import p_value
 from genesig.selection.assess.held_out import model_scores
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.enrichment import Named, ranking_table, selection_table
+from genesig.selection.enrichment import MeasuredSets, permuted_lists_table, ranking_table
 from genesig.selection.linear.double_loop import nested_cross_validation
 from genesig.selection.nonlinear.gather import predictor_scores
 
@@ -59,14 +59,18 @@ def enriched(seed: int, effect: float) -> tuple[Dataset, Splits, GeneSets]:
 def called(seed: int, effect: float) -> dict[str, Array]:
     """Return the numbers of the sets that are called in the chosen lists, and in the order."""
     dataset, splits, sets = enriched(seed, effect)
-    named = Named.of(dataset, sets)
+    named = MeasuredSets.of(dataset, sets)
 
     def chosen(labels: str) -> Fits:
-        found = nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR)
+        found = nested_cross_validation(
+            dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **LINEAR
+        )
         return joined([found], splits).with_chosen()
 
-    lists = selection_table(named, sets, chosen("observed"), chosen(f"permuted-1-{PERMUTATIONS}"))
-    order = ranking_table(dataset, splits, named, sets, shufflings=SHUFFLINGS)
+    lists = permuted_lists_table(
+        named, sets, chosen("observed"), chosen(f"permuted-1-{PERMUTATIONS}")
+    )
+    order = ranking_table(dataset, splits, named, sets, n_shuffles=SHUFFLINGS)
     tables = {"lists": lists, "order": order}
     return {key: table.loc[table["family_p"] <= LEVEL, "set"].to_numpy()
             for key, table in tables.items()}  # fmt: skip

@@ -264,7 +264,7 @@ def double_loop_of(X: Array, y: Array, seed: int) -> tuple[HeldOut, list[Array]]
                        **LINEAR | {"list": "stable"}).with_chosen()  # fmt: skip
     weights = []
     for fit, split in enumerate(splits.outer):
-        w, (kept, values) = np.zeros(len(genes)), fits.coef(fit, len(fits.mu) - 1)
+        w, (kept, values) = np.zeros(len(genes)), fits.chosen_coef(fit)
         w[kept] = values
         weights.append(w / X[dataset.rows(split.train)].std(axis=0))
     return held_out(dataset, splits, fits), weights

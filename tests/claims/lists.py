@@ -16,7 +16,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.folds import Samples
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.selection.assess.stability import Pairs, compared
-from genesig.selection.genes.blocks import whole_blocks
+from genesig.selection.genes.blocks import block_of_every_gene
 from genesig.selection.linear.double_loop import fit_half_samples
 
 Array = np.ndarray[Any, Any]
@@ -61,7 +61,7 @@ def _of_other_patients(rng: np.random.Generator, shift: float, seed: int) -> Fit
 def _chosen(fits: Fits) -> csr_array:
     """Return the lists that predict as 0 and 1."""
     whole = fits.with_chosen()
-    lists = [whole.coef(fit, len(whole.mu) - 1)[0] for fit in range(len(whole))]
+    lists = [whole.chosen_coef(fit)[0] for fit in range(len(whole))]
     return _sparse(np.cumsum([0, *map(len, lists)]), np.concatenate(lists))
 
 
@@ -82,7 +82,7 @@ def _agreement(seed: int, shift: float) -> Mapping[str, float]:
     fits = _halves(study, pairs, seed)
     own = _chosen(fits)
     other = vstack([_chosen(_of_other_patients(rng, shift, seed)) for _ in range(pairs)])
-    part = whole_blocks(study.X, np.asarray((own + _rivals(fits)).sum(axis=0)))
+    part = block_of_every_gene(study.X, np.asarray((own + _rivals(fits)).sum(axis=0)))
     return {
         key: Pairs.of(own, one).stability() - Pairs.of(other, one).stability()
         for key, one in (("genes", None), ("blocks", part))

@@ -62,7 +62,9 @@ def signs(dataset: Dataset, at: Array, step: dict[str, Any]) -> tuple[Array, Arr
     """Return the sign of each marker in the final model, 0 if not in it, and in the gene table."""
     folds = [step, *settings.MOMENTS]
     done = normalise_samples(dataset, samples=[], folds=folds)
-    fits = fit_final_model(done, draw_splits(done, seed=1, **settings.SPLITS), folds=folds, **LINEAR)
+    fits = fit_final_model(
+        done, draw_splits(done, seed=1, **settings.SPLITS), folds=folds, **LINEAR
+    )
     weights = np.zeros(len(dataset.genes))
     weights[fits.indices] = fits.values  # noqa: PD011
     shown, y = described(done).X[:, at], dataset.response()

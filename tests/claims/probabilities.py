@@ -20,7 +20,7 @@ from genesig.optim.class_line import fitted_line
 from genesig.report.prediction.decision import net_benefit
 from genesig.results import Dataset, Design, Splits
 from genesig.selection.assess.held_out import predictions_table
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -76,7 +76,9 @@ def expression(
 
 def held_out(dataset: Dataset, splits: Splits) -> pd.DataFrame:
     """Return predictions.tsv of the chosen lists."""
-    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **PROTOCOL)
+    fits = nested_cross_validation(
+        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **PROTOCOL
+    )
     table = predictions_table(dataset, splits, fits.with_chosen())
     return table[table["mu"].isna()]
 

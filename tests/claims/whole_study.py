@@ -27,7 +27,11 @@ from genesig.selection.assess.controls import controls_table, null_study
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.enrichment import enrichment
 from genesig.selection.gather import gather
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import linear_keywords
 from genesig.selection.model.external import score_cohort
@@ -123,7 +127,9 @@ def _run(raw: Dataset, dataset: Dataset, config: dict[str, Any], sets: str) -> W
     chance = study_half_samples(dataset, splits, permutations=signature["permutations"], **linear)
 
     def loop(labels: str) -> list[Fits]:
-        return [nested_cross_validation(dataset, splits, chance, labels=labels, batch="1of1", **linear)]
+        return [
+            nested_cross_validation(dataset, splits, chance, labels=labels, batch="1of1", **linear)
+        ]
 
     observed, permuted = loop("observed"), loop(f"permuted-1-{config['controls']['permutations']}")
     final = fit_final_model(dataset, splits, chance, **linear)

@@ -3,8 +3,8 @@
 import numpy as np
 from gathered_study import chance_of
 
-from genesig.results.splits import Chance
-from genesig.selection.genes.blocks import block_evidence, divided, whole_blocks
+from genesig.results.splits import HalfSampleStudy
+from genesig.selection.genes.blocks import block_evidence, block_of_every_gene, divide_into_blocks
 
 D, HALVES = 30, 10
 
@@ -26,29 +26,30 @@ def turns(blocks, B=20):
         name: getattr(none, name)
         for name in ("number", "outer", "inner", "final", "half", "half_inner")
     }
-    return Chance(**parts, final_inner=none.final_inner, lists=none.lists, strength=np.zeros(D),
-                  indptr=np.arange(len(lists) + 1), indices=np.concatenate(lists))  # fmt: skip
+    return HalfSampleStudy(**parts, final_inner=none.final_inner, lists=none.lists,
+                           strength=np.zeros(D), indptr=np.arange(len(lists) + 1),
+                           indices=np.concatenate(lists))  # fmt: skip
 
 
 def test_genes_that_correlate_are_one_block_whatever_the_labels():
     X = study()
-    total = turns(X).times().sum(axis=0)
-    block, leaders = divided(X, total)
+    total = turns(X).counts().sum(axis=0)
+    block, leaders = divide_into_blocks(X, total)
     np.testing.assert_array_equal(block[leaders], np.arange(len(leaders)))
     assert len(set(block[:10])) == len(set(block[10:20])) == 1
     assert block[0] != block[10]
-    np.testing.assert_array_equal(block, divided(-3 * X + 7, total)[0])
+    np.testing.assert_array_equal(block, divide_into_blocks(-3 * X + 7, total)[0])
 
 
 def test_every_gene_is_in_the_block_of_the_leader_it_is_like_or_alone():
     """Genes that no half lists join those that are listed; noise genes stand alone."""
     X, total = study(), np.zeros(D)
     total[[3, 13]] = 2, 1
-    part = whole_blocks(X, total)
+    part = block_of_every_gene(X, total)
     assert set(part[:10]) == {0}
     assert set(part[10:20]) == {1}
     assert sorted(part[20:]) == list(range(2, D - 18))
-    np.testing.assert_array_equal(np.unique(whole_blocks(X, np.zeros(D))), np.arange(D))
+    np.testing.assert_array_equal(np.unique(block_of_every_gene(X, np.zeros(D))), np.arange(D))
 
 
 def test_a_block_whose_members_take_turns_has_evidence_that_no_gene_has():
@@ -58,9 +59,9 @@ def test_a_block_whose_members_take_turns_has_evidence_that_no_gene_has():
     assert 0.2 < found["null_frequency"][0] < 0.5  # ten genes of thirty
     assert found["selection_p"][0] == 1 / 21
     assert found["selection_q"][0] <= 0.1 < found["selection_q"][1]
-    times = turns(X).times()[0]
+    times = turns(X).counts()[0]
     assert times.max() == 1  # and each gene by itself is listed once
 
 
 def test_without_permutations_there_are_no_columns():
-    assert block_evidence(study(), np.array([1, 2]), Chance.none()).shape == (2, 0)
+    assert block_evidence(study(), np.array([1, 2]), HalfSampleStudy.none()).shape == (2, 0)

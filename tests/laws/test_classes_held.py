@@ -23,7 +23,11 @@ from genesig.response.design import Design
 from genesig.results import Dataset, Fits
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_errors
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 

@@ -26,7 +26,7 @@ from genesig.selection.assess.held import (
     p_of_all_genes,
     said_by,
 )
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict

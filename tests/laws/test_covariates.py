@@ -19,7 +19,11 @@ from genesig.results import Dataset, Design, Fits
 from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.controls import null_errors
 from genesig.selection.assess.held import covariates_alone
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 from genesig.selection.linear.tasks import make_training_sets
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
@@ -58,7 +62,9 @@ def settings(task: str) -> dict[str, object]:
 def loop(dataset: Dataset, labels: str = "observed", batch: str = "1of1") -> Fits:
     splits = draw_splits(dataset, seed=1, **SPLITS)
     task = dataset.design.task
-    return nested_cross_validation(dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **settings(task))
+    return nested_cross_validation(
+        dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **settings(task)
+    )
 
 
 def joint_scores(dataset: Dataset, fits: Fits, fit: int, mu: int, splits) -> np.ndarray:

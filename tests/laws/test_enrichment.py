@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 
 from genesig.results import Dataset
 from genesig.selection.enrichment import (
-    Named,
+    MeasuredSets,
     by_gene,
+    columns_of_lists,
     excess,
     family_p,
-    larger_mean,
-    leading,
-    lists_of,
+    hypergeometric_p,
+    leading_genes,
     lists_table,
+    maxmean_scores,
     normalised,
-    over_represented,
+    permuted_lists_table,
     ranking_table,
-    selection_table,
 )
 
 Array = np.ndarray[Any, Any]
@@ -42,7 +42,7 @@ def test_over_representation_is_counted(seed: int) -> None:
     for shared in range(max(0, size + drawn - n), min(size, drawn) + 1):
         draws = sum(comb(size, k) * comb(n - size, drawn - k) for k in range(shared, drawn + 1)
                     if k <= size)  # fmt: skip
-        found = over_represented(np.array([shared]), np.array([size]), drawn, n)[0]
+        found = hypergeometric_p(np.array([shared]), np.array([size]), drawn, n)[0]
         assert found == pytest.approx(draws / comb(n, drawn), rel=1e-10)
 
 
@@ -68,7 +68,7 @@ def test_labels_of_any_number_name_a_set_as_often_as_they_may() -> None:
 
 def test_an_excess_is_that_of_a_draw_and_0_where_nothing_can_differ() -> None:
     dataset = study()
-    named = Named.of(dataset, gene_sets([range(8), range(40), [2]]))
+    named = MeasuredSets.of(dataset, gene_sets([range(8), range(40), [2]]))
     shared = np.array([[6.0, 6.0, 1.0], [0.0, 0.0, 0.0], [8.0, 30.0, 1.0]])
     z = excess(shared, np.array([6.0, 0.0, 30.0]), named)
     v = 6 * (8 / 30) * (22 / 30) * 24 / 29
@@ -79,16 +79,16 @@ def test_an_excess_is_that_of_a_draw_and_0_where_nothing_can_differ() -> None:
 
 def test_the_larger_mean_is_that_of_one_side_among_all_genes() -> None:
     dataset = study()
-    named = Named.of(dataset, gene_sets([range(4), [4, 5], [6], range(40)]))
+    named = MeasuredSets.of(dataset, gene_sets([range(4), [4, 5], [6], range(40)]))
     t = np.zeros(30)
     t[:7] = [3.0, 1.0, -2.0, 0.0, -1.0, -3.0, 0.0]
-    score, rises, falls = larger_mean(t, named), np.maximum(t, 0), np.maximum(-t, 0)
+    score, rises, falls = maxmean_scores(t, named), np.maximum(t, 0), np.maximum(-t, 0)
     assert score[0] == pytest.approx((1 - rises.mean()) / rises.std())
     assert score[1] == pytest.approx(-(2 - falls.mean()) / falls.std())
     np.testing.assert_allclose(score[2:], 0, atol=1e-12)
-    np.testing.assert_allclose(larger_mean(7 * t, named), score, atol=1e-12)
-    assert leading(t, named, score)[:3] == ["S0, S1", "S5, S4", ""]
-    assert not larger_mean(0 * t, named).any()
+    np.testing.assert_allclose(maxmean_scores(7 * t, named), score, atol=1e-12)
+    assert leading_genes(t, named, score)[:3] == ["S0, S1", "S5, S4", ""]
+    assert not maxmean_scores(0 * t, named).any()
     z = normalised(np.array([[1.0, 2.0], [3.0, 2.0]]))
     np.testing.assert_allclose(z, [[-1, 0], [1, 0]])
 
@@ -104,7 +104,7 @@ def test_a_set_stands_out_only_among_genes_that_do_not() -> None:
         gene_sets([range(k, k + 10) for k in (0, 10, 20, 30)]),
         make_splits(dataset, 3, 1),
     )
-    table = ranking_table(dataset, splits, Named.of(dataset, sets), sets, shufflings=99)
+    table = ranking_table(dataset, splits, MeasuredSets.of(dataset, sets), sets, n_shuffles=99)
     assert table["family_p"].min() > 0.05
 
 
@@ -123,17 +123,17 @@ SETS = gene_sets([range(8), range(8, 20), [*range(4), *range(20, 28)], range(12,
 
 
 def test_probes_of_a_gene_count_once() -> None:
-    named = Named.of(study(), SETS)
+    named = MeasuredSets.of(study(), SETS)
     assert len(named) == 30
     assert named.sizes().tolist() == [8, 12, 12, 18]
-    assert named.marked(np.array([0, 39])).sum() == 1
+    assert named.mask_genes(np.array([0, 39])).sum() == 1
     t = np.arange(40.0) - 35.5
     assert by_gene(t, named)[0] == -35.5  # of -35.5 and 3.5
     assert by_gene(-t, named)[1] == 34.5
 
 
 def test_a_list_is_held_against_every_set_it_shares_a_gene_with() -> None:
-    named = Named.of(study(), SETS)
+    named = MeasuredSets.of(study(), SETS)
     table = lists_table(named, SETS, {"all": np.arange(6), "none": np.array([], dtype=int)})
     assert set(table["list"]) == {"all"}
     assert table["set"].tolist() == ["A", "C"]
@@ -148,7 +148,7 @@ def test_a_list_is_held_against_every_set_it_shares_a_gene_with() -> None:
 def test_what_differs_stands_high_and_nothing_else() -> None:
     dataset = study()
     splits = make_splits(dataset, 3, 1)
-    table = ranking_table(dataset, splits, Named.of(dataset, SETS), SETS, shufflings=99)
+    table = ranking_table(dataset, splits, MeasuredSets.of(dataset, SETS), SETS, n_shuffles=99)
     first = table.set_index("set").loc["A"]
     assert first["p_value"] <= first["family_p"] <= 0.05
     assert first["normalised"] > 2
@@ -166,7 +166,7 @@ def test_without_an_effect_p_is_uniform_where_the_genes_of_a_set_are_one() -> No
         X[:, :8] += 2 * rng.normal(size=(30, 1))
         dataset = make_dataset(X, np.repeat([-1.0, 1.0], 15))
         splits = make_splits(dataset, 3, 1)
-        table = ranking_table(dataset, splits, Named.of(dataset, SETS), SETS, shufflings=49)
+        table = ranking_table(dataset, splits, MeasuredSets.of(dataset, SETS), SETS, n_shuffles=49)
         p.append(table.set_index("set").loc["A", "p_value"])
     assert 0.35 < np.mean(p) < 0.65
     assert np.mean(np.array(p) <= 0.1) < 0.25
@@ -177,12 +177,12 @@ def test_chosen_lists_are_held_against_those_of_permuted_labels() -> None:
     splits = make_splits(dataset, 3, 2)
     observed = make_fits(dataset, splits.outer).with_chosen()
     null = make_fits(dataset, splits.outer, seed=1, permutations=range(1, 10)).with_chosen()
-    named = Named.of(dataset, SETS)
-    table = selection_table(named, SETS, observed, null)
+    named = MeasuredSets.of(dataset, SETS)
+    table = permuted_lists_table(named, SETS, observed, null)
     assert set(table["reference"]) == {"permuted labels"}
     assert table["p_value"].between(0.1, 1).all()
     assert (table["family_p"] >= table["p_value"] - 1e-12).all()
-    same = selection_table(named, SETS, observed, observed)
+    same = permuted_lists_table(named, SETS, observed, observed)
     assert (same["p_value"] == 1).all()
     np.testing.assert_allclose(same["shared"], same["expected"])
 
@@ -198,6 +198,6 @@ def test_the_lists_are_those_of_the_tables() -> None:
             {"block": [1.0, 1.0, 1.0, 2.0, np.nan], "gene": ["g1", "g6", "g7", "g8", "g9"]}
         ),
     }
-    found = {name: columns.tolist() for name, columns in lists_of(dataset, tables).items()}
+    found = {name: columns.tolist() for name, columns in columns_of_lists(dataset, tables).items()}
     assert found == {"signature": [1, 2], "core genes": [1], "list at mu 0.1": [3],
                      "block 1": [1, 6, 7]}  # fmt: skip

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genesig.selection.genes.frequency import (
-    LEVEL,
-    expected,
-    gate,
-    p_values,
-    q_values,
-    ranked,
-    tails,
+    MAX_GATE_P,
+    count_tails,
+    expected_tails,
+    gate_p,
+    rank_genes,
+    selection_p,
+    selection_q,
 )
 
 HALVES = 20
@@ -31,8 +31,8 @@ def draws(seed, n_genes=300, signals=0, permutations=40, easy=0.05, strong=0.8):
 @given(st.integers(0, 2**32 - 1), st.integers(0, 20))
 def test_q_is_the_smallest_ratio_of_chance_to_what_was_found(seed, signals):
     times, null = draws(seed, n_genes=30, signals=signals, permutations=5)
-    chance = expected(tails(null, HALVES))
-    for gene, q in enumerate(q_values(times, chance)):
+    chance = expected_tails(count_tails(null, HALVES))
+    for gene, q in enumerate(selection_q(times, chance)):
         ratios = [1.0]
         for t in range(1, times[gene] + 1):
             by_chance = (1 + sum((row >= t).sum() for row in null)) / 6
@@ -44,17 +44,17 @@ def test_q_is_the_smallest_ratio_of_chance_to_what_was_found(seed, signals):
 def test_a_gene_listed_more_often_has_no_larger_q_and_p(seed):
     times, null = draws(seed, signals=9)
     order = np.argsort(times)
-    q = q_values(times, expected(tails(null, HALVES)))[order]
+    q = selection_q(times, expected_tails(count_tails(null, HALVES)))[order]
     assert (np.diff(q) <= 0).all()
     assert q.min() > 0  # a permutation more might reach what none reached
-    assert p_values(times, null).min() >= 1 / 41
+    assert selection_p(times, null).min() >= 1 / 41
 
 
 def test_of_the_named_genes_few_are_named_by_chance():
     false, true = [], []
     for seed in range(60):
         times, null = draws(seed, signals=15)
-        named = q_values(times, expected(tails(null, HALVES))) <= 0.1
+        named = selection_q(times, expected_tails(count_tails(null, HALVES))) <= 0.1
         false.append(named[15:].sum() / max(1, named.sum()))
         true.append(named[:15].sum())
     assert np.mean(false) <= 0.1
@@ -65,13 +65,16 @@ def test_of_the_named_genes_few_are_named_by_chance():
 def test_the_gate_lets_noise_pass_at_its_level_and_signal_always():
     def passes(seed, signals):
         times, null = draws(seed, signals=signals)
-        return gate(tails(times[None], HALVES)[0], tails(null, HALVES), 0.1) <= LEVEL
+        return (
+            gate_p(count_tails(times[None], HALVES)[0], count_tails(null, HALVES), 0.1)
+            <= MAX_GATE_P
+        )
 
     noise = [passes(seed, 0) for seed in range(300)]
-    assert np.mean(noise) <= LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / 300)
+    assert np.mean(noise) <= MAX_GATE_P + 2 * np.sqrt(MAX_GATE_P * (1 - MAX_GATE_P) / 300)
     assert all(passes(seed, 15) for seed in range(20))
     alone = [
-        (q_values(times, expected(tails(null, HALVES))) <= 0.1).any()
+        (selection_q(times, expected_tails(count_tails(null, HALVES))) <= 0.1).any()
         for times, null in map(draws, range(300))
     ]
     assert np.mean(alone) > np.mean(noise)  # what it is there for
@@ -79,10 +82,10 @@ def test_the_gate_lets_noise_pass_at_its_level_and_signal_always():
 
 def test_without_permutations_enough_nothing_passes_the_gate():
     times, null = draws(1, signals=20, permutations=18)
-    assert gate(tails(times[None], HALVES)[0], tails(null, HALVES), 0.1) > LEVEL
-    assert gate(tails(times[None], HALVES)[0], tails(null, HALVES)[:1], 0.1) == 1.0
+    assert gate_p(count_tails(times[None], HALVES)[0], count_tails(null, HALVES), 0.1) > MAX_GATE_P
+    assert gate_p(count_tails(times[None], HALVES)[0], count_tails(null, HALVES)[:1], 0.1) == 1.0
 
 
 def test_equals_are_told_apart_by_their_weights_and_absent_genes_are_no_candidates():
     times, strength = np.array([3, 0, 5, 3, 3]), np.array([0.1, 9.0, 0.2, 0.4, 0.4])
-    assert ranked(times, strength).tolist() == [2, 3, 4, 0]
+    assert rank_genes(times, strength).tolist() == [2, 3, 4, 0]

@@ -14,11 +14,15 @@ from settings import LINEAR, MOMENTS
 
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Fits, Splits
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.gather import gather
 from genesig.selection.genes.export import runs, stretches_table
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 
 
 def outer(made: tuple[Dataset, Splits], labels: str = "observed", batch: str = "1of1",
@@ -70,7 +74,7 @@ def gathered(made: tuple[Dataset, Splits]) -> dict[str, pd.DataFrame]:
         [outer(made)],
         final,
         halves,
-        Chance.none(),
+        HalfSampleStudy.none(),
         fdr=0.1,
         cv_frequency=0.75,
         clusters=clusters,

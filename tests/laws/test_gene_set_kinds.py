@@ -11,8 +11,13 @@ from block_studies import set_study_of as study
 from genesig.optim.classes import centres, coded, margins
 from genesig.optim.structured.blocks import Blocks
 from genesig.selection.linear.tasks import make_training_sets
-from genesig.selection.sets.ground import TOLD, SetsProtocol, choose, grounds
-from genesig.selection.sets.loop import sets_final
+from genesig.selection.sets.ground import (
+    RESPONSE_OF_KIND,
+    SetsSettings,
+    choose_tau_and_mu,
+    outer_and_inner_data,
+)
+from genesig.selection.sets.loop import fit_sets_final
 
 
 @pytest.mark.parametrize(("kind", "shape"), [("several_classes", (45, 3)), ("survival", (45,))])
@@ -23,17 +28,18 @@ def test_scores_have_a_column_for_each_of_several_classes(kind: str, shape: tupl
 def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
     dataset, splits, _ = study("several_classes")
     (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
-    told = TOLD[task.kind](task, task.train)
+    told = RESPONSE_OF_KIND[task.kind](task, task.train)
     y = task.y[task.train]
     share = np.bincount(y.astype(int)) / len(y)
     Y = coded(y[:, None], share[None])[:, 0]
     np.testing.assert_allclose(told.Y, Y - Y.mean(axis=0))
-    every = list(grounds(dataset.X, task, centre=True, unit_variance=True))
-    np.testing.assert_allclose(every[1].mean, coded(
-        task.y[every[1].rows][:, None], share[None])[:, 0].mean(axis=0))  # fmt: skip
-    protocol = SetsProtocol(**QUICK)
+    _, inner = outer_and_inner_data(dataset.X, task, centre=True, unit_variance=True)
+    folds = list(inner)
+    np.testing.assert_allclose(folds[0].mean, coded(
+        task.y[folds[0].rows][:, None], share[None])[:, 0].mean(axis=0))  # fmt: skip
+    protocol = SetsSettings(**QUICK)
     blocks = Blocks(np.arange(30), np.arange(0, 31, 3), np.ones(10))
-    cut = choose(task, every[1:], blocks, protocol).threshold
+    cut = choose_tau_and_mu(task, folds, blocks, protocol).threshold
     assert cut.shape == (3, 3)
     f = np.random.default_rng(0).normal(size=(5, 3))
     nearest = np.argmin(((f[:, None] - cut) ** 2).sum(axis=2), axis=1)
@@ -44,7 +50,7 @@ def test_classes_are_the_columns_and_the_nearest_mean_of_the_lists() -> None:
 def test_survival_is_told_by_its_gradient_at_nothing() -> None:
     dataset, splits, _ = study("survival")
     (task,) = make_training_sets(dataset, splits, splits.outer[:1], [0])
-    told, y = TOLD[task.kind](task, task.train), task.y[task.train]
+    told, y = RESPONSE_OF_KIND[task.kind](task, task.train), task.y[task.train]
     risk, step = told.risk, 1e-6
     assert risk is not None
     for at in (0, 7, len(y) - 1):
@@ -57,12 +63,12 @@ def test_survival_is_told_by_its_gradient_at_nothing() -> None:
 
 def test_the_genes_of_the_final_model_weigh_in_every_class() -> None:
     dataset, splits, sets = study("several_classes")
-    _, genes = sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
+    _, genes = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
     each = genes[[f"weight of {name}" for name in ("well", "ill", "worse")]].to_numpy()
     np.testing.assert_allclose(np.linalg.norm(each, axis=1), genes["weight"])
     np.testing.assert_allclose(each.sum(axis=1), 0, atol=1e-12)  # of differences to the average
     top = genes[genes["set"] == "A"]
     assert (top["weight of worse"] > top["weight of well"]).all()
-    one, table = sets_final(*study("survival"), folds=MOMENTS, **QUICK)
+    one, table = fit_sets_final(*study("survival"), folds=MOMENTS, **QUICK)
     assert list(table.columns) == ["set", "gene", "symbol", "weight"]
     assert one.scores.ndim == 1

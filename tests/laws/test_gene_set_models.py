@@ -17,13 +17,13 @@ from genesig.optim.structured.blocks import Blocks
 from genesig.selection.assess.scores import balanced_error
 from genesig.selection.linear.tasks import make_training_sets
 from genesig.selection.sets.ground import (
-    Ground,
-    Members,
+    BlockColumns,
+    BlockData,
     NullResponses,
     coefficients,
-    weighted,
+    weighted_blocks,
 )
-from genesig.selection.sets.loop import sets_final, sets_subsamples
+from genesig.selection.sets.loop import fit_sets_final, fit_sets_half_samples
 
 
 @pytest.mark.slow
@@ -38,8 +38,8 @@ def test_coefficients_are_the_sums_of_the_pieces() -> None:
     dataset, _, sets = planted()
     rows, y = np.arange(30), dataset.response()[:30]
     Z = dataset.X - dataset.X[rows].mean(axis=0)
-    members = Members.of(sets, np.arange(60), "singletons")
-    ground = Ground(
+    members = BlockColumns.of(sets, np.arange(60), "singletons")
+    ground = BlockData(
         Z[:, members.columns], rows, (y - y.mean())[:, None], y[rows].mean(keepdims=True), 1.0
     )
     design = ground.design(Blocks(members.members, members.starts, np.ones(len(members.blocks))))
@@ -54,14 +54,14 @@ def test_coefficients_are_the_sums_of_the_pieces() -> None:
 
 def test_sets_are_taken_down_to_the_genes_that_are_left() -> None:
     sets = gene_sets([[0, 1], [2, 3], [1, 4]])
-    members = Members.of(sets, np.array([4, 1, 5]), "singletons")
+    members = BlockColumns.of(sets, np.array([4, 1, 5]), "singletons")
     assert members.blocks.tolist() == [0, 2, 3 + 5]
     kept = [members.columns[members.members[a:b]].tolist()
             for a, b in zip(members.starts, members.starts[1:], strict=False)]  # fmt: skip
     assert kept == [[1], [1, 0], [2]]
-    assert Members.of(sets, np.array([4, 1, 5]), "leave_out").blocks.tolist() == [0, 2]
+    assert BlockColumns.of(sets, np.array([4, 1, 5]), "leave_out").blocks.tolist() == [0, 2]
     with pytest.raises(GenesigError, match="leaves no gene of any set"):
-        Members.of(sets, np.array([5, 6]), "leave_out")
+        BlockColumns.of(sets, np.array([5, 6]), "leave_out")
 
 
 def test_a_filter_that_leaves_no_gene_of_a_set_is_named_with_its_split() -> None:
@@ -104,17 +104,17 @@ def test_a_gene_that_differs_in_one_sample_is_no_better_than_others() -> None:
     Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     permuted = shuffled(y, None, None, 200, rng)[:, :, None]
     responses = NullResponses(y[:, None], permuted, response_strata(y, None, None))
-    weights = weighted("permuted", Z, responses, np.arange(30), np.arange(31)).weights
+    weights = weighted_blocks("permuted", Z, responses, np.arange(30), np.arange(31)).weights
     np.testing.assert_allclose(weights, weights[1], rtol=1e-4)
 
 
 def test_a_half_chooses_what_it_would_as_a_study_of_its_own() -> None:
     dataset, splits, sets = planted(subsamples=6)
-    final, genes = sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
-    halves = sets_subsamples(dataset, splits, sets, folds=MOMENTS, **QUICK)
+    final, genes = fit_sets_final(dataset, splits, sets, folds=MOMENTS, **QUICK)
+    halves = fit_sets_half_samples(dataset, splits, sets, folds=MOMENTS, **QUICK)
     assert len(halves) == 6
     for fit, half in enumerate(splits.subsamples):
-        own, _ = sets_final(dataset, replace(splits, final=half), sets, folds=MOMENTS, **QUICK)
+        own, _ = fit_sets_final(dataset, replace(splits, final=half), sets, folds=MOMENTS, **QUICK)
         assert (halves.tau[fit], halves.mu[fit]) == (own.tau[0], own.mu[0])
         np.testing.assert_array_equal(halves.selected(fit)[0], own.selected(0)[0])
     assert set(genes["set"]) == {str(sets.names[k]) for k in final.selected(0)[0]}

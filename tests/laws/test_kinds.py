@@ -98,7 +98,9 @@ def test_a_kind_like_another_is_fitted_and_assessed_as_that_is(monkeypatch):
     expected = errors(dataset, splits, fitted(dataset, splits))
     monkeypatch.setitem(RESPONSES, "twin", replace(RESPONSES["regression"], like="regression"))
     twin = replace(dataset, design=replace(dataset.design, task="twin"))
-    found = nested_cross_validation(twin, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings)
+    found = nested_cross_validation(
+        twin, splits, labels="observed", batch="1of1", folds=MOMENTS, **settings
+    )
     np.testing.assert_array_equal(errors(twin, splits, found), expected)
 
 

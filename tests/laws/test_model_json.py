@@ -11,7 +11,7 @@ from settings import MOMENTS, linear
 from genesig.data.files.delimited import Matrix
 from genesig.data.steps.normalise import normalise_samples
 from genesig.results import Dataset, Design, Split, Splits
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import sealed
@@ -51,7 +51,9 @@ def test_the_model_scores_new_samples_as_the_fit_does(steps):
     samples, folds = STEPS[steps]
     raw, splits = raw_study()
     dataset = normalise_samples(raw, samples=samples, folds=folds)
-    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=folds, **LINEAR)
+    fits = nested_cross_validation(
+        dataset, splits, labels="observed", batch="1of1", folds=folds, **LINEAR
+    )
     final = fit_final_model(dataset, splits, folds=folds, **LINEAR)
     trained = Dataset(dataset.X[:20], dataset.obs[:20], dataset.var, dataset.design,
                       dataset.provenance)  # fmt: skip

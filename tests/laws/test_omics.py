@@ -17,7 +17,7 @@ from genesig.optim.training import training_sets
 from genesig.results import Fits
 from genesig.results.dataset import OMIC, PRIOR_WEIGHT
 from genesig.selection.linear import omics
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_half_samples
+from genesig.selection.linear.double_loop import fit_half_samples, nested_cross_validation
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import LinearSettings
 
@@ -34,7 +34,9 @@ def study(kind="classification", signal=1.5, **columns):
 
 def fitted(dataset, splits, labels="observed", chance=None, **asked):
     kind = of_kind(dataset.design.kind) | asked
-    return nested_cross_validation(dataset, splits, chance, labels=labels, batch="1of1", folds=MOMENTS, **kind)
+    return nested_cross_validation(
+        dataset, splits, chance, labels=labels, batch="1of1", folds=MOMENTS, **kind
+    )
 
 
 def same(one: Fits, other: Fits, but=("factors",)):
@@ -51,7 +53,7 @@ def same(one: Fits, other: Fits, but=("factors",)):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_a_factor_of_1_for_all_changes_nothing(kind, monkeypatch):
-    monkeypatch.setattr(omics, "RATIOS", (1.0,))
+    monkeypatch.setattr(omics, "PENALTY_RATIOS", (1.0,))
     dataset, splits = study(kind)
     learned = fitted(dataset, splits, learn_omics=True)
     same(fitted(dataset, splits), learned)
@@ -127,7 +129,9 @@ def test_equal_factors_stand_unless_others_are_better_by_a_standard_error():
         smallest.append(best)
         alone = np.array([fit])
         same(learned.take(alone), each[at].take(alone))
-        assert learned.factors[fit].tolist() == omics.candidate_factors(dataset, protocol)[at].tolist()
+        assert (
+            learned.factors[fit].tolist() == omics.candidate_factors(dataset, protocol)[at].tolist()
+        )
     assert len(set(chosen)) > 1
     assert chosen != smallest
 

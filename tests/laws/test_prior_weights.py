@@ -23,7 +23,11 @@ from genesig.report.collect import collect
 from genesig.report.methods import methods
 from genesig.results import Dataset
 from genesig.results.dataset import PRIOR_WEIGHT
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 
 EXACT = {"solver": "landweber-newton", "tolerance": 1e-9}
 

@@ -13,7 +13,7 @@ from genesig.data.splits.draw import draw_splits
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -29,7 +29,9 @@ FOLDS = [{"step": "centre"}, {"step": "unit_variance"}]
 
 def fitted(dataset, labels="observed", **splits):
     drawn = draw_splits(dataset, seed=1, **{**SPLITS, **splits})
-    return drawn, nested_cross_validation(dataset, drawn, labels=labels, batch="1of1", folds=FOLDS, **QUICK)
+    return drawn, nested_cross_validation(
+        dataset, drawn, labels=labels, batch="1of1", folds=FOLDS, **QUICK
+    )
 
 
 def errors(dataset, drawn, fits):
@@ -56,13 +58,17 @@ def test_names_and_order_of_classes_change_no_list(order):
     """The same splits: only what the classes are called, and in which order, is another."""
     one, other = study(signal=1.0), study(signal=1.0, order=order)
     drawn, here = fitted(one)
-    there = nested_cross_validation(other, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
+    there = nested_cross_validation(
+        other, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK
+    )
     np.testing.assert_array_equal(here.choice, there.choice)
     np.testing.assert_array_equal(here.indices, there.indices)
     np.testing.assert_allclose(here.values[:, list(order)], there.values, atol=1e-7)
     np.testing.assert_array_equal(errors(one, drawn, here), errors(other, drawn, there))
     called = study(signal=1.0, names=("a", "b", "c", "d"))
-    again = nested_cross_validation(called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK)
+    again = nested_cross_validation(
+        called, drawn, labels="observed", batch="1of1", folds=FOLDS, **QUICK
+    )
     np.testing.assert_array_equal(again.values, here.values)
 
 

@@ -37,7 +37,7 @@ from genesig.selection.assess.assessment import study_errors
 from genesig.selection.assess.held_out import arrange, held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.linear.double_loop import nested_cross_validation
-from genesig.selection.sets.ground import WEIGHTS
+from genesig.selection.sets.ground import SET_WEIGHT_FUNCTIONS
 
 AnyFits = Fits | ModelFits
 Study = tuple[Any, ...]  # data set, splits, and gene sets where the method takes them
@@ -158,7 +158,7 @@ DESIGNS = {
             weights=weights,
         )
         for others in ("leave_out", "singletons")
-        for weights in WEIGHTS
+        for weights in SET_WEIGHT_FUNCTIONS
     },
     **{
         f"sets, {kind}": set_design(partial(set_study, kind), max_error)

@@ -18,13 +18,13 @@ from genesig.selection.assess.added_value import score_covariates
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.covariates import Covariates
 from genesig.selection.genes.statistics import score_test
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.linear.kinds.record import MatrixSettings
 from genesig.selection.linear.kinds.survival import CoxElasticNets
 from genesig.selection.linear.tasks import LinearSettings
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
-from genesig.selection.survival import foretold
+from genesig.selection.survival import predict_test_sets
 
 RUN = {"folds": MOMENTS, **of_kind("survival")}
 
@@ -177,7 +177,9 @@ def test_a_study_with_weights_goes_from_the_fits_to_the_hazard() -> None:
     own, even = (final_model(each, final, folds=MOMENTS)["survival"] for each in (dataset, plain))
     assert own["times"] == even["times"]
     assert own["cumulative"] != even["cumulative"]
-    found = list(foretold(dataset, splits, fits.with_chosen(), MOMENTS, np.array([0.5, 1.0])))
+    found = list(
+        predict_test_sets(dataset, splits, fits.with_chosen(), MOMENTS, np.array([0.5, 1.0]))
+    )
     assert all(((each.S > 0) & (each.S <= 1)).all() for each in found)
     split = splits.outer[0]
     assert not np.allclose(score_covariates(dataset, split), score_covariates(plain, split))

@@ -17,18 +17,22 @@ from genesig.models.baselines import BASELINES
 from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance
 from genesig.report.genes.collect import effects
 from genesig.response.survival import happened, martingale, times
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.survival import harrell, log_rank, pooled
 from genesig.selection.gather import gather
 from genesig.selection.genes.statistics import score_test
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
-from genesig.selection.survival import foretold, hazard_of, survival_tables
+from genesig.selection.survival import hazard_of, predict_test_sets, survival_tables
 
 HEADLINE = ASSESSED["survival"].headline
 SETTINGS = of_kind("survival")
@@ -38,7 +42,9 @@ SETTINGS = of_kind("survival")
 def fitted(repeats=2):
     dataset = study_of("survival", 3, n=48, d=25, signal=1.2)
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": repeats, "subsamples": 4})
-    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **SETTINGS)
+    fits = nested_cross_validation(
+        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **SETTINGS
+    )
     return dataset, splits, fits, fit_final_model(dataset, splits, folds=MOMENTS, **SETTINGS)
 
 
@@ -261,7 +267,7 @@ def test_a_model_that_contradicts_itself_is_refused(spoil):
 def test_scores_are_worked_out_again_as_the_loop_had_them():
     dataset, splits, fits, _ = fitted()
     whole = fits.with_chosen()
-    found = list(foretold(dataset, splits, whole, MOMENTS, np.array([0.5, 1.0])))
+    found = list(predict_test_sets(dataset, splits, whole, MOMENTS, np.array([0.5, 1.0])))
     seen = held_out(dataset, splits, whole)
     for number, one in enumerate(found):
         rows = seen.split == number
@@ -293,7 +299,7 @@ def test_the_tables_say_that_a_signal_is_foretold():
         [fits],
         final,
         halves,
-        Chance.none(),
+        HalfSampleStudy.none(),
         fdr=0.1,
         cv_frequency=0.5,
         clusters=clusters,

@@ -14,7 +14,7 @@ from genesig.results import Dataset, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.results.splits import GeneSets
 from genesig.selection.nonlinear.loop import nonlinear_final, nonlinear_loop
-from genesig.selection.sets.loop import sets_loop
+from genesig.selection.sets.loop import cross_validate_sets
 
 # Nonlinear selection without files: small settings, drawn splits, the calls of the scripts.
 
@@ -128,7 +128,9 @@ def sets_outer(
     folds: Any = MOMENTS,
     **settings: Any,
 ) -> ModelFits:
-    return sets_loop(*study, labels=labels, batch=batch, folds=folds, **{**QUICK_SETS, **settings})
+    return cross_validate_sets(
+        *study, labels=labels, batch=batch, folds=folds, **{**QUICK_SETS, **settings}
+    )
 
 
 # The fused lasso: genes with places on chromosomes.

@@ -20,17 +20,17 @@ from genesig.results import (
     save_tables,
     save_text,
 )
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.gather import gather
 from genesig.selection.genes.export import signature_dataset
-from genesig.selection.genes.frequency import tails
+from genesig.selection.genes.frequency import count_tails
 
 # A record of selection frequencies made from how many halves list each gene.
 
 Array = np.ndarray[Any, Any]
 
 
-def chance_of(observed: Array, permuted: Array, most: int = 10) -> Chance:
+def chance_of(observed: Array, permuted: Array, most: int = 10) -> HalfSampleStudy:
     """Return the record of so many of `most` halves listing each gene, observed and permuted.
 
     A gene is in the first lists.
@@ -38,8 +38,8 @@ def chance_of(observed: Array, permuted: Array, most: int = 10) -> Chance:
     permuted = np.asarray(permuted)
     every = [np.asarray(observed), *permuted]
     lists = [np.flatnonzero(times > half) for times in every for half in range(most)]
-    tail = tails(permuted, most)
-    return Chance(
+    tail = count_tails(permuted, most)
+    return HalfSampleStudy(
         number=np.arange(1, len(permuted) + 1), outer=tail, inner=tail, final=tail,
         final_inner=tail, half=tail, half_inner=tail, indptr=np.cumsum([0, *map(len, lists)]),
         indices=np.concatenate(lists), lists=np.array(most),
@@ -164,7 +164,7 @@ def controls() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def evidence(n_genes: int, permutations: int = 19, most: int = 20) -> Chance:
+def evidence(n_genes: int, permutations: int = 19, most: int = 20) -> HalfSampleStudy:
     """Return selection frequencies of which three are never reached by chance."""
     rng = np.random.default_rng(5)
     null, observed = rng.integers(0, 8, (permutations, n_genes)), rng.integers(0, 8, n_genes)
@@ -172,11 +172,13 @@ def evidence(n_genes: int, permutations: int = 19, most: int = 20) -> Chance:
     return chance_of(observed, null, most)
 
 
-def write_results(folder: Path, task: str = "classification", chance: Chance | None = None) -> Path:
+def write_results(
+    folder: Path, task: str = "classification", chance: HalfSampleStudy | None = None
+) -> Path:
     """Write the tables, the signature and the marks of a finished study; return the folder."""
     dataset, splits, observed, final = make_study(task=task)
     halves = make_fits(dataset, splits.subsamples)
-    tables = gather(dataset, splits, [observed], final, halves, chance or Chance.none(),
+    tables = gather(dataset, splits, [observed], final, halves, chance or HalfSampleStudy.none(),
                     cv_frequency=0.5, fdr=0.1, clusters=CLUSTERS)  # fmt: skip
     save_tables({name: folder / f"{name}.tsv" for name in tables}, tables)
     save_tables({"controls": folder / "controls.tsv"}, {"controls": controls()})

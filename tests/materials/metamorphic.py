@@ -23,7 +23,11 @@ from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import null_study
 from genesig.selection.gather import gather
 from genesig.selection.genes.modules import gene_modules
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 from genesig.selection.linear.halves import study_half_samples
 
 # A study as its files, and all that genesig finds in it: for what must not change it.
@@ -179,7 +183,9 @@ def found(files: Files) -> Found:
     ranges = [f"permuted-{some[0]}-{some[-1]}" for some in numbers]
 
     def loop(labels: str, batch: str) -> Fits:
-        return nested_cross_validation(dataset, splits, chance, labels=labels, batch=batch, **linear)
+        return nested_cross_validation(
+            dataset, splits, chance, labels=labels, batch=batch, **linear
+        )
 
     observed = [loop("observed", batch) for batch in batches]
     null = [loop(labels, batch) for labels in ranges for batch in batches]

@@ -21,26 +21,30 @@ from genesig.report.collect import collect
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design, Fits, Split, Splits
 from genesig.results.model_fits import ModelFits
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.calibration import reliability
 from genesig.selection.assess.controls import FDR_SELECTED, controls_table, frequency_curves
 from genesig.selection.assess.held_out import decisions, predictions_table, scores_table
 from genesig.selection.assess.patients.tables import patient_tables
 from genesig.selection.assess.stability import COLUMNS
 from genesig.selection.enrichment import (
-    Named,
-    lists_of,
+    MeasuredSets,
+    columns_of_lists,
     lists_table,
+    permuted_lists_table,
     ranking_table,
-    selection_table,
-    stacked,
+    stack_rows,
 )
-from genesig.selection.gather import SELECTION, gather, signature_table
+from genesig.selection.gather import SELECTION_COLUMNS, gather, signature_table
 from genesig.selection.genes.blocks import block_tables
 from genesig.selection.genes.export import stretches_table
 from genesig.selection.genes.frequency import list_sizes, nested_lists
 from genesig.selection.genes.univariate import univariate_table
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.model.external_scores import numbers, two_classes
 from genesig.selection.model.external_scores import scores_table as external_scores_table
@@ -62,7 +66,7 @@ def evidence_of(
     Empty where `named` is None. The q of the others lie above the rate.
     """
     if named is None:
-        return pd.DataFrame(columns=SELECTION)
+        return pd.DataFrame(columns=SELECTION_COLUMNS)
     inside = final.coef(0, int(final.choice[0, 2]))[0]
     others = np.setdiff1d(np.arange(len(dataset.genes)), inside)[: max(beside, 3)]
     genes = np.concatenate([others[:beside], inside, others[beside:]])
@@ -76,7 +80,7 @@ def evidence_of(
         "selection_q": np.where(proved, np.linspace(0.02, Q, max(named, 1))[
             np.minimum(np.arange(len(genes)), max(named, 1) - 1)], 0.8),
         "fdr_selected": proved,
-    }, columns=SELECTION)  # fmt: skip
+    }, columns=SELECTION_COLUMNS)  # fmt: skip
 
 
 # Result tables of the study below: gathered as in a real run, but for two.
@@ -103,7 +107,7 @@ def make_tables(
     evidence = evidence_of(dataset, final, study.named, beside=study.beside)
     return {
         "signature": signature_table(
-            dataset, nested, blocks, univariate, final, evidence, Chance.none()
+            dataset, nested, blocks, univariate, final, evidence, HalfSampleStudy.none()
         ),
         "selection": evidence,
         "nested_lists": nested, "blocks": blocks, "prototypes": prototypes,
@@ -175,12 +179,12 @@ def enriched(
     long = np.array(sets.names, dtype="U200")
     long[: len(names)] = list(names)[:16]
     sets = type(sets)(**{**vars(sets), "names": long})
-    named = Named.of(dataset, sets)
+    named = MeasuredSets.of(dataset, sets)
     null = replace(observed, permutation=observed.permutation + 1)
-    lists = lists_table(named, sets, lists_of(dataset, tables))
-    chosen = selection_table(named, sets, observed.with_chosen(), null.with_chosen())
-    ranking = ranking_table(dataset, splits, named, sets, shufflings=20)
-    return {"enrichment": stacked([lists, chosen]), "enrichment_ranking": ranking}
+    lists = lists_table(named, sets, columns_of_lists(dataset, tables))
+    chosen = permuted_lists_table(named, sets, observed.with_chosen(), null.with_chosen())
+    ranking = ranking_table(dataset, splits, named, sets, n_shuffles=20)
+    return {"enrichment": stack_rows([lists, chosen]), "enrichment_ranking": ranking}
 
 
 # Tables of nonlinear selection for the study below, gathered as in a real run.
@@ -636,7 +640,9 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     how = {"folds": MOMENTS, **of_kind(kind)}
     asked = 19 if proved else 0
     found = study_half_samples(dataset, splits, permutations=asked, **how)
-    observed = nested_cross_validation(dataset, splits, found, labels="observed", batch="1of1", **how)
+    observed = nested_cross_validation(
+        dataset, splits, found, labels="observed", batch="1of1", **how
+    )
     final = fit_final_model(dataset, splits, found, **how)
     halves = fit_half_samples(dataset, splits, found, **how)
     tables = gather(dataset, splits, [observed], final, halves, found, cv_frequency=0.75,

@@ -17,7 +17,7 @@ from study_data import study_of
 from genesig import InvalidInput
 from genesig.notebook.plots import Plots
 from genesig.selection.assess.survival import kaplan_meier
-from genesig.selection.survival import Means, _curves
+from genesig.selection.survival import SampleMeans, _curves_table
 
 mpl.use("agg")
 CLASSES = ["well", "ill", "worse"]
@@ -34,10 +34,10 @@ class Told:
     null: Any = None
 
 
-def means_of(response: Any) -> Means:
+def means_of(response: Any) -> SampleMeans:
     """Return samples with these times and events, and no predictions."""
     unknown = np.full(len(response), np.nan)
-    return Means(response, unknown, unknown, unknown[:, None], unknown[:, None], None)
+    return SampleMeans(response, unknown, unknown, unknown[:, None], unknown[:, None], None)
 
 
 def told(kind: str) -> Told:
@@ -53,7 +53,7 @@ def told(kind: str) -> Told:
     else:
         rows["score"] = rng.normal(size=60)
         group = np.where(np.arange(30) % 2 > 0, "high", "low").astype(object)
-        tables["survival_curves"] = _curves(means_of(dataset.response()), group)
+        tables["survival_curves"] = _curves_table(means_of(dataset.response()), group)
     var = pd.DataFrame({"symbol": dataset.genes}, index=dataset.genes)
     data = anndata.AnnData(dataset.X, dataset.obs, var)
     return Told({"predictions": rows, **tables}, data, {"task": kind, "classes": classes},

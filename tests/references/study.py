@@ -7,7 +7,7 @@ from genesig.data.files.readers import load_schema
 from genesig.data.splits.draw import draw_splits
 from genesig.data.steps.normalise import normalise_samples
 from genesig.data.study.config_check import resolve_config
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.linear.tasks import linear_keywords
 
 PRESET = ROOT / "config" / "thesis2009.yaml"
@@ -42,4 +42,6 @@ def outer_fits(dataset, splits, config, labels="observed"):
 def final_fit(dataset, splits, config):
     """Fit the final model on all samples."""
     dataset = normalise_samples(dataset, **config["normalise"])
-    return fit_final_model(dataset, splits, folds=config["normalise"]["folds"], **linear_keywords(config))
+    return fit_final_model(
+        dataset, splits, folds=config["normalise"]["folds"], **linear_keywords(config)
+    )

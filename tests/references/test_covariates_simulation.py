@@ -63,7 +63,9 @@ def chosen(dataset: Dataset) -> np.ndarray:
     splits = draw_splits(dataset, seed=0, **{**SPLITS, "inner_folds": 5})
     kind = dataset.design.kind
     own = LABELLED[kind].defaults.get("linear", {})
-    final = fit_final_model(dataset, splits, folds=MOMENTS, **linear(**{**CRITERIA.get(kind, {}), **own}))
+    final = fit_final_model(
+        dataset, splits, folds=MOMENTS, **linear(**{**CRITERIA.get(kind, {}), **own})
+    )
     return final.coef(0, int(final.choice[0, 2]))[0]
 
 

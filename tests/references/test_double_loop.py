@@ -14,7 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from genesig.data.splits.draw import draw_splits
 from genesig.data.splits.permute import permutation
 from genesig.results import Dataset, Design, Fits
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
 from genesig.selection.linear.halves import N_LASSO_POINTS
 
 LINEAR = linear(mu=[1e-3, 1e-1], mu_choice=[1e-3, 1e-1], lam=[1e-3, 1e-1], tau_min=0.1, tau_count=4)
@@ -82,7 +86,9 @@ def test_every_stage_agrees_with_scikit_learn(number, rule):
     dataset, splits = make_study()
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
     chosen = {**LINEAR, "list": rule}
-    fits = nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen)
+    fits = nested_cross_validation(
+        dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **chosen
+    )
     assert fits.searched.tolist() == LINEAR["mu"][: 2 if rule == "stable" else 1]
     X, y = dataset.X[permutation(dataset, splits, number)], dataset.response()
     for i, split in enumerate(splits.outer):
@@ -112,7 +118,9 @@ def test_results_do_not_depend_on_how_splits_and_permutations_are_batched():
 
     def run(ranges, batches):
         parts = [
-            nested_cross_validation(dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **LINEAR)
+            nested_cross_validation(
+                dataset, splits, labels=labels, batch=batch, folds=MOMENTS, **LINEAR
+            )
             for labels in ranges
             for batch in batches
         ]
@@ -224,7 +232,9 @@ def test_a_batch_without_splits_joins_the_others(tmp_path):
     dataset, splits = make_study()
     names = [split.name for split in splits.outer]
     settings = {"labels": "observed", "folds": MOMENTS, **LINEAR}
-    parts = [nested_cross_validation(dataset, splits, batch=f"{i}of7", **settings) for i in range(1, 8)]
+    parts = [
+        nested_cross_validation(dataset, splits, batch=f"{i}of7", **settings) for i in range(1, 8)
+    ]
     assert len(parts[6]) == 0
     parts[6].save(tmp_path / "none.npz")
     parts[6] = Fits.load(tmp_path / "none.npz")

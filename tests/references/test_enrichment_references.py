@@ -7,7 +7,7 @@ import pandas as pd
 from enrichment_by_gseapy import GENES, drawn
 from places import ROOT
 
-from genesig.selection.enrichment import over_represented
+from genesig.selection.enrichment import hypergeometric_p
 
 STORED = ROOT / "tests/references/enrichment_by_gseapy.tsv"
 
@@ -16,5 +16,5 @@ def test_p_values_are_those_of_gseapy() -> None:
     _, sets, listed = drawn()
     stored = pd.read_csv(STORED, sep="\t")
     shared = np.array([len(np.intersect1d(listed, some)) for some in sets])
-    found = over_represented(shared, np.array([len(some) for some in sets]), len(listed), GENES)
+    found = hypergeometric_p(shared, np.array([len(some) for some in sets]), len(listed), GENES)
     np.testing.assert_allclose(found, stored["p_value"], rtol=1e-10)

@@ -148,7 +148,9 @@ def test_every_training_set_chooses_by_the_definition(name, number):
     dataset, splits = make_study(seed, task)
     wanted = linear(**{"mu": MU, "tau_min": 0.05, "tau_count": 6, "lam": [1e-3, 1e-1], **changes})
     labels = "observed" if number == 0 else f"permuted-{number:03d}-{number:03d}"
-    fits = nested_cross_validation(dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **wanted)
+    fits = nested_cross_validation(
+        dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **wanted
+    )
     X, y = dataset.X[permutation(dataset, splits, number)], dataset.response()
     assert fits.searched.tolist() == (wanted["mu_choice"] or MU[:3])
     for i, split in enumerate(splits.outer):

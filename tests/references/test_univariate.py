@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from genesig.results import Dataset, Design
-from genesig.selection.genes.univariate import univariate_table, what_was_tested
+from genesig.selection.genes.univariate import describe_test, univariate_table
 
 
 def data(seed, n=16, genes=30, task="classification"):
@@ -119,7 +119,7 @@ def test_samples_of_a_group_and_class_count_once(labels):
     table = univariate_table(dataset)
     np.testing.assert_allclose(table["statistic"], expected.statistic)
     np.testing.assert_allclose(table["p_value"], expected.pvalue)
-    assert what_was_tested(dataset) == {
+    assert describe_test(dataset) == {
         "test": "welch",
         "group": "patient",
         "values": len(means),
@@ -134,7 +134,7 @@ def test_groups_with_both_classes_are_tested_within():
     table = univariate_table(dataset)
     np.testing.assert_allclose(table["statistic"], expected.statistic)
     np.testing.assert_allclose(table["p_value"], expected.pvalue)
-    assert what_was_tested(dataset) == {
+    assert describe_test(dataset) == {
         "test": "differences",
         "group": "patient",
         "values": 10,
@@ -147,7 +147,7 @@ def test_a_number_is_averaged_in_its_group():
     means, y = averaged(dataset, "patient"), np.arange(10) + 0.15
     expected = [stats.pearsonr(means[j], y).pvalue for j in means]
     np.testing.assert_allclose(univariate_table(dataset)["p_value"], expected)
-    assert what_was_tested(dataset) == {
+    assert describe_test(dataset) == {
         "test": "correlation",
         "group": "patient",
         "values": 10,

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from genesig.results import Dataset, Design
-from genesig.selection.genes.univariate import univariate_table, what_was_tested
+from genesig.selection.genes.univariate import describe_test, univariate_table
 
 CONFOUNDED = np.repeat([0, 0, 1, 1], [15, 5, 5, 15])  # Cramér's V 0.49 with 20 and 20
 BALANCED = np.repeat([1.0, -1.0], 20)
@@ -140,9 +140,9 @@ def test_a_label_that_the_batches_determine_leaves_nothing_to_test():
 def test_what_was_tested_names_the_batch():
     known = data(shifted(8, BALANCED, CONFOUNDED), BALANCED, CONFOUNDED)
     expected = {"test": "welch", "group": None, "values": 40, "batch": "run"}
-    assert what_was_tested(known) == expected
+    assert describe_test(known) == expected
     alone = data(known.X, BALANCED, np.zeros(40, int))
-    assert what_was_tested(alone) == expected | {"batch": None}
+    assert describe_test(alone) == expected | {"batch": None}
 
 
 def in_pairs(design, batch):
@@ -157,7 +157,7 @@ def in_pairs(design, batch):
 
 def test_groups_that_lie_in_one_batch_each_are_tested_with_it():
     dataset = in_pairs("group", np.repeat([0, 1, 0, 1], [14, 6, 8, 12]))
-    assert what_was_tested(dataset)["batch"] == "run"
+    assert describe_test(dataset)["batch"] == "run"
     y, batch = dataset.response()[::2], np.repeat([0, 1, 0, 1], [7, 3, 4, 6])
     means = (dataset.X[::2] + dataset.X[1::2]) / 2
     expected = univariate_table(data(means, y, batch))
@@ -168,6 +168,6 @@ def test_groups_over_several_batches_and_differences_are_tested_as_without_batch
     torn = in_pairs("group", np.tile([0, 1], 20))
     pairs = in_pairs("pair", np.repeat([0, 1], 20))
     for dataset in (torn, pairs):
-        assert what_was_tested(dataset)["batch"] is None
+        assert describe_test(dataset)["batch"] is None
         without = replace(dataset, design=replace(dataset.design, batch=None))
         pd.testing.assert_frame_equal(univariate_table(dataset), univariate_table(without))

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 from genesig.selection.genes.statistics import class_test, slope_test
-from genesig.selection.genes.univariate import univariate_table, what_was_tested
+from genesig.selection.genes.univariate import describe_test, univariate_table
 
 AGE, SEX = Covariate("age", None), Covariate("sex", ("f", "m"))
 
@@ -62,7 +62,7 @@ def test_it_is_ordinary_least_squares(task: str, batch: bool) -> None:
     table = univariate_table(dataset)
     np.testing.assert_allclose(table["statistic"], t, rtol=1e-10)
     np.testing.assert_allclose(table["p_value"], p, rtol=1e-10)
-    said = what_was_tested(dataset)
+    said = describe_test(dataset)
     assert (said["test"], said["covariates"]) == ("linear", ["age", "sex"])
 
 
@@ -117,7 +117,7 @@ def test_several_classes_are_nested_models(batch: bool) -> None:
     table = univariate_table(several)
     np.testing.assert_allclose(table["statistic"], F, rtol=1e-10)
     np.testing.assert_allclose(table["p_value"], p, rtol=1e-10)
-    said = what_was_tested(several)
+    said = describe_test(several)
     assert (said["test"], said["covariates"]) == ("linear", ["age", "sex"])
 
 

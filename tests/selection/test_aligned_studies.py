@@ -22,7 +22,7 @@ from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.intervals import delong
 from genesig.selection.genes.export import signature_dataset
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
@@ -66,7 +66,8 @@ def test_permuted_labels_choose_anew(found):
     names = [split.name for split in splits.outer]
     assert list(of.permutation) == [number for number in range(1, 7) for _ in names]
     assert list(of.split) == names * 6
-    each = {name: nested_cross_validation(found[name][0], splits, labels="permuted-1-6", batch="1of1", **LOOP)
+    each = {name: nested_cross_validation(found[name][0], splits, labels="permuted-1-6",
+                                          batch="1of1", **LOOP)
             for name in ALIGNMENT_CANDIDATES}  # fmt: skip
     which = [
         [
@@ -126,7 +127,9 @@ def test_what_is_left_out_has_no_say_in_what_trains(found, align):
     X = dataset.X.copy()
     X[dataset.batches() == "boston"] = np.random.default_rng(0).normal(5, 9, (18, 40))
     moved = replace(dataset, X=X)
-    again = nested_cross_validation(moved, splits, labels="observed", batch="1of1", **LOOP).with_chosen()
+    again = nested_cross_validation(
+        moved, splits, labels="observed", batch="1of1", **LOOP
+    ).with_chosen()
     at = list(fits.split).index("boston")
     for fit in range(4):
         first, then = (each.coef(fit, 0)[1] for each in (fits, again))

@@ -8,12 +8,12 @@ import pytest
 from gathered_study import MU, chance_of, make_fits, make_study
 
 from genesig.results import load_table, save_tables
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.controls import COLUMNS, controls_table, null_study
 from genesig.selection.assess.stability import Pairs, of_lists, stability_table
-from genesig.selection.gather import gather
-from genesig.selection.genes.frequency import selections
+from genesig.selection.gather import _class_columns, gather
+from genesig.selection.genes.frequency import selection_matrix
 
 STEPS = [{"step": "centre"}, {"step": "unit_variance"}]
 HEADERS = {
@@ -30,7 +30,7 @@ HEADERS = {
 }
 
 
-NONE = Chance.none()
+NONE = HalfSampleStudy.none()
 CLUSTERS = {"least": 0.2, "warn_above": 0.9, "merge_above": None}
 
 
@@ -195,12 +195,12 @@ def test_no_subsamples_leave_their_stability_empty():
 def test_halves_are_compared_in_their_pairs_whatever_the_order_of_the_fits():
     dataset, splits, observed, _ = make_study(3)
     halves = make_fits(dataset, splits.subsamples, 5)
-    lists = selections(halves, len(dataset.genes))[0 :: len(MU)]
+    lists = selection_matrix(halves, len(dataset.genes))[0 :: len(MU)]
     for order in (np.arange(len(halves)), np.arange(len(halves))[::-1]):
         table = stability_table(dataset, splits, observed, halves.take(order))
         found = table.set_index(["source", "mu"])["stability"]
         assert found["half_subsamples", MU[0]] == Pairs.of(lists).stability()
-    every = selections(observed, len(dataset.genes))[0 :: len(MU)]
+    every = selection_matrix(observed, len(dataset.genes))[0 :: len(MU)]
     assert found["outer_splits", MU[0]] == of_lists(every)
 
 
@@ -244,3 +244,10 @@ def test_without_baselines_genesig_stands_alone():
     baselines = run_baselines(dataset, splits, folds=STEPS, baselines=[])
     table = controls_table(dataset, splits, [observed], null, [baselines])
     assert table["model"].tolist() == ["genesig"] * 4
+
+
+def test_class_of_a_gene_outside_the_model_is_empty():
+    dataset = make_study(0)[0]
+    dataset = replace(dataset, design=replace(dataset.design, classes=("a", "b", "c")))
+    columns = _class_columns(dataset, np.array([[0.0, 0.0, 0.0], [0.1, 0.3, -0.4]]))
+    assert columns["class"].tolist() == ["", "b"]

@@ -2,12 +2,12 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.linear.double_loop import nested_cross_validation
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
-chance = Chance.load(snakemake.input.chance)
+chance = HalfSampleStudy.load(snakemake.input.chance)
 fits = nested_cross_validation(dataset, splits, chance, **snakemake.wildcards, **snakemake.params)
 fits.save(snakemake.output[0])

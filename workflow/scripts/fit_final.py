@@ -2,11 +2,11 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.linear.double_loop import fit_final_model
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
-chance = Chance.load(snakemake.input.chance)
+chance = HalfSampleStudy.load(snakemake.input.chance)
 fit_final_model(dataset, splits, chance, **snakemake.params).save(snakemake.output[0])

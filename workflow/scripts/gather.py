@@ -2,7 +2,7 @@
 
 from genesig.log import log_to
 from genesig.results import Dataset, Fits, Splits, save_tables
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.gather import gather
 
 log_to(snakemake.log[0])
@@ -10,5 +10,5 @@ dataset = Dataset.load(snakemake.input.dataset)
 splits = Splits.load(snakemake.input.splits)
 observed = [Fits.load(path) for path in snakemake.input.observed]
 rest = [Fits.load(snakemake.input[name]) for name in ("final", "subsamples")]
-rest.append(Chance.load(snakemake.input.chance))
+rest.append(HalfSampleStudy.load(snakemake.input.chance))
 save_tables(snakemake.output, gather(dataset, splits, observed, *rest, **snakemake.params))

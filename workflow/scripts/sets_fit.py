@@ -3,10 +3,12 @@
 from genesig.log import log_to
 from genesig.results import Dataset, Splits
 from genesig.results.splits import GeneSets
-from genesig.selection.sets.loop import sets_loop
+from genesig.selection.sets.loop import cross_validate_sets
 
 log_to(snakemake.log[0])
 dataset = Dataset.load(snakemake.input.dataset)
 splits, sets = Splits.load(snakemake.input.splits), GeneSets.load(snakemake.input.sets)
-fits = sets_loop(dataset, splits, sets, **snakemake.wildcards, **snakemake.params.settings)
+fits = cross_validate_sets(
+    dataset, splits, sets, **snakemake.wildcards, **snakemake.params.settings
+)
 fits.save(snakemake.output[0])

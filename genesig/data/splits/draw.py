@@ -19,7 +19,7 @@ from genesig.data.splits.given import (
 )
 from genesig.errors import GenesigError, InvalidInput, Problem, pick
 from genesig.results import Dataset, Split, Splits
-from genesig.results.splits import DRAWS
+from genesig.results.splits import INNER_FOLD_DRAWS
 from genesig.words import listing
 
 
@@ -105,7 +105,7 @@ def redrawn(dataset: Dataset, splits: Splits) -> list[Split]:
     final_splits = [final]
     if inner.fill(replace(final, inner=())).inner != final.inner:
         return []
-    for draw in range(1, DRAWS):
+    for draw in range(1, INNER_FOLD_DRAWS):
         key = spawn_key(INNER_FOLD, fold=draw)
         new_final = inner.divided(final, f"draw {draw} of splits.inner_folds", inner.folds, key)
         new_splits = replace(splits, outer=(), final=new_final, subsamples=())

@@ -17,7 +17,12 @@ from genesig.data.study.labels.known import LABELS
 from genesig.errors import Problem
 from genesig.response.design import SEVERAL, Design
 from genesig.results import Splits
-from genesig.results.splits import DRAWS, FINAL, FOLDS, TRAINING
+from genesig.results.splits import (
+    INNER_FOLD_DRAWS,
+    PAIRS_OF_ALL_SAMPLES,
+    PAIRS_OF_INNER_FOLD,
+    PAIRS_OF_TRAINING_SET,
+)
 
 START, OWN = 1.0, 5.0
 """Seconds of one processor in which a job imports and reads, and those of Snakemake itself."""
@@ -156,7 +161,7 @@ def study_costs(config: Mapping[str, Any], size: Size) -> dict[str, Cost]:
         "fit": Cost(START + share * max(observed_fit, repeats * permuted_fit), wide,
                     jobs * START + all_fits, jobs, repeats),
         "chance": _alone(_chance(config, size), wide),
-        "fit_final": _alone(DRAWS * fit + observed_fit - fit, ONE + held),
+        "fit_final": _alone(INNER_FOLD_DRAWS * fit + observed_fit - fit, ONE + held),
         "fit_subsamples": _alone(halves, wide),
         "baselines": _alone(forest, FORESTS + GROWN * matrix),
         "others": _looked(size, matrix),
@@ -290,7 +295,7 @@ def _fdr_model(config: Mapping[str, Any], size: Size) -> float:
     linear = config["linear"]
     if not config["signature"]["permutations"] or linear["penalty"] == "fused":
         return 0.0
-    seconds = _halves(config, size, TRAINING)
+    seconds = _halves(config, size, PAIRS_OF_TRAINING_SET)
     if linear["model"] == "ensemble":
         each = OTHERS + OTHER * size.training * size.genes
         seconds += (1 + _folds(config, size)) * each
@@ -305,7 +310,7 @@ def _predicts_by_half_samples(config: Mapping[str, Any]) -> bool:
 
 def _halves(config: Mapping[str, Any], size: Size, pairs: int) -> float:
     """Return the seconds of the half-sample lists of one training set and of its inner folds."""
-    own = FOLDS if config["linear"]["list"] in ("best", "fdr") else 1
+    own = PAIRS_OF_INNER_FOLD if config["linear"]["list"] in ("best", "fdr") else 1
     each = HALF + HALVED * size.training * size.genes
     return float(2 * (pairs + own * _folds(config, size)) * each * max(1, size.classes))
 
@@ -313,7 +318,12 @@ def _halves(config: Mapping[str, Any], size: Size, pairs: int) -> float:
 def _chance(config: Mapping[str, Any], size: Size) -> float:
     """Return the seconds of the half-sample lists under permuted labels."""
     asked = config["signature"]["permutations"] * (config["linear"]["penalty"] == "l1")
-    return float(asked * sum(_halves(config, size, pairs) for pairs in (FINAL, TRAINING)))
+    return float(
+        asked
+        * sum(
+            _halves(config, size, pairs) for pairs in (PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET)
+        )
+    )
 
 
 def _curved(config: Mapping[str, Any], size: Size) -> float:

@@ -19,7 +19,7 @@ from genesig.report.page.words import (
     significant,
 )
 from genesig.selection.assess.intervals import POWER, SOUGHT
-from genesig.selection.genes.frequency import FEWEST as MIN_PERMUTATIONS
+from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 
 HALF = 0.5
 """Share of the genes that two halves have in common, below which most genes differ."""

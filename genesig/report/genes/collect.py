@@ -31,7 +31,7 @@ from genesig.report.page.tables import at_mu, own_margins, records
 from genesig.report.page.words import counted, decimal
 from genesig.selection.assess.intervals import Z, delong, mean_t, wilson
 from genesig.selection.assess.survival import harrell, slope
-from genesig.selection.genes.univariate import Units, units, what_was_tested
+from genesig.selection.genes.univariate import Units, describe_test, units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ def univariate(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float)
         "significant": int(below.sum()),
         "both": int((below & table["gene"].astype(str).isin(chosen)).sum()),
         "total": len(table),
-        **what_was_tested(dataset),
+        **describe_test(dataset),
     }
 
 
@@ -284,11 +284,13 @@ def cards(
     for row in shown.to_dict("records"):
         gene = str(row["gene"])
         x, own = it.X[:, column[gene]], row.get("class")
-        side = classes.index(own) if it.test == "anova" and own in classes else 0
+        side = 0
+        if it.test == "anova":
+            side = classes.index(own) if own in classes else _most_different_class(it, x)
         separation, effect = MEASURES[it.test](it, x, side)
         each.append({
             "gene": gene,
-            "of": str(own) if it.test == "anova" else None,
+            "of": classes[side] if it.test == "anova" else None,
             "separation": _limited(separation),
             "effect": _limited(effect),
             "lists": [int(lists[:, column[gene]].sum()), len(lists)],
@@ -323,7 +325,7 @@ def selected(observed: Fits, halves: Fits | None, n_genes: int) -> Array:
     for chosen in (fits.with_chosen() for fits in (observed, halves) if fits is not None):
         for fit in range(len(chosen)):
             inside = np.zeros(n_genes, dtype=bool)
-            inside[chosen.coef(fit, len(chosen.mu) - 1)[0]] = True
+            inside[chosen.chosen_coef(fit)[0]] = True
             found.append(inside)
     return np.array(found, dtype=bool).reshape(-1, n_genes)
 
@@ -363,6 +365,13 @@ def _pearson(a: Array, b: Array) -> float:
 def _of_classes(it: Units, x: Array, side: int) -> tuple[Three, Three]:
     """Return the AUC, and the difference of the class means with Welch's interval."""
     return delong(it.y, x), _welch(x[it.y > 0], x[it.y <= 0])
+
+
+def _most_different_class(it: Units, x: Array) -> int:
+    """Return the class whose mean is farthest from the mean of the others, for a gene x (n,)."""
+    in_class = np.asarray(it.y) == np.unique(it.y)[:, None]
+    distances = [abs(x[members].mean() - x[~members].mean()) for members in in_class]
+    return int(np.argmax(distances))
 
 
 def _of_several(it: Units, x: Array, side: int) -> tuple[Three, Three]:

@@ -14,8 +14,15 @@ from genesig.report.page.words import (
     percent,
     significant,
 )
-from genesig.results.splits import FINAL, TRAINING
-from genesig.selection.genes.frequency import LEVEL, LONGEST, LOOSE, MU, NESTED, SHARE
+from genesig.results.splits import PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET
+from genesig.selection.genes.frequency import (
+    HALF_SAMPLE_MU,
+    LIST_SHARES,
+    MAX_GATE_P,
+    MAX_LIST_GENES,
+    MAX_LIST_SHARE,
+    PREDICTIVE_FDR_FACTOR,
+)
 from genesig.selection.linear.ensemble import LIST_LENGTHS
 
 TESTS = {
@@ -89,8 +96,9 @@ def evidence_words(data: Genes, evidence: Evidence) -> list[str]:
     """Say how to read the two tables of genes."""
     fdr = data["config"]["signature"]["fdr"]
     return [
-        f"Selection frequency: how often a gene was selected in {2 * FINAL * len(NESTED)} gene"
-        " lists from random halves of the samples. q (selection): the share of false positives"
+        "Selection frequency: how often a gene was selected in"
+        f" {2 * PAIRS_OF_ALL_SAMPLES * len(LIST_SHARES)} gene lists from random halves"
+        " of the samples. q (selection): the share of false positives"
         " expected among genes selected at least this often, from permuted labels. With"
         f" q\u00a0≤\u00a0{significant(fdr, 2)}, expect {percent(fdr)} to be false; q does not say"
         " which.",
@@ -134,21 +142,26 @@ def evidence_sentences(data: Genes) -> list[str]:
     if data["answer"]["evidence"] is None:
         return []
     wanted = data["config"]["signature"]
-    permuted, lists = counted(wanted["permutations"], "permutation"), 2 * FINAL * len(NESTED)
+    permuted, lists = (
+        counted(wanted["permutations"], "permutation"),
+        2 * PAIRS_OF_ALL_SAMPLES * len(LIST_SHARES),
+    )
     return [
         "Genes were selected by stability selection with complementary pairs of random halves"
         " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013). From each of"
-        f" {2 * FINAL} halves, two lists were taken on the elastic-net path"
-        f" (μ = {significant(MU)} ‖XᵀX‖/n): the longest list of at most {LONGEST} genes (and"
-        f" {percent(SHARE)} of all), and its half with the larger weights. F is the number of these"
-        f" {lists} lists that contain a gene, R(t) the number of genes with F ≥ t. E(t) is that"
+        f" {2 * PAIRS_OF_ALL_SAMPLES} halves, two lists were taken on the elastic-net path"
+        f" (μ = {significant(HALF_SAMPLE_MU)} ‖XᵀX‖/n): the longest list of at most"
+        f" {MAX_LIST_GENES} genes (and {percent(MAX_LIST_SHARE)} of all), and its half with the"
+        f" larger weights. F is the number of these {lists} lists that contain"
+        " a gene, R(t) the number of genes with F ≥ t. E(t) is that"
         f" number under {permuted} of the labels (one added to the sum and to the number of"
         " permutations). q is the smallest E(t)/R(t) over t ≤ F, the plug-in estimate of the false"
         " discovery rate (Tusher et al. 2001; Storey and Tibshirani 2003).",
         f"Genes with q ≤ {significant(wanted['fdr'], 2)} were FDR-selected if their number"
         " exceeded that with permuted labels, each permutation judged by the E of the others, at"
-        f" p ≤ {significant(LEVEL)}. In each training set {TRAINING} pairs gave the list in the"
-        " same way, so that the accuracy with FDR-selected genes only is a held-out one, too; if"
+        f" p ≤ {significant(MAX_GATE_P)}. In each training set {PAIRS_OF_TRAINING_SET} pairs gave"
+        " the list in the same way, so that the accuracy with FDR-selected genes only is a"
+        " held-out one, too; if"
         f" fewer than {wanted['least']} genes passed, that model took the {wanted['least']} genes"
         " of the largest selection frequency.",
         _predictive(data),
@@ -160,14 +173,15 @@ def _predictive(data: Genes) -> str:
     said = {
         "best": "The model of each training set has the list with the smaller error over"
         " the inner folds: that of the two-stage protocol, or the genes with"
-        f" q ≤ {significant(LOOSE * rate, 2)}.",
+        f" q ≤ {significant(PREDICTIVE_FDR_FACTOR * rate, 2)}.",
         "fdr": "The model is that of the FDR-selected genes.",
     }.get(which, "The model is that of the two-stage list.")
     if data["config"]["linear"].get("model") == "ensemble":
         said += (
             " It was averaged with two other linear models: one of the genes that random halves of"
             " the training samples select most often, one of those most associated with the"
-            f" outcome by themselves. Their numbers of genes ({LIST_LENGTHS[0]} to {LIST_LENGTHS[-1]}) were"
-            " chosen by the inner folds; the mean is again linear, with the genes of all three."
+            " outcome by themselves. Their numbers of genes"
+            f" ({LIST_LENGTHS[0]} to {LIST_LENGTHS[-1]}) were chosen by the inner"
+            " folds; the mean is again linear, with the genes of all three."
         )
     return f"{said} A ridge refit gives the weights of every list."

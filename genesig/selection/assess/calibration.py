@@ -16,8 +16,8 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.selection.assess.clusters import line_spreads, share_interval
 from genesig.selection.assess.intervals import NOTHING, Interval, t_quantile, wilson
-from genesig.selection.assess.scores import bin_by_score, wrong
-from genesig.selection.genes.frequency import of_list
+from genesig.selection.assess.scores import wrong
+from genesig.selection.genes.frequency import rows_of_list
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,7 +163,7 @@ def rejection_table(predictions: pd.DataFrame, classes: tuple[str, ...] | None) 
     rows = []
     two = classes is not None and "score" in predictions  # several classes have a score of each
     for mu in predictions["mu"].unique() if two else []:
-        of_mu = of_list(predictions, mu)
+        of_mu = rows_of_list(predictions, mu)
         if of_mu["score"].isna().any():
             continue
         mean = of_mu.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})

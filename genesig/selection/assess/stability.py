@@ -8,8 +8,8 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.results import Dataset, Fits, Splits
-from genesig.selection.genes.blocks import whole_blocks
-from genesig.selection.genes.frequency import agreement, selections
+from genesig.selection.genes.blocks import block_of_every_gene
+from genesig.selection.genes.frequency import agreement, selection_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +150,7 @@ def stability_table(
     rows = []
     for source, fits in (("half_subsamples", halves), ("outer_splits", observed)):
         for at, mu in enumerate(observed.mu):
-            lists = selections(fits, d)[at :: len(observed.mu)]
+            lists = selection_matrix(fits, d)[at :: len(observed.mu)]
             about = {"mu": mu, "source": source, "n_sets": len(fits)}
             if not fits.whole[at]:
                 rows.append(about)
@@ -177,7 +177,7 @@ def _of_chosen(dataset: Dataset, lists: csr_array, halves: Fits) -> list[dict[st
     times = np.asarray(lists.sum(axis=0) + (0 if rival is None else rival.sum(axis=0)))
     found = []
     for source, part in (
-        ("half_subsamples", None), ("half_blocks", whole_blocks(dataset.X, times))
+        ("half_subsamples", None), ("half_blocks", block_of_every_gene(dataset.X, times))
     ):  # fmt: skip
         own = Pairs.of(lists, part)
         row = {"source": source, "stability": own.stability(), "than_chance": compared(own)}

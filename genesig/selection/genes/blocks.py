@@ -14,8 +14,14 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.results import Dataset, Fits
-from genesig.results.splits import Chance
-from genesig.selection.genes.frequency import expected, p_values, q_values, rounded, tails
+from genesig.results.splits import HalfSampleStudy
+from genesig.selection.genes.frequency import (
+    count_tails,
+    expected_tails,
+    round_sizes,
+    selection_p,
+    selection_q,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,11 +32,11 @@ def correlations(X: Array, genes: Array, others: Array) -> Array:
 
     A gene that is constant over the samples has r = 0 with every other, 1 with itself.
     """
-    r = np.clip(standardised(X[:, genes]).T @ standardised(X[:, others]), -1.0, 1.0)
+    r = np.clip(standardise_columns(X[:, genes]).T @ standardise_columns(X[:, others]), -1.0, 1.0)
     return np.where(np.asarray(genes)[:, None] == np.asarray(others), 1.0, r)
 
 
-def assign(X: Array, genes: Array, prototypes: Array) -> tuple[Array, Array]:
+def assign_to_prototypes(X: Array, genes: Array, prototypes: Array) -> tuple[Array, Array]:
     """Give each gene to argmax_b |r(x_j, x_{p_b})|; a prototype to itself.
 
     Anti-correlated genes belong together, the sign of r is kept for display. Ties go to the
@@ -53,37 +59,38 @@ def assign(X: Array, genes: Array, prototypes: Array) -> tuple[Array, Array]:
     Mosci 2009, section 6.3, with |r| in place of the printed formula.
     """
     r = correlations(X, genes, prototypes)
-    strength = np.abs(r)
+    absolute_r = np.abs(r)
     # copies of one gene are equal up to rounding, which must not decide
-    block = np.argmax(strength >= strength.max(axis=1, keepdims=True) - 1e-12, axis=1)
-    own = {int(gene): number for number, gene in enumerate(prototypes)}
+    block = np.argmax(absolute_r >= absolute_r.max(axis=1, keepdims=True) - 1e-12, axis=1)
+    number_of_prototype = {int(gene): number for number, gene in enumerate(prototypes)}
     block = np.array(
-        [own.get(int(gene), int(b)) for gene, b in zip(genes, block, strict=True)], dtype=np.int64
+        [number_of_prototype.get(int(gene), int(b)) for gene, b in zip(genes, block, strict=True)],
+        dtype=np.int64,
     )
     return block, r[np.arange(len(block)), block]
 
 
-def merge(r: Array, score: Array, above: float | None) -> Array:
+def merge_prototypes(r: Array, score: Array, min_r: float | None) -> Array:
     """Return for each prototype the number of the one that names its block after merging.
 
-    Prototypes with |r| > `above` are joined, and what is joined to a common one (connected
+    Prototypes with |r| > `min_r` are joined, and what is joined to a common one (connected
     components); the highest score names the block, the first named at equal scores. None merges
     nothing.
     """
-    n = len(score)
-    if above is None or n == 0:
-        return np.arange(n)
+    n_prototypes = len(score)
+    if min_r is None or n_prototypes == 0:
+        return np.arange(n_prototypes)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    joins = csr_array((np.abs(r) > above).astype(np.int64).reshape(n, n))
-    _, component = connected_components(joins, directed=False)
-    best = np.lexsort((np.arange(n), -score))
-    _, first = np.unique(component[best], return_index=True)
-    return np.asarray(best[first][component])
+    is_joined = csr_array((np.abs(r) > min_r).astype(np.int64).reshape(n_prototypes, n_prototypes))
+    _, component = connected_components(is_joined, directed=False)
+    by_score = np.lexsort((np.arange(n_prototypes), -score))
+    _, first_positions = np.unique(component[by_score], return_index=True)
+    return np.asarray(by_score[first_positions][component])
 
 
-def standardised(X: Array) -> Array:
+def standardise_columns(X: Array) -> Array:
     """Return the columns with mean 0 and length 1; constant ones become 0."""
     centred = X - X.mean(axis=0)
     length = np.sqrt(np.sum(np.square(centred), axis=0))
@@ -156,55 +163,61 @@ def block_tables(
     """
     import pandas as pd
 
-    genes, first = _layers(final)
+    genes, first_list = _first_lists(final)
     prototypes, weights = final.coef(0, 0)
-    coef = weights if weights.ndim == 1 else np.sqrt(np.square(weights).sum(axis=1))
+    weight = weights if weights.ndim == 1 else np.sqrt(np.square(weights).sum(axis=1))
     if len(prototypes) == 0:
         return pd.DataFrame(columns=BLOCK_COLUMNS), pd.DataFrame(columns=PROTOTYPE_COLUMNS)
     centred = dataset.X[:, prototypes] - dataset.X[:, prototypes].mean(axis=0)
-    score = np.sqrt(np.sum(np.square(centred), axis=0)) * np.abs(coef)
-    between = correlations(dataset.X, prototypes, prototypes)
-    ranked = rounded(score)
-    leader = merge(between, ranked, merge_above)
-    number = _numbers(leader, ranked)
-    block, strength = assign(dataset.X, genes, prototypes)
-    apart = np.abs(strength) < least
-    block = leader[block]
+    score = np.sqrt(np.sum(np.square(centred), axis=0)) * np.abs(weight)
+    prototype_r = correlations(dataset.X, prototypes, prototypes)
+    rounded_score = round_sizes(score)
+    leader_of_prototype = merge_prototypes(prototype_r, rounded_score, merge_above)
+    block_number = _block_numbers(leader_of_prototype, rounded_score)
+    block, prototype_correlation = assign_to_prototypes(dataset.X, genes, prototypes)
+    without_block = np.abs(prototype_correlation) < least
+    block = leader_of_prototype[block]
     r = correlations(dataset.X, genes, prototypes)[np.arange(len(genes)), block]
-    blocks = _block_frame(dataset, genes, first, r, prototypes[block], number[block])
+    blocks = _block_frame(dataset, genes, first_list, r, prototypes[block], block_number[block])
     blocks = blocks.assign(
-        block=blocks["block"].astype("Int64").mask(apart),
-        first_mu=final.mu[first],
-        score=np.where(apart, np.nan, score[block]),
+        block=blocks["block"].astype("Int64").mask(without_block),
+        first_mu=final.mu[first_list],
+        score=np.where(without_block, np.nan, score[block]),
     )
-    order = np.lexsort((genes, -np.round(np.abs(r), 12), first, number[block], apart))
+    order = np.lexsort(
+        (genes, -np.round(np.abs(r), 12), first_list, block_number[block], without_block)
+    )
     blocks = blocks.iloc[order].reset_index(drop=True)
     blocks["order"] = blocks.groupby("block", dropna=False).cumcount() + 1
-    near = _nearest(dataset, prototypes, between, warn_above)
-    table = pd.DataFrame({**_names(dataset, prototypes), "block": number, "score": score})
-    table = table.assign(weight=coef, **near)
-    order = np.lexsort((prototypes, -ranked, number))
+    nearest_columns = _nearest_prototypes(dataset, prototypes, prototype_r, warn_above)
+    table = pd.DataFrame(
+        {**_gene_names(dataset, prototypes), "block": block_number, "score": score}
+    )
+    table = table.assign(weight=weight, **nearest_columns)
+    order = np.lexsort((prototypes, -rounded_score, block_number))
     return blocks[BLOCK_COLUMNS], table.iloc[order][PROTOTYPE_COLUMNS].reset_index(drop=True)
 
 
-def _layers(final: Fits) -> tuple[Array, Array]:
+def _first_lists(final: Fits) -> tuple[Array, Array]:
     """Return the genes of all lists of the final model and the number of the first of each."""
-    lists = [final.coef(0, at)[0] for at in range(len(final.mu))]
-    layer = np.repeat(np.arange(len(lists)), [len(genes) for genes in lists])
-    genes, place = np.unique(np.concatenate(lists), return_index=True)
-    return genes, layer[place]
+    lists = [final.coef(0, list_index)[0] for list_index in range(len(final.mu))]
+    list_of_entry = np.repeat(np.arange(len(lists)), [len(genes) for genes in lists])
+    genes, positions = np.unique(np.concatenate(lists), return_index=True)
+    return genes, list_of_entry[positions]
 
 
-def _numbers(leader: Array, score: Array) -> Array:
+def _block_numbers(leader: Array, score: Array) -> Array:
     """Return the number of each prototype's block: 1, 2, .. by falling score of the leaders."""
     leaders = np.unique(leader)
-    ranked = leaders[np.lexsort((leaders, -score[leaders]))]
-    number = {int(each): place for place, each in enumerate(ranked, start=1)}
-    return np.array([number[int(each)] for each in leader])
+    by_score = leaders[np.lexsort((leaders, -score[leaders]))]
+    number_of_leader = {
+        int(leader_gene): rank for rank, leader_gene in enumerate(by_score, start=1)
+    }
+    return np.array([number_of_leader[int(leader_gene)] for leader_gene in leader])
 
 
 def _block_frame(
-    dataset: Dataset, genes: Array, first: Array, r: Array, prototype: Array, block: Array
+    dataset: Dataset, genes: Array, first_list: Array, r: Array, prototype: Array, block: Array
 ) -> pd.DataFrame:
     import pandas as pd
 
@@ -212,53 +225,55 @@ def _block_frame(
     return pd.DataFrame(
         {
             "block": block,
-            "layer": first + 1,
-            **_names(dataset, genes),
+            "layer": first_list + 1,
+            **_gene_names(dataset, genes),
             "prototype": names[prototype],
             "r": r,
         }
     )
 
 
-def _nearest(
-    dataset: Dataset, prototypes: Array, between: Array, warn_above: float
+def _nearest_prototypes(
+    dataset: Dataset, prototypes: Array, prototype_r: Array, warn_above: float
 ) -> dict[str, Array]:
     """Return for each prototype the other one with the largest |r|; none when it is alone."""
-    alone = len(prototypes) == 1
-    strength = np.abs(between) - 2 * np.eye(len(prototypes))
+    is_single = len(prototypes) == 1
+    absolute_r = np.abs(prototype_r) - 2 * np.eye(len(prototypes))
     # copies of one gene are equal up to rounding, which must not decide
-    other = np.argmax(strength >= strength.max(axis=1, keepdims=True) - 1e-12, axis=1)
-    r = between[np.arange(len(prototypes)), other]
-    names = _names(dataset, prototypes[other])
-    nobody = np.full(1, "", dtype=object)
+    nearest_prototype = np.argmax(
+        absolute_r >= absolute_r.max(axis=1, keepdims=True) - 1e-12, axis=1
+    )
+    r = prototype_r[np.arange(len(prototypes)), nearest_prototype]
+    names = _gene_names(dataset, prototypes[nearest_prototype])
+    no_name = np.full(1, "", dtype=object)
     return {
-        "nearest": nobody if alone else names["gene"],
-        "nearest_symbol": nobody if alone else names["symbol"],
-        "nearest_r": np.full(1, np.nan) if alone else r,
-        "close": np.full(1, False) if alone else np.abs(r) > warn_above,
+        "nearest": no_name if is_single else names["gene"],
+        "nearest_symbol": no_name if is_single else names["symbol"],
+        "nearest_r": np.full(1, np.nan) if is_single else r,
+        "close": np.full(1, False) if is_single else np.abs(r) > warn_above,
     }
 
 
-def _names(dataset: Dataset, genes: Array) -> dict[str, Array]:
+def _gene_names(dataset: Dataset, genes: Array) -> dict[str, Array]:
     return {
         "gene": np.array(dataset.genes, dtype=object)[genes],
         "symbol": dataset.var["symbol"].to_numpy(dtype=object)[genes],
     }
 
 
-ALIKE = 0.7
+MIN_MEMBER_CORRELATION = 0.7
 """Least |r| that makes a gene a member."""
 
-MOST = 4000
+MAX_DIVIDED_GENES = 4000
 """Genes that are divided, those listed most often: what is left is listed next to never."""
 
-NUMBERS = 5_000_000
+MAX_CORRELATIONS_AT_ONCE = 5_000_000
 """Correlations that are held at once."""
 
-COLUMNS = ("selection_frequency", "null_frequency", "selection_p", "selection_q")
+EVIDENCE_COLUMNS = ("selection_frequency", "null_frequency", "selection_p", "selection_q")
 
 
-def block_evidence(X: Array, prototypes: Array, chance: Chance) -> pd.DataFrame:
+def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStudy) -> pd.DataFrame:
     """Return the share of the lists that hit each prototype's block, by chance, and its p and q.
 
     Parameters
@@ -266,77 +281,90 @@ def block_evidence(X: Array, prototypes: Array, chance: Chance) -> pd.DataFrame:
     X : (n, d) float
     prototypes : (k,) int
         Columns of X.
-    chance : Chance
+    half_sample_study : Chance
         Empty where no evidence is looked for: then there are no columns.
     """
     import pandas as pd
 
-    if not chance:
+    if not half_sample_study:
         return pd.DataFrame(index=range(len(prototypes)))
-    lists = int(chance.lists)
-    null = _hits(chance, divided(X, chance.times().sum(axis=0))[0])
-    chances = expected(tails(null[1:], lists))
-    own = (
+    n_lists = int(half_sample_study.lists)
+    divided_hits = _count_hits(
+        half_sample_study, divide_into_blocks(X, half_sample_study.counts().sum(axis=0))[0]
+    )
+    null_expectation = expected_tails(count_tails(divided_hits[1:], n_lists))
+    prototype_hits = (
         np.column_stack(
             [
-                _hits(chance, np.where(np.abs(r) >= ALIKE, 0, -1))
+                _count_hits(half_sample_study, np.where(np.abs(r) >= MIN_MEMBER_CORRELATION, 0, -1))
                 for r in correlations(X, np.arange(X.shape[1]), prototypes).T
             ]
         )
         if len(prototypes)
-        else null[:, :0]
+        else divided_hits[:, :0]
     )
-    times = own[0]
-    by_chance = own[1:]
-    q = q_values(times, chances, among=null[0])
-    values = times / lists, by_chance.mean(axis=0) / lists, p_values(times, by_chance), q
-    return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
+    counts = prototype_hits[0]
+    null_counts = prototype_hits[1:]
+    q = selection_q(counts, null_expectation, reference_counts=divided_hits[0])
+    values = (
+        counts / n_lists,
+        null_counts.mean(axis=0) / n_lists,
+        selection_p(counts, null_counts),
+        q,
+    )
+    return pd.DataFrame(dict(zip(EVIDENCE_COLUMNS, values, strict=True)))
 
 
-def divided(X: Array, total: Array) -> tuple[Array, Array]:
+def divide_into_blocks(X: Array, counts: Array) -> tuple[Array, Array]:
     """Return the block of each gene, (d,), counted from 0, and the gene that leads each block.
 
-    Genes that are not divided have -1; `total` (d,) is how often each is listed.
+    Genes that are not divided have -1; `counts` (d,) is how often each is listed.
     """
-    order = np.argsort(-total, kind="stable")[: min(MOST, np.count_nonzero(total))]
+    order = np.argsort(-counts, kind="stable")[: min(MAX_DIVIDED_GENES, np.count_nonzero(counts))]
     block = np.full(X.shape[1], -1, dtype=np.int64)
-    left = np.arange(len(order))
-    count = 0
-    Z = np.ascontiguousarray(standardised(X[:, order]).T)
+    undivided = np.arange(len(order))
+    n_blocks = 0
+    Z = np.ascontiguousarray(standardise_columns(X[:, order]).T)
     leaders = []
-    while len(left):
-        alike = np.abs(Z[left] @ Z[left[0]]) >= ALIKE
-        alike[0] = True
-        block[order[left[alike]]] = count
-        leaders.append(order[left[0]])
-        left = left[~alike]
-        count = count + 1
+    while len(undivided):
+        is_member = np.abs(Z[undivided] @ Z[undivided[0]]) >= MIN_MEMBER_CORRELATION
+        is_member[0] = True
+        block[order[undivided[is_member]]] = n_blocks
+        leaders.append(order[undivided[0]])
+        undivided = undivided[~is_member]
+        n_blocks = n_blocks + 1
     return block, np.array(leaders, dtype=np.int64)
 
 
-def whole_blocks(X: Array, total: Array) -> Array:
+def block_of_every_gene(X: Array, counts: Array) -> Array:
     """Return the block of every gene, (d,): the others join the leader that is most like them.
 
     Genes that are like none are blocks of their own.
     """
-    block, leaders = divided(X, total)
-    rest = np.flatnonzero(block < 0)
-    for part in np.array_split(rest, 1 + len(rest) * len(leaders) // NUMBERS):
-        if len(leaders) and len(part):
-            nearest, r = assign(X, part, leaders)
-            block[part] = np.where(np.abs(r) >= ALIKE, nearest, -1)
-    alone = block < 0
-    block[alone] = len(leaders) + np.arange(alone.sum())
+    block, leaders = divide_into_blocks(X, counts)
+    undivided = np.flatnonzero(block < 0)
+    for genes in np.array_split(
+        undivided, 1 + len(undivided) * len(leaders) // MAX_CORRELATIONS_AT_ONCE
+    ):
+        if len(leaders) and len(genes):
+            nearest, r = assign_to_prototypes(X, genes, leaders)
+            block[genes] = np.where(np.abs(r) >= MIN_MEMBER_CORRELATION, nearest, -1)
+    without_block = block < 0
+    block[without_block] = len(leaders) + np.arange(without_block.sum())
     return block
 
 
-def _hits(chance: Chance, block: Array) -> Array:
+def _count_hits(half_sample_study: HalfSampleStudy, block: Array) -> Array:
     """Return how many lists hit each block, (B + 1, n_blocks), observed labels first."""
     n_blocks = int(block.max(initial=-1)) + 1
-    lists = int(chance.lists)
-    of = np.repeat(np.arange(len(chance.indptr) - 1), np.diff(chance.indptr))
-    listed = block[chance.indices]
-    pairs = np.unique(of[listed >= 0] * n_blocks + listed[listed >= 0])
-    out = np.zeros((len(chance) + 1, n_blocks), dtype=np.int64)
-    np.add.at(out, (pairs // n_blocks // lists, pairs % n_blocks), 1)
-    return out
+    n_lists = int(half_sample_study.lists)
+    list_number = np.repeat(
+        np.arange(len(half_sample_study.indptr) - 1), np.diff(half_sample_study.indptr)
+    )
+    block_of_entry = block[half_sample_study.indices]
+    pairs = np.unique(
+        list_number[block_of_entry >= 0] * n_blocks + block_of_entry[block_of_entry >= 0]
+    )
+    hits = np.zeros((len(half_sample_study) + 1, n_blocks), dtype=np.int64)
+    np.add.at(hits, (pairs // n_blocks // n_lists, pairs % n_blocks), 1)
+    return hits

@@ -11,13 +11,13 @@ from genesig.arrays import Array
 from genesig.data.steps.described import described
 from genesig.genome.order import Genome
 from genesig.results import Dataset, Fits
-from genesig.selection.genes.frequency import rounded
+from genesig.selection.genes.frequency import round_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-TYPES = {"rank": int, "block": int, "fdr_selected": bool, "core": bool}
+COLUMN_TYPES = {"rank": int, "block": int, "fdr_selected": bool, "core": bool}
 """Of the columns of signature.tsv that are no measures; ``class`` is text."""
 
 
@@ -31,13 +31,17 @@ def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
     signature : DataFrame
         signature.tsv; its columns join those of ``var``, of one type whatever the study: a share
         of 1 in every row reads as a whole number, and no rows have no type. An unknown block
-        becomes 0, any other number that is not known NaN.
+        becomes 0, an unknown class empty, any other unknown number NaN.
     """
-    place = {gene: column for column, gene in enumerate(dataset.genes)}
-    columns = np.array([place[gene] for gene in signature["gene"]], dtype=np.int64)
+    column_of_gene = {gene: column for column, gene in enumerate(dataset.genes)}
+    columns = np.array([column_of_gene[gene] for gene in signature["gene"]], dtype=np.int64)
     notes = signature.drop(columns="symbol").set_index("gene")
     notes["block"] = notes["block"].fillna(0)
-    notes = notes.astype({name: TYPES.get(str(name), float) for name in notes if name != "class"})
+    if "class" in notes:
+        notes["class"] = notes["class"].fillna("")
+    notes = notes.astype(
+        {name: COLUMN_TYPES.get(str(name), float) for name in notes if name != "class"}
+    )
     var = dataset.var.iloc[columns].join(notes)
     X = described(dataset).X[:, columns]
     return replace(dataset, X=X, var=var, unaligned=None)
@@ -48,41 +52,41 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
 
     A stretch is a run of genes of the model that are neighbours among those measured on a
     chromosome; a gene without a place is one by itself, and ``chromosome``, ``start`` and ``end``
-    are blank. ``first`` and ``last`` name its ends,
+    are blank. ``first_gene`` and ``last_gene`` name its ends,
     ``contribution`` is the sum of the weights, each times the gene's standard deviation, and
     ``frequency`` the mean selection frequency of its genes in the lists that the outer splits
     chose, ``least_cv_frequency`` the smallest.
     """
     import pandas as pd
 
-    names, places = dataset.places()
-    genome = Genome.from_columns(len(names), names, places)
+    chromosomes, positions = dataset.places()
+    genome = Genome.from_columns(len(chromosomes), chromosomes, positions)
     genes, weights = final.coef(0, int(final.choice[0, 2]))
-    size = np.zeros(len(names))
-    there = np.zeros(len(names), dtype=bool)
+    contributions = np.zeros(len(chromosomes))
+    in_model = np.zeros(len(chromosomes), dtype=bool)
     order = genome.order
-    size[genes] = weights * dataset.X[:, genes].std(axis=0)
-    there[genes] = True
-    chosen = nested[nested["mu"].isna()].set_index("gene")["cv_frequency"]
-    often = chosen.reindex(dataset.genes).fillna(0.0).to_numpy()
+    contributions[genes] = weights * dataset.X[:, genes].std(axis=0)
+    in_model[genes] = True
+    chosen_rows = nested[nested["mu"].isna()].set_index("gene")["cv_frequency"]
+    frequencies = chosen_rows.reindex(dataset.genes).fillna(0.0).to_numpy()
     symbols = dataset.var["symbol"].to_numpy()
     rows = []
-    for some in runs(there[order], genome.starts):
-        part = order[some]
-        first = part[0]
-        last = part[-1]
-        known = not names[first].startswith("\0")
+    for run in runs(in_model[order], genome.starts):
+        run_genes = order[run]
+        first_gene = run_genes[0]
+        last_gene = run_genes[-1]
+        has_place = not chromosomes[first_gene].startswith("\0")
         rows.append(
             (
-                names[first] if known else "",
-                places[first] if known else np.nan,
-                places[last] if known else np.nan,
-                len(part),
-                symbols[first],
-                symbols[last],
-                size[part].sum(),
-                often[part].mean(),
-                often[part].min(),
+                chromosomes[first_gene] if has_place else "",
+                positions[first_gene] if has_place else np.nan,
+                positions[last_gene] if has_place else np.nan,
+                len(run_genes),
+                symbols[first_gene],
+                symbols[last_gene],
+                contributions[run_genes].sum(),
+                frequencies[run_genes].mean(),
+                frequencies[run_genes].min(),
             )
         )
     columns = [
@@ -97,14 +101,20 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
         "least_cv_frequency",
     ]
     table = pd.DataFrame(rows, columns=columns)
-    order = np.argsort(-rounded(table["contribution"].abs().to_numpy(dtype=float)), kind="stable")
+    order = np.argsort(
+        -round_sizes(table["contribution"].abs().to_numpy(dtype=float)), kind="stable"
+    )
     return table.iloc[order].reset_index(drop=True)
 
 
-def runs(there: Array, starts: Array) -> list[slice]:
+def runs(in_model: Array, starts: Array) -> list[slice]:
     """Return the runs of what is there, (d,) bool, which begin anew at each start."""
-    begins = np.concatenate([[True], there[1:] != there[:-1]])
+    begins = np.concatenate([[True], in_model[1:] != in_model[:-1]])
     begins[starts] = True
-    first = np.flatnonzero(begins)
-    stop = np.append(first[1:], len(there))
-    return [slice(a, b) for a, b in zip(first, stop, strict=True) if there[a]]
+    start = np.flatnonzero(begins)
+    stop = np.append(start[1:], len(in_model))
+    return [
+        slice(start_index, stop_index)
+        for start_index, stop_index in zip(start, stop, strict=True)
+        if in_model[start_index]
+    ]

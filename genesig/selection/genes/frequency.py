@@ -28,79 +28,88 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
 
-DIGITS = 9
+SIZE_DIGITS = 9
 """Of the largest value: copies of a gene, fitted together, differ by less."""
 
 
-def rounded(values: Array) -> Array:
+def round_sizes(values: Array) -> Array:
     """Return sizes (n,) as shares of the largest one, rounded, so that those of copies are equal.
 
     Sorted by them, copies stand in the order of their names, whatever the scale of the data.
     """
     largest = np.abs(values).max(initial=0.0)
-    return np.round(values / largest, DIGITS) if largest > 0 else values
+    return np.round(values / largest, SIZE_DIGITS) if largest > 0 else values
 
 
-MU = 1e-2
+HALF_SAMPLE_MU = 1e-2
 """Weight of the squared l2 term of their lists, in units of ||X'X||/n: correlated genes enter
 together."""
 
-LONGEST = 100
-SHARE = 0.1
+MAX_LIST_GENES = 100
+MAX_LIST_SHARE = 0.1
 """Most genes of a list, and most of all."""
 
-NESTED = (0.5, 1.0)
+LIST_SHARES = (0.5, 1.0)
 """Shares of the genes of a half, by weight, that make its lists: one of the first genes counts
 twice, one of the last once."""
 
-LOOSE = 2.0
+PREDICTIVE_FDR_FACTOR = 2.0
 """Rate of error of the genes that may predict, in units of that of named ones."""
 
-FEWEST = 19
+MIN_PERMUTATIONS = 19
 """Permutations below which nothing is claimed: no p would reach .05."""
 
-LEVEL = 0.05
+MAX_GATE_P = 0.05
 """Share of noise studies that may name a gene, whatever the rate among those named."""
 
 
-def tails(times: Array, most: int) -> Array:
+def count_tails(times: Array, max_count: int) -> Array:
     """Return how many of d genes at least t halves list: (k, most + 1) of times (k, d)."""
-    counts = np.zeros((len(times), most + 1), dtype=np.int64)
-    row = np.repeat(np.arange(len(times)), times.shape[1])
-    np.add.at(counts, (row, times.ravel()), 1)
+    counts = np.zeros((len(times), max_count + 1), dtype=np.int64)
+    row_number = np.repeat(np.arange(len(times)), times.shape[1])
+    np.add.at(counts, (row_number, times.ravel()), 1)
     return np.asarray(counts[:, ::-1].cumsum(axis=1)[:, ::-1])
 
 
-def expected(null: Array) -> Array:
+def expected_tails(null: Array) -> Array:
     """Return E(t), (T + 1,), of the tails (B, T + 1) under permuted labels."""
     return np.asarray((1 + null.sum(axis=0)) / (len(null) + 1))
 
 
-def q_values(times: Array, chance: Array, among: Array | None = None) -> Array:
+def selection_q(
+    counts: Array, null_expectation: Array, reference_counts: Array | None = None
+) -> Array:
     """Return q of each gene (d,), from its number of lists and E(t); 1 where no list holds it.
 
-    R counts the genes themselves, or `among` others.
+    R counts the genes themselves, or `reference_counts` others.
     """
-    found = tails((times if among is None else among)[None], len(chance) - 1)[0]
-    return np.asarray(_q(found, chance)[times])
+    observed_tails = count_tails(
+        (counts if reference_counts is None else reference_counts)[None], len(null_expectation) - 1
+    )[0]
+    return np.asarray(_q_of_counts(observed_tails, null_expectation)[counts])
 
 
-def _q(found: Array, chance: Array) -> Array:
+def _q_of_counts(observed_tails: Array, null_expectation: Array) -> Array:
     """Return q of a gene that t lists hold, (..., T + 1); NaN beyond the most frequent one."""
-    ratio = np.divide(chance, found, out=np.full(found.shape, np.nan), where=found > 0)
+    ratio = np.divide(
+        null_expectation,
+        observed_tails,
+        out=np.full(observed_tails.shape, np.nan),
+        where=observed_tails > 0,
+    )
     ratio[..., 0] = 1.0
     return np.asarray(np.fmin.accumulate(np.minimum(1.0, ratio), axis=-1))
 
 
-def _called(found: Array, chance: Array, fdr: float) -> Array:
+def _count_called(observed_tails: Array, null_expectation: Array, fdr: float) -> Array:
     """Return how many genes have q <= fdr, (...,), of tails (..., T + 1)."""
-    passing = (_q(found, chance) <= fdr) & (found > 0)
-    first = np.argmax(passing, axis=-1)
-    number = np.take_along_axis(found, first[..., None], axis=-1)[..., 0]
-    return np.where(passing.any(axis=-1), number, 0)
+    passing = (_q_of_counts(observed_tails, null_expectation) <= fdr) & (observed_tails > 0)
+    first_passing = np.argmax(passing, axis=-1)
+    n_called = np.take_along_axis(observed_tails, first_passing[..., None], axis=-1)[..., 0]
+    return np.where(passing.any(axis=-1), n_called, 0)
 
 
-def gate(found: Array, null: Array, fdr: float) -> float:
+def gate_p(observed_tails: Array, null: Array, fdr: float) -> float:
     """Return p of the number of genes called: whether there is anything to be named at all.
 
     The best of many t passes too often in noise. So each permutation is called by the E of the
@@ -108,7 +117,7 @@ def gate(found: Array, null: Array, fdr: float) -> float:
 
     Parameters
     ----------
-    found : (T + 1,) int
+    observed_tails : (T + 1,) int
         Tails under the observed labels.
     null : (B, T + 1) int
     fdr : float
@@ -118,26 +127,29 @@ def gate(found: Array, null: Array, fdr: float) -> float:
     float
         1 where no gene is called, and with fewer than two permutations.
     """
-    own = int(_called(found, expected(null), fdr)) if len(null) > 1 else 0
-    if not own:
+    n_called = int(_count_called(observed_tails, expected_tails(null), fdr)) if len(null) > 1 else 0
+    if not n_called:
         return 1.0
-    others = (1 + null.sum(axis=0) - null) / len(null)
-    return float((1 + np.sum(_called(null, others, fdr) >= own)) / (len(null) + 1))
+    leave_one_out_expectation = (1 + null.sum(axis=0) - null) / len(null)
+    return float(
+        (1 + np.sum(_count_called(null, leave_one_out_expectation, fdr) >= n_called))
+        / (len(null) + 1)
+    )
 
 
-def p_values(times: Array, null: Array) -> Array:
+def selection_p(counts: Array, null: Array) -> Array:
     """Return (1 + #{b : F_g^b >= F_g}) / (B + 1) of each gene, (d,), of null (B, d)."""
-    return np.asarray((1 + np.sum(null >= times, axis=0)) / (len(null) + 1))
+    return np.asarray((1 + np.sum(null >= counts, axis=0)) / (len(null) + 1))
 
 
-def ranked(times: Array, strength: Array) -> Array:
+def rank_genes(counts: Array, weight_sums: Array) -> Array:
     """Return the genes that any list holds, the most frequent first, then the strongest."""
-    order = np.lexsort((np.arange(len(times)), -rounded(strength), -times))
-    return np.asarray(order[: np.count_nonzero(times)])
+    order = np.lexsort((np.arange(len(counts)), -round_sizes(weight_sums), -counts))
+    return np.asarray(order[: np.count_nonzero(counts)])
 
 
-def agreement(lists: Sequence[Array], d: int) -> float:
-    """Φ = 1 - M/(M-1) Σ_f p_f (1-p_f) / [d (k/d)(1-k/d)] of M lists among d genes.
+def agreement(lists: Sequence[Array], n_genes: int) -> float:
+    """Φ = 1 - M/(M-1) Σ_f p_f (1-p_f) / [n_genes (k/d)(1-k/d)] of M lists among d genes.
 
     p_f is the share of lists that hold gene f, k the mean size: 1 for identical lists, 0 on average
     for random ones.
@@ -146,7 +158,7 @@ def agreement(lists: Sequence[Array], d: int) -> float:
     ----------
     lists : sequence of M arrays of int
         Numbers of the genes, each once.
-    d : int
+    n_genes : int
 
     Returns
     -------
@@ -157,19 +169,25 @@ def agreement(lists: Sequence[Array], d: int) -> float:
     ----------
     Nogueira, Sechidis and Brown 2018, JMLR 18(174): definition 4.
     """
-    m = len(lists)
-    held = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *lists]))
-    share = len(held) / (m * d) if m else 0.0
-    if m < 2 or not 0 < share < 1:
+    n_lists = len(lists)
+    sorted_genes = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *lists]))
+    share = len(sorted_genes) / (n_lists * n_genes) if n_lists else 0.0
+    if n_lists < 2 or not 0 < share < 1:
         return float("nan")
-    last = np.append(np.flatnonzero(held[1:] != held[:-1]), len(held) - 1)
-    p = np.diff(last, prepend=-1) / m  # a third of the time of np.unique, asked for at every tau
-    return float(1 - m / (m - 1) * np.sum(p * (1 - p)) / (d * share * (1 - share)))
+    last_positions = np.append(
+        np.flatnonzero(sorted_genes[1:] != sorted_genes[:-1]), len(sorted_genes) - 1
+    )
+    p = (
+        np.diff(last_positions, prepend=-1) / n_lists
+    )  # a third of the time of np.unique, asked for at every tau
+    return float(
+        1 - n_lists / (n_lists - 1) * np.sum(p * (1 - p)) / (n_genes * share * (1 - share))
+    )
 
 
-def selections(fits: Fits, n_genes: int) -> csr_array:
+def selection_matrix(fits: Fits, n_genes: int) -> csr_array:
     """Return the supports as 0 and 1, (n_fits * n_mu, n_genes); row fit * n_mu + mu."""
-    return _sparse(fits, np.ones(len(fits.indices)), n_genes)
+    return _coefficient_matrix(fits, np.ones(len(fits.indices)), n_genes)
 
 
 def selection_counts(fits: Fits, n_genes: int) -> csr_array:
@@ -181,23 +199,23 @@ def selection_counts(fits: Fits, n_genes: int) -> csr_array:
         Row permutation * n_mu + mu, the permutations in rising order of their numbers.
     """
     _, group = np.unique(fits.permutation, return_inverse=True)
-    return _sum_over_fits(fits, group, selections(fits, n_genes))
+    return _sum_over_fits(fits, group, selection_matrix(fits, n_genes))
 
 
-def of_list(table: pd.DataFrame, mu: float) -> pd.DataFrame:
+def rows_of_list(table: pd.DataFrame, mu: float) -> pd.DataFrame:
     """Return the rows of the list of one mu; NaN is the chosen list."""
     return table[table["mu"].isna() if np.isnan(mu) else table["mu"] == mu]
 
 
-def mu_number(grid: Array, mu: float | None) -> int:
+def mu_index_of(grid: Array, mu: float | None) -> int:
     """Return the place of `mu` in the grid; None is the first, the minimal list."""
     if mu is None:
         return 0
-    near = np.flatnonzero(np.isclose(grid, mu, rtol=1e-9, atol=0))
-    if len(near) == 0:
-        known = ", ".join(f"{value:g}" for value in grid)
-        raise GenesigError(f"signature.mu: {mu:g} is not one of linear.mu ({known})")
-    return int(near[0])
+    close = np.flatnonzero(np.isclose(grid, mu, rtol=1e-9, atol=0))
+    if len(close) == 0:
+        grid_text = ", ".join(f"{value:g}" for value in grid)
+        raise GenesigError(f"signature.mu: {mu:g} is not one of linear.mu ({grid_text})")
+    return int(close[0])
 
 
 def nested_lists(dataset: Dataset, observed: Fits, *, cv_frequency: float) -> pd.DataFrame:
@@ -215,30 +233,33 @@ def nested_lists(dataset: Dataset, observed: Fits, *, cv_frequency: float) -> pd
     """
     import pandas as pd
 
-    n = len(observed)
+    n_fits = len(observed)
     n_genes = len(dataset.genes)
-    count, total, up, down = _over_splits(observed, n_genes)
-    spread = dataset.X.std(axis=0)
-    parts = []
-    for at in np.flatnonzero(observed.whole):
-        mu = observed.mu[at]
-        genes = np.flatnonzero(count[at])
-        times = count[at, genes]
-        mean = total[at, genes] / times
-        order = np.lexsort((genes, -rounded(np.abs(mean) * spread[genes]), -times))
+    count, total, n_positive, n_negative = _sums_over_splits(observed, n_genes)
+    gene_sd = dataset.X.std(axis=0)
+    tables = []
+    for mu_index in np.flatnonzero(observed.whole):
+        mu = observed.mu[mu_index]
+        genes = np.flatnonzero(count[mu_index])
+        n_selecting = count[mu_index, genes]
+        mean = total[mu_index, genes] / n_selecting
+        order = np.lexsort((genes, -round_sizes(np.abs(mean) * gene_sd[genes]), -n_selecting))
         table = pd.DataFrame(
             {
                 "mu": mu,
                 "gene": dataset.var.index[genes].astype(str),
                 "symbol": dataset.var["symbol"].to_numpy()[genes],
-                "cv_frequency": times / n,
+                "cv_frequency": n_selecting / n_fits,
                 "mean_weight": mean,
-                "sign_consistency": np.maximum(up[at, genes], down[at, genes]) / times,
-                "in_list": times >= least_count(cv_frequency, n),
+                "sign_consistency": np.maximum(
+                    n_positive[mu_index, genes], n_negative[mu_index, genes]
+                )
+                / n_selecting,
+                "in_list": n_selecting >= smallest_count(cv_frequency, n_fits),
             }
         )
-        parts.append(table.iloc[order])
-    return pd.concat(parts, ignore_index=True)
+        tables.append(table.iloc[order])
+    return pd.concat(tables, ignore_index=True)
 
 
 def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
@@ -253,36 +274,39 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     n_mu = len(observed.mu)
-    size = observed.sizes()
-    core = nested[nested["in_list"]]
-    merged = [set(of_list(core, mu)["gene"]) for mu in observed.mu]
-    within = [
+    sizes = observed.sizes()
+    listed = nested[nested["in_list"]]
+    merged_lists = [set(rows_of_list(listed, mu)["gene"]) for mu in observed.mu]
+    within_split = [
         [
-            overlap(set(_genes(observed, fit, at)), set(_genes(observed, fit, at + 1)))
+            overlap(
+                set(_genes_of_list(observed, fit, mu_index)),
+                set(_genes_of_list(observed, fit, mu_index + 1)),
+            )
             for fit in range(len(observed))
         ]
-        for at in range(n_mu - 1)
+        for mu_index in range(n_mu - 1)
     ]
     table = pd.DataFrame(
         {
             "mu": observed.mu,
-            "in_list": np.where(observed.whole, [len(genes) for genes in merged], np.nan),
-            "mean_size": size.mean(axis=0),
-            "smallest": size.min(axis=0),
-            "largest": size.max(axis=0),
-            "nested": [*map(overlap, merged[:-1], merged[1:]), np.nan],
-            "nested_in_split": [*map(_mean_of_known, within), np.nan],
+            "in_list": np.where(observed.whole, [len(genes) for genes in merged_lists], np.nan),
+            "mean_size": sizes.mean(axis=0),
+            "smallest": sizes.min(axis=0),
+            "largest": sizes.max(axis=0),
+            "nested": [*map(overlap, merged_lists[:-1], merged_lists[1:]), np.nan],
+            "nested_in_split": [*map(_mean_without_nan, within_split), np.nan],
         }
     )
-    alone = table["mu"].shift(-1).isna()
-    table.loc[alone, ["nested", "nested_in_split"]] = np.nan
+    without_next = table["mu"].shift(-1).isna()
+    table.loc[without_next, ["nested", "nested_in_split"]] = np.nan
     return table.astype(dict.fromkeys(("in_list", "smallest", "largest"), "Int64"))
 
 
-def overlap(one: set[Any], other: set[Any]) -> float:
+def overlap(first_list: set[Any], second_list: set[Any]) -> float:
     """100 |A ∩ B| / min(|A|, |B|): % of the shorter list contained in the longer; NaN if empty."""
-    shorter = min(len(one), len(other))
-    return 100.0 * len(one & other) / shorter if shorter else np.nan
+    shorter = min(len(first_list), len(second_list))
+    return 100.0 * len(first_list & second_list) / shorter if shorter else np.nan
 
 
 def frequency_curve(counts: csr_array, n_splits: int) -> Array:
@@ -297,28 +321,31 @@ def frequency_curve(counts: csr_array, n_splits: int) -> Array:
     -------
     (r, n_splits) int array
     """
-    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    row_number = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     value = np.rint(counts.data).astype(np.int64)
     width = n_splits + 1
-    exactly = np.bincount(row * width + value, minlength=counts.shape[0] * width)
-    exactly = exactly.reshape(-1, width)[:, 1:]
-    return np.asarray(np.cumsum(exactly[:, ::-1], axis=1)[:, ::-1])
+    n_exactly = np.bincount(row_number * width + value, minlength=counts.shape[0] * width)
+    n_exactly = n_exactly.reshape(-1, width)[:, 1:]
+    return np.asarray(np.cumsum(n_exactly[:, ::-1], axis=1)[:, ::-1])
 
 
-def least_count(cv_frequency: float, n: int) -> int:
+def smallest_count(cv_frequency: float, n: int) -> int:
     """Return the smallest count k with k/n >= cv_frequency, whatever the rounding of .55 * 100."""
     return max(1, int(np.ceil(cv_frequency * n - 1e-9)))
 
 
-def _over_splits(fits: Fits, n_genes: int) -> list[Array]:
+def _sums_over_splits(fits: Fits, n_genes: int) -> list[Array]:
     """Return count, sum of weights, positive and negative ones of each gene, (n_mu, n_genes)."""
-    once = np.zeros(len(fits), dtype=np.int64)
+    same_group = np.zeros(len(fits), dtype=np.int64)
     weights = fits.strength()
-    kinds = (np.ones(len(weights)), weights, weights > 0, weights < 0)
-    return [_sum_over_fits(fits, once, _sparse(fits, kind, n_genes)).toarray() for kind in kinds]
+    entry_values = (np.ones(len(weights)), weights, weights > 0, weights < 0)
+    return [
+        _sum_over_fits(fits, same_group, _coefficient_matrix(fits, values, n_genes)).toarray()
+        for values in entry_values
+    ]
 
 
-def _sparse(fits: Fits, data: Array, n_genes: int) -> csr_array:
+def _coefficient_matrix(fits: Fits, data: Array, n_genes: int) -> csr_array:
     shape = (len(fits) * len(fits.mu), n_genes)
     from scipy.sparse import csr_array
 
@@ -333,14 +360,14 @@ def _sum_over_fits(fits: Fits, group: Array, rows: csr_array) -> csr_array:
     n_groups = int(group.max()) + 1 if len(group) else 0
     from scipy.sparse import csr_array
 
-    into = csr_array((np.ones(n), (target, np.arange(n))), shape=(n_groups * n_mu, n))
-    return csr_array(into @ rows)
+    summing_matrix = csr_array((np.ones(n), (target, np.arange(n))), shape=(n_groups * n_mu, n))
+    return csr_array(summing_matrix @ rows)
 
 
-def _genes(fits: Fits, fit: int, mu: int) -> list[int]:
+def _genes_of_list(fits: Fits, fit: int, mu: int) -> list[int]:
     return list(map(int, fits.coef(fit, mu)[0]))
 
 
-def _mean_of_known(values: list[float]) -> float:
-    known = [value for value in values if not np.isnan(value)]
-    return float(np.mean(known)) if known else np.nan
+def _mean_without_nan(values: list[float]) -> float:
+    numbers = [value for value in values if not np.isnan(value)]
+    return float(np.mean(numbers)) if numbers else np.nan

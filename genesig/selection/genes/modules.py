@@ -19,15 +19,15 @@ from genesig.optim.sparse_components import (
     sparse_components,
 )
 from genesig.results import Dataset
-from genesig.selection.genes.frequency import rounded
+from genesig.selection.genes.frequency import round_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MU = 1e-3
+MODULE_MU = 1e-3
 """Weight of the squared l2 term, in units of ||Z'Z||/n: genes that are alike come in together."""
-FOLDS = 5
-COLUMNS = ["module", "gene", "symbol", "loading", "explained", "tau", "unexplained"]
+MAX_MODULE_FOLDS = 5
+MODULE_COLUMNS = ["module", "gene", "symbol", "loading", "explained", "tau", "unexplained"]
 
 
 def gene_modules(
@@ -57,37 +57,41 @@ def gene_modules(
     reference = reference_of_all(dataset, folds)
     X = reference.transform(dataset.X, dataset.obs)
     scaled = learned(folds)["unit_variance"]
-    held = _held(dataset, seed)
-    k = min(modules, X.shape[1], len(X) - max(map(len, held)) - 1)
-    tried = held_out(X, k, np.array(TAU_FRACTIONS), held, mu=MU, unit_variance=scaled)
-    tau = float(tried.tau[tried.chosen])
+    left_out_rows = _draw_folds(dataset, seed)
+    n_components = min(modules, X.shape[1], len(X) - max(map(len, left_out_rows)) - 1)
+    cross_validation = held_out(
+        X, n_components, np.array(TAU_FRACTIONS), left_out_rows, mu=MODULE_MU, unit_variance=scaled
+    )
+    tau = float(cross_validation.tau[cross_validation.chosen])
     centre, scale = moments(X, scaled)
     Z = (X - centre) / scale
-    found = sparse_components(Z, directions(Z, k), tau=tau, mu=MU)
+    components = sparse_components(Z, directions(Z, n_components), tau=tau, mu=MODULE_MU)
     symbols = dataset.var["symbol"].to_numpy()
     rows = []
-    for number, (b, share) in enumerate(zip(found.loadings().T, found.explained(Z), strict=True)):
-        for at in np.lexsort((-rounded(np.abs(b)), b == 0))[: np.count_nonzero(b)]:
-            gene = int(reference.genes[at])
+    for number, (b, share) in enumerate(
+        zip(components.loadings().T, components.explained(Z), strict=True)
+    ):
+        for column in np.lexsort((-round_sizes(np.abs(b)), b == 0))[: np.count_nonzero(b)]:
+            gene = int(reference.genes[column])
             rows.append(
                 (
                     number + 1,
                     dataset.genes[gene],
                     symbols[gene],
-                    b[at],
+                    b[column],
                     share,
                     tau,
-                    tried.unexplained[tried.chosen],
+                    cross_validation.unexplained[cross_validation.chosen],
                 )
             )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=MODULE_COLUMNS)
 
 
-def _held(dataset: Dataset, seed: int) -> list[Array]:
+def _draw_folds(dataset: Dataset, seed: int) -> list[Array]:
     """Divide the samples into folds, those of a group together."""
-    names = dataset.groups()
-    names = np.arange(len(dataset.X)) if names is None else names
-    _, group = np.unique(names, return_inverse=True)
+    group_names = dataset.groups()
+    group_names = np.arange(len(dataset.X)) if group_names is None else group_names
+    _, group = np.unique(group_names, return_inverse=True)
     order = generator(seed, spawn_key(MODULE)).permutation(group.max() + 1)
-    fold = order[group] % min(FOLDS, len(order))
+    fold = order[group] % min(MAX_MODULE_FOLDS, len(order))
     return [np.flatnonzero(fold == number) for number in range(fold.max() + 1)]

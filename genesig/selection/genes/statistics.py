@@ -9,7 +9,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import RiskSets
 
-TOLD_APART = 1e8
+MAX_CONDITION_NUMBER = 1e8
 """Condition number beyond which residuals do not tell the variances of two classes apart."""
 
 
@@ -46,42 +46,47 @@ def slope_test(
     from scipy.special import stdtr
 
     n = len(y)
-    every = np.ones(len(y), dtype=bool)
-    names, number = np.unique(every if batch is None else batch, return_inverse=True)
-    member = np.eye(len(names))[number]
-    level = member @ (member / member.sum(axis=0)).T
-    level, parts = _with_covariates(level, covariates)
-    response = y - level @ y
-    size = float(response @ response)
-    if n - len(names) - parts < 2 or size <= _rounding(y[:, None])[0]:
+    all_samples = np.ones(len(y), dtype=bool)
+    batch_names, batch_number = np.unique(
+        all_samples if batch is None else batch, return_inverse=True
+    )
+    batch_indicator = np.eye(len(batch_names))[batch_number]
+    projection = batch_indicator @ (batch_indicator / batch_indicator.sum(axis=0)).T
+    projection, n_covariate_terms = _with_covariates(projection, covariates)
+    response = y - projection @ y
+    response_square = float(response @ response)
+    if (
+        n - len(batch_names) - n_covariate_terms < 2
+        or response_square <= _rounding_of_squares(y[:, None])[0]
+    ):
         return np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
-    slope = response / size
-    rounding = _rounding(X)
-    M = np.eye(n) - level - np.outer(response, slope)
-    classes = np.array([y > 0, y <= 0] if by_class else [every], dtype=float)
-    residuals = _Residuals.of(M, slope, classes)
-    squares = residuals.groups @ np.square(M @ X)
+    slope_weights = response / response_square
+    rounding = _rounding_of_squares(X)
+    residual_maker = np.eye(n) - projection - np.outer(response, slope_weights)
+    classes = np.array([y > 0, y <= 0] if by_class else [all_samples], dtype=float)
+    residuals = _Residuals.of(residual_maker, slope_weights, classes)
+    squares = residuals.groups @ np.square(residual_maker @ X)
     variance, df = residuals.of_slope(np.where(squares > rounding, squares, 0.0))
-    b = slope @ X
-    b = np.where(np.square(b) * size + squares.sum(axis=0) > 2 * rounding, b, np.nan)
+    b = slope_weights @ X
+    b = np.where(np.square(b) * response_square + squares.sum(axis=0) > 2 * rounding, b, np.nan)
     with np.errstate(divide="ignore"):
         t = b / np.sqrt(variance)
     return t, 2 * stdtr(df, -np.abs(t))
 
 
-def _with_covariates(level: Array, covariates: Array | None) -> tuple[Array, int]:
+def _with_covariates(projection: Array, covariates: Array | None) -> tuple[Array, int]:
     """Return the projection on batches and covariates, and by how many dimensions it has grown."""
     if covariates is None or not covariates.shape[1]:
-        return level, 0
+        return projection, 0
     C = covariates - covariates.mean(axis=0)
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
-    C = C - level @ C
-    U, s, _ = np.linalg.svd(C, full_matrices=False)
-    Q = U[:, s > 1e-8 * np.sqrt(len(C))]
-    return level + Q @ Q.T, Q.shape[1]
+    C = C - projection @ C
+    left_vectors, s, _ = np.linalg.svd(C, full_matrices=False)
+    basis = left_vectors[:, s > 1e-8 * np.sqrt(len(C))]
+    return projection + basis @ basis.T, basis.shape[1]
 
 
-def _rounding(X: Array) -> Array:
+def _rounding_of_squares(X: Array) -> Array:
     """Return how large the sum of squares of a constant column may become by rounding."""
     n = len(X)
     return np.asarray(n * np.square(n * np.finfo(float).eps * np.abs(X).max(axis=0)))
@@ -114,13 +119,13 @@ class _Residuals:
     @classmethod
     def of(cls, M: Array, slope: Array, groups: Array) -> _Residuals:
         """Describe residuals ``M x`` and slope ``slope @ x``; as one group if not told apart."""
-        shares = _sums(M, groups)
-        if np.linalg.cond(shares) > TOLD_APART:
+        shares = _sums_of_squares(M, groups)
+        if np.linalg.cond(shares) > MAX_CONDITION_NUMBER:
             return cls.of(M, slope, np.ones((1, len(M))))
         weight = np.linalg.solve(shares, groups @ np.square(slope))
         if (weight <= 0).any():
             return cls.of(M, slope, np.ones((1, len(M))))
-        return cls(groups, shares, weight, _sums(M * (weight @ groups) @ M, groups))
+        return cls(groups, shares, weight, _sums_of_squares(M * (weight @ groups) @ M, groups))
 
     def of_slope(self, squares: Array) -> tuple[Array, Array]:
         """Return the slope's variance and its degrees of freedom from sums of squares (g, d)."""
@@ -131,7 +136,7 @@ class _Residuals:
         return self.weight @ squares, np.square(self.weight @ self.shares @ v) / of_variance
 
 
-def _sums(M: Array, groups: Array) -> Array:
+def _sums_of_squares(M: Array, groups: Array) -> Array:
     """Return the sum of M_ij² over i and j in each two groups."""
     return np.asarray(groups @ np.square(M) @ groups.T)
 
@@ -158,7 +163,7 @@ def class_test(
     """
     if batch is None and covariates is None:
         return welch_anova(X, y)
-    return _beside(X, y, batch, covariates)
+    return _class_f_test(X, y, batch, covariates)
 
 
 def welch_anova(X: Array, y: Array) -> tuple[Array, Array]:
@@ -176,56 +181,64 @@ def welch_anova(X: Array, y: Array) -> tuple[Array, Array]:
     """
     from scipy.special import fdtrc
 
-    names, number, size = np.unique(y, return_inverse=True, return_counts=True)
-    k = len(names)
-    if k < 2 or size.min() < 2:
+    class_names, class_number, class_size = np.unique(y, return_inverse=True, return_counts=True)
+    n_classes = len(class_names)
+    if n_classes < 2 or class_size.min() < 2:
         return np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
-    means = np.stack([X[number == c].mean(axis=0) for c in range(k)])
-    variance = np.stack([X[number == c].var(axis=0, ddof=1) for c in range(k)])
-    least = np.square(len(y) * np.finfo(float).eps * np.abs(X).max(axis=0))
+    means = np.stack([X[class_number == c].mean(axis=0) for c in range(n_classes)])
+    variance = np.stack([X[class_number == c].var(axis=0, ddof=1) for c in range(n_classes)])
+    variance_floor = np.square(len(y) * np.finfo(float).eps * np.abs(X).max(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        w = size[:, None] / np.maximum(variance, least)
-        share = w / w.sum(axis=0)
-        h = (np.square(1 - share) / (size[:, None] - 1)).sum(axis=0)
-        between = (w * np.square(means - (share * means).sum(axis=0))).sum(axis=0) / (k - 1)
-        F = between / (1 + 2 * (k - 2) / (k**2 - 1) * h)
-        p = fdtrc(k - 1, (k**2 - 1) / (3 * h), F)
-    flat = np.ptp(X, axis=0) == 0
-    return np.where(flat, np.nan, F), np.where(flat, np.nan, p)
+        weights = class_size[:, None] / np.maximum(variance, variance_floor)
+        share = weights / weights.sum(axis=0)
+        h = (np.square(1 - share) / (class_size[:, None] - 1)).sum(axis=0)
+        between = (weights * np.square(means - (share * means).sum(axis=0))).sum(axis=0) / (
+            n_classes - 1
+        )
+        F = between / (1 + 2 * (n_classes - 2) / (n_classes**2 - 1) * h)
+        p = fdtrc(n_classes - 1, (n_classes**2 - 1) / (3 * h), F)
+    is_constant = np.ptp(X, axis=0) == 0
+    return np.where(is_constant, np.nan, F), np.where(is_constant, np.nan, p)
 
 
-def _beside(
+def _class_f_test(
     X: Array, y: Array, batch: Array | None, covariates: Array | None
 ) -> tuple[Array, Array]:
     """Return F and p of least squares with the classes against batches and covariates alone."""
     from scipy.special import fdtrc
 
     batch = np.zeros(len(y)) if batch is None else batch
-    of_batch, of_class = (
-        np.eye(m.max() + 1)[m]
-        for m in (np.unique(each, return_inverse=True)[1] for each in (batch, y))
+    batch_indicator, class_indicator = (
+        np.eye(numbers.max() + 1)[numbers]
+        for numbers in (np.unique(labels, return_inverse=True)[1] for labels in (batch, y))
     )
     C = np.zeros((len(y), 0)) if covariates is None else covariates - covariates.mean(axis=0)
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
-    small = np.hstack([of_batch, C])
-    large = np.hstack([small, of_class])
-    rank, whole = (int(np.linalg.matrix_rank(part)) for part in (small, large))
+    null_design = np.hstack([batch_indicator, C])
+    full_design = np.hstack([null_design, class_indicator])
+    null_rank, full_rank = (
+        int(np.linalg.matrix_rank(design)) for design in (null_design, full_design)
+    )
     n = len(y)
-    more = whole - rank
-    if more < 1 or n - whole < 1:
+    n_class_terms = full_rank - null_rank
+    if n_class_terms < 1 or n - full_rank < 1:
         return np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
-    rest = [
-        np.square(X - part @ np.linalg.lstsq(part, X, rcond=None)[0]).sum(axis=0)
-        for part in (small, large)
+    residual_squares = [
+        np.square(X - design @ np.linalg.lstsq(design, X, rcond=None)[0]).sum(axis=0)
+        for design in (null_design, full_design)
     ]
     rounding = n * np.square(n * np.finfo(float).eps * np.abs(X).max(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        F = (rest[0] - rest[1]) / more / (rest[1] / (n - whole))
-    F = np.where(rest[0] > rounding, np.maximum(F, 0.0), np.nan)
-    return F, fdtrc(more, n - whole, F)
+        F = (
+            (residual_squares[0] - residual_squares[1])
+            / n_class_terms
+            / (residual_squares[1] / (n - full_rank))
+        )
+    F = np.where(residual_squares[0] > rounding, np.maximum(F, 0.0), np.nan)
+    return F, fdtrc(n_class_terms, n - full_rank, F)
 
 
-AT_ONCE = 1024
+GENES_AT_ONCE = 1024
 
 
 def score_test(
@@ -253,25 +266,25 @@ def score_test(
     """
     from scipy.special import ndtr
 
-    inside = np.zeros(len(y), dtype=int) if stratum is None else stratum
+    stratum_of_row = np.zeros(len(y), dtype=int) if stratum is None else stratum
     U = np.zeros(X.shape[1])
     V = np.zeros(X.shape[1])
-    for each in np.unique(inside):
-        rows = np.flatnonzero(inside == each)
+    for stratum_name in np.unique(stratum_of_row):
+        rows = np.flatnonzero(stratum_of_row == stratum_name)
         if y["event"][rows].any():
             risk = RiskSets.of(y["time"][rows], y["event"][rows], ties)
             C = np.zeros((len(rows), 0)) if covariates is None else covariates[rows[risk.order]]
-            for first in range(0, X.shape[1], AT_ONCE):
-                part = slice(first, first + AT_ONCE)
-                u, v = _score(risk, X[rows[risk.order], part], C)
-                U[part] += u
-                V[part] += v
-    spread = np.sqrt(np.where(1e-12 * np.maximum(np.var(X, axis=0), 1e-300) < V, V, np.nan))
-    z = U / spread
+            for start in range(0, X.shape[1], GENES_AT_ONCE):
+                columns = slice(start, start + GENES_AT_ONCE)
+                u, v = _score_and_variance(risk, X[rows[risk.order], columns], C)
+                U[columns] += u
+                V[columns] += v
+    standard_error = np.sqrt(np.where(1e-12 * np.maximum(np.var(X, axis=0), 1e-300) < V, V, np.nan))
+    z = U / standard_error
     return z, 2 * ndtr(-np.abs(z))
 
 
-def _score(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Array]:
+def _score_and_variance(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Array]:
     from genesig.optim.cox.path import ridge
 
     Z = Z - Z.mean(axis=0)
@@ -282,8 +295,13 @@ def _score(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Array]:
     mean = p @ Z
     variance = risk.omega @ (p @ np.square(Z) - np.square(mean))
     if C.shape[1]:
-        of_C = p @ C
-        H = C.T @ ((risk.omega @ p)[:, None] * C) - (risk.omega[:, None] * of_C).T @ of_C
-        cross = C.T @ ((risk.omega @ p)[:, None] * Z) - (risk.omega[:, None] * of_C).T @ mean
+        covariate_means = p @ C
+        H = (
+            C.T @ ((risk.omega @ p)[:, None] * C)
+            - (risk.omega[:, None] * covariate_means).T @ covariate_means
+        )
+        cross = (
+            C.T @ ((risk.omega @ p)[:, None] * Z) - (risk.omega[:, None] * covariate_means).T @ mean
+        )
         variance = variance - np.einsum("qd,qd->d", cross, np.linalg.pinv(H, rcond=1e-10) @ cross)
     return risk.died @ Z - risk.omega @ mean, variance

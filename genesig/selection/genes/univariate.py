@@ -19,11 +19,11 @@ from genesig.selection.genes.statistics import class_test, score_test, slope_tes
 if TYPE_CHECKING:
     import pandas as pd
 
-LINEAR = "linear"
+LINEAR_TEST = "linear"
 """Name of the test that has covariates in it."""
 
 
-TESTS = ByKind(
+UNIVARIATE_TESTS = ByKind(
     {
         "classification": "welch",
         SEVERAL: "anova",
@@ -100,7 +100,7 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     """
     import pandas as pd
 
-    statistic, p = _known(dataset)
+    statistic, p = _statistic_and_p(dataset)
     return pd.DataFrame(
         {
             "gene": dataset.genes,
@@ -114,33 +114,33 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
 
 def statistics(dataset: Dataset) -> Array:
     """Return the statistic of `univariate_table`, (n_genes,)."""
-    return _known(dataset)[0]
+    return _statistic_and_p(dataset)[0]
 
 
-def _known(dataset: Dataset) -> tuple[Array, Array]:
+def _statistic_and_p(dataset: Dataset) -> tuple[Array, Array]:
     """Return statistic and p; 0 and 1 where there is no test."""
-    it = units(dataset)
-    statistic, p = _test(it)
-    apart = np.isinf(statistic)
-    if apart.any():
+    unit_values = units(dataset)
+    statistic, p = _run_test(unit_values)
+    is_separated = np.isinf(statistic)
+    if is_separated.any():
         from scipy.stats import norm
 
-        least = _smallest(it)
-        p = np.where(apart, least, p)
-        statistic = np.where(apart, np.sign(statistic) * norm.isf(least / 2), statistic)
-    unknown = np.isnan(p) | (np.ptp(dataset.X, axis=0) == 0)
-    return np.where(unknown, 0.0, statistic), np.where(unknown, 1.0, p)
+        smallest_p = _smallest_p(unit_values)
+        p = np.where(is_separated, smallest_p, p)
+        statistic = np.where(is_separated, np.sign(statistic) * norm.isf(smallest_p / 2), statistic)
+    is_untested = np.isnan(p) | (np.ptp(dataset.X, axis=0) == 0)
+    return np.where(is_untested, 0.0, statistic), np.where(is_untested, 1.0, p)
 
 
-def _smallest(it: Units) -> float:
+def _smallest_p(unit_values: Units) -> float:
     """Return the two-sided p of the most extreme arrangement of the response over the units."""
     from scipy.special import gammaln
 
-    if it.test == "differences":
-        return float(2.0 ** (1 - len(_differences(it))))
-    sizes = np.unique(it.y, return_counts=True)[1]
-    arranged = gammaln(len(it.y) + 1) - gammaln(sizes + 1).sum()
-    return float(min(1.0, 2 * np.exp(-arranged)))
+    if unit_values.test == "differences":
+        return float(2.0 ** (1 - len(_differences(unit_values))))
+    sizes = np.unique(unit_values.y, return_counts=True)[1]
+    log_arrangements = gammaln(len(unit_values.y) + 1) - gammaln(sizes + 1).sum()
+    return float(min(1.0, 2 * np.exp(-log_arrangements)))
 
 
 def units(dataset: Dataset) -> Units:
@@ -148,48 +148,58 @@ def units(dataset: Dataset) -> Units:
     X = dataset.X
     y = dataset.response()
     group = _groups(dataset)
-    names = dataset.batches()
-    batch = np.zeros(len(y), int) if names is None else np.unique(names, return_inverse=True)[1]
-    test = TESTS[dataset.design.kind]
+    batch_names = dataset.batches()
+    batch_number = (
+        np.zeros(len(y), int)
+        if batch_names is None
+        else np.unique(batch_names, return_inverse=True)[1]
+    )
+    test = UNIVARIATE_TESTS[dataset.design.kind]
     ties = dataset.design.ties
-    C = _covariates(dataset)
-    classes = len(dataset.design.classes or ())
+    covariates = _filled_covariates(dataset)
+    n_classes = len(dataset.design.classes or ())
     if group is None:
-        return Units(X, y, None, test, _several(batch), C, ties)
-    names, number = np.unique(group, return_inverse=True)
+        return Units(X, y, None, test, _if_several(batch_number), covariates, ties)
+    batch_names, number = np.unique(group, return_inverse=True)
     cell = number
-    if classes:
-        cell = classes * number + (y > 0 if classes == 2 else y).astype(np.int64)
+    if n_classes:
+        cell = n_classes * number + (y > 0 if n_classes == 2 else y).astype(np.int64)
     order = np.argsort(cell, kind="stable")
-    found, start, count = np.unique(cell[order], return_index=True, return_counts=True)
-    means = np.add.reduceat(X[order], start, axis=0) / count[:, None]
+    cells, first_row, count = np.unique(cell[order], return_index=True, return_counts=True)
+    means = np.add.reduceat(X[order], first_row, axis=0) / count[:, None]
     # A group has one time; of numbers it has the mean.
-    response = y[order][start] if y.dtype.names else np.add.reduceat(y[order], start) / count
-    own = batch[order][start]
-    known = _several(own) if (batch[order] == np.repeat(own, count)).all() else None
-    if C is not None:
-        C = np.add.reduceat(C[order], start, axis=0) / count[:, None]
-    if not classes:
-        return Units(means, response, names, test, known, C, ties)
-    group = names[found // classes]
-    if classes == 2 and (dataset.design.pair is not None or len(found) == 2 * len(names)):
+    response = (
+        y[order][first_row] if y.dtype.names else np.add.reduceat(y[order], first_row) / count
+    )
+    cell_batch = batch_number[order][first_row]
+    tested_batch = (
+        _if_several(cell_batch)
+        if (batch_number[order] == np.repeat(cell_batch, count)).all()
+        else None
+    )
+    if covariates is not None:
+        covariates = np.add.reduceat(covariates[order], first_row, axis=0) / count[:, None]
+    if not n_classes:
+        return Units(means, response, batch_names, test, tested_batch, covariates, ties)
+    group = batch_names[cells // n_classes]
+    if n_classes == 2 and (dataset.design.pair is not None or len(cells) == 2 * len(batch_names)):
         return Units(means, response, group, "differences")
-    return Units(means, response, group, test, known, C)
+    return Units(means, response, group, test, tested_batch, covariates)
 
 
-def _covariates(dataset: Dataset) -> Array | None:
+def _filled_covariates(dataset: Dataset) -> Array | None:
     if not dataset.design.covariates:
         return None
-    C = dataset.covariates()
-    C = splined(C, knots_at(C, knot_counts(dataset.design.covariates)))
-    return np.where(np.isnan(C), np.nanmean(C, axis=0), C)
+    covariates = dataset.covariates()
+    covariates = splined(covariates, knots_at(covariates, knot_counts(dataset.design.covariates)))
+    return np.where(np.isnan(covariates), np.nanmean(covariates, axis=0), covariates)
 
 
-def _several(batch: Array) -> Array | None:
-    return batch if len(np.unique(batch)) > 1 else None
+def _if_several(batch_number: Array) -> Array | None:
+    return batch_number if len(np.unique(batch_number)) > 1 else None
 
 
-class Tested(TypedDict):
+class TestDescription(TypedDict):
     """Name of the test, columns of groups and of batches in it (or None), number of values.
 
     ``covariates`` are the columns in it, where there are such.
@@ -202,17 +212,24 @@ class Tested(TypedDict):
     covariates: NotRequired[list[str]]
 
 
-def what_was_tested(dataset: Dataset) -> Tested:
+def describe_test(dataset: Dataset) -> TestDescription:
     """Say what was tested: test, columns of groups and of batches in it, number of values."""
-    it = units(dataset)
-    values = len(it.y) if it.test != "differences" else len(_differences(it))
-    column = None if it.group is None else dataset.design.pair or dataset.design.group
-    batch = None if it.batch is None else dataset.design.batch
-    found: Tested = {"test": it.test, "group": column, "values": values, "batch": batch}
-    if it.covariates is not None:
-        test = it.test if it.test == "score" else LINEAR
-        found |= {"test": test, "covariates": [c.column for c in dataset.design.covariates]}
-    return found
+    unit_values = units(dataset)
+    values = (
+        len(unit_values.y) if unit_values.test != "differences" else len(_differences(unit_values))
+    )
+    column = None if unit_values.group is None else dataset.design.pair or dataset.design.group
+    batch = None if unit_values.batch is None else dataset.design.batch
+    description: TestDescription = {
+        "test": unit_values.test,
+        "group": column,
+        "values": values,
+        "batch": batch,
+    }
+    if unit_values.covariates is not None:
+        test = unit_values.test if unit_values.test == "score" else LINEAR_TEST
+        description |= {"test": test, "covariates": [c.column for c in dataset.design.covariates]}
+    return description
 
 
 def _groups(dataset: Dataset) -> Array | None:
@@ -221,15 +238,27 @@ def _groups(dataset: Dataset) -> Array | None:
     return dataset.groups()
 
 
-def _test(it: Units) -> tuple[Array, Array]:
-    if it.test == "differences":
-        return _differences_test(_differences(it))
-    if it.test == "score":
-        return score_test(it.X, it.y, it.batch, it.ties or USUAL, it.covariates)
-    if it.test == "anova":
-        return class_test(it.X, it.y, it.batch, it.covariates)
-    own = it.test == "welch" and it.covariates is None
-    return slope_test(it.X, it.y, it.batch, by_class=own, covariates=it.covariates)
+def _run_test(unit_values: Units) -> tuple[Array, Array]:
+    if unit_values.test == "differences":
+        return _differences_test(_differences(unit_values))
+    if unit_values.test == "score":
+        return score_test(
+            unit_values.X,
+            unit_values.y,
+            unit_values.batch,
+            unit_values.ties or USUAL,
+            unit_values.covariates,
+        )
+    if unit_values.test == "anova":
+        return class_test(unit_values.X, unit_values.y, unit_values.batch, unit_values.covariates)
+    by_class = unit_values.test == "welch" and unit_values.covariates is None
+    return slope_test(
+        unit_values.X,
+        unit_values.y,
+        unit_values.batch,
+        by_class=by_class,
+        covariates=unit_values.covariates,
+    )
 
 
 def _differences_test(differences: Array) -> tuple[Array, Array]:
@@ -240,13 +269,17 @@ def _differences_test(differences: Array) -> tuple[Array, Array]:
 
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = ttest_1samp(differences, 0.0, axis=0)
-    flat = np.all(differences == 0, axis=0)
-    return np.where(flat, np.nan, found.statistic), np.where(flat, np.nan, found.pvalue)
+        result = ttest_1samp(differences, 0.0, axis=0)
+    never_differs = np.all(differences == 0, axis=0)
+    return np.where(never_differs, np.nan, result.statistic), np.where(
+        never_differs, np.nan, result.pvalue
+    )
 
 
-def _differences(it: Units) -> Array:
+def _differences(unit_values: Units) -> Array:
     """Return positive minus negative class of every group that has both; rows are in that order."""
-    names = np.asarray(it.group)
-    up = np.flatnonzero((names[1:] == names[:-1]) & (it.y[1:] > it.y[:-1])) + 1
-    return np.asarray(it.X[up] - it.X[up - 1])
+    names = np.asarray(unit_values.group)
+    positive_rows = (
+        np.flatnonzero((names[1:] == names[:-1]) & (unit_values.y[1:] > unit_values.y[:-1])) + 1
+    )
+    return np.asarray(unit_values.X[positive_rows] - unit_values.X[positive_rows - 1])

@@ -1,4 +1,4 @@
-"""What each omic adds to the others: the whole procedure again without it, on the same splits."""
+"""The value that each omic adds: the whole procedure without it, on the same splits."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def omics_table(
     observed: Sequence[Fits],
     final: Fits,
     *,
-    given_factors: Mapping[str, float] | str,
+    given: Mapping[str, float] | str,
     permutations: int,
     folds: FoldSteps,
     **linear: Any,
 ) -> pd.DataFrame:
     """Return omics.tsv: the error with all omics, and without each in turn.
 
-    Columns: row, ``genesig`` or ``without``; name of the omic; its genes in the study; ``listed``,
-    how many of them the predictive list of a split has on average; ``factor`` of the final model,
-    and the smallest and the largest of the outer splits; error and AUC with their intervals;
-    ``added``, the error without the omic less that of genesig on the same samples, with its
-    interval.
+    Columns: ``row``, ``genesig`` or ``without``; ``name`` of the omic; ``genes``, its number in the
+    study; ``listed``, the mean number of its genes in the predictive list of a split; ``factor`` of
+    the final model, and the smallest and the largest of the outer splits; error and AUC with their
+    intervals; ``added``, the error without the omic less that of genesig on the same samples, with
+    its interval.
 
-    Without an omic all is made anew, from what halves give by chance to the predictive model, so
-    that both errors are those of one procedure.
+    Without an omic everything is repeated, from the half-samples to the predictive model, so that
+    both errors belong to one procedure.
 
     Parameters
     ----------
@@ -55,16 +55,16 @@ def omics_table(
         After the row-wise steps.
     splits : Splits
     observed : list of Fits
-        Batches of the double loop.
+        Batches of the nested cross-validation.
     final : Fits
-    given_factors : mapping or str
+    given : mapping or str
         ``data.omics`` of the config.
     permutations : int
         ``signature.permutations`` of the config.
     folds : list of dict
         ``normalise.folds`` of the config.
     **linear
-        The config section of this name, see `Protocol`.
+        See `LinearSettings`.
     """
     import pandas as pd
 
@@ -73,7 +73,7 @@ def omics_table(
     genesig_scores = held_out(dataset, splits, fits)
     omic_of_gene = dataset.omic_of()
     mean_counts = _mean_gene_counts(fits, omic_of_gene, len(dataset.omics))
-    factors = _factor_columns(dataset, fits, final, given_factors)
+    factors = _factor_columns(dataset, fits, final, given)
     rows = [
         {
             "row": GENESIG_ROW,
@@ -98,13 +98,7 @@ def omics_table(
             **linear,
         ).with_chosen()
         scores_without = held_out(without_omic, splits, fits_without).column(-1)
-        added_columns = dict(
-            zip(
-                ("added", "added_low", "added_high"),
-                difference(scores_without, genesig_scores, -1, headline)[2:],
-                strict=True,
-            )
-        )
+        _, _, added, low, high = difference(scores_without, genesig_scores, -1, headline)
         rows.append(
             {
                 "row": WITHOUT_ROW,
@@ -113,7 +107,9 @@ def omics_table(
                 "listed": float(mean_counts[omic_number]),
                 **factors[omic_number],
                 **vars(assess(scores_without, headline)[0]),
-                **added_columns,
+                "added": added,
+                "added_low": low,
+                "added_high": high,
             }
         )
         log.info("%d of %d omics left out", omic_number + 1, len(dataset.omics))
@@ -121,15 +117,15 @@ def omics_table(
 
 
 def _mean_gene_counts(fits: Fits, omic_of_gene: Array, n_omics: int) -> Array:
-    """Return how many genes of each omic the last list of a fit has, the mean, (n_omics,)."""
-    genes = [fits.coef(fit, len(fits.mu) - 1)[0] for fit in range(len(fits))]
+    """Return the mean number of genes of each omic in the chosen lists, (n_omics,)."""
+    genes = [fits.chosen_coef(fit)[0] for fit in range(len(fits))]
     return np.bincount(omic_of_gene[np.concatenate(genes)], minlength=n_omics) / len(fits)
 
 
 def _factor_columns(
     dataset: Dataset, fits: Fits, final: Fits, given_factors: Mapping[str, float] | str
 ) -> list[dict[str, float]]:
-    """Return the factor of each omic in the final model, its smallest and largest in the splits."""
+    """Return the factor of each omic in the final model, and its range in the splits."""
     if fits.factors is None or final.factors is None:
         factor_of_omic = given_factors if isinstance(given_factors, Mapping) else {}
         given_numbers = {str(name): float(factor) for name, factor in factor_of_omic.items()}

@@ -22,10 +22,10 @@ from genesig.data.steps.normalise import Reference, learned_steps
 from genesig.errors import GenesigError, pick
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import covariate_part
-from genesig.results.splits import FINAL, TRAINING, Chance
+from genesig.results.splits import PAIRS_OF_ALL_SAMPLES, PAIRS_OF_TRAINING_SET, HalfSampleStudy
 from genesig.selection.linear.answers import (
-    NullTails,
     AnswerNets,
+    NullTails,
     add_answers,
     predicts_by_half_samples,
 )
@@ -37,13 +37,13 @@ from genesig.selection.linear.grid import (
     search_grid_averaged,
 )
 from genesig.selection.linear.halves import (
+    add_lasso_lists,
     count_pairs,
     count_pairs_of_half_samples,
-    add_lasso_lists,
 )
 from genesig.selection.linear.kinds.known import FITTINGS, FoldSteps, outer_elastic_nets
 from genesig.selection.linear.kinds.record import ElasticNets
-from genesig.selection.linear.omics import ChooseSettings, group_by_factors, candidate_factors
+from genesig.selection.linear.omics import ChooseSettings, candidate_factors, group_by_factors
 from genesig.selection.linear.path import NestedModels, fit_nested_lists
 from genesig.selection.linear.tasks import (
     NO_HALVES,
@@ -67,7 +67,7 @@ log = logging.getLogger(__name__)
 def nested_cross_validation(
     dataset: Dataset,
     splits: Splits,
-    half_sample_study: Chance | None = None,
+    half_sample_study: HalfSampleStudy | None = None,
     *,
     labels: str,
     batch: str,
@@ -82,8 +82,8 @@ def nested_cross_validation(
         After the row-wise steps.
     splits : Splits
     half_sample_study : HalfSampleStudy, optional
-        If it is missing or empty, the chosen list of the two stages is the only answer. The same holds
-        under permuted labels, unless `predicts_by_half_samples`.
+        If it is missing or empty, the chosen list of the two stages is the only answer. The same
+        holds under permuted labels, unless `predicts_by_half_samples`.
     labels : str
         ``observed`` or ``permuted-FIRST-LAST``.
     batch : str
@@ -97,8 +97,8 @@ def nested_cross_validation(
     permutations = permutation_numbers(labels)
     if labels != "observed" and not predicts_by_half_samples(settings):
         half_sample_study = None  # no result uses the FDR-selected genes of permuted labels
-    null_tails = NullTails.of(half_sample_study, "outer")
-    half_counts = count_pairs(TRAINING, settings) if half_sample_study else NO_HALVES
+    null_tails = NullTails.from_study(half_sample_study, "outer")
+    half_counts = count_pairs(PAIRS_OF_TRAINING_SET, settings) if half_sample_study else NO_HALVES
     outer_splits = batch_of(splits.outer, batch)
     training_sets = make_training_sets(
         dataset, splits, outer_splits, permutations, half_counts=half_counts
@@ -109,7 +109,7 @@ def nested_cross_validation(
 def fit_final_model(
     dataset: Dataset,
     splits: Splits,
-    half_sample_study: Chance | None = None,
+    half_sample_study: HalfSampleStudy | None = None,
     *,
     folds: FoldSteps,
     **linear: Any,
@@ -120,8 +120,8 @@ def fit_final_model(
     cross-validation uses one draw: several would multiply its time and leave the error as it is.
     """
     settings = LinearSettings(**linear)
-    null_tails = NullTails.of(half_sample_study, "final")
-    half_counts = count_pairs(FINAL, settings) if half_sample_study else NO_HALVES
+    null_tails = NullTails.from_study(half_sample_study, "final")
+    half_counts = count_pairs(PAIRS_OF_ALL_SAMPLES, settings) if half_sample_study else NO_HALVES
     training_sets = make_training_sets(
         dataset, splits, [splits.final], [0], half_counts=half_counts
     )
@@ -139,7 +139,7 @@ def fit_final_model(
 def fit_half_samples(
     dataset: Dataset,
     splits: Splits,
-    half_sample_study: Chance | None = None,
+    half_sample_study: HalfSampleStudy | None = None,
     *,
     folds: FoldSteps,
     **linear: Any,
@@ -151,7 +151,7 @@ def fit_half_samples(
     `add_lasso_lists`).
     """
     settings = LinearSettings(**linear)
-    null_tails = NullTails.of(half_sample_study, "half")
+    null_tails = NullTails.from_study(half_sample_study, "half")
     half_counts = count_pairs_of_half_samples(settings) if half_sample_study else NO_HALVES
     training_sets = make_training_sets(
         dataset, splits, splits.subsamples, [0], half_counts=half_counts
@@ -176,7 +176,7 @@ def _fit_training_sets(
     choose_settings: ChooseSettings = search_grid,
     with_lasso_lists: bool = False,
 ) -> Fits:
-    """Return the fits of training sets, in their order; with answers if there are `null_tails`."""
+    """Return the fits of training sets in order, with answers if there are `null_tails`."""
     output_shape = FITTINGS[dataset.design.kind].output_shape(dataset.design)
     fits_of_matrices = [_no_fits(settings, output_shape)]
     n_done = 0
@@ -186,7 +186,7 @@ def _fit_training_sets(
     bound_steps = learned_steps(fold_steps, dataset)
     factor_candidates = candidate_factors(dataset, settings)
     # Every candidate of the penalty factors has elastic nets of its own.
-    batch_size = max(1, max(1, max_sets) // len(factor_candidates))
+    batch_size = max(1, max_sets // len(factor_candidates))
     for X, reference, matrix_sets in group_by_matrix(
         dataset, training_sets, bound_steps, batch_size
     ):
@@ -252,7 +252,7 @@ def _fit_short_enough(
     reference: Reference,
     settings: LinearSettings,
 ) -> tuple[Fits, list[GridChoice]]:
-    """Fit the choices; refit sets whose list has more than ``signature.most`` genes by a shorter choice.
+    """Fit the choices; choose again where the list has more than ``signature.most`` genes.
 
     The inner folds, which choose, have fewer samples and often shorter lists. A set all of whose
     lists exceed ``linear.longest`` is refitted, too.

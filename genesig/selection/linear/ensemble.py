@@ -1,27 +1,27 @@
-"""The mean of three linear models of one training set, which is one linear model.
+"""The mean of three linear models of one training set, which is a linear model itself.
 
-They list genes in unlike ways, so that they may err in unlike ways: the chosen list of the two
-stages; the genes that halves of the training samples list most often; those that go with the
-response most, each by itself. All are refitted by ridge; how many genes the last two have, and
-their lam, the inner folds say.
+They select genes in different ways, so that their errors may differ, too: the chosen list of the
+two stages; the genes with the highest selection frequency in half-samples; the genes that are, each
+alone, most associated with the outcome. All are refitted by ridge. The inner folds choose the
+length of the last two lists, and their lambda.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.selection.genes.frequency import ranked, rounded
+from genesig.selection.genes.frequency import rank_genes, round_sizes
 
 if TYPE_CHECKING:
     from genesig.selection.linear.kinds.record import LinearModel
 
 LIST_LENGTHS = (5, 10, 20, 35, 50, 70, 100)
-"""Genes of the lists among which the inner folds choose, the most listed or strongest first."""
+"""Lengths of the lists from which the inner folds choose."""
 
 
 def first_genes(genes: Array) -> tuple[Array, ...]:
@@ -30,32 +30,39 @@ def first_genes(genes: Array) -> tuple[Array, ...]:
 
 
 def by_frequency(counts: Array, weight_sums: Array) -> tuple[Array, ...]:
-    """Return lists of the genes that halves list most often; see `frequency.ranked`."""
-    return first_genes(ranked(counts, weight_sums))
+    """Return lists of the genes with the highest selection frequency, see `rank_genes`."""
+    return first_genes(rank_genes(counts, weight_sums))
 
 
 def by_gradient(gradient: Array) -> tuple[Array, ...]:
-    """Return lists of the genes that go with the response most, of gradient (d,); none of 0."""
-    order = np.argsort(-rounded(gradient), kind="stable")
+    """Return lists of the genes with the largest gradient (d,); none with gradient 0."""
+    order = np.argsort(-round_sizes(gradient), kind="stable")
     return first_genes(order[: np.count_nonzero(gradient)])
 
 
 def mean_model(models: Sequence[LinearModel]) -> LinearModel:
-    """Return the mean of linear models, whose scores are means of theirs.
+    """Return the linear model whose scores are the mean of the scores of some models.
 
-    All are refits of one response in one unit, each less its cut: halfway between the classes for
-    each is halfway for the mean.
+    All are refits of one outcome in one unit, each less its threshold: a score of 0 is halfway
+    between the classes for each, and so for the mean.
     """
     genes = np.unique(np.concatenate([model.genes for model in models]))
     values = np.zeros((len(genes), *models[0].values.shape[1:]))
     for model in models:
         values[np.searchsorted(genes, model.genes)] += model.values / len(models)
-    parts: dict[str, Any] = {}
-    for name in ("intercept", "gamma", "crossfitted_scores"):
-        field_values = [getattr(model, name) for model in models]
-        parts[name] = (
-            None
-            if any(value is None for value in field_values)
-            else sum(field_values) / len(field_values)
-        )
-    return replace(models[0], genes=genes, values=values, **parts)
+    return replace(
+        models[0],
+        genes=genes,
+        values=values,
+        intercept=sum(model.intercept for model in models) / len(models),
+        gamma=_mean_or_none([model.gamma for model in models]),
+        crossfitted_scores=_mean_or_none([model.crossfitted_scores for model in models]),
+    )
+
+
+def _mean_or_none(arrays: Sequence[Array | None]) -> Array | None:
+    """Return the mean of arrays; None if any of them is None."""
+    present = [array for array in arrays if array is not None]
+    if len(present) < len(arrays):
+        return None
+    return np.asarray(sum(present) / len(present))

@@ -1,16 +1,15 @@
-"""Stage I: (tau, lam) and mu by the inner folds, the searched list, the scores of unseen samples.
+"""Stage I: the inner folds choose tau, lambda and mu, and cross-fit the scores of their samples.
 
-Unseen scores: the settings of smallest error were chosen by the samples left out of all inner
-folds, so that the scores of these look better than they are: a line fitted to them would state
-probabilities too far from each other. Here the folds of a sample have no say in what scores it.
-Nothing is fitted anew.
+Mosci 2009, section 4.4. For each inner fold the l1-l2 functional selects genes along a path of tau.
+Ridge refits each list for every lambda, and the validation error of the fold's samples decides. In
+the thesis mu is the smallest one; here a rule may search several (`CHOICE_RULES`).
 
-The test samples of a split have no part in it: with labels of theirs, even through other splits,
-scores that know nothing would seem to be worth something.
-
-Mosci 2009, section 4.4: for each inner fold the l1-l2 functional selects genes along a path of
-tau, a ridge fit on each support follows for every lam, and the validation error of the samples
-left out decides. There mu is the smallest one; here a rule may search several (see `rules`).
+Cross-fitted scores serve the probabilities. The settings of smallest error were chosen by the
+validation samples of all folds, so that their scores there look better than they are, and a line
+fitted to them would state probabilities too far from each other. Therefore the folds are dealt into
+parts, and each sample is scored at the settings that the other parts choose. This fits nothing
+again. The test samples of the outer split have no part in it: their labels would leak into the
+line.
 """
 
 from __future__ import annotations
@@ -33,85 +32,74 @@ from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 ChooseByFolds = Callable[[TrainingSet, Array], tuple[Array, Any]]
-
+"""Training set that consists of some inner folds, and their numbers: to the scores (n_folds, n,
+...) of all samples by each fold at what these folds choose, and their threshold."""
 
 MAX_CROSSFIT_PARTS = 5
-"""Most parts into which the inner folds are dealt: each chooses once without itself."""
+"""Parts into which the inner folds are dealt, each of which makes one choice without itself."""
+
+ERROR_DIGITS = 12
+"""Digits to which errors are rounded before a choice, so that ties are ties on every processor:
+counts of errors tie exactly, sums of their weights do not."""
 
 
 def crossfit(training_set: TrainingSet, choose_by_folds: ChooseByFolds) -> Array | None:
-    """Return the score of each training sample, less the cut, (n, ...), else NaN.
+    """Return the score of each training sample at the choice of other folds, less the threshold.
 
-    None without classes, and under permuted labels, of which no probability is told.
-
-    Parameters
-    ----------
-    training_set : Task
-    choose_by_folds : callable
-        The task without some of its folds, and the numbers of the others, to the scores
-        (n_folds, n, ...) of all samples by each fold at what these choose, and where it is cut.
+    The result is (n, ...) with NaN for other samples. It is None without classes, and under
+    permuted labels, for which no probability is reported.
     """
     kind = FITTINGS[training_set.kind]
-    folds = np.arange(len(training_set.inner_folds))
     if kind.class_scores is None or training_set.permutation:
         return None
-    crossfitted_scores = None
-    for part_number in range(min(MAX_CROSSFIT_PARTS, len(folds))):
-        scores, thresholds = choose_by_folds(
-            *_keep_folds(training_set, folds[folds % MAX_CROSSFIT_PARTS != part_number])
-        )
-        crossfitted_scores = (
-            np.full(scores.shape[1:], np.nan) if crossfitted_scores is None else crossfitted_scores
-        )
-        for fold in folds[folds % MAX_CROSSFIT_PARTS == part_number]:
+    folds = np.arange(len(training_set.inner_folds))
+    part_of_fold = folds % MAX_CROSSFIT_PARTS
+    decision_scores = None
+    for part in range(min(MAX_CROSSFIT_PARTS, len(folds))):
+        scores, threshold = choose_by_folds(*_keep_folds(training_set, folds[part_of_fold != part]))
+        if decision_scores is None:
+            decision_scores = np.full(scores.shape[1:], np.nan)
+        for fold in folds[part_of_fold == part]:
             rows = training_set.inner_folds[fold]
-            crossfitted_scores[rows] = kind.decision_scores(scores[fold, rows], thresholds)
-    return crossfitted_scores
+            decision_scores[rows] = kind.decision_scores(scores[fold, rows], threshold)
+    return decision_scores
 
 
 def _keep_folds(training_set: TrainingSet, kept_folds: Array) -> tuple[TrainingSet, Array]:
-    """Return the task of some folds and their numbers; of all folds, where these lack a class."""
+    """Return the training set of some folds, and their numbers; all folds if these lack a class."""
     inner_folds = tuple(training_set.inner_folds[fold] for fold in kept_folds)
     rows = np.concatenate([*inner_folds, np.zeros(0, dtype=np.int64)])
-    if len(np.unique(training_set.y[rows])) < len(np.unique(training_set.y[training_set.train])):
+    n_classes = len(np.unique(training_set.y[training_set.train]))
+    if len(np.unique(training_set.y[rows])) < n_classes:
         return training_set, np.arange(len(training_set.inner_folds))
-    return replace(training_set, train=np.sort(rows), inner=inner_folds), kept_folds
+    return replace(training_set, train=np.sort(rows), inner_folds=inner_folds), kept_folds
 
 
 class ClassLines(NamedTuple):
-    """The lines of the probabilities of k tasks, NaN where a task has no line.
-
-    Attributes
-    ----------
-    line : (k, T + 1) float, or None
-    shrinkage : (k,) float, or None
-        See `genesig.optim.class_line.ShrunkenLine`.
-    """
+    """The lines of the probabilities of k training sets, NaN if a set has no line."""
 
     line: Array | None
+    """(k, T + 1) float: intercepts and slope, see `genesig.optim.class_line.ShrunkenLine`."""
     shrinkage: Array | None
+    """(k,) float: shrinkage of each slope."""
 
 
 NO_LINES = ClassLines(None, None)
-"""Of tasks without classes, or with permuted labels."""
+"""Lines without classes, or with permuted labels."""
 
 
 def class_lines(
     training_sets: Sequence[TrainingSet], crossfitted_scores: Sequence[Array | None]
 ) -> ClassLines:
-    """Return the line of each task, see `shrunken_line`; `NO_LINES` without any scores.
+    """Return the line of each training set from its cross-fitted scores (n, ...).
 
-    Parameters
-    ----------
-    training_sets : list of Task
-    crossfitted_scores : list of (n, ...) float or None
-        Scores of each, see `crossfitted_scores`.
+    `NO_LINES` if no training set has scores.
     """
-    by_class = FITTINGS[training_sets[0].kind].class_scores
-    if by_class is None:
+    class_scores = FITTINGS[training_sets[0].kind].class_scores
+    if class_scores is None:
         return NO_LINES
     lines = [
-        None if scores is None else class_line(training_set, by_class(scores))
+        None if scores is None else class_line(training_set, class_scores(scores))
         for training_set, scores in zip(training_sets, crossfitted_scores, strict=True)
     ]
     n_parameters = next((len(line.line) for line in lines if line is not None), None)
@@ -128,7 +116,8 @@ def class_line(training_set: TrainingSet, scores: Array) -> ShrunkenLine:
     """Return the line from scores (n, T) of the training samples, NaN for other samples."""
     rows = ~np.isnan(scores).any(axis=1)
     y = training_set.y[rows]
-    class_number = (y > 0 if FITTINGS[training_set.kind].signed_classes else y).astype(np.int64)
+    signed_classes = FITTINGS[training_set.kind].signed_classes
+    class_number = (y > 0 if signed_classes else y).astype(np.int64)
     if training_set.group is None:
         return shrunken_line(scores[rows], class_number)
     effect = slope_design_effect(scores[rows], class_number, training_set.group[rows])
@@ -151,70 +140,63 @@ def slope_design_effect(scores: Array, class_number: Array, group: Array) -> flo
     if not np.isfinite(influence).all():
         return 1.0
     independent_spread = influence_spread(influence, np.arange(len(group)))
-    return max(1.0, design_effect(influence_spread(influence, group), independent_spread, group))
+    group_spread = influence_spread(influence, group)
+    return max(1.0, design_effect(group_spread, independent_spread, group))
 
 
 @dataclass(frozen=True)
 class GridResult:
-    """What the inner folds of one training set say of one mu.
-
-    Attributes
-    ----------
-    error, standard_error : (n_tau, n_lam) float
-        NaN where a path had ended.
-    cut : (n_tau, n_lam) float
-        Where the out-of-fold scores are cut, see `least_squares.midpoint`.
-    lists : Path
-        Fits of many training sets.
-    columns : sequence of int
-        Those of the folds of this one.
-    scores : (n_folds, n_tau, n_lam, n, ...) float
-        Of all samples, by the refits of each fold.
-    """
+    """Validation results of the inner folds of one training set at one mu."""
 
     error: Array
+    """(n_tau, n_lam) float: validation error; NaN if the path of a fold had ended."""
     standard_error: Array
+    """(n_tau, n_lam) float: standard error of that."""
     thresholds: Array
+    """(n_tau, n_lam, ...): threshold of the out-of-fold scores, see `record.Fitting`."""
     path: Path
+    """Lists of the folds of many training sets."""
     fold_numbers: Sequence[int]
+    """Rows of `path` that are the folds of this training set."""
     fold_scores: Array
+    """(n_folds, n_tau, n_lam, n, ...) float: scores of all samples by the refits of each fold."""
 
     @property
     def n_genes(self) -> Array:
-        """Return the mean number of selected genes, (n_tau,); NaN where a path had ended."""
-        folds = list(self.fold_numbers)
-        ended = self.path.iterations[folds] < 0
-        return np.asarray(np.where(ended, np.nan, self.path.sizes()[folds]).mean(axis=0))
+        """Mean number of selected genes, (n_tau,); NaN if the path of a fold had ended."""
+        rows = list(self.fold_numbers)
+        sizes = np.where(self.path.has_ended()[rows], np.nan, self.path.sizes()[rows])
+        return np.asarray(sizes.mean(axis=0))
 
-    def agreement(self, tau_index: int, n_features: int) -> float:
-        """Return how alike the lists of the folds are at one tau, among d genes."""
-        return agreement(
-            [self.path.coef(fold, tau_index)[0] for fold in self.fold_numbers], n_features
-        )
+    def agreement(self, tau: int, n_features: int) -> float:
+        """Return the agreement of the folds' lists at one index of tau, among all features."""
+        lists = [self.path.coef(fold, tau)[0] for fold in self.fold_numbers]
+        return agreement(lists, n_features)
 
 
 @dataclass(frozen=True)
 class AveragedGridResult:
-    """What several draws of the inner folds say of one mu, in the mean: attributes as `GridResult`.
+    """Mean of the validation results of several draws of the inner folds, see `GridResult`.
 
-    The standard error is that of one draw: draws share their samples, and more of them leave it.
+    The standard error is that of one draw: the draws share their samples, so that more of them do
+    not reduce it.
     """
 
     draws: Sequence[GridResult]
 
     @property
     def error(self) -> Array:
-        """Mean validation error, NaN where a path of any draw had ended."""
+        """Mean validation error; NaN if a path of any draw had ended."""
         return _mean_of_draws([draw.error for draw in self.draws])
 
     @property
     def standard_error(self) -> Array:
-        """Mean of those of the draws."""
+        """Mean standard error."""
         return _mean_of_draws([draw.standard_error for draw in self.draws])
 
     @property
     def thresholds(self) -> Array:
-        """Mean of where the scores of each are cut."""
+        """Mean threshold."""
         return _mean_of_draws([draw.thresholds for draw in self.draws])
 
     @property
@@ -222,9 +204,9 @@ class AveragedGridResult:
         """Mean number of selected genes."""
         return _mean_of_draws([draw.n_genes for draw in self.draws])
 
-    def agreement(self, tau_index: int, n_features: int) -> float:
-        """Return how alike the lists of the folds of a draw are, in the mean."""
-        return float(np.mean([draw.agreement(tau_index, n_features) for draw in self.draws]))
+    def agreement(self, tau: int, n_features: int) -> float:
+        """Return the mean agreement of the folds' lists of a draw."""
+        return float(np.mean([draw.agreement(tau, n_features) for draw in self.draws]))
 
 
 def _mean_of_draws(values: Sequence[Array]) -> Array:
@@ -232,34 +214,32 @@ def _mean_of_draws(values: Sequence[Array]) -> Array:
 
 
 AnyGridResult = GridResult | AveragedGridResult
-GridIndices = tuple[int, int, int]
-"""Numbers of tau, of lam, and of mu among those searched."""
+
+
+class GridIndices(NamedTuple):
+    """Indices of the chosen settings."""
+
+    tau: int
+    lam: int
+    mu: int
+    """Index among the searched mu in a rule; index in ``linear.mu`` in a `GridChoice`."""
 
 
 @dataclass(frozen=True)
 class ChoiceRule:
-    """How a list is chosen.
-
-    Attributes
-    ----------
-    mu : callable
-        Protocol to the mu that are searched, (n_mu,).
-    longest : callable
-        Protocol to the number of genes beyond which a path need not go, or None.
-    choose : callable
-        (searched, protocol, d) to the choice and the agreement of the lists of the folds where it
-        was asked for, (n_mu, n_tau).
-    listed : callable
-        (protocol, number of mu among those searched) to the place of the list in ``linear.mu``.
-    averaged : bool
-        Whether the final model chooses by several draws of its inner folds.
-    """
+    """A rule by which the inner folds choose a list."""
 
     searched_mu: Callable[[LinearSettings], Array]
+    """Settings: to the mu that are searched, (n_mu,)."""
     max_genes: Callable[[LinearSettings], int | None]
+    """Settings: to the number of genes beyond which a path need not go; None for no limit."""
     choose: Callable[[Sequence[AnyGridResult], LinearSettings, int], tuple[GridIndices, Array]]
+    """Results at each searched mu, settings and number of features: to the choice, and the
+    agreement of the folds' lists where the rule needs it, (n_mu, n_tau)."""
     list_index: Callable[[LinearSettings, int], int]
+    """Settings and index of the searched mu: to the index of the list in ``linear.mu``."""
     averages_draws: bool = False
+    """Whether the final model averages several draws of its inner folds."""
 
 
 def choose_minimal(
@@ -267,18 +247,19 @@ def choose_minimal(
 ) -> tuple[GridIndices, Array]:
     """Choose by the error at the first mu alone, as Mosci 2009, section 4.4.
 
-    The smallest error wins; ties go to the largest tau, then to the largest lam. With
+    The smallest error wins; ties go to the largest tau, then to the largest lambda. With
     `one_standard_error`, the largest tau that has an error within one standard error of the
-    smallest wins, with its best lam (Breiman et al. 1984).
+    smallest wins, with its best lambda (Breiman et al. 1984).
     """
     (result,) = results
-    error = result.error.round(12)  # counts of errors tie exactly; sums of their weights do not
+    error = result.error.round(ERROR_DIGITS)
     best = np.unravel_index(np.argmin(error), error.shape)
     bound = error[best]
     if settings.one_standard_error:
-        bound = (bound + result.standard_error[best]).round(12)
-    tau_index = int(np.argmax((error <= bound).any(axis=1)))
-    return (tau_index, _best_lambda(error[tau_index]), 0), np.full((1, len(error)), np.nan)
+        bound = (bound + result.standard_error[best]).round(ERROR_DIGITS)
+    tau = int(np.argmax((error <= bound).any(axis=1)))
+    indices = GridIndices(tau, _best_lambda(error[tau]), 0)
+    return indices, np.full((1, len(error)), np.nan)
 
 
 def choose_stable(
@@ -286,58 +267,58 @@ def choose_stable(
 ) -> tuple[GridIndices, Array]:
     """Choose by error first, then by the agreement of the lists of the inner folds.
 
-    With E(mu, tau) the validation error at its best lam and E* ± SE* the smallest of all:
+    With E(mu, tau) the validation error at its best lambda and E* ± SE* the smallest of all:
     candidates have E <= E* + SE* and a mean length from 1 to ``signature.most``; the largest
     agreement wins (Nogueira's index, corrected for chance and length). Ties go to the shorter
-    list, then to the larger lam. Without a candidate, the shortest list within E* + SE*.
-    `double_loop` asks again, for fewer, where the list itself is longer.
+    list, then to the larger lambda. Without a candidate, the shortest list within E* + SE* wins.
+    If the list on the whole training set is longer than ``signature.most``, the nested
+    cross-validation asks again for a shorter one.
 
     References
     ----------
     Bommert, Rahnenführer and Lang 2017, Comput. Math. Methods Med. 7907163: accuracy first,
     stability second. Hamer and Dupont 2021, PLoS ONE 16(7): e0254920, for the trade-off.
     """
-    error = np.stack([result.error for result in results]).round(12)
+    error = np.stack([result.error for result in results]).round(ERROR_DIGITS)
     n_genes = np.stack([result.n_genes for result in results])
     agreements = np.full(n_genes.shape, np.nan)
     if np.isnan(error).all():  # the first list of every path is too long
-        return (0, error.shape[2] - 1, 0), agreements
+        return GridIndices(0, error.shape[2] - 1, 0), agreements
     smallest = np.unravel_index(np.nanargmin(error), error.shape)
-    bound = (error[smallest] + results[int(smallest[0])].standard_error[smallest[1:]]).round(12)
+    standard_error = results[int(smallest[0])].standard_error[smallest[1:]]
+    bound = (error[smallest] + standard_error).round(ERROR_DIGITS)
     within_bound = (error <= bound).any(axis=2)
-    candidates = within_bound & (n_genes >= 1) & (n_genes <= settings.most)
-    for mu, tau in np.argwhere(candidates):
+    is_candidate = within_bound & (n_genes >= 1) & (n_genes <= settings.most)
+    for mu, tau in np.argwhere(is_candidate):
         agreements[mu, tau] = results[mu].agreement(int(tau), n_features)
-    rounded_agreement = np.where(np.isnan(agreements), -1.0, agreements).round(12)
-    pairs = [
-        (int(mu), int(tau))
-        for mu, tau in np.argwhere(candidates if candidates.any() else within_bound)
-    ]
-    best = min((-rounded_agreement[pair], n_genes[pair]) for pair in pairs)
+    rank = np.where(np.isnan(agreements), -1.0, agreements).round(ERROR_DIGITS)
+    eligible = is_candidate if is_candidate.any() else within_bound
+    pairs = [(int(mu), int(tau)) for mu, tau in np.argwhere(eligible)]
+    best = min((-rank[pair], n_genes[pair]) for pair in pairs)
     lam_of_pair = {
-        candidate: _best_lambda(error[candidate])
-        for candidate in pairs
-        if (-rounded_agreement[candidate], n_genes[candidate]) == best
+        pair: _best_lambda(error[pair]) for pair in pairs if (-rank[pair], n_genes[pair]) == best
     }
     mu, tau = max(lam_of_pair, key=lambda pair: lam_of_pair[pair])
-    return (tau, lam_of_pair[mu, tau], mu), agreements
+    return GridIndices(tau, lam_of_pair[mu, tau], mu), agreements
 
 
 def _best_lambda(error: Array) -> int:
-    """Return the number of the smallest error, of the largest lam among equals."""
+    """Return the index of the smallest error (n_lam,); ties go to the largest lambda."""
     return int(np.flatnonzero(error == np.nanmin(error))[-1])
 
 
-def _list_index(settings: LinearSettings, _: int) -> int:
+def _index_of_list_mu(settings: LinearSettings, _: int) -> int:
+    """Return the index of ``signature.mu`` in ``linear.mu``; 0, the minimal list, by default."""
     mu = settings.mu[0] if settings.list_mu is None else settings.list_mu
     return list(settings.mu).index(mu)
 
 
 STABLE_RULE = ChoiceRule(
     searched_mu=LinearSettings.searched_mu,
-    max_genes=lambda protocol: int(2 * protocol.most),
+    # If the list of one fold is twice as long as allowed, the mean can hardly be short enough.
+    max_genes=lambda settings: int(2 * settings.most),
     choose=choose_stable,
-    list_index=lambda protocol, at: list(protocol.mu).index(protocol.searched_mu()[at]),
+    list_index=lambda settings, mu: list(settings.mu).index(settings.searched_mu()[mu]),
     averages_draws=True,
 )
 
@@ -347,52 +328,41 @@ CHOICE_RULES = {
     "fdr": STABLE_RULE,
     "stable": STABLE_RULE,
     "minimal": ChoiceRule(
-        searched_mu=lambda protocol: np.asarray(protocol.mu[:1], dtype=float),
-        max_genes=lambda protocol: None,
+        searched_mu=lambda settings: np.asarray(settings.mu[:1], dtype=float),
+        max_genes=lambda settings: None,
         choose=choose_minimal,
-        list_index=_list_index,
+        list_index=_index_of_list_mu,
     ),
 }
 
 
 @dataclass(frozen=True)
 class GridChoice:
-    """Validation results of one task over the grid.
-
-    Attributes
-    ----------
-    error, standard_error : (n_mu, n_tau, n_lam) float
-        At the mu that were searched; NaN where lists are longer than can be chosen.
-    size, agreement : (n_mu, n_tau) float
-        Mean number of selected genes; agreement of the folds' lists, where it was asked for.
-    choice : (int, int, int)
-        Chosen indices of tau, of lam, and of the list's mu in ``linear.mu``.
-    threshold : float or array
-        Where a score is cut, as its kind has it.
-    unseen : (n, ...) float or None
-        Score of each training sample, less the cut, by the fold that left it out, at what the other
-        folds chose, see `crossfit`; else NaN.
-    lowest : float
-        Its validation error.
-    length : float
-        Mean number of genes of the chosen list.
-    again : callable
-        What is chosen with another ``signature.most``; None where nothing was searched.
-    """
+    """Validation results of one training set over the grid, and the settings that they choose."""
 
     error: Array
+    """(n_mu, n_tau, n_lam) float: error at the searched mu; NaN if a list is too long to choose."""
     standard_error: Array
-    size: Array
+    """(n_mu, n_tau, n_lam) float."""
+    n_genes: Array
+    """(n_mu, n_tau) float: mean number of selected genes."""
     agreement: Array
-    choice: tuple[int, int, int]
+    """(n_mu, n_tau) float: agreement of the folds' lists, where the rule needs it."""
+    indices: GridIndices
+    """Chosen settings."""
     threshold: Any
-    crossfit: Array | None = None
+    """Threshold of the scores; a matrix of class means for several classes."""
+    crossfitted_scores: Array | None = None
+    """(n, ...) float: scores of the training samples, see `crossfit`."""
     chosen_error: float = np.nan
+    """Validation error at the chosen settings."""
     chosen_n_genes: float = np.nan
+    """Mean number of genes of the chosen list."""
     choose_again: Callable[[float], GridChoice] | None = None
+    """Another ``signature.most``: to the choice with it; None if nothing was searched."""
 
     def shorter(self) -> GridChoice | None:
-        """Choose among the lists that are shorter than this one; None where the rule finds none."""
+        """Return the choice among lists shorter than this one; None if the rule has none."""
         if self.choose_again is None:
             return None
         choice = self.choose_again(float(np.nextafter(self.chosen_n_genes, 0)))
@@ -407,23 +377,16 @@ def search_grid(
     inner: ElasticNets,
     settings: LinearSettings,
 ) -> list[GridChoice]:
-    """Search the grid for every task; their inner folds are solved together.
+    """Return the choice of each training set; the inner folds of all are solved together.
 
-    Parameters
-    ----------
-    training_sets : list of Task
-    outer : Sets
-        Those of the tasks, one column each.
-    inner : Sets
-        What trains their inner folds, one after the other.
-    settings : Protocol
+    `outer` has the training sets, `inner` the training sets of their inner folds, in that order.
     """
     rule = pick("linear.list", CHOICE_RULES, settings.list)
-    n_features = outer.X.shape[1]
-    results = _grid_results(training_sets, outer, inner, settings)
     return [
-        _choose(training_set, result, result, rule, settings, n_features)
-        for training_set, result in zip(training_sets, results, strict=True)
+        _choose(training_set, results, results, rule, settings, outer.X.shape[1])
+        for training_set, results in zip(
+            training_sets, _grid_results(training_sets, outer, inner, settings), strict=True
+        )
     ]
 
 
@@ -434,26 +397,19 @@ def search_grid_averaged(
     inner: ElasticNets,
     settings: LinearSettings,
 ) -> list[GridChoice]:
-    """Search the grid for one task by several draws of its inner folds, see `AveragedGridResult`.
+    """Return the choice of one training set by several draws of its inner folds.
 
-    One draw decides which of lists that are as good is chosen; another seed would choose another.
-
-    Parameters
-    ----------
-    redrawn_sets : list of Task
-        The task with other inner folds.
-    todo, outer, inner, protocol
-        As `search_grid` takes them, of this one task.
+    A single draw, and so the seed, would decide between lists of equal worth. `redrawn_sets` are
+    the training set with other inner folds; the rest is as in `search_grid`, of one training set.
     """
     rule = pick("linear.list", CHOICE_RULES, settings.list)
-    n_features = outer.X.shape[1]
     draws = _grid_results(training_sets, outer, inner, settings)
-    for redrawn_set in redrawn_sets if rule.averages_draws else ():
-        draws += _grid_results(
-            [redrawn_set], outer, inner_elastic_nets([redrawn_set], outer), settings
-        )
-    averaged = [AveragedGridResult(draw_results) for draw_results in zip(*draws, strict=True)]
-    return [_choose(training_sets[0], draws[0], averaged, rule, settings, n_features)]
+    if rule.averages_draws:
+        for redrawn_set in redrawn_sets:
+            redrawn_inner = inner_elastic_nets([redrawn_set], outer)
+            draws += _grid_results([redrawn_set], outer, redrawn_inner, settings)
+    averaged = [AveragedGridResult(draws_at_mu) for draws_at_mu in zip(*draws, strict=True)]
+    return [_choose(training_sets[0], draws[0], averaged, rule, settings, outer.X.shape[1])]
 
 
 def _grid_results(
@@ -462,60 +418,67 @@ def _grid_results(
     inner: ElasticNets,
     settings: LinearSettings,
 ) -> list[list[GridResult]]:
-    """Return what the inner folds of each task say of each mu."""
+    """Return the results of the inner folds of each training set at each searched mu."""
     rule = pick("linear.list", CHOICE_RULES, settings.list)
     n_folds = np.array([len(training_set.inner_folds) for training_set in training_sets])
-    validation_masks = np.hstack(
-        [training_set.validation_masks() for training_set in training_sets]
-    )
+    # The folds of a training set share its tau_max, so that one tau is one penalty.
     tau = np.repeat(settings.tau_fractions() * outer.tau_max[:, None], n_folds, axis=0)
     paths = [
         inner.path(tau, mu * inner.norm[:, None], settings, rule.max_genes(settings))
         for mu in rule.searched_mu(settings)
     ]
-    scores = inner.ridge_scores(
-        Path.beside(paths), settings.lam_grid() * inner.norm[:, None], validation_masks
+    validation_masks = np.hstack(
+        [training_set.validation_masks() for training_set in training_sets]
     )
+    lam = settings.lam_grid() * inner.norm[:, None]
+    scores = inner.ridge_scores(Path.beside(paths), lam, validation_masks)
     ends = np.cumsum(n_folds).tolist()
-    fold_ranges = [
-        range(end - len(training_set.inner_folds), end)
-        for training_set, end in zip(training_sets, ends, strict=True)
-    ]
     return [
         _summarise_folds(
-            paths, scores[fold_range.start : fold_range.stop], settings, training_set, fold_range
+            training_set, paths, range(end - len(training_set.inner_folds), end), scores, settings
         )
-        for training_set, fold_range in zip(training_sets, fold_ranges, strict=True)
+        for training_set, end in zip(training_sets, ends, strict=True)
     ]
 
 
 def _summarise_folds(
-    paths: list[Path],
-    scores: Array,
-    settings: LinearSettings,
     training_set: TrainingSet,
-    fold_range: range,
+    paths: list[Path],
+    fold_numbers: range,
+    all_scores: Array,
+    settings: LinearSettings,
 ) -> list[GridResult]:
-    """Compare scores (n_folds, n_mu n_tau, n_lam, n, ...) with the outcomes that folds left out."""
-    folds = slice(fold_range.start, fold_range.stop)
+    """Return the results of one training set at each mu, from the scores of all folds.
+
+    `all_scores` is (all folds, n_mu n_tau, n_lam, n, ...), `fold_numbers` are the rows of this set.
+    """
+    rows = slice(fold_numbers.start, fold_numbers.stop)
+    scores = all_scores[rows]
     kind = FITTINGS[training_set.kind]
     thresholds = np.zeros(scores.shape[1:3])
     if settings.threshold == "midpoint":
         thresholds = kind.thresholds(training_set, scores)
-    grids = (
-        thresholds,
-        *kind.validation_error(training_set, scores, thresholds, settings.criterion),
+    error, standard_error = kind.validation_error(
+        training_set, scores, thresholds, settings.criterion
     )
+    n_tau = len(error) // len(paths)
     results = []
-    for mu_index, mu_path in enumerate(paths):
-        mu_thresholds, error, standard_error = (
-            np.split(surface, len(paths))[mu_index].copy() for surface in grids
-        )
-        ended = (mu_path.iterations[folds] < 0).any(axis=0)
-        error[ended] = standard_error[ended] = np.nan
-        mu_scores = scores[:, mu_index * error.shape[0] : (mu_index + 1) * error.shape[0]]
+    for number, path in enumerate(paths):
+        of_mu = slice(number * n_tau, (number + 1) * n_tau)
+        ended = path.has_ended()[rows].any(axis=0)
+        mu_error = error[of_mu].copy()
+        mu_error[ended] = np.nan
+        mu_standard_error = standard_error[of_mu].copy()
+        mu_standard_error[ended] = np.nan
         results.append(
-            GridResult(error, standard_error, mu_thresholds, mu_path, fold_range, mu_scores)
+            GridResult(
+                error=mu_error,
+                standard_error=mu_standard_error,
+                thresholds=thresholds[of_mu].copy(),
+                path=path,
+                fold_numbers=fold_numbers,
+                fold_scores=scores[:, of_mu],
+            )
         )
     return results
 
@@ -528,52 +491,59 @@ def _choose(
     settings: LinearSettings,
     n_features: int,
 ) -> GridChoice:
-    """Choose by what is said; unseen scores are those of `fold_results`, of the task's own folds."""
+    """Return the choice by `results`; `fold_results` of the set's own folds give cross-fits."""
     (tau, lam, mu), agreements = rule.choose(results, settings, n_features)
     n_genes = np.stack([result.n_genes for result in results])
+
+    def choose_again(max_genes: float) -> GridChoice:
+        shorter_settings = replace(settings, most=max_genes)
+        return _choose(training_set, fold_results, results, rule, shorter_settings, n_features)
+
     return GridChoice(
         error=np.stack([result.error for result in results]),
         standard_error=np.stack([result.standard_error for result in results]),
         n_genes=n_genes,
         agreement=agreements,
-        choice=(tau, lam, rule.list_index(settings, mu)),
+        indices=GridIndices(tau, lam, rule.list_index(settings, mu)),
         threshold=results[mu].thresholds[tau, lam],
         crossfitted_scores=crossfit(
-            training_set, partial(_choose_by_other_folds, fold_results, rule, settings, n_features)
+            training_set, partial(_choose_by_folds, fold_results, rule, settings, n_features)
         ),
         chosen_error=float(results[mu].error[tau, lam]),
         chosen_n_genes=float(n_genes[mu, tau]),
-        choose_again=lambda max_genes: _choose(
-            training_set, fold_results, results, rule, replace(settings, most=max_genes), n_features
-        ),
+        choose_again=choose_again,
     )
 
 
-def _choose_by_other_folds(
-    fold_results: list[GridResult],
+def _choose_by_folds(
+    results: list[GridResult],
     rule: ChoiceRule,
     settings: LinearSettings,
     n_features: int,
     training_set: TrainingSet,
     folds: Array,
 ) -> tuple[Array, Any]:
-    """Choose by some of the folds; return what all of them score there, and their cut.
+    """Choose by some folds; return the scores of all folds there, and the threshold.
 
-    A cut that turns scores is that of these folds alone: its labels would reach the scores.
+    The arguments after the settings are those of `ChooseByFolds`.
     """
     kind = FITTINGS[training_set.kind]
     kept_results = []
-    for result in fold_results:
-        fold_scores = result.fold_scores[folds]
+    for result in results:
+        scores = result.fold_scores[folds]
         error, standard_error = kind.validation_error(
-            training_set, fold_scores, result.thresholds, settings.criterion
+            training_set, scores, result.thresholds, settings.criterion
         )
-        error[np.isnan(result.error)] = standard_error[np.isnan(result.error)] = np.nan
+        ended = np.isnan(result.error)
+        error[ended] = np.nan
+        standard_error[ended] = np.nan
+        thresholds = result.thresholds
+        if kind.rotates_scores and settings.threshold == "midpoint":
+            # Class means of all folds would bring the labels of a sample into its own score.
+            thresholds = kind.thresholds(training_set, scores)
         fold_numbers = [result.fold_numbers[fold] for fold in folds]
-        rotated = kind.rotates_scores and settings.threshold == "midpoint"
-        thresholds = kind.thresholds(training_set, fold_scores) if rotated else result.thresholds
         kept_results.append(
-            GridResult(error, standard_error, thresholds, result.path, fold_numbers, fold_scores)
+            GridResult(error, standard_error, thresholds, result.path, fold_numbers, scores)
         )
     (tau, lam, mu), _ = rule.choose(kept_results, settings, n_features)
-    return fold_results[mu].fold_scores[:, tau, lam], kept_results[mu].thresholds[tau, lam]
+    return results[mu].fold_scores[:, tau, lam], kept_results[mu].thresholds[tau, lam]

@@ -1,8 +1,8 @@
-"""How often halves of training samples list each gene, and how often they do under permuted labels.
+"""Gene lists of half-samples, under the observed and under permuted labels.
 
-Each half makes two lists of the first genes of a path of the elastic net: all of them, and those of
-the larger weights. Nothing is chosen, so that a permuted study costs one short path a half, and no
-more.
+Each half makes two lists of the first genes of a path of the elastic net: all of them, and the half
+with the larger weights. The lists choose no setting, so that a permutation costs one short path for
+each half.
 
 Complementary pairs: Shah and Samworth 2013, J R Stat Soc B 75:55.
 """
@@ -21,8 +21,20 @@ from genesig.data.splits.folds import CHANCE
 from genesig.data.steps.normalise import learned_steps
 from genesig.errors import GenesigError
 from genesig.results import Dataset, Fits, Split, Splits
-from genesig.results.splits import FINAL, FOLDS, TRAINING, Chance
-from genesig.selection.genes.frequency import LONGEST, MU, NESTED, SHARE, rounded, tails
+from genesig.results.splits import (
+    PAIRS_OF_ALL_SAMPLES,
+    PAIRS_OF_INNER_FOLD,
+    PAIRS_OF_TRAINING_SET,
+    HalfSampleStudy,
+)
+from genesig.selection.genes.frequency import (
+    HALF_SAMPLE_MU,
+    LIST_SHARES,
+    MAX_LIST_GENES,
+    MAX_LIST_SHARE,
+    count_tails,
+    round_sizes,
+)
 from genesig.selection.linear.kinds.known import FoldSteps, outer_elastic_nets
 from genesig.selection.linear.kinds.record import ElasticNets
 from genesig.selection.linear.tasks import (
@@ -34,76 +46,74 @@ from genesig.selection.linear.tasks import (
     require_halves,
 )
 
+log = logging.getLogger(__name__)
+
 HALF_SAMPLE_TAU = np.geomspace(0.9, 0.15, 8)
-"""Fractions of each half's tau_max at which its path has lists; the last one counts that has at
-most `max_list_length` genes."""
+"""Fractions of each half's tau_max along its path. The last list of at most `max_list_length` genes
+counts."""
 
 MAX_HALF_SAMPLE_MOMENTS = 5e6
-"""Numbers that the halves of one call may hold (means and scales of k × n_features)."""
+"""Means and scales, one number for each gene of each half, that one call may hold."""
 
 
-def count_pairs(outer: int, settings: LinearSettings) -> HalfCounts:
-    """Return how many pairs are drawn of training sets, and of what trains their folds."""
-    return HalfCounts(outer, FOLDS if settings.list in ("best", "fdr") else 1)
+def count_pairs(n_pairs: int, settings: LinearSettings) -> HalfCounts:
+    """Return the pairs of half-samples to draw: `n_pairs` of a training set, and of its folds.
+
+    Folds need more pairs if their half-sample lists count in the choice of the predictive list.
+    """
+    return HalfCounts(n_pairs, PAIRS_OF_INNER_FOLD if settings.list in ("best", "fdr") else 1)
 
 
 def count_pairs_of_half_samples(settings: LinearSettings) -> HalfCounts:
-    """Return how many pairs are drawn of half the samples.
-
-    What trains its folds has some only where they have a say in which list predicts.
-    """
-    half_counts = count_pairs(TRAINING, settings)
-    return half_counts if half_counts.inner == FOLDS else HalfCounts(half_counts.outer)
+    """Return the pairs to draw of a half of all samples, and of its folds if they need several."""
+    half_counts = count_pairs(PAIRS_OF_TRAINING_SET, settings)
+    needs_folds = half_counts.inner == PAIRS_OF_INNER_FOLD
+    return half_counts if needs_folds else HalfCounts(half_counts.outer)
 
 
 @dataclass(frozen=True)
 class HalfSampleLists:
-    """The half-sample lists, P complementary pairs of each of k sets of rows.
-
-    Attributes
-    ----------
-    indptr, indices, strength : (T k + 1,), (nnz,), (nnz,)
-        Genes of each list, those of a set one after the other, and their absolute standardised
-        weights.
-    lists : int
-        T, 2 P times those of a half.
-    d : int
-        Number of genes.
-    """
+    """T half-sample lists of each of k training sets."""
 
     indptr: Array
+    """(T k + 1,) int: index in `indices` at which each list begins, the lists of a set in a row."""
     indices: Array
-    strength: Array
-    lists: int
-    d: int
+    """(nnz,) int: genes of the lists."""
+    weights: Array
+    """(nnz,) float: absolute standardised weight of each of these."""
+    n_lists: int
+    """Number T of lists of each training set."""
+    n_genes: int
+    """Number d of genes that could be in a list."""
 
-    def times(self) -> Array:
-        """Return how many lists of each set hold each gene, (k, d)."""
-        return self._sums(np.ones(len(self.indices), dtype=np.int32))
+    def counts(self) -> Array:
+        """Return the number of lists of each set that hold each gene, (k, d)."""
+        return self._sum_by_gene(np.ones(len(self.indices), dtype=np.int32))
 
-    def weights(self) -> Array:
-        """Return the sum of the weights of each gene, (k, d), by which equals are told apart."""
-        return self._sums(self.strength)
+    def weight_sums(self) -> Array:
+        """Return the sum of each gene's weights, (k, d), which orders genes of equal counts."""
+        return self._sum_by_gene(self.weights)
 
-    def _sums(self, values: Array) -> Array:
-        sums = np.zeros(((len(self.indptr) - 1) // max(1, self.lists), self.d), dtype=values.dtype)
-        set_number = np.repeat(np.arange(len(self.indptr) - 1) // self.lists, np.diff(self.indptr))
+    def _sum_by_gene(self, values: Array) -> Array:
+        n_all_lists = len(self.indptr) - 1
+        sums = np.zeros((n_all_lists // max(1, self.n_lists), self.n_genes), dtype=values.dtype)
+        set_number = np.repeat(np.arange(n_all_lists) // self.n_lists, np.diff(self.indptr))
         np.add.at(sums, (set_number, self.indices), values)
         return sums
 
-    def renamed(self, genes: Array, n_genes: int) -> HalfSampleLists:
-        """Return the lists as numbers of d genes, of which these are the ones that took part."""
-        return replace(self, indices=genes[self.indices], d=n_genes)
+    def with_gene_numbers(self, genes: Array, n_genes: int) -> HalfSampleLists:
+        """Return the lists in the numbers of the data set, of whose genes a matrix has `genes`."""
+        return replace(self, indices=genes[self.indices], n_genes=n_genes)
 
     @classmethod
-    def joined(cls, parts: Sequence[HalfSampleLists]) -> HalfSampleLists:
-        """Join the lists of several sets of rows."""
+    def join(cls, parts: Sequence[HalfSampleLists]) -> HalfSampleLists:
+        """Join the lists of several groups of training sets."""
         sizes = np.concatenate([np.diff(part.indptr) for part in parts])
         return replace(
             parts[0],
             indptr=np.concatenate([[0], np.cumsum(sizes)]),
             indices=np.concatenate([part.indices for part in parts]),
-            strength=np.concatenate([part.strength for part in parts]),
+            weights=np.concatenate([part.weights for part in parts]),
         )
 
 
@@ -113,106 +123,131 @@ def select_half_samples(
     halves: Sequence[tuple[int, Array]],
     settings: LinearSettings,
 ) -> HalfSampleLists:
-    """List genes in halves of training sets, or of what is inside of these.
+    """Return the gene lists of halves of training sets, or of halves of their inner training sets.
 
     Parameters
     ----------
-    outer : Sets
-        Of the tasks, one column each.
-    training_sets : list of Task
+    outer : ElasticNets
+        Those of the training sets.
+    training_sets : list of TrainingSet
     halves : list of (int, (n, 2 P) bool)
-        The number of a task, and halves of rows that it trains on; all of one P.
-    settings : Protocol
+        Number of a training set, and halves of some of its training rows; P is the same for all.
+    settings : LinearSettings
     """
-    d = outer.X.shape[1]
-    each = halves[0][1].shape[1]
-    longest = max_list_length(d)
+    n_genes = outer.X.shape[1]
+    n_halves = halves[0][1].shape[1]
     parts = []
-    for part in _batches(len(halves), each * d):
-        of = np.repeat([number for number, _ in halves[part]], each)
-        some = [training_sets[k] for k in of]
-        rows = np.hstack([masks for _, masks in halves[part]])
-        Y = np.column_stack([training_set.y for training_set in some])
-        sets = outer.inside(
-            Y, rows, [training_set.covariates for training_set in some], of, end_together=False
-        )
-        tau = HALF_SAMPLE_TAU * sets.tau_max[:, None]
-        mu = MU * sets.norm[:, None]
-        lists = sets.path(tau, mu, settings, longest)
-        last = np.count_nonzero(lists.iterations >= 0, axis=1) - 1
-        found = [lists.coef(half, max(at, 0)) for half, at in enumerate(last)]
-        if len(long := np.flatnonzero(last < 0)):
-            some = [some[half] for half in long]
-            again = outer.inside(
-                Y[:, long],
-                rows[:, long],
-                [training_set.covariates for training_set in some],
-                of[long],
-                end_together=False,
+    for batch in _batches(len(halves), n_halves * n_genes):
+        parents = np.repeat([number for number, _ in halves[batch]], n_halves)
+        masks = np.hstack([mask for _, mask in halves[batch]])
+        lists = [
+            list_of_half
+            for genes, values in _select_genes(outer, training_sets, parents, masks, settings)
+            for list_of_half in nested_halves(genes, values)
+        ]
+        parts.append(
+            HalfSampleLists(
+                indptr=np.cumsum([0, *(len(genes) for genes, _ in lists)]),
+                indices=np.concatenate([genes for genes, _ in lists]),
+                weights=_weight_sizes(np.concatenate([values for _, values in lists])),
+                n_lists=n_halves * len(LIST_SHARES),
+                n_genes=n_genes,
             )
-            whole = again.path(tau[long, :1], mu[long], settings, None)
-            for at, half in enumerate(long):
-                found[half] = largest_weights(*whole.coef(at, 0), longest)
-        found = [part for genes, values in found for part in lists_of_half(genes, values)]
-        indptr = np.cumsum([0, *(len(genes) for genes, _ in found)])
-        genes, values = (np.concatenate([one[at] for one in found]) for at in range(2))
-        parts.append(HalfSampleLists(indptr, genes, _weight_sizes(values), each * len(NESTED), d))
-    return HalfSampleLists.joined(parts)
+        )
+    return HalfSampleLists.join(parts)
 
 
-def lists_of_half(genes: Array, values: Array) -> Iterator[tuple[Array, Array]]:
-    """Return the lists of a half, the shortest first: how early it lists a gene tells, too."""
-    order = np.argsort(-rounded(_weight_sizes(values)), kind="stable")
-    for share in NESTED:
+def _select_genes(
+    outer: ElasticNets,
+    training_sets: Sequence[TrainingSet],
+    parents: Array,
+    masks: Array,
+    settings: LinearSettings,
+) -> list[tuple[Array, Array]]:
+    """Return the genes and weights that the elastic net selects in each half.
+
+    `parents` (m,) numbers the training set of each half, `masks` (n, m) are its rows.
+    """
+    max_genes = max_list_length(outer.X.shape[1])
+    Y = np.column_stack([training_sets[number].y for number in parents])
+    covariates = [training_sets[number].covariates for number in parents]
+    nets = outer.inside(Y, masks, covariates, parents, end_together=False)
+    tau = HALF_SAMPLE_TAU * nets.tau_max[:, None]
+    mu = HALF_SAMPLE_MU * nets.norm[:, None]
+    path = nets.path(tau, mu, settings, max_genes)
+    last_kept = path.last_kept()
+    selections = [path.coef(half, max(last, 0)) for half, last in enumerate(last_kept)]
+    without_list = np.flatnonzero(last_kept < 0)
+    if len(without_list):
+        # The first list was too long already: few samples let many genes in at once.
+        long_nets = outer.inside(
+            Y[:, without_list],
+            masks[:, without_list],
+            [covariates[half] for half in without_list],
+            parents[without_list],
+            end_together=False,
+        )
+        long_path = long_nets.path(tau[without_list, :1], mu[without_list], settings, None)
+        for row, half in enumerate(without_list):
+            selections[half] = largest_weights(*long_path.coef(row, 0), max_genes)
+    return selections
+
+
+def nested_halves(genes: Array, values: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield the lists of a half, the shortest first: the order in a list is evidence, too."""
+    order = np.argsort(-round_sizes(_weight_sizes(values)), kind="stable")
+    for share in LIST_SHARES:
         list_genes = np.sort(order[: int(np.ceil(share * len(genes)))])
         yield genes[list_genes], values[list_genes]
 
 
 def largest_weights(genes: Array, values: Array, n_genes: int) -> tuple[Array, Array]:
-    """Return the genes of the largest weights, ascending: few samples let too many in at once."""
-    strongest_genes = np.sort(np.argsort(-rounded(_weight_sizes(values)), kind="stable")[:n_genes])
+    """Return the `n_genes` genes with the largest weights, ascending, and these weights."""
+    order = np.argsort(-round_sizes(_weight_sizes(values)), kind="stable")
+    strongest_genes = np.sort(order[:n_genes])
     return genes[strongest_genes], values[strongest_genes]
 
 
 def max_list_length(n_genes: int) -> int:
-    """Return the most genes of a list, of d.
+    """Return the largest length of a half-sample list, of `n_genes` genes.
 
-    All lists are about as long, under permuted labels, too: those at a fixed share of tau_max are
-    longer where there is nothing to be found, so that chance would look larger than it is.
+    All lists are about that long, under permuted labels, too. Lists at a fixed fraction of tau_max
+    would be longer without any effect, so that the null would look larger than it is.
     """
-    return max(1, min(LONGEST, int(SHARE * n_genes)))
+    return max(1, min(MAX_LIST_GENES, int(MAX_LIST_SHARE * n_genes)))
 
 
 def _weight_sizes(values: Array) -> Array:
-    """Return the absolute weights, or the length of those of several classes."""
+    """Return the absolute weights, or for several classes the norm of each gene's weights."""
     return np.abs(values if values.ndim == 1 else np.linalg.norm(values, axis=1))
 
 
-def _batches(count: int, numbers: int) -> Iterator[slice]:
-    batch_size = max(1, int(MAX_HALF_SAMPLE_MOMENTS / numbers))
-    for start in range(0, count, batch_size):
-        yield slice(start, min(start + batch_size, count))
+def _batches(n_sets: int, numbers_per_set: int) -> Iterator[slice]:
+    """Yield slices of sets of halves that `MAX_HALF_SAMPLE_MOMENTS` allows in one call."""
+    batch_size = max(1, int(MAX_HALF_SAMPLE_MOMENTS / numbers_per_set))
+    for start in range(0, n_sets, batch_size):
+        yield slice(start, min(start + batch_size, n_sets))
 
 
 N_LASSO_POINTS = 20
-"""Lists of a path, from .95 tau_max to the smallest tau of the grid."""
+"""Points of the lasso's path, from 0.95 tau_max to the smallest tau of the grid."""
 
 
 def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: LinearSettings) -> Fits:
-    """Return the fits with a list of the lasso each, as long as the one that predicts.
+    """Return the fits with a list of the lasso each, as long as the predictive list.
 
-    Its genes are those of the largest weights in the first list of the lasso's path that has as
-    many, or in the longest one: the lasso takes no more genes than there are samples. The lasso is
-    the elastic net at the smallest mu of the protocol.
+    It holds the genes with the largest weights in the first list of the lasso's path that is long
+    enough. If none is, the longest serves: the lasso selects no more genes than there are samples.
+    The lasso is the elastic net at the smallest mu of the settings.
 
     Parameters
     ----------
-    outer : Sets
-        The training sets of the fits, one column each.
+    outer : ElasticNets
+        Those of the training sets of the fits.
     fits : Fits
     genes : (d,) int
         Numbers in the data set of the columns of the matrix.
-    settings : Protocol
+    settings : LinearSettings
     """
     sizes = fits.with_chosen().sizes()[:, -1].astype(np.int64)
     tau = np.geomspace(0.95, settings.tau_min, N_LASSO_POINTS) * outer.tau_max[:, None]
@@ -228,17 +263,14 @@ def add_lasso_lists(outer: ElasticNets, fits: Fits, genes: Array, settings: Line
     return replace(fits, rival_indptr=indptr, rival_indices=np.concatenate(lists))
 
 
-log = logging.getLogger(__name__)
-
-
 def study_half_samples(
     dataset: Dataset, splits: Splits, *, permutations: int, folds: FoldSteps, **linear: Any
-) -> Chance:
-    """Count how often halves list each gene under permuted labels.
+) -> HalfSampleStudy:
+    """Count the genes in half-sample lists under permuted labels, and list them under observed.
 
-    Each permutation looks at one outer split, in turn, at all samples, and at one half of them: the
-    labels are permuted, so that nothing of the observed ones is seen, and one E serves all training
-    sets of a size.
+    Each permutation uses one outer split, in turn, all samples, and one half of them. With permuted
+    labels nothing of the observed ones is used, so that one expected count serves all training sets
+    of a size.
 
     Parameters
     ----------
@@ -250,40 +282,39 @@ def study_half_samples(
     folds : list of dict
         ``normalise.folds`` of the config.
     **linear
-        See `Protocol`.
+        See `LinearSettings`.
     """
     settings = LinearSettings(**linear)
+    # With the penalty ``fused`` no gene is selected by itself, so that there is nothing to count.
     permutation_numbers = range(1, permutations * (settings.penalty == "l1") + 1)
-    final_counts = count_pairs(FINAL, settings)
-    training_counts = count_pairs(TRAINING, settings)
     levels = (
-        (splits.outer, training_counts),
-        ((splits.final,), final_counts),
+        (splits.outer, count_pairs(PAIRS_OF_TRAINING_SET, settings)),
+        ((splits.final,), count_pairs(PAIRS_OF_ALL_SAMPLES, settings)),
         (splits.subsamples, count_pairs_of_half_samples(settings)),
     )
     try:
         level_sets = [
-            _null_training_sets(dataset, splits, level_splits, permutation_numbers, level_counts)
-            for level_splits, level_counts in levels
+            _null_training_sets(dataset, splits, level_splits, permutation_numbers, half_counts)
+            for level_splits, half_counts in levels
         ]
     except GenesigError as error:
         log.warning("no evidence for single genes: %s", error)
-        return Chance.none()
+        return HalfSampleStudy.none()
     if not permutation_numbers:
-        return Chance.none()
+        return HalfSampleStudy.none()
     outer_lists, inner_lists = _select_in_training_sets(dataset, level_sets[0], folds, settings)
     final_lists, final_inner_lists = _select_in_training_sets(
         dataset, level_sets[1], folds, settings
     )
     half_lists, half_inner_lists = _select_in_training_sets(dataset, level_sets[2], folds, settings)
     observed = make_training_sets(
-        dataset, splits, [splits.final], [0], half_counts=HalfCounts(FINAL)
+        dataset, splits, [splits.final], [0], half_counts=HalfCounts(PAIRS_OF_ALL_SAMPLES)
     )
     observed_lists, _ = _select_in_training_sets(dataset, observed, folds, settings)
     assert observed_lists is not None
     assert final_lists is not None
-    all_lists = HalfSampleLists.joined([observed_lists, final_lists])
-    return Chance(
+    all_lists = HalfSampleLists.join([observed_lists, final_lists])
+    return HalfSampleStudy(
         number=np.array(permutation_numbers),
         outer=_tails_by_permutation(outer_lists, permutation_numbers),
         inner=_tails_by_permutation(inner_lists, permutation_numbers),
@@ -293,15 +324,15 @@ def study_half_samples(
         half_inner=_tails_by_permutation(half_inner_lists, permutation_numbers),
         indptr=all_lists.indptr,
         indices=all_lists.indices,
-        lists=np.array(all_lists.lists),
-        strength=observed_lists.weights()[0],
+        lists=np.array(all_lists.n_lists),
+        strength=observed_lists.weight_sums()[0],
     )
 
 
 def _null_training_sets(
     dataset: Dataset,
     splits: Splits,
-    chosen: Sequence[Split],
+    level_splits: Sequence[Split],
     permutations: Sequence[int],
     half_counts: HalfCounts,
 ) -> list[TrainingSet]:
@@ -310,8 +341,8 @@ def _null_training_sets(
     Halves stay with the samples, so those of a split are drawn once for all its permutations.
     """
     training_sets: list[TrainingSet] = []
-    for split_number, split in enumerate(chosen):
-        if split_permutations := permutations[split_number :: len(chosen)]:
+    for split_number, split in enumerate(level_splits):
+        if split_permutations := permutations[split_number :: len(level_splits)]:
             training_sets += make_training_sets(
                 dataset, splits, [split], split_permutations, half_counts=half_counts, stage=CHANCE
             )
@@ -324,36 +355,40 @@ def _select_in_training_sets(
     fold_steps: FoldSteps,
     settings: LinearSettings,
 ) -> tuple[HalfSampleLists | None, HalfSampleLists | None]:
-    """Return the half-sample lists of each task, and of one of its inner folds, by its number."""
+    """Return the half-sample lists of each training set, and of one of its inner folds.
+
+    The number of the permutation decides which fold. None without training sets or folds.
+    """
     outer_parts = []
-    inner = []
+    inner_parts = []
+    n_genes = len(dataset.genes)
     bound_steps = learned_steps(fold_steps, dataset)
-    max_sets = max(1, int(MAX_HALF_SAMPLE_MOMENTS / max(1, len(dataset.genes))))
+    max_sets = max(1, int(MAX_HALF_SAMPLE_MOMENTS / max(1, n_genes)))
     for X, reference, matrix_sets in group_by_matrix(dataset, training_sets, bound_steps, max_sets):
         outer = outer_elastic_nets(X, fold_steps, dataset, reference.genes, settings, matrix_sets)
-        halves = [
-            (k, require_halves(training_set.halves)) for k, training_set in enumerate(matrix_sets)
-        ]
-        half_lists = select_half_samples(outer, matrix_sets, halves, settings)
-        outer_parts.append(half_lists.renamed(reference.genes, len(dataset.genes)))
-        fold_halves = [
-            (k, training_set.permutation, require_halves(training_set.inner_halves))
-            for k, training_set in enumerate(matrix_sets)
-        ]
-        if chosen_folds := [
-            (k, each[number % len(each)]) for k, number, each in fold_halves if len(each)
-        ]:
-            half_lists = select_half_samples(outer, matrix_sets, chosen_folds, settings)
-            inner.append(half_lists.renamed(reference.genes, len(dataset.genes)))
-    outer_lists, fold_lists = (
-        HalfSampleLists.joined(each) if each else None for each in (outer_parts, inner)
+        halves = []
+        fold_halves = []
+        for number, training_set in enumerate(matrix_sets):
+            halves.append((number, require_halves(training_set.halves)))
+            inner_halves = require_halves(training_set.inner_halves)
+            if len(inner_halves):
+                fold = training_set.permutation % len(inner_halves)
+                fold_halves.append((number, inner_halves[fold]))
+        lists = select_half_samples(outer, matrix_sets, halves, settings)
+        outer_parts.append(lists.with_gene_numbers(reference.genes, n_genes))
+        if fold_halves:
+            lists = select_half_samples(outer, matrix_sets, fold_halves, settings)
+            inner_parts.append(lists.with_gene_numbers(reference.genes, n_genes))
+    return (
+        HalfSampleLists.join(outer_parts) if outer_parts else None,
+        HalfSampleLists.join(inner_parts) if inner_parts else None,
     )
-    return outer_lists, fold_lists
 
 
 def _tails_by_permutation(
     lists: HalfSampleLists | None, permutation_numbers: Sequence[int]
 ) -> Array:
+    """Return the genes in at least t lists, t = 0 ... T, (B, T + 1); (B, 0) without lists."""
     if lists is None:
         return np.zeros((len(permutation_numbers), 0), dtype=np.int64)
-    return np.stack([tails(counts[None], lists.lists)[0] for counts in lists.times()])
+    return np.stack([count_tails(counts[None], lists.n_lists)[0] for counts in lists.counts()])

@@ -11,7 +11,7 @@ from genesig.errors import GenesigError, refuse
 from genesig.response.known import RESPONSES
 from genesig.results import Fits
 from genesig.results.fits import ANSWERS
-from genesig.selection.genes.frequency import mu_number
+from genesig.selection.genes.frequency import mu_index_of
 from genesig.words import LARGEST, counted
 
 FORMAT = "genesig linear model"
@@ -354,7 +354,7 @@ def _at_mu(model: Model, mu: float) -> Model:
     some = [each for each in model["models"] if each["mu"] is not None]
     grid = np.array([each["mu"] for each in some], dtype=float)
     try:
-        return dict(some[mu_number(grid, mu)])
+        return dict(some[mu_index_of(grid, mu)])
     except GenesigError:
         what = f"{mu:g} is none of the model's: {', '.join(f'{each:g}' for each in grid)}"
         raise refuse("--mu", what) from None

@@ -19,7 +19,7 @@ from genesig.selection.assess.held_out import (
 )
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
-from genesig.selection.genes.frequency import least_count, of_list, rounded
+from genesig.selection.genes.frequency import round_sizes, rows_of_list, smallest_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +126,7 @@ def genes_table(
     final_norms = np.bincount(final.indices, weights=final.sizes, minlength=n_genes)
     selected = np.flatnonzero(n_selected)
     mean_norms = norm_sums[selected] / n_selected[selected]
-    order = np.lexsort((selected, -rounded(mean_norms), -n_selected[selected]))
+    order = np.lexsort((selected, -round_sizes(mean_norms), -n_selected[selected]))
     selected = selected[order]
     mean_norms = mean_norms[order]
     ids = [dataset.genes[gene] for gene in selected]
@@ -138,7 +138,7 @@ def genes_table(
             "symbol": dataset.var["symbol"].to_numpy()[selected],
             "cv_frequency": n_selected[selected] / n,
             "mean_norm": mean_norms,
-            "in_list": n_selected[selected] >= least_count(cv_frequency, n),
+            "in_list": n_selected[selected] >= smallest_count(cv_frequency, n),
             "in_signature": [gene in signature_genes for gene in ids],
             "linear_cv_frequency": [linear_cv_frequency.get(gene, 0.0) for gene in ids],
             "final_norm": final_norms[selected],
@@ -184,7 +184,7 @@ def agreement_table(
     listed_rows = nested[nested["in_list"].astype(bool)]
     fit_of_split = {str(name): fit for fit, name in enumerate(linear.split)}
     for mu_index, mu in enumerate(linear.mu):
-        linear_genes = set(of_list(listed_rows, mu)["gene"])
+        linear_genes = set(rows_of_list(listed_rows, mu)["gene"])
         jaccard_of_splits = [
             jaccard(
                 set(fits.selected(fit)[0].tolist()),

@@ -18,7 +18,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.nonlinear.choice import PathFit, SolverSettings, fit_path
-from genesig.selection.genes.blocks import assign
+from genesig.selection.genes.blocks import assign_to_prototypes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +184,7 @@ def linear_blocks(X: Array, y: Array, *, tau: float, unit_variance: bool) -> Gro
     leaders = lasso_path.coef(0, 0)[0]
     if len(leaders) == 0:
         return [[gene] for gene in range(X.shape[1])]
-    block, _ = assign(X, np.arange(X.shape[1]), leaders)
+    block, _ = assign_to_prototypes(X, np.arange(X.shape[1]), leaders)
     return [np.flatnonzero(block == leader).tolist() for leader in range(len(leaders))]
 
 

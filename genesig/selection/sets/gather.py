@@ -23,12 +23,12 @@ from genesig.selection.assess.held_out import (
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.kinds.record import HeldOut
 from genesig.selection.assess.stability import Pairs, of_lists
-from genesig.selection.genes.frequency import least_count, rounded
+from genesig.selection.genes.frequency import round_sizes, smallest_count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ERROR = [
+SETS_ERROR_COLUMNS = [
     "error",
     "low",
     "high",
@@ -74,17 +74,17 @@ def gather_sets(
     """
     names = [split.name for split in splits.outer]
     observed, permuted = (ModelFits.joined(parts, names) for parts in fits)
-    own = model_scores(dataset, splits, observed, observed.scores)
-    null = None
+    set_scores = model_scores(dataset, splits, observed, observed.scores)
+    permuted_scores = None
     if len(permuted):
-        null = model_scores(dataset, splits, permuted, permuted.scores)
-    genes = held_out(dataset, splits, joined(linear, splits).with_chosen())
+        permuted_scores = model_scores(dataset, splits, permuted, permuted.scores)
+    gene_scores = held_out(dataset, splits, joined(linear, splits).with_chosen())
     halves = ModelFits.joined([subsamples], [half.name for half in splits.subsamples])
-    error = error_table(dataset, own, null, genes)
+    error = error_table(dataset, set_scores, permuted_scores, gene_scores)
     return {
         "sets": sets_table(dataset, sets, observed, final, cv_frequency=cv_frequency),
         "sets_scores": scores_table(dataset, splits, observed),
-        "sets_predictions": model_predictions(dataset, splits, {"sets": own}),
+        "sets_predictions": model_predictions(dataset, splits, {"sets": set_scores}),
         "sets_stability": stability_table(dataset, splits, sets, observed, halves),
         "sets_error": error.assign(sets=len(sets)),
     }
@@ -103,33 +103,35 @@ def sets_table(
     """
     import pandas as pd
 
-    n = len(fits)
-    size = len(sets) + len(dataset.genes)
-    times = np.zeros(size)
-    total = np.zeros(size)
-    own = np.zeros(size)
-    for fit in range(n):
+    n_fits = len(fits)
+    n_blocks = len(sets) + len(dataset.genes)
+    n_selecting = np.zeros(n_blocks)
+    share_sum = np.zeros(n_blocks)
+    final_share = np.zeros(n_blocks)
+    for fit in range(n_fits):
         blocks, sizes = fits.selected(fit)
-        times[blocks] += 1
-        total[blocks] += sizes / (sizes.sum() or 1.0)
+        n_selecting[blocks] += 1
+        share_sum[blocks] += sizes / (sizes.sum() or 1.0)
     blocks, sizes = final.selected(0)
-    own[blocks] = sizes / (sizes.sum() or 1.0)
-    found = np.flatnonzero(times + own)
-    mean = total[found] / np.maximum(times[found], 1)
-    found = found[np.lexsort((found, -rounded(mean), -times[found]))]
-    described = pd.DataFrame(
-        [_described(dataset, sets, int(block)) for block in found],
+    final_share[blocks] = sizes / (sizes.sum() or 1.0)
+    listed = np.flatnonzero(n_selecting + final_share)
+    mean = share_sum[listed] / np.maximum(n_selecting[listed], 1)
+    listed = listed[np.lexsort((listed, -round_sizes(mean), -n_selecting[listed]))]
+    descriptions = pd.DataFrame(
+        [_set_description(dataset, sets, int(block)) for block in listed],
         columns=["set", "about", "genes", "named"],
     )
-    return described.assign(
-        cv_frequency=times[found] / n,
-        in_list=times[found] >= least_count(cv_frequency, n),
-        mean_share=np.where(times[found] > 0, total[found] / np.maximum(times[found], 1), np.nan),
-        final_share=own[found],
+    return descriptions.assign(
+        cv_frequency=n_selecting[listed] / n_fits,
+        in_list=n_selecting[listed] >= smallest_count(cv_frequency, n_fits),
+        mean_share=np.where(
+            n_selecting[listed] > 0, share_sum[listed] / np.maximum(n_selecting[listed], 1), np.nan
+        ),
+        final_share=final_share[listed],
     )
 
 
-def _described(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str, str, int, int]:
+def _set_description(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str, str, int, int]:
     if block < len(sets):
         return (
             str(sets.names[block]),
@@ -161,21 +163,23 @@ def stability_table(
     """
     import pandas as pd
 
-    d = len(sets) + (len(dataset.genes) if (fits.indices >= len(sets)).any() else 0)
+    n_blocks = len(sets) + (len(dataset.genes) if (fits.indices >= len(sets)).any() else 0)
     rows = []
-    for source, each in (("half_subsamples", halves), ("outer_splits", fits)):
-        ones = np.ones(len(each.indices))
-        wide = max(d, 1 + int(each.indices.max(initial=0)))
-        lists = csr_array((ones, each.indices, each.indptr), shape=(len(each), wide))
-        found = Pairs.of(lists).stability() if each is halves else of_lists(lists)
-        mean = len(ones) / len(each) if len(each) else np.nan
-        rows.append((source, found, len(each), mean))
+    for source, source_fits in (("half_subsamples", halves), ("outer_splits", fits)):
+        entries = np.ones(len(source_fits.indices))
+        n_columns = max(n_blocks, 1 + int(source_fits.indices.max(initial=0)))
+        lists = csr_array(
+            (entries, source_fits.indices, source_fits.indptr), shape=(len(source_fits), n_columns)
+        )
+        stability = Pairs.of(lists).stability() if source_fits is halves else of_lists(lists)
+        mean_size = len(entries) / len(source_fits) if len(source_fits) else np.nan
+        rows.append((source, stability, len(source_fits), mean_size))
     columns = ["source", "stability", "n_sets", "mean_size"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def error_table(
-    dataset: Dataset, own: HeldOut, null: HeldOut | None, genes: HeldOut
+    dataset: Dataset, set_scores: HeldOut, permuted_scores: HeldOut | None, gene_scores: HeldOut
 ) -> pd.DataFrame:
     """Return sets_error.tsv: one row, the error of sets and its difference to the gene lists.
 
@@ -186,8 +190,16 @@ def error_table(
     import pandas as pd
 
     headline = ASSESSED[dataset.design.kind].headline
-    found = assess(own, headline)[0]
-    errors = np.zeros(0) if null is None else study_errors(null, headline)[:, 0]
-    _, of_genes, *apart = difference(own, genes, -1, headline)
-    row = (*vars(found).values(), p_value(found.error, errors), len(errors), of_genes, *apart)
-    return pd.DataFrame([row], columns=ERROR)
+    assessment = assess(set_scores, headline)[0]
+    errors = (
+        np.zeros(0) if permuted_scores is None else study_errors(permuted_scores, headline)[:, 0]
+    )
+    _, gene_error, *comparison = difference(set_scores, gene_scores, -1, headline)
+    row = (
+        *vars(assessment).values(),
+        p_value(assessment.error, errors),
+        len(errors),
+        gene_error,
+        *comparison,
+    )
+    return pd.DataFrame([row], columns=SETS_ERROR_COLUMNS)

@@ -25,7 +25,7 @@ from genesig.selection.linear.kinds.known import FITTINGS
 from genesig.selection.linear.tasks import TrainingSet
 
 
-class Told(NamedTuple):
+class CentredResponse(NamedTuple):
     """Responses Y (n, T) of some training rows, centred; what was taken off, (T,); risk sets."""
 
     Y: Array
@@ -33,41 +33,41 @@ class Told(NamedTuple):
     risk: RiskSets | None = None
 
 
-def numbers(task: TrainingSet, rows: Array) -> Told:
+def signed_response(training_set: TrainingSet, rows: Array) -> CentredResponse:
     """Take two classes as -1 and 1, or numbers."""
-    y = task.y[rows]
-    return Told((y - y.mean())[:, None], np.array([y.mean()]))
+    y = training_set.y[rows]
+    return CentredResponse((y - y.mean())[:, None], np.array([y.mean()]))
 
 
-def columns(task: TrainingSet, rows: Array) -> Told:
+def class_columns(training_set: TrainingSet, rows: Array) -> CentredResponse:
     """Make a column of each class, over the root of its share in the training set of the task."""
-    outer = task.training_mask()
-    share = shares(task.y[:, None], outer, int(task.y.max()) + 1)
-    Y = coded(task.y[rows][:, None], share)[:, 0]
-    return Told(Y - Y.mean(axis=0), Y.mean(axis=0))
+    training_mask = training_set.training_mask()
+    class_share = shares(training_set.y[:, None], training_mask, int(training_set.y.max()) + 1)
+    Y = coded(training_set.y[rows][:, None], class_share)[:, 0]
+    return CentredResponse(Y - Y.mean(axis=0), Y.mean(axis=0))
 
 
-def gradient(task: TrainingSet, rows: Array) -> Told:
+def cox_gradient(training_set: TrainingSet, rows: Array) -> CentredResponse:
     """Take -(n/2) times the gradient of Cox's partial likelihood at 0, and the risk sets."""
-    y = task.y[rows]
-    risk = RiskSets.of(y["time"], y["event"], task.ties or USUAL)
+    y = training_set.y[rows]
+    risk = RiskSets.of(y["time"], y["event"], training_set.ties or USUAL)
     Y = np.empty((len(y), 1))
     Y[risk.order, 0] = -len(y) / 2 * risk.gradient(risk.shares(np.zeros(len(y))))
-    return Told(Y, np.zeros(1), risk)
+    return CentredResponse(Y, np.zeros(1), risk)
 
 
-TOLD: dict[str, Callable[[TrainingSet, Array], Told]] = ByKind(
+RESPONSE_OF_KIND: dict[str, Callable[[TrainingSet, Array], CentredResponse]] = ByKind(
     {
-        "classification": numbers,
-        SEVERAL: columns,
-        "regression": numbers,
-        "survival": gradient,
+        "classification": signed_response,
+        SEVERAL: class_columns,
+        "regression": signed_response,
+        "survival": cox_gradient,
     }
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetsProtocol:
+class SetsSettings:
     """One attribute for each key of the section that a fit reads; the schema explains them.
 
     ``sets``, ``smallest`` and ``largest`` are read once, by `genesig.data.study.gene_sets`.
@@ -91,7 +91,7 @@ class SetsProtocol:
         return np.sort(np.asarray(self.mu, dtype=float))[::-1]
 
 
-PERMUTATIONS = 200
+N_WEIGHT_PERMUTATIONS = 200
 """Enough for the mean over the largest of all norms, which differs little between permutations."""
 
 
@@ -99,43 +99,45 @@ class NullResponses(NamedTuple):
     """The training response, and what it would be if expression told nothing of it."""
 
     Y: Array  # (n, T), centred
-    permuted: Array  # (n, P, T), as groups and batches allow
+    permutation_weights: Array  # (n, P, T), as groups and batches allow
     strata: list[Array]  # (n_units, unit_size) rows that change places, see `response_strata`
 
 
-def permuted(Z: Array, null_responses: NullResponses, members: Array, starts: Array) -> Array:
+def permutation_weights(
+    Z: Array, null_responses: NullResponses, members: Array, starts: Array
+) -> Array:
     """Return `contest_weights`, (B,)."""
     Y, Y_permuted, strata = null_responses
     return contest_weights(Z, Y, Y_permuted, members, starts, strata)
 
 
-def of_size(Z: Array, null_responses: NullResponses, members: Array, starts: Array) -> Array:
+def size_weights(Z: Array, null_responses: NullResponses, members: Array, starts: Array) -> Array:
     """Return the square root of each block's size, (B,)."""
     return np.asarray(np.sqrt(np.diff(starts).astype(float)))
 
 
-def equal(Z: Array, null_responses: NullResponses, members: Array, starts: Array) -> Array:
+def equal_weights(Z: Array, null_responses: NullResponses, members: Array, starts: Array) -> Array:
     """Return 1 for each block, (B,)."""
     return np.ones(len(starts) - 1)
 
 
-def weighted(
+def weighted_blocks(
     name: str, Z: Array, null_responses: NullResponses, members: Array, starts: Array
 ) -> Blocks:
     """Return the blocks with the weights of this name; what has no variance is never selected."""
-    weights = WEIGHTS[name](Z, null_responses, members, starts)
+    weights = SET_WEIGHT_FUNCTIONS[name](Z, null_responses, members, starts)
     return Blocks(members, starts, np.where(weights > 0, weights, 1.0))
 
 
-WEIGHTS: dict[str, Callable[[Array, NullResponses, Array, Array], Array]] = {
-    "permuted": permuted,
-    "size": of_size,
-    "equal": equal,
+SET_WEIGHT_FUNCTIONS: dict[str, Callable[[Array, NullResponses, Array, Array], Array]] = {
+    "permuted": permutation_weights,
+    "size": size_weights,
+    "equal": equal_weights,
 }
 
 
 @dataclass(frozen=True)
-class Members:
+class BlockColumns:
     """Blocks of the columns of one matrix.
 
     Attributes
@@ -143,7 +145,7 @@ class Members:
     columns : (d,) int
         Columns of the matrix that some block has; the solver is given no others.
     members, starts : (memberships,), (B + 1,) int
-        Places among `columns`, block after block.
+        Places among `class_columns`, block after block.
     blocks : (B,) int
         What each block is: the number of a set, or the number of sets plus that of a gene.
     """
@@ -154,7 +156,7 @@ class Members:
     blocks: Array
 
     @classmethod
-    def of(cls, sets: GeneSets, genes: Array, others: str) -> Members:
+    def from_sets(cls, sets: GeneSets, genes: Array, others: str) -> BlockColumns:
         """Take the sets down to the genes that a matrix has; one without any is left out.
 
         Parameters
@@ -170,28 +172,28 @@ class Members:
         GenesigError
             If nothing is left.
         """
-        place = np.full(1 + max(sets.indices.max(initial=0), genes.max(initial=0)), -1)
-        place[genes] = np.arange(len(genes))
-        owner = np.repeat(np.arange(len(sets)), np.diff(sets.indptr))
-        kept = place[sets.indices] >= 0
-        column = place[sets.indices][kept]
-        owner = owner[kept]
+        column_of_gene = np.full(1 + max(sets.indices.max(initial=0), genes.max(initial=0)), -1)
+        column_of_gene[genes] = np.arange(len(genes))
+        block_of_member = np.repeat(np.arange(len(sets)), np.diff(sets.indptr))
+        is_measured = column_of_gene[sets.indices] >= 0
+        member_columns = column_of_gene[sets.indices][is_measured]
+        block_of_member = block_of_member[is_measured]
         if others == "singletons":
-            alone = np.setdiff1d(np.arange(len(genes)), column)
-            column = np.concatenate([column, alone])
-            owner = np.concatenate([owner, len(sets) + genes[alone]])
-        if len(column) == 0:
+            single_genes = np.setdiff1d(np.arange(len(genes)), member_columns)
+            member_columns = np.concatenate([member_columns, single_genes])
+            block_of_member = np.concatenate([block_of_member, len(sets) + genes[single_genes]])
+        if len(member_columns) == 0:
             raise GenesigError(
                 "normalise.folds leaves no gene of any set; filter less, or name "
                 "other sets as structured.sets"
             )
-        columns, members = np.unique(column, return_inverse=True)
-        blocks, sizes = np.unique(owner, return_counts=True)
+        columns, members = np.unique(member_columns, return_inverse=True)
+        blocks, sizes = np.unique(block_of_member, return_counts=True)
         return cls(columns, members, np.cumsum([0, *sizes]), blocks)
 
 
 @dataclass(frozen=True)
-class Ground:
+class BlockData:
     """Training rows, and all samples as these standardise them.
 
     Attributes
@@ -219,43 +221,63 @@ class Ground:
         return Columns(self.Z[self.rows], blocks)
 
     def path(
-        self, design: Columns, tau: Array, mu: float, tolerance: float, most: int
+        self, design: Columns, tau: Array, mu: float, tolerance: float, max_blocks: int
     ) -> BlockPath:
         """Follow falling fractions of tau_max, as far as at most so many blocks are selected."""
-        highest = float(tau_maxima(design, self.Y[None])[0])
-        if highest <= 0:
+        tau_max = float(tau_maxima(design, self.Y[None])[0])
+        if tau_max <= 0:
             tau = tau[:0]
-            highest = 1.0
-        tau = tau * highest
+            tau_max = 1.0
+        tau = tau * tau_max
         mu = mu * self.norm
         if self.risk is None:
-            return block_paths(design, self.Y[None], tau[None], mu, tolerance=tolerance, most=most)[
-                0
-            ]
+            return block_paths(
+                design, self.Y[None], tau[None], mu, tolerance=tolerance, most=max_blocks
+            )[0]
         from genesig.optim.structured.cox import cox_block_path  # here: few jobs need its kernels
 
-        return cox_block_path(design, self.risk, tau, mu, tolerance=tolerance, most=most)
+        return cox_block_path(design, self.risk, tau, mu, tolerance=tolerance, most=max_blocks)
 
     def scores(self, design: Columns, path: BlockPath, rows: Array) -> Array:
         """Return f(x) = mean + z'B of some samples along a path, (M, n_rows) or (M, n_rows, T)."""
-        found = np.tensordot(self.Z[rows], coefficients(design, path), 1).transpose(1, 0, 2)
-        return self.shaped(self.mean + found)
+        centred_scores = np.tensordot(self.Z[rows], coefficients(design, path), 1).transpose(
+            1, 0, 2
+        )
+        return self.without_single_column(self.mean + centred_scores)
 
-    def shaped(self, scores: Array) -> Array:
+    def without_single_column(self, scores: Array) -> Array:
         """Return scores (..., T) as the kinds know them: of one response without the last axis."""
         return scores[..., 0] if len(self.mean) == 1 else scores
 
 
-def grounds(X: Array, task: TrainingSet, *, centre: bool, unit_variance: bool) -> Iterator[Ground]:
-    """Yield the training sets of a task and of its inner folds, one at a time."""
-    rows = [task.train, *(np.setdiff1d(task.train, fold) for fold in task.inner_folds)]
-    mask = np.zeros((len(X), len(rows)), dtype=bool)
-    for k, some in enumerate(rows):
-        mask[some, k] = True
-    sets = training_sets(X, np.zeros(mask.shape), mask, centre=centre, unit_variance=unit_variance)
-    for k, some in enumerate(rows):
-        told = TOLD[task.kind](task, some)
-        yield Ground(sets.standardised(k), some, told.Y, told.mean, float(sets.norm[k]), told.risk)
+def outer_and_inner_data(
+    X: Array, training_set: TrainingSet, *, centre: bool, unit_variance: bool
+) -> tuple[BlockData, Iterator[BlockData]]:
+    """Return the data of a training set, and those of what trains each of its inner folds.
+
+    The iterator makes the latter one at a time, because each has a standardised copy of the matrix.
+    """
+    train = training_set.train
+    rows = [train, *(np.setdiff1d(train, fold) for fold in training_set.inner_folds)]
+    row_masks = np.zeros((len(X), len(rows)), dtype=bool)
+    for number, training_rows in enumerate(rows):
+        row_masks[training_rows, number] = True
+    sets = training_sets(
+        X, np.zeros(row_masks.shape), row_masks, centre=centre, unit_variance=unit_variance
+    )
+
+    def block_data(number: int) -> BlockData:
+        response = RESPONSE_OF_KIND[training_set.kind](training_set, rows[number])
+        return BlockData(
+            sets.standardised(number),
+            rows[number],
+            response.Y,
+            response.mean,
+            float(sets.norm[number]),
+            response.risk,
+        )
+
+    return block_data(0), (block_data(number) for number in range(1, len(rows)))
 
 
 def coefficients(design: Columns, path: BlockPath) -> Array:
@@ -272,22 +294,24 @@ def coefficients(design: Columns, path: BlockPath) -> Array:
     if not len(path.tau):
         return np.zeros((Z.shape[1], 0, T))
     active = np.unique(path.norms.indices)
-    parts = [np.zeros(0, dtype=np.int64), *(blocks.columns(int(k)) for k in active)]
-    members = np.concatenate(parts)
-    starts = np.cumsum([0, *map(len, parts[1:])])
-    sums = csr_array((np.ones(len(members)), members, starts), shape=(len(active), Z.shape[1]))
-    along = np.tensordot(Z.T, path.alpha, (1, 1))
-    reached = np.sqrt(sums @ np.square(along).sum(axis=2))
+    block_columns = [np.zeros(0, dtype=np.int64), *(blocks.columns(int(k)) for k in active)]
+    members = np.concatenate(block_columns)
+    starts = np.cumsum([0, *map(len, block_columns[1:])])
+    block_sums = csr_array(
+        (np.ones(len(members)), members, starts), shape=(len(active), Z.shape[1])
+    )
+    gradients = np.tensordot(Z.T, path.alpha, (1, 1))
+    gradient_norms = np.sqrt(block_sums @ np.square(gradients).sum(axis=2))
     norms = path.norms[:, active].toarray().T
-    share = np.divide(norms, reached, out=np.zeros_like(norms), where=norms > 0)
-    return np.asarray((sums.T @ share)[:, :, None] * along)
+    scale = np.divide(norms, gradient_norms, out=np.zeros_like(norms), where=norms > 0)
+    return np.asarray((block_sums.T @ scale)[:, :, None] * gradients)
 
 
-CRITERION = "squared_error"
+VALIDATION_CRITERION = "squared_error"
 
 
 @dataclass(frozen=True)
-class Choice:
+class SetsChoice:
     """Numbers of tau and mu in their grids, and where a score is cut, see `Fitting.cut`."""
 
     tau: int
@@ -295,39 +319,57 @@ class Choice:
     threshold: Any
 
 
-def choose(
-    task: TrainingSet, folds: Iterable[Ground], blocks: Blocks, protocol: SetsProtocol
-) -> Choice:
+def choose_tau_and_mu(
+    training_set: TrainingSet,
+    inner_data: Iterable[BlockData],
+    blocks: Blocks,
+    settings: SetsSettings,
+) -> SetsChoice:
     """Choose by the error, or deviance, of the samples left out; ties go to the fewest sets.
 
     Where the first sets of every path are more than `most`, the first tau serves.
     """
-    held = zip(folds, task.inner_folds, strict=True)
-    scores = np.stack([_scores(ground, blocks, rows, protocol) for ground, rows in held])
-    cut = FITTINGS[task.kind].thresholds(task, scores)
-    error, se = FITTINGS[task.kind].validation_error(task, scores, cut, CRITERION)
+    kind = FITTINGS[training_set.kind]
+    scores = np.stack(
+        [
+            _path_scores(block_data, blocks, validation_rows, settings)
+            for block_data, validation_rows in zip(
+                inner_data, training_set.inner_folds, strict=True
+            )
+        ]
+    )
+    thresholds = kind.thresholds(training_set, scores)
+    error, standard_error = kind.validation_error(
+        training_set, scores, thresholds, VALIDATION_CRITERION
+    )
     error = np.where(np.isinf(error), np.nan, error).round(12)
     if np.isnan(error).all():
-        return Choice(0, 0, 0.0)
+        return SetsChoice(0, 0, 0.0)
     best = np.unravel_index(np.nanargmin(error), error.shape)
-    bound = (error[best] + se[best] * protocol.one_standard_error).round(12)
+    bound = (error[best] + standard_error[best] * settings.one_standard_error).round(12)
     tau = int(np.argmax((error <= bound).any(axis=1)))
     mu = int(np.nanargmin(error[tau]))
-    return Choice(tau, mu, cut[tau, mu])
+    return SetsChoice(tau, mu, thresholds[tau, mu])
 
 
-def _scores(ground: Ground, blocks: Blocks, held: Array, protocol: SetsProtocol) -> Array:
+def _path_scores(
+    block_data: BlockData, blocks: Blocks, validation_rows: Array, settings: SetsSettings
+) -> Array:
     """Return scores (n_tau, n_mu, n_samples, ...); NaN where a path ended.
 
     They are of the held rows; of survival of the training rows, too, which are its risk sets.
     """
-    tau = protocol.tau_fractions()
-    mus = protocol.mu_grid()
-    rows = held if ground.risk is None else np.concatenate([ground.rows, held])
-    out = np.full((len(tau), len(mus), len(ground.Z), len(ground.mean)), np.nan)
-    design = ground.design(blocks)
-    out = ground.shaped(out)
-    for at, mu in enumerate(mus):
-        path = ground.path(design, tau, float(mu), protocol.tolerance, protocol.most)
-        out[: len(path.tau), at, rows] = ground.scores(design, path, rows)
-    return out
+    tau = settings.tau_fractions()
+    mu_grid = settings.mu_grid()
+    rows = (
+        validation_rows
+        if block_data.risk is None
+        else np.concatenate([block_data.rows, validation_rows])
+    )
+    scores = np.full((len(tau), len(mu_grid), len(block_data.Z), len(block_data.mean)), np.nan)
+    design = block_data.design(blocks)
+    scores = block_data.without_single_column(scores)
+    for mu_index, mu in enumerate(mu_grid):
+        path = block_data.path(design, tau, float(mu), settings.tolerance, settings.most)
+        scores[: len(path.tau), mu_index, rows] = block_data.scores(design, path, rows)
+    return scores

@@ -31,39 +31,39 @@ from genesig.selection.linear.tasks import (
     permutation_numbers,
 )
 from genesig.selection.sets.ground import (
-    PERMUTATIONS,
-    Choice,
-    Ground,
-    Members,
+    N_WEIGHT_PERMUTATIONS,
+    BlockColumns,
+    BlockData,
     NullResponses,
-    SetsProtocol,
-    choose,
-    grounds,
-    weighted,
+    SetsChoice,
+    SetsSettings,
+    choose_tau_and_mu,
+    outer_and_inner_data,
+    weighted_blocks,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Steps = Sequence[Mapping[str, Any]]
+StepSettings = Sequence[Mapping[str, Any]]
 
-MOST = 10_000
+MAX_SHARED_SETS = 10_000
 """Training sets that share a matrix without a learned reference; they are fitted one by one."""
 
-SAID = 10.0
+LOG_INTERVAL_SECONDS = 10.0
 """Seconds after which a long job says how far it is."""
 
 log = logging.getLogger(__name__)
 
 
-def sets_loop(
+def cross_validate_sets(
     dataset: Dataset,
     splits: Splits,
     sets: GeneSets,
     *,
     labels: str,
     batch: str,
-    folds: Steps,
+    folds: StepSettings,
     **structured: Any,
 ) -> ModelFits:
     """Fit a batch of the outer splits, under the observed labels or a range of permutations.
@@ -88,164 +88,185 @@ def sets_loop(
     The weights of the sets are learned on the training rows of an outer split and serve its inner
     folds, as a quantile reference does; centring and scaling are learned in each fold anew.
     """
-    study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
-    todo = make_training_sets(
+    study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
+    training_sets = make_training_sets(
         dataset, splits, batch_of(splits.outer, batch), permutation_numbers(labels)
     )
-    return ModelFits.from_rows([_row(model) for model in study.models(todo)])
+    return ModelFits.from_rows([_fit_row(model) for model in study.models(training_sets)])
 
 
-def sets_final(
-    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: Steps, **structured: Any
+def fit_sets_final(
+    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: StepSettings, **structured: Any
 ) -> tuple[ModelFits, pd.DataFrame]:
     """Fit all samples; also return sets_genes.tsv, the genes of each set of this model."""
-    study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
+    study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
     (model,) = study.models(make_training_sets(dataset, splits, [splits.final], [0]))
-    return ModelFits.from_rows([_row(model)]), genes_table(dataset, sets, model)
+    return ModelFits.from_rows([_fit_row(model)]), genes_table(dataset, sets, model)
 
 
-def sets_subsamples(
-    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: Steps, **structured: Any
+def fit_sets_half_samples(
+    dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: StepSettings, **structured: Any
 ) -> ModelFits:
     """Select on every half-subsample, as on an outer training set."""
-    study = Study(dataset, splits, sets, folds, SetsProtocol(**structured))
-    todo = make_training_sets(dataset, splits, splits.subsamples, [0])
-    return ModelFits.from_rows([_row(model) for model in study.models(todo)])
+    study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
+    training_sets = make_training_sets(dataset, splits, splits.subsamples, [0])
+    return ModelFits.from_rows([_fit_row(model) for model in study.models(training_sets)])
 
 
 @dataclass(frozen=True)
-class Model:
+class SetsModel:
     """The model of one task: its path ends at the chosen tau.
 
     Attributes
     ----------
     genes : (n_columns,) int
-        Gene of each column of the matrix that `members` counts.
+        Gene of each column of the matrix that `block_columns` counts.
     """
 
-    task: TrainingSet
+    training_set: TrainingSet
     genes: Array
-    members: Members
-    ground: Ground
+    block_columns: BlockColumns
+    block_data: BlockData
     design: Columns
     path: BlockPath
-    choice: Choice
-    protocol: SetsProtocol
+    choice: SetsChoice
+    settings: SetsSettings
 
     @property
-    def last(self) -> int:
+    def last_fit(self) -> int:
         """Return the number of the last fit of the path, -1 where there is none."""
         return len(self.path.tau) - 1
 
     def sizes(self) -> tuple[Array, Array]:
         """Return the selected blocks, ascending, and ||A_k v_k|| of each."""
-        if self.last < 0:
+        if self.last_fit < 0:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
-        chosen = self.path.support(self.last)
+        chosen = self.path.support(self.last_fit)
         design = self.design
-        parts = [design.X[:, design.columns(k)] @ self.path.piece(self.last, k) for k in chosen]
-        return self.members.blocks[chosen], np.array([np.linalg.norm(part) for part in parts])
+        parts = [design.X[:, design.columns(k)] @ self.path.piece(self.last_fit, k) for k in chosen]
+        return self.block_columns.blocks[chosen], np.array([np.linalg.norm(part) for part in parts])
 
     def weights(self, block: int) -> Array:
         """Return the weights (m, T) of the columns of a block; of classes those of the margins."""
-        piece = self.path.piece(self.last, block)
+        piece = self.path.piece(self.last_fit, block)
         means = self.choice.threshold
         return piece @ discriminant(means)[0] if np.ndim(means) == 2 else piece
 
 
 @dataclass(frozen=True)
-class Study:
+class SetsStudy:
     """What all fits share."""
 
     dataset: Dataset
     splits: Splits
     sets: GeneSets
-    folds: Steps
-    protocol: SetsProtocol
+    fold_steps: StepSettings
+    settings: SetsSettings
 
-    def models(self, todo: list[TrainingSet]) -> Iterator[Model]:
+    def models(self, training_sets: list[TrainingSet]) -> Iterator[SetsModel]:
         """Yield the model of each task, chosen by its inner folds."""
-        steps = learned_steps(self.folds, self.dataset)
-        start = time.monotonic()
-        done = 0
-        said = start
-        for X, reference, some in group_by_matrix(self.dataset, todo, steps, MOST):
-            members = self._members(reference.genes, some[0].split)
-            mine = np.ascontiguousarray(X[:, members.columns])
-            for task in some:
-                yield self._model(mine, task, members, reference.genes)
-                done += 1
-                if time.monotonic() - said > SAID or done == len(todo):
-                    said = time.monotonic()
-                    log.info("%d of %d fits, %.0f s", done, len(todo), said - start)
+        bound_steps = learned_steps(self.fold_steps, self.dataset)
+        start_time = time.monotonic()
+        n_done = 0
+        last_log = start_time
+        for X, reference, matrix_sets in group_by_matrix(
+            self.dataset, training_sets, bound_steps, MAX_SHARED_SETS
+        ):
+            block_columns = self._block_columns(reference.genes, matrix_sets[0].split)
+            set_columns = np.ascontiguousarray(X[:, block_columns.columns])
+            for training_set in matrix_sets:
+                yield self._model(set_columns, training_set, block_columns, reference.genes)
+                n_done += 1
+                if time.monotonic() - last_log > LOG_INTERVAL_SECONDS or n_done == len(
+                    training_sets
+                ):
+                    last_log = time.monotonic()
+                    log.info(
+                        "%d of %d fits, %.0f s", n_done, len(training_sets), last_log - start_time
+                    )
 
-    def _members(self, genes: Array, split: str) -> Members:
+    def _block_columns(self, genes: Array, split: str) -> BlockColumns:
         try:
-            return Members.of(self.sets, genes, self.protocol.others)
+            return BlockColumns.from_sets(self.sets, genes, self.settings.others)
         except GenesigError as error:
             raise GenesigError(f"gene sets, split {split}: {error}") from error
 
-    def _model(self, X: Array, task: TrainingSet, members: Members, genes: Array) -> Model:
-        every = grounds(X, task, **moment_settings(self.folds))
-        ground = next(every)
-        responses = self._null_responses(task, ground.Y)
-        blocks = weighted(
-            self.protocol.weights, ground.Z[task.train], responses, members.members, members.starts
+    def _model(
+        self, X: Array, training_set: TrainingSet, block_columns: BlockColumns, genes: Array
+    ) -> SetsModel:
+        outer, inner_data = outer_and_inner_data(
+            X, training_set, **moment_settings(self.fold_steps)
         )
-        choice = choose(task, every, blocks, self.protocol)
-        tau = self.protocol.tau_fractions()
-        mu = self.protocol.mu_grid()
-        design = ground.design(blocks)
-        path = ground.path(
+        responses = self._null_responses(training_set, outer.Y)
+        blocks = weighted_blocks(
+            self.settings.weights,
+            outer.Z[training_set.train],
+            responses,
+            block_columns.members,
+            block_columns.starts,
+        )
+        choice = choose_tau_and_mu(training_set, inner_data, blocks, self.settings)
+        tau = self.settings.tau_fractions()
+        mu = self.settings.mu_grid()
+        design = outer.design(blocks)
+        path = outer.path(
             design,
             tau[: choice.tau + 1],
             float(mu[choice.mu]),
-            self.protocol.tolerance,
-            self.protocol.most,
+            self.settings.tolerance,
+            self.settings.most,
         )
-        return Model(task, genes, members, ground, design, path, choice, self.protocol)
+        return SetsModel(
+            training_set, genes, block_columns, outer, design, path, choice, self.settings
+        )
 
-    def _null_responses(self, task: TrainingSet, Y: Array) -> NullResponses:
+    def _null_responses(self, training_set: TrainingSet, Y: Array) -> NullResponses:
         """Permute the training response (n, T) as groups and batches allow."""
         groups, batches = (
-            None if labels is None else labels[task.train]
+            None if labels is None else labels[training_set.train]
             for labels in (self.dataset.groups(), self.dataset.batches())
         )
-        _, first, code = np.unique(Y, axis=0, return_index=True, return_inverse=True)
-        code = code.ravel()
-        rng = generator(self.splits.seed, spawn_key(SET_WEIGHTS, permutation=task.permutation))
-        codes = shuffled(code, groups, batches, PERMUTATIONS, rng).astype(int)
-        return NullResponses(Y, Y[first[codes]], response_strata(code, groups, batches))
+        _, first_rows, response_code = np.unique(Y, axis=0, return_index=True, return_inverse=True)
+        response_code = response_code.ravel()
+        rng = generator(
+            self.splits.seed, spawn_key(SET_WEIGHTS, permutation=training_set.permutation)
+        )
+        permuted_codes = shuffled(
+            response_code, groups, batches, N_WEIGHT_PERMUTATIONS, rng
+        ).astype(int)
+        return NullResponses(
+            Y, Y[first_rows[permuted_codes]], response_strata(response_code, groups, batches)
+        )
 
 
-def _row(model: Model) -> dict[str, Any]:
+def _fit_row(model: SetsModel) -> dict[str, Any]:
     """Return what `ModelFits.from_rows` takes."""
-    task = model.task
+    training_set = model.training_set
     path = model.path
-    last = model.last
-    ground = model.ground
+    last_fit = model.last_fit
+    block_data = model.block_data
     blocks, sizes = model.sizes()
     order = np.argsort(blocks)
-    tau = model.protocol.tau_fractions()
-    mu = model.protocol.mu_grid()
-    scores = ground.shaped(np.tile(ground.mean, (len(task.test), 1)))
-    if last >= 0:
-        scores = ground.scores(model.design, path, task.test)[last]
+    tau = model.settings.tau_fractions()
+    mu = model.settings.mu_grid()
+    scores = block_data.without_single_column(np.tile(block_data.mean, (len(training_set.test), 1)))
+    if last_fit >= 0:
+        scores = block_data.scores(model.design, path, training_set.test)[last_fit]
     return {
-        "split": task.split,
-        "permutation": task.permutation,
+        "split": training_set.split,
+        "permutation": training_set.permutation,
         "message": path.message,
-        "tau": tau[max(last, 0)],
+        "tau": tau[max(last_fit, 0)],
         "mu": mu[model.choice.mu],
-        "gap": path.gap[last] if last >= 0 else np.nan,
+        "gap": path.gap[last_fit] if last_fit >= 0 else np.nan,
         "indices": blocks[order],
         "sizes": sizes[order],
-        "test_rows": task.label_rows,
-        "scores": FITTINGS[task.kind].decision_scores(scores, model.choice.threshold),
+        "test_rows": training_set.label_rows,
+        "scores": FITTINGS[training_set.kind].decision_scores(scores, model.choice.threshold),
     }
 
 
-def genes_table(dataset: Dataset, sets: GeneSets, model: Model) -> pd.DataFrame:
+def genes_table(dataset: Dataset, sets: GeneSets, model: SetsModel) -> pd.DataFrame:
     """Return sets_genes.tsv: the genes of each set of a model, largest weight first.
 
     ``weight`` is the gene's part of the set's piece of the score, for one standard deviation of the
@@ -257,26 +278,32 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: Model) -> pd.DataFrame:
 
     rows: list[tuple[Any, ...]] = []
     blocks, sizes = model.sizes()
-    chosen = model.path.support(model.last) if model.last >= 0 else blocks
-    for at in np.argsort(-sizes, kind="stable"):
-        columns = model.members.columns[model.design.columns(chosen[at])]
-        pieces = model.weights(int(chosen[at]))
-        one = pieces[:, 0] if pieces.shape[1] == 1 else np.linalg.norm(pieces, axis=1)
+    chosen = model.path.support(model.last_fit) if model.last_fit >= 0 else blocks
+    for position in np.argsort(-sizes, kind="stable"):
+        columns = model.block_columns.columns[model.design.columns(chosen[position])]
+        pieces = model.weights(int(chosen[position]))
+        sizes_of_genes = pieces[:, 0] if pieces.shape[1] == 1 else np.linalg.norm(pieces, axis=1)
         genes = model.genes[columns]
-        each = pieces if pieces.shape[1] > 1 else pieces[:, :0]
-        name = name_of(dataset, sets, int(blocks[at]))
+        class_weights = pieces if pieces.shape[1] > 1 else pieces[:, :0]
+        name = block_name(dataset, sets, int(blocks[position]))
         rows += [
-            (name, dataset.genes[genes[j]], dataset.var["symbol"].iloc[genes[j]], one[j], *each[j])
-            for j in np.lexsort((genes, -np.abs(one)))
+            (
+                name,
+                dataset.genes[genes[j]],
+                dataset.var["symbol"].iloc[genes[j]],
+                sizes_of_genes[j],
+                *class_weights[j],
+            )
+            for j in np.lexsort((genes, -np.abs(sizes_of_genes)))
         ]
-    several = [f"weight of {name}" for name in _classes(dataset)]
+    several = [f"weight of {name}" for name in _class_names(dataset)]
     return pd.DataFrame(rows, columns=["set", "gene", "symbol", "weight", *several])
 
 
-def _classes(dataset: Dataset) -> tuple[str, ...]:
+def _class_names(dataset: Dataset) -> tuple[str, ...]:
     return (dataset.design.classes or ()) if dataset.design.kind == SEVERAL else ()
 
 
-def name_of(dataset: Dataset, sets: GeneSets, block: int) -> str:
+def block_name(dataset: Dataset, sets: GeneSets, block: int) -> str:
     """Return the name of a set, or the id of a gene that is a block by itself."""
     return str(sets.names[block]) if block < len(sets) else dataset.genes[block - len(sets)]

@@ -9,7 +9,7 @@ from settings import MOMENTS
 
 from genesig.data.steps.described import described
 from genesig.data.steps.normalise import bind_steps, fit_steps, normalise_samples
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.gather import gather
 
 COMBAT = {"step": "combat", "covariates": []}
@@ -70,8 +70,8 @@ def test_descriptions_use_all_samples_and_no_list_score_or_error_hangs_on_them()
     final = make_fits(dataset, [splits.final], 4)  # whose first list has genes
     halves = make_fits(dataset, splits.subsamples, 5)
     plain, corrected = (
-        gather(noted(dataset, *folds), splits, [observed], final, halves, Chance.none(), fdr=0.1,
-               cv_frequency=0.3, clusters=CLUSTERS)
+        gather(noted(dataset, *folds), splits, [observed], final, halves,
+               HalfSampleStudy.none(), fdr=0.1, cv_frequency=0.3, clusters=CLUSTERS)
         for folds in ([], [COMBAT])
     )  # fmt: skip
     for study in (plain, corrected):  # blocks are a description, and so is how stable they are

@@ -13,7 +13,7 @@ from study_data import study_of
 from genesig.data.splits.draw import draw_splits
 from genesig.report.covariates import collect_covariates
 from genesig.response.covariates import Covariate
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model
+from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.linear.halves import study_half_samples
 
 CONTROLS = pd.DataFrame({"model": ["genesig", "covariates", "covariates and ridge"],
@@ -31,7 +31,9 @@ def test_weights_of_covariates_are_those_of_the_answer(permutations: int) -> Non
     splits = draw_splits(dataset, seed=2, **{**SPLITS, "repeats": 1})
     settings = {"folds": MOMENTS, **of_kind("classification")}
     chance = study_half_samples(dataset, splits, permutations=permutations, **settings)
-    observed = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1", **settings)
+    observed = nested_cross_validation(
+        dataset, splits, chance, labels="observed", batch="1of1", **settings
+    )
     final = fit_final_model(dataset, splits, chance, **settings)
     at, own = observed.choice[:, 2], final.gamma[0, final.choice[0, 2], 0]
     each = observed.gamma[np.arange(len(observed)), at, 0]

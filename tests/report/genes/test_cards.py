@@ -117,7 +117,7 @@ def test_lists_are_those_of_splits_and_halves():
     found = selected(given["observed"], given["halves"], 120)
     assert len(found) == 10 + 6
     whole = given["observed"].with_chosen()
-    assert set(np.flatnonzero(found[3])) == set(whole.coef(3, len(whole.mu) - 1)[0])
+    assert set(np.flatnonzero(found[3])) == set(whole.chosen_coef(3)[0])
     assert len(selected(given["observed"], None, 120)) == 10
 
 

@@ -29,12 +29,14 @@ def study(rng, n, *, shift=0.0, each=1):
             seen, S = y[rows], np.repeat(np.linspace(0.3, 0.7, len(rows))[:, None], len(AT), 1)
             f = rng.standard_normal(len(rows))
             lost = censoring(y["time"], y["event"])
-            found.append(survival.Tested(rows, repeat, seen, f, S, losses, reference, lost))
+            found.append(
+                survival.TestPredictions(rows, repeat, seen, f, S, losses, reference, lost)
+            )
     return y, found, group
 
 
 def widths(y, found, group):
-    table = survival.told(found, y, AT, (0.5, (0.4, 0.6)), 0.25, group)["survival"]
+    table = survival.prediction_tables(found, y, AT, (0.5, (0.4, 0.6)), 0.25, group)["survival"]
     table = table.set_index("measure")
     return (table["high"] - table["low"])[MEASURES].to_numpy()
 

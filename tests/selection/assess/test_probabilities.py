@@ -24,7 +24,7 @@ from genesig.optim.class_line import (
 )
 from genesig.selection.assess.held_out import asked_shares, class_shares, predictions_table
 from genesig.selection.linear.double_loop import nested_cross_validation
-from genesig.selection.linear.grid import class_lines, slope_design_effect, crossfit
+from genesig.selection.linear.grid import class_lines, crossfit, slope_design_effect
 from genesig.selection.linear.halves import study_half_samples
 from genesig.selection.linear.tasks import make_training_sets
 
@@ -240,8 +240,8 @@ def study(kind, **settings):
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_test_samples_have_no_part_in_the_line(kind, model):
     dataset, splits, chance, settings = study(kind, list="best", model=model)
-    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
-                       **settings)  # fmt: skip
+    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1",
+                                   folds=MOMENTS, **settings)  # fmt: skip
     label = dataset.design.label
     test = list(splits.outer[0].test)
     obs = dataset.obs.copy()
@@ -279,8 +279,8 @@ def test_the_folds_of_a_sample_do_not_choose_what_scores_it(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_held_out_table_has_them_of_the_chosen_lists(kind):
     dataset, splits, chance, settings = study(kind)
-    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
-                       **settings)  # fmt: skip
+    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1",
+                                   folds=MOMENTS, **settings)  # fmt: skip
     told = [predictions_table(dataset, splits, fits.with_chosen(), asked)
             for asked in ("study", "equal")]  # fmt: skip
     names = dataset.design.classes[1:] if kind == "classification" else dataset.design.classes

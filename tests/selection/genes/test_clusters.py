@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from gathered_study import MU, make_dataset, make_fits, make_study
 
-from genesig.selection.genes.blocks import assign, block_tables, correlations, merge
+from genesig.selection.genes.blocks import (
+    assign_to_prototypes,
+    block_tables,
+    correlations,
+    merge_prototypes,
+)
 
 
 def correlated(seed, loads, n=60, noise=0.3):
@@ -56,14 +61,14 @@ def test_a_constant_gene_is_correlated_with_nothing(value):
     X = np.column_stack([X, np.full(len(X), value)])
     found = correlations(X, np.arange(3), np.arange(3))
     assert found[2].tolist() == [0, 0, 1]
-    block, r = assign(X, np.array([0, 1, 2]), np.array([2, 0]))
+    block, r = assign_to_prototypes(X, np.array([0, 1, 2]), np.array([2, 0]))
     assert block.tolist() == [1, 1, 0]
     assert r[2] == 1
 
 
 def test_genes_join_the_prototype_they_follow_or_oppose():
     X = correlated(1, [1, 2, 3, -1, -2, 3, 1])
-    block, r = assign(X, np.arange(7), np.array([0, 1, 2]))
+    block, r = assign_to_prototypes(X, np.arange(7), np.array([0, 1, 2]))
     assert block.tolist() == [0, 1, 2, 0, 1, 2, 0]
     assert np.sign(r).tolist() == [1, 1, 1, -1, -1, 1, 1]
 
@@ -71,7 +76,7 @@ def test_genes_join_the_prototype_they_follow_or_oppose():
 def test_copies_of_one_gene_stay_prototypes_of_their_own_and_ties_go_to_the_first():
     X = correlated(1, [1, 2])
     X = X[:, [0, 0, 1, 0]]
-    block, _ = assign(X, np.arange(4), np.array([1, 0, 2]))
+    block, _ = assign_to_prototypes(X, np.arange(4), np.array([1, 0, 2]))
     assert block.tolist() == [1, 0, 2, 0]
 
 
@@ -80,11 +85,11 @@ def test_merging_follows_chains_and_keeps_the_highest_score():
     r[0, 1] = r[1, 0] = -0.95
     r[1, 2] = r[2, 1] = 0.92
     score = np.array([1.0, 2.0, 3.0, 0.5])
-    assert merge(r, score, 0.9).tolist() == [2, 2, 2, 3]
-    assert merge(r, score, 0.93).tolist() == [1, 1, 2, 3]
-    assert merge(r, score, None).tolist() == [0, 1, 2, 3]
-    assert merge(r, np.ones(4), 0.9).tolist() == [0, 0, 0, 3]
-    assert merge(np.empty((0, 0)), np.empty(0), 0.9).tolist() == []
+    assert merge_prototypes(r, score, 0.9).tolist() == [2, 2, 2, 3]
+    assert merge_prototypes(r, score, 0.93).tolist() == [1, 1, 2, 3]
+    assert merge_prototypes(r, score, None).tolist() == [0, 1, 2, 3]
+    assert merge_prototypes(r, np.ones(4), 0.9).tolist() == [0, 0, 0, 3]
+    assert merge_prototypes(np.empty((0, 0)), np.empty(0), 0.9).tolist() == []
 
 
 def test_blocks_fall_by_the_length_of_what_their_prototype_contributes():

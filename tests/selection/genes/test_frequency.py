@@ -11,11 +11,11 @@ from genesig.errors import GenesigError
 from genesig.selection.genes.frequency import (
     frequency_curve,
     list_sizes,
-    mu_number,
+    mu_index_of,
     nested_lists,
     overlap,
     selection_counts,
-    selections,
+    selection_matrix,
 )
 
 
@@ -120,7 +120,7 @@ def test_the_curve_counts_genes_at_or_above_each_share():
     n, d = len(splits.outer), len(dataset.genes)
     counts = selection_counts(fits, d)
     curves = frequency_curve(counts, n).reshape(3, len(MU), n)
-    rows = selections(fits, d).toarray().reshape(3, n, len(MU), d)
+    rows = selection_matrix(fits, d).toarray().reshape(3, n, len(MU), d)
     for permutation in range(3):
         for mu in range(len(MU)):
             times = rows[permutation, :, mu].sum(axis=0)
@@ -140,7 +140,7 @@ def test_no_selection_gives_empty_tables():
 
 
 def test_the_signature_is_one_of_the_lists_or_an_error_with_their_names():
-    assert mu_number(MU, None) == 0
-    assert mu_number(MU, 0.01) == 1
+    assert mu_index_of(MU, None) == 0
+    assert mu_index_of(MU, 0.01) == 1
     with pytest.raises(GenesigError, match=r"signature\.mu: 0\.5 is not one .* \(1e-06, 0\.01, 1"):
-        mu_number(MU, 0.5)
+        mu_index_of(MU, 0.5)

@@ -14,7 +14,7 @@ from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.quality.section import quality
 from genesig.selection.genes import modules
-from genesig.selection.genes.modules import COLUMNS, gene_modules
+from genesig.selection.genes.modules import MODULE_COLUMNS, gene_modules
 
 LIMITS = Limits(3, 50)
 
@@ -35,7 +35,7 @@ def found(dataset, folds=MOMENTS, count=2, seed=0):
 
 def test_planted_modules_are_found_with_their_signs():
     table = found(planted())
-    assert list(table) == COLUMNS
+    assert list(table) == MODULE_COLUMNS
     genes = table.groupby("module")["gene"].agg(list)
     first, second = sorted(genes, key=lambda names: "g1" not in names)
     assert set(first[:7]) <= {f"g{k}" for k in range(8)}
@@ -66,10 +66,10 @@ def test_genes_keep_their_names_where_a_filter_leaves_some_out():
 
 def test_samples_of_a_group_are_left_out_together():
     dataset = planted(group=np.arange(40) // 2)
-    for fold in modules._held(dataset, 3):
+    for fold in modules._draw_folds(dataset, 3):
         assert len(fold) % 2 == 0
         np.testing.assert_array_equal(fold[::2] + 1, fold[1::2])
-    assert sorted(np.concatenate(modules._held(planted(), 0))) == list(range(40))
+    assert sorted(np.concatenate(modules._draw_folds(planted(), 0))) == list(range(40))
 
 
 @pytest.mark.slow_cases(
@@ -109,7 +109,7 @@ def test_the_page_shows_them_where_they_were_asked_for():
 @pytest.mark.slow
 def test_a_table_of_no_module_says_nothing():
     given = arguments(Study())
-    given["tables"]["modules"] = pd.DataFrame(columns=COLUMNS)
+    given["tables"]["modules"] = pd.DataFrame(columns=MODULE_COLUMNS)
     data = collect(**given)
     assert shown(data) is None
     assert not any("sparse principal" in text for text in methods(data))

@@ -16,14 +16,29 @@ from genesig.data.splits.folds import Samples
 from genesig.errors import GenesigError
 from genesig.response.covariates import Covariate
 from genesig.results import Fits
-from genesig.results.splits import Chance
+from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
-from genesig.selection.genes.frequency import expected, q_values, ranked
+from genesig.selection.genes.frequency import (
+    HALF_SAMPLE_MU,
+    LIST_SHARES,
+    expected_tails,
+    rank_genes,
+    selection_q,
+)
 from genesig.selection.linear import ensemble
-from genesig.selection.linear.double_loop import nested_cross_validation, fit_final_model, fit_half_samples
-from genesig.selection.linear.halves import MU, NESTED, HALF_SAMPLE_TAU, study_half_samples, max_list_length, lists_of_half
+from genesig.selection.linear.double_loop import (
+    fit_final_model,
+    fit_half_samples,
+    nested_cross_validation,
+)
+from genesig.selection.linear.halves import (
+    HALF_SAMPLE_TAU,
+    max_list_length,
+    nested_halves,
+    study_half_samples,
+)
 from genesig.selection.linear.kinds.known import outer_elastic_nets
 from genesig.selection.linear.tasks import LinearSettings, draw_halves, make_training_sets
 
@@ -45,7 +60,9 @@ def of(kind, seed=0, signal=2.0, **changes):
 
 def fitted(study, labels="observed", **changes):
     dataset, splits, linear, chance = study
-    return nested_cross_validation(dataset, splits, chance, labels=labels, **STUDY, **linear | changes)
+    return nested_cross_validation(
+        dataset, splits, chance, labels=labels, **STUDY, **linear | changes
+    )
 
 
 @pytest.fixture(scope="module", params=list(COLUMNS))
@@ -57,10 +74,10 @@ def study(request):
 def test_the_true_genes_are_named_and_both_models_predict(study):
     dataset, splits, linear, chance = study
     final = fit_final_model(dataset, splits, chance, folds=MOMENTS, **linear)
-    times = chance.times()[0]
-    q = q_values(times, expected(chance.final))
+    times = chance.counts()[0]
+    q = selection_q(times, expected_tails(chance.final))
     assert np.sum(q[:3] <= 0.1) >= 2
-    assert set(ranked(times, chance.strength)[:5].tolist()) >= {0, 1, 2}
+    assert set(rank_genes(times, chance.strength)[:5].tolist()) >= {0, 1, 2}
     named = set(np.flatnonzero(q <= 0.1).tolist())
     assert named <= set(final.answer("fdr_selected").coef(0, 0)[0].tolist())
     fits = fitted(study)
@@ -97,13 +114,13 @@ def test_test_samples_have_no_part_in_what_is_fitted(study):
 
 def test_a_half_makes_nested_lists_of_its_largest_weights():
     genes, values = np.array([2, 5, 7, 11, 13]), np.array([0.1, -3.0, 0.5, 2.0, -0.5])
-    lists = [part.tolist() for part, _ in lists_of_half(genes, values)]
+    lists = [part.tolist() for part, _ in nested_halves(genes, values)]
     assert lists == [[5, 7, 11], [2, 5, 7, 11, 13]]  # of equals the first by name
-    for part, kept in lists_of_half(genes, values):
+    for part, kept in nested_halves(genes, values):
         np.testing.assert_array_equal(kept, values[np.isin(genes, part)])
     several = np.outer(values, [0.6, 0.8])  # of several classes their length counts
-    assert [part.tolist() for part, _ in lists_of_half(genes, several)] == lists
-    assert [len(part) for part, _ in lists_of_half(genes[:0], values[:0])] == [0] * len(NESTED)
+    assert [part.tolist() for part, _ in nested_halves(genes, several)] == lists
+    assert [len(part) for part, _ in nested_halves(genes[:0], values[:0])] == [0] * len(LIST_SHARES)
 
 
 def test_chance_knows_nothing_of_the_labels(study):
@@ -149,7 +166,9 @@ def test_answers_survive_a_file_and_any_order(study, tmp_path):
     )
     chance = study[3]
     chance.save(tmp_path / "chance.npz")
-    np.testing.assert_array_equal(Chance.load(tmp_path / "chance.npz").times(), chance.times())
+    np.testing.assert_array_equal(
+        HalfSampleStudy.load(tmp_path / "chance.npz").counts(), chance.counts()
+    )
 
 
 def test_a_length_that_was_fixed_beforehand_is_kept(study):
@@ -166,9 +185,13 @@ def test_halves_name_genes_anew(study):
 
 def test_without_chance_the_chosen_list_is_the_only_answer(study):
     dataset, splits, linear, _ = study
-    fits = nested_cross_validation(dataset, splits, Chance.none(), labels="observed", **STUDY, **linear)
+    fits = nested_cross_validation(
+        dataset, splits, HalfSampleStudy.none(), labels="observed", **STUDY, **linear
+    )
     assert fits.answer_indptr is None
-    plain = nested_cross_validation(dataset, splits, labels="observed", **STUDY, **linear | {"list": "stable"})
+    plain = nested_cross_validation(
+        dataset, splits, labels="observed", **STUDY, **linear | {"list": "stable"}
+    )
     np.testing.assert_array_equal(fits.values, plain.values)
 
 
@@ -187,13 +210,13 @@ def test_a_half_lists_what_the_elastic_net_of_scikit_learn_does():
         listed = np.zeros(0, dtype=np.int64)
         for fraction in HALF_SAMPLE_TAU:
             tau = fraction * 2 / inside.sum() * np.abs(H.T @ target).max()
-            alpha = tau / 2 + MU * norm
+            alpha = tau / 2 + HALF_SAMPLE_MU * norm
             net = ElasticNet(alpha=alpha, l1_ratio=tau / 2 / alpha, tol=1e-12, max_iter=100_000)
             genes = np.flatnonzero(net.fit(H, target).coef_)
             if len(genes) > max_list_length(60):
                 break
             listed = genes
-        part = slice(*chance.indptr[len(NESTED) * (half + 1) - 1 :][:2])  # the whole list
+        part = slice(*chance.indptr[len(LIST_SHARES) * (half + 1) - 1 :][:2])  # the whole list
         np.testing.assert_array_equal(np.sort(chance.indices[part]), listed)
 
 

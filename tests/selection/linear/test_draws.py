@@ -11,7 +11,7 @@ from settings import MOMENTS, SPLITS, of_kind
 from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits, redrawn
-from genesig.results.splits import DRAWS
+from genesig.results.splits import INNER_FOLD_DRAWS
 from genesig.selection.linear import double_loop
 from genesig.selection.linear.double_loop import fit_final_model
 
@@ -30,7 +30,7 @@ def test_further_draws_divide_all_samples_anew_and_are_always_the_same():
     dataset = study_of("classification", 1)
     splits = drawn(dataset)
     found = redrawn(dataset, splits)
-    assert len(found) == DRAWS - 1
+    assert len(found) == INNER_FOLD_DRAWS - 1
     every = [splits.final, *found]
     assert all(one.inner != other.inner for one, other in combinations(every, 2))
     for split in found:
@@ -81,4 +81,6 @@ def test_the_smallest_error_alone_is_chosen_by_one_draw(monkeypatch):
     splits = drawn(dataset)
     found = fit_final_model(dataset, splits, **linear)
     monkeypatch.setattr(double_loop, "redrawn", lambda dataset, splits: [])
-    np.testing.assert_array_equal(found.cv_error, fit_final_model(dataset, splits, **linear).cv_error)
+    np.testing.assert_array_equal(
+        found.cv_error, fit_final_model(dataset, splits, **linear).cv_error
+    )

@@ -10,11 +10,11 @@ from settings import MOMENTS, of_kind
 from study_data import COLUMNS, study_of
 
 from genesig.data.splits.draw import draw_splits
-from genesig.results.splits import TRAINING
+from genesig.results.splits import PAIRS_OF_TRAINING_SET
 from genesig.selection.assess.controls import FDR_SELECTED, controls_table, null_errors, null_study
 from genesig.selection.linear.answers import NullTails
 from genesig.selection.linear.double_loop import _fit_training_sets, nested_cross_validation
-from genesig.selection.linear.halves import study_half_samples, count_pairs
+from genesig.selection.linear.halves import count_pairs, study_half_samples
 from genesig.selection.linear.tasks import LinearSettings, make_training_sets
 
 PERMUTATIONS = 2
@@ -32,7 +32,9 @@ def small_study(kind, gene_list, model):
 
 def fit(study, labels):
     dataset, splits, linear, null = study
-    return nested_cross_validation(dataset, splits, null, labels=labels, batch="1of1", folds=MOMENTS, **linear)
+    return nested_cross_validation(
+        dataset, splits, null, labels=labels, batch="1of1", folds=MOMENTS, **linear
+    )
 
 
 @pytest.mark.one_in(2)
@@ -43,9 +45,15 @@ def test_null_errors_without_fdr_model_equal_those_with_it(kind):
     protocol = LinearSettings(**linear)
     numbers = range(1, PERMUTATIONS + 1)
     training_sets = make_training_sets(
-        dataset, splits, splits.outer, numbers, half_counts=count_pairs(TRAINING, protocol)
+        dataset,
+        splits,
+        splits.outer,
+        numbers,
+        half_counts=count_pairs(PAIRS_OF_TRAINING_SET, protocol),
     )
-    with_model = _fit_training_sets(dataset, training_sets, MOMENTS, protocol, NullTails.of(null, "outer"))
+    with_model = _fit_training_sets(
+        dataset, training_sets, MOMENTS, protocol, NullTails.from_study(null, "outer")
+    )
     assert permuted.answer_indptr is None
     assert with_model.answer_indptr is not None
     np.testing.assert_array_equal(permuted.choice, with_model.choice)

@@ -30,7 +30,9 @@ def study(kind, **more):
 def table(kind, tmp_path, lines, **more):
     dataset, splits = study(kind, **more)
     asked = of_kind(kind)
-    fits = nested_cross_validation(dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **asked)
+    fits = nested_cross_validation(
+        dataset, splits, labels="observed", batch="1of1", folds=MOMENTS, **asked
+    )
     path = tmp_path / "published.gmt"
     path.write_text("".join(f"{name}\tabout\t{genes}\n" for name, genes in lines.items()))
     return published_table(dataset, splits, [fits], sets=str(path), folds=MOMENTS, **asked), fits
@@ -98,13 +100,13 @@ def test_random_lists_are_those_of_the_seed_and_as_long_as_asked(monkeypatch):
     seen = []
     from genesig.selection.linear import published
 
-    kept = published._lists_as_path
+    kept = published.lists_as_path
 
-    def noted(lists, k):
-        seen.append(lists)
-        return kept(lists, k)
+    def noted(rows):
+        seen.append(rows[0])
+        return kept(rows)
 
-    monkeypatch.setattr(published, "_as_path", noted)
+    monkeypatch.setattr(published, "lists_as_path", noted)
     protocol, sizes = (
         LinearSettings(**of_kind("classification")),
         np.arange(3, 3 + len(splits.outer)),

@@ -31,8 +31,8 @@ def test_a_split_says_of_its_test_samples_what_its_model_says(kind, asked):
     dataset, settings = study_of(kind, 3, n=60, d=12, signal=1.0), of_kind(kind)
     splits = draw_splits(dataset, seed=2, **SPLITS)
     chance = study_half_samples(dataset, splits, permutations=3, folds=MOMENTS, **settings)
-    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1", folds=MOMENTS,
-                       **settings)  # fmt: skip
+    fits = nested_cross_validation(dataset, splits, chance, labels="observed", batch="1of1",
+                                   folds=MOMENTS, **settings)  # fmt: skip
     table = predictions_table(dataset, splits, fits.with_chosen(), asked).fillna({"mu": -1.0})
     for number, split in enumerate(splits.outer):
         model = final_model(dataset, fits.take([number]), folds=MOMENTS, probabilities=asked)
