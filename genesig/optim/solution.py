@@ -104,7 +104,7 @@ class Path:
 
     def last_kept(self) -> Array:
         """Return the number of the last fit before each row ended, (k,); -1 without any."""
-        return np.count_nonzero(~self.has_ended(), axis=1) - 1
+        return np.asarray(np.count_nonzero(~self.has_ended(), axis=1) - 1)
 
     def ended(self, longest: int | None) -> Path:
         """Return the path with each row cut before its first fit of more than `longest` features.

@@ -1,9 +1,9 @@
-"""Blocks of correlated genes: around which genes, in which order, and what halves say of them.
+"""Blocks of correlated genes: their prototypes, their order, and how often half-samples hit them.
 
-A half hits a block when its list holds a member. For the null of all blocks the genes that halves
-list, under any labels, are divided without the labels: the gene listed most often leads all that
+A half-sample list hits a block if it holds a member. For the null of all blocks the genes of the
+lists, under any labels, are divided without the labels: the gene listed most often leads all that
 correlate with it, then the next one of the rest. A prototype's own block is all that correlate with
-it; its q is that of its number of hits among these blocks, as `frequency` has it for genes.
+it; its q is that of its number of hits among these blocks, as `frequency` defines it for genes.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def correlations(X: Array, genes: Array, others: Array) -> Array:
 
 
 def assign_to_prototypes(X: Array, genes: Array, prototypes: Array) -> tuple[Array, Array]:
-    """Give each gene to argmax_b |r(x_j, x_{p_b})|; a prototype to itself.
+    """Return the prototype of each gene, argmax_b |r(x_j, x_{p_b})|, and r; a prototype has itself.
 
-    Anti-correlated genes belong together, the sign of r is kept for display. Ties go to the
-    prototype named first.
+    Anti-correlated genes belong together, the sign of r is kept for display. Ties go to the first
+    prototype.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def assign_to_prototypes(X: Array, genes: Array, prototypes: Array) -> tuple[Arr
 
     References
     ----------
-    Mosci 2009, section 6.3, with |r| in place of the printed formula.
+    Mosci 2009, section 6.3, with |r| instead of the printed formula.
     """
     r = correlations(X, genes, prototypes)
     absolute_r = np.abs(r)
@@ -71,11 +71,11 @@ def assign_to_prototypes(X: Array, genes: Array, prototypes: Array) -> tuple[Arr
 
 
 def merge_prototypes(r: Array, score: Array, min_r: float | None) -> Array:
-    """Return for each prototype the number of the one that names its block after merging.
+    """Return for each prototype the number of the one that leads its block after merging.
 
-    Prototypes with |r| > `min_r` are joined, and what is joined to a common one (connected
-    components); the highest score names the block, the first named at equal scores. None merges
-    nothing.
+    Prototypes with |r| > `min_r` are joined, also through a common third one (connected
+    components). The highest score leads the block; ties go to the first. With None nothing is
+    merged.
     """
     n_prototypes = len(score)
     if min_r is None or n_prototypes == 0:
@@ -134,13 +134,12 @@ def block_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return blocks.tsv and prototypes.tsv: the genes of the final model's nested lists.
 
-    Prototypes are the genes of its first list, the minimal one; every gene of its other lists
-    joins the block of the prototype with the largest |r| over all samples, where that is at least
-    `least`, and otherwise stands apart, without a block. The score of a block is
-    ||x_p β_p||₂ = √(Σ_i (x_ip - x̄_p)²) |β_p|, what its prototype p contributes to f over the
-    samples, β the refit weight at the first mu (with several classes its row of weights). Blocks
-    fall by score, genes in a block by first mu
-    of appearance, then |r|, then by name.
+    Prototypes are the genes of its first list, the minimal one. Every gene of its other lists joins
+    the block of the prototype with the largest |r| over all samples, if that is at least `least`;
+    otherwise it has no block. The score of a block is ||x_p β_p||₂ = √(Σ_i (x_ip - x̄_p)²) |β_p|,
+    the contribution of its prototype p to f over the samples, β the refit weight at the first mu
+    (with several classes its row of weights). Blocks fall by score, genes in a block by first mu of
+    appearance, then |r|, then by name.
 
     Parameters
     ----------
@@ -153,13 +152,13 @@ def block_tables(
     warn_above : float
         A prototype whose |r| with its nearest other one exceeds this is marked ``close``.
     merge_above : float or None
-        Merge blocks of prototypes with |r| above this; the higher score names the block, and
-        the others become its members.
+        Merge blocks of prototypes with |r| above this; the higher score leads the block, and the
+        others become its members.
 
     Returns
     -------
     blocks, prototypes : DataFrame
-        Both empty when the minimal list is.
+        Both empty if the minimal list is.
     """
     import pandas as pd
 
@@ -199,7 +198,7 @@ def block_tables(
 
 
 def _first_lists(final: Fits) -> tuple[Array, Array]:
-    """Return the genes of all lists of the final model and the number of the first of each."""
+    """Return the genes of all lists of the final model, and the first list of each."""
     lists = [final.coef(0, list_index)[0] for list_index in range(len(final.mu))]
     list_of_entry = np.repeat(np.arange(len(lists)), [len(genes) for genes in lists])
     genes, positions = np.unique(np.concatenate(lists), return_index=True)
@@ -219,6 +218,7 @@ def _block_numbers(leader: Array, score: Array) -> Array:
 def _block_frame(
     dataset: Dataset, genes: Array, first_list: Array, r: Array, prototype: Array, block: Array
 ) -> pd.DataFrame:
+    """Return the columns of blocks.tsv that need no sorting."""
     import pandas as pd
 
     names = np.array(dataset.genes, dtype=object)
@@ -236,7 +236,7 @@ def _block_frame(
 def _nearest_prototypes(
     dataset: Dataset, prototypes: Array, prototype_r: Array, warn_above: float
 ) -> dict[str, Array]:
-    """Return for each prototype the other one with the largest |r|; none when it is alone."""
+    """Return the columns about the nearest other prototype; empty for a single one."""
     is_single = len(prototypes) == 1
     absolute_r = np.abs(prototype_r) - 2 * np.eye(len(prototypes))
     # copies of one gene are equal up to rounding, which must not decide
@@ -255,6 +255,7 @@ def _nearest_prototypes(
 
 
 def _gene_names(dataset: Dataset, genes: Array) -> dict[str, Array]:
+    """Return the columns ``gene`` and ``symbol`` of some genes."""
     return {
         "gene": np.array(dataset.genes, dtype=object)[genes],
         "symbol": dataset.var["symbol"].to_numpy(dtype=object)[genes],
@@ -262,27 +263,27 @@ def _gene_names(dataset: Dataset, genes: Array) -> dict[str, Array]:
 
 
 MIN_MEMBER_CORRELATION = 0.7
-"""Least |r| that makes a gene a member."""
+"""Smallest |r| that makes a gene a member."""
 
 MAX_DIVIDED_GENES = 4000
-"""Genes that are divided, those listed most often: what is left is listed next to never."""
+"""Genes that are divided, those listed most often; the others are hardly ever listed."""
 
 MAX_CORRELATIONS_AT_ONCE = 5_000_000
-"""Correlations that are held at once."""
+"""Correlations that memory holds at once."""
 
 EVIDENCE_COLUMNS = ("selection_frequency", "null_frequency", "selection_p", "selection_q")
 
 
 def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStudy) -> pd.DataFrame:
-    """Return the share of the lists that hit each prototype's block, by chance, and its p and q.
+    """Return the share of lists that hit each prototype's block, that by chance, and its p and q.
 
     Parameters
     ----------
     X : (n, d) float
     prototypes : (k,) int
         Columns of X.
-    half_sample_study : Chance
-        Empty where no evidence is looked for: then there are no columns.
+    half_sample_study : HalfSampleStudy
+        If it is empty, there are no columns.
     """
     import pandas as pd
 
@@ -318,7 +319,7 @@ def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStu
 def divide_into_blocks(X: Array, counts: Array) -> tuple[Array, Array]:
     """Return the block of each gene, (d,), counted from 0, and the gene that leads each block.
 
-    Genes that are not divided have -1; `counts` (d,) is how often each is listed.
+    Genes that are not divided have -1; `counts` (d,) is the number of lists with each gene.
     """
     order = np.argsort(-counts, kind="stable")[: min(MAX_DIVIDED_GENES, np.count_nonzero(counts))]
     block = np.full(X.shape[1], -1, dtype=np.int64)
@@ -337,9 +338,9 @@ def divide_into_blocks(X: Array, counts: Array) -> tuple[Array, Array]:
 
 
 def block_of_every_gene(X: Array, counts: Array) -> Array:
-    """Return the block of every gene, (d,): the others join the leader that is most like them.
+    """Return the block of every gene, (d,): genes without a block join the most correlated leader.
 
-    Genes that are like none are blocks of their own.
+    A gene that correlates with no leader is a block by itself.
     """
     block, leaders = divide_into_blocks(X, counts)
     undivided = np.flatnonzero(block < 0)
@@ -355,7 +356,7 @@ def block_of_every_gene(X: Array, counts: Array) -> Array:
 
 
 def _count_hits(half_sample_study: HalfSampleStudy, block: Array) -> Array:
-    """Return how many lists hit each block, (B + 1, n_blocks), observed labels first."""
+    """Return the number of lists that hit each block, (B + 1, n_blocks), observed labels first."""
     n_blocks = int(block.max(initial=-1)) + 1
     n_lists = int(half_sample_study.lists)
     list_number = np.repeat(

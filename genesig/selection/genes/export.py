@@ -1,4 +1,4 @@
-"""The signature as one annotated matrix, and neighbours on a chromosome."""
+"""The signature as one annotated matrix, and its stretches of neighbours on a chromosome."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 COLUMN_TYPES = {"rank": int, "block": int, "fdr_selected": bool, "core": bool}
-"""Of the columns of signature.tsv that are no measures; ``class`` is text."""
+"""Types of the columns of signature.tsv that are no measures; ``class`` is text."""
 
 
 def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
@@ -51,11 +51,10 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
     """Return stretches.tsv: the stretches of the final model, largest contribution first.
 
     A stretch is a run of genes of the model that are neighbours among those measured on a
-    chromosome; a gene without a place is one by itself, and ``chromosome``, ``start`` and ``end``
-    are blank. ``first_gene`` and ``last_gene`` name its ends,
-    ``contribution`` is the sum of the weights, each times the gene's standard deviation, and
-    ``frequency`` the mean selection frequency of its genes in the lists that the outer splits
-    chose, ``least_cv_frequency`` the smallest.
+    chromosome; a gene without a position is a stretch by itself, and ``chromosome``, ``start`` and
+    ``end`` are blank. ``first`` and ``last`` name its ends, ``contribution`` is the sum of the
+    weights, each times the gene's standard deviation, ``cv_frequency`` the mean CV frequency of its
+    genes in the lists that the outer splits chose, ``least_cv_frequency`` the smallest.
     """
     import pandas as pd
 
@@ -108,7 +107,7 @@ def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.D
 
 
 def runs(in_model: Array, starts: Array) -> list[slice]:
-    """Return the runs of what is there, (d,) bool, which begin anew at each start."""
+    """Return the runs of True in a mask (d,), which begin again at each start of a chromosome."""
     begins = np.concatenate([[True], in_model[1:] != in_model[:-1]])
     begins[starts] = True
     start = np.flatnonzero(begins)

@@ -1,16 +1,16 @@
-"""How often lists hold each gene, how alike they are, how often by chance, and which can be named.
+"""Selection frequency of genes: in half-sample lists, with its null, and in splits.
 
 With F_g the number of lists that hold gene g, of T, and F_g^b that under permutation b = 1 ... B:
 
     E(t) = (1 + Σ_b #{g : F_g^b >= t}) / (B + 1),   R(t) = #{g : F_g >= t},
     q_g = min over t <= F_g of min(1, E(t) / R(t)).
 
-E sums the null of every gene, so that genes which are listed easily (of large variance, with heavy
-tails, in large blocks) do not mislead it. The 1 keeps q above 0, as Phipson and Smyth 2010 ask of
-p.
+E sums the null of every gene, so that genes which are selected easily (of large variance, with
+heavy tails, in large blocks) do not mislead it. The 1 keeps q above 0, as Phipson and Smyth 2010
+ask of p.
 
 Source: the plug-in estimate of the false discovery rate of Storey and Tibshirani 2003, PNAS
-100:9440, and of SAM, Tusher et al. 2001, PNAS 98:5116, with half-sample lists in the place of t.
+100:9440, and of SAM, Tusher et al. 2001, PNAS 98:5116, with half-sample lists instead of t.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 SIZE_DIGITS = 9
-"""Of the largest value: copies of a gene, fitted together, differ by less."""
+"""Digits of a size as a share of the largest: copies of a gene, fitted together, differ by less."""
 
 
 def round_sizes(values: Array) -> Array:
-    """Return sizes (n,) as shares of the largest one, rounded, so that those of copies are equal.
+    """Return sizes (n,) as shares of the largest one, rounded, so that copies of a gene are equal.
 
     Sorted by them, copies stand in the order of their names, whatever the scale of the data.
     """
@@ -42,29 +42,30 @@ def round_sizes(values: Array) -> Array:
 
 
 HALF_SAMPLE_MU = 1e-2
-"""Weight of the squared l2 term of their lists, in units of ||X'X||/n: correlated genes enter
+"""Weight of the squared l2 term of half-sample lists, in units of ||X'X||/n: correlated genes enter
 together."""
 
 MAX_LIST_GENES = 100
+"""Largest number of genes of a half-sample list."""
 MAX_LIST_SHARE = 0.1
-"""Most genes of a list, and most of all."""
+"""Largest share of all genes in a half-sample list."""
 
 LIST_SHARES = (0.5, 1.0)
 """Shares of the genes of a half, by weight, that make its lists: one of the first genes counts
 twice, one of the last once."""
 
 PREDICTIVE_FDR_FACTOR = 2.0
-"""Rate of error of the genes that may predict, in units of that of named ones."""
+"""FDR of the genes that may predict, in units of ``signature.fdr``."""
 
 MIN_PERMUTATIONS = 19
-"""Permutations below which nothing is claimed: no p would reach .05."""
+"""Permutations below which no gene is FDR-selected: no p would reach 0.05."""
 
 MAX_GATE_P = 0.05
-"""Share of noise studies that may name a gene, whatever the rate among those named."""
+"""Largest p of the number of FDR-selected genes: the share of noise studies with any of them."""
 
 
 def count_tails(times: Array, max_count: int) -> Array:
-    """Return how many of d genes at least t halves list: (k, most + 1) of times (k, d)."""
+    """Return the number of genes in at least t lists, t = 0 ... T, (k, T + 1), of counts (k, d)."""
     counts = np.zeros((len(times), max_count + 1), dtype=np.int64)
     row_number = np.repeat(np.arange(len(times)), times.shape[1])
     np.add.at(counts, (row_number, times.ravel()), 1)
@@ -79,9 +80,9 @@ def expected_tails(null: Array) -> Array:
 def selection_q(
     counts: Array, null_expectation: Array, reference_counts: Array | None = None
 ) -> Array:
-    """Return q of each gene (d,), from its number of lists and E(t); 1 where no list holds it.
+    """Return q of each gene (d,) from its number of lists and E(t); 1 if no list holds it.
 
-    R counts the genes themselves, or `reference_counts` others.
+    R counts the genes themselves, or `reference_counts` of others.
     """
     observed_tails = count_tails(
         (counts if reference_counts is None else reference_counts)[None], len(null_expectation) - 1
@@ -90,7 +91,7 @@ def selection_q(
 
 
 def _q_of_counts(observed_tails: Array, null_expectation: Array) -> Array:
-    """Return q of a gene that t lists hold, (..., T + 1); NaN beyond the most frequent one."""
+    """Return q of a gene in t lists, (..., T + 1), by tails; NaN beyond the largest t."""
     ratio = np.divide(
         null_expectation,
         observed_tails,
@@ -102,7 +103,7 @@ def _q_of_counts(observed_tails: Array, null_expectation: Array) -> Array:
 
 
 def _count_called(observed_tails: Array, null_expectation: Array, fdr: float) -> Array:
-    """Return how many genes have q <= fdr, (...,), of tails (..., T + 1)."""
+    """Return the number of genes with q <= fdr, (...,), of tails (..., T + 1)."""
     passing = (_q_of_counts(observed_tails, null_expectation) <= fdr) & (observed_tails > 0)
     first_passing = np.argmax(passing, axis=-1)
     n_called = np.take_along_axis(observed_tails, first_passing[..., None], axis=-1)[..., 0]
@@ -110,22 +111,23 @@ def _count_called(observed_tails: Array, null_expectation: Array, fdr: float) ->
 
 
 def gate_p(observed_tails: Array, null: Array, fdr: float) -> float:
-    """Return p of the number of genes called: whether there is anything to be named at all.
+    """Return p of the number of genes with q <= fdr: whether there is anything to select at all.
 
-    The best of many t passes too often in noise. So each permutation is called by the E of the
+    The best of many t passes too often in noise. So each permutation is judged by the E of the
     others: p = (1 + #{b : called_b >= called}) / (B + 1).
 
     Parameters
     ----------
     observed_tails : (T + 1,) int
-        Tails under the observed labels.
+        Under the observed labels.
     null : (B, T + 1) int
+        Tails under permuted labels.
     fdr : float
 
     Returns
     -------
     float
-        1 where no gene is called, and with fewer than two permutations.
+        1 if no gene is called, or with fewer than two permutations.
     """
     n_called = int(_count_called(observed_tails, expected_tails(null), fdr)) if len(null) > 1 else 0
     if not n_called:
@@ -138,21 +140,21 @@ def gate_p(observed_tails: Array, null: Array, fdr: float) -> float:
 
 
 def selection_p(counts: Array, null: Array) -> Array:
-    """Return (1 + #{b : F_g^b >= F_g}) / (B + 1) of each gene, (d,), of null (B, d)."""
+    """Return (1 + #{b : F_g^b >= F_g}) / (B + 1) of each gene, (d,), of null counts (B, d)."""
     return np.asarray((1 + np.sum(null >= counts, axis=0)) / (len(null) + 1))
 
 
 def rank_genes(counts: Array, weight_sums: Array) -> Array:
-    """Return the genes that any list holds, the most frequent first, then the strongest."""
+    """Return the genes in any list by falling count, then falling weight, then number."""
     order = np.lexsort((np.arange(len(counts)), -round_sizes(weight_sums), -counts))
     return np.asarray(order[: np.count_nonzero(counts)])
 
 
 def agreement(lists: Sequence[Array], n_genes: int) -> float:
-    """Φ = 1 - M/(M-1) Σ_f p_f (1-p_f) / [n_genes (k/d)(1-k/d)] of M lists among d genes.
+    """Return the agreement Φ of M lists of d genes: 1 if equal, 0 on average if random.
 
-    p_f is the share of lists that hold gene f, k the mean size: 1 for identical lists, 0 on average
-    for random ones.
+    Φ = 1 - M/(M-1) Σ_f p_f (1-p_f) / [d (k/d)(1-k/d)], with p_f the share of the lists that hold
+    gene f and k their mean size.
 
     Parameters
     ----------
@@ -163,7 +165,7 @@ def agreement(lists: Sequence[Array], n_genes: int) -> float:
     Returns
     -------
     float
-        NaN for fewer than two lists, and where all are empty or hold every gene.
+        NaN for fewer than two lists, and if all are empty or hold every gene.
 
     References
     ----------
@@ -191,7 +193,7 @@ def selection_matrix(fits: Fits, n_genes: int) -> csr_array:
 
 
 def selection_counts(fits: Fits, n_genes: int) -> csr_array:
-    """Return how many fits of each permutation select each gene.
+    """Return the number of fits of each permutation that select each gene.
 
     Returns
     -------
@@ -208,7 +210,7 @@ def rows_of_list(table: pd.DataFrame, mu: float) -> pd.DataFrame:
 
 
 def mu_index_of(grid: Array, mu: float | None) -> int:
-    """Return the place of `mu` in the grid; None is the first, the minimal list."""
+    """Return the index of `mu` in the grid; None is the first, the minimal list."""
     if mu is None:
         return 0
     close = np.flatnonzero(np.isclose(grid, mu, rtol=1e-9, atol=0))
@@ -222,14 +224,13 @@ def nested_lists(dataset: Dataset, observed: Fits, *, cv_frequency: float) -> pd
     """Return nested_lists.tsv: the genes that any split selects, at each mu.
 
     Per gene and mu, over the outer splits: ``cv_frequency``, the share that select it;
-    ``mean_weight``, its mean weight over those that do, per unit of the normalised expression (with
-    several classes the length of its weights, which has no sign);
-    ``sign_consistency``, the share of those whose weight has the majority sign; ``in_list``,
-    whether the frequency reaches the threshold.
+    ``mean_weight``, its mean weight over these, per unit of the normalised expression (with several
+    classes the norm of its weights, which has no sign); ``sign_consistency``, the share of these
+    whose weight has the majority sign; ``in_list``, whether the frequency reaches the threshold.
 
     Rows fall by frequency within each mu, then by |mean_weight| times the gene's standard deviation
-    (the size of its contribution to the score), then by name. The chosen lists
-    have no mu; a mu at which a split's list was too long to be kept has no rows.
+    (the size of its contribution to the score), then by name. The chosen lists have no mu; a mu at
+    which the list of a split was too long to be kept has no rows.
     """
     import pandas as pd
 
@@ -266,10 +267,10 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
     """Return lists.tsv: size and nesting of the lists along mu.
 
     Per mu: ``in_list``, genes that reach the threshold; ``mean_size``, ``smallest`` and
-    ``largest``, the sizes over the outer splits; ``nested``, % of this merged list (of the
-    shorter of the two) that the next mu's list contains; ``nested_in_split``, the same between
-    the lists of one and the same split, mean over the splits. Empty where a list is empty, at the
-    last mu and for the chosen list; the first four, where a list was too long to be kept.
+    ``largest``, the sizes over the outer splits; ``nested``, % of this merged list (of the shorter
+    of the two) that the next mu's list contains; ``nested_in_split``, the same between the lists of
+    one split, mean over the splits. Empty if a list is empty, at the last mu and for the chosen
+    list; the first four are empty if a list was too long to be kept.
     """
     import pandas as pd
 
@@ -304,18 +305,18 @@ def list_sizes(observed: Fits, nested: pd.DataFrame) -> pd.DataFrame:
 
 
 def overlap(first_list: set[Any], second_list: set[Any]) -> float:
-    """100 |A ∩ B| / min(|A|, |B|): % of the shorter list contained in the longer; NaN if empty."""
+    """Return 100 |A ∩ B| / min(|A|, |B|): % of the shorter list in the longer, or NaN."""
     shorter = min(len(first_list), len(second_list))
     return 100.0 * len(first_list & second_list) / shorter if shorter else np.nan
 
 
 def frequency_curve(counts: csr_array, n_splits: int) -> Array:
-    """Count the genes selected in at least k of the lists, k = 1 .. n_splits.
+    """Return the number of genes in at least k of the lists, k = 1 .. n_splits.
 
     Parameters
     ----------
     counts : (r, n_genes) sparse array
-        How often each gene is selected, one row per collection of lists.
+        Number of lists with each gene, one row per collection of lists.
 
     Returns
     -------
@@ -330,12 +331,12 @@ def frequency_curve(counts: csr_array, n_splits: int) -> Array:
 
 
 def smallest_count(cv_frequency: float, n: int) -> int:
-    """Return the smallest count k with k/n >= cv_frequency, whatever the rounding of .55 * 100."""
+    """Return the smallest count k with k/n >= cv_frequency, whatever the rounding of 0.55 * 100."""
     return max(1, int(np.ceil(cv_frequency * n - 1e-9)))
 
 
 def _sums_over_splits(fits: Fits, n_genes: int) -> list[Array]:
-    """Return count, sum of weights, positive and negative ones of each gene, (n_mu, n_genes)."""
+    """Return count, weight sum, positive and negative weights, (n_mu, n_genes) each."""
     same_group = np.zeros(len(fits), dtype=np.int64)
     weights = fits.strength()
     entry_values = (np.ones(len(weights)), weights, weights > 0, weights < 0)
@@ -346,6 +347,7 @@ def _sums_over_splits(fits: Fits, n_genes: int) -> list[Array]:
 
 
 def _coefficient_matrix(fits: Fits, data: Array, n_genes: int) -> csr_array:
+    """Return an entry for each coefficient, in rows (fit, mu), (n_fits * n_mu, n_genes)."""
     shape = (len(fits) * len(fits.mu), n_genes)
     from scipy.sparse import csr_array
 
@@ -353,7 +355,7 @@ def _coefficient_matrix(fits: Fits, data: Array, n_genes: int) -> csr_array:
 
 
 def _sum_over_fits(fits: Fits, group: Array, rows: csr_array) -> csr_array:
-    """Sum the rows (fit, mu) over the fits of each group, to rows (group, mu)."""
+    """Return the sums of rows (fit, mu) over the fits of each group, in rows (group, mu)."""
     n_mu = len(fits.mu)
     n = rows.shape[0]
     target = (group[:, None] * n_mu + np.arange(n_mu)).ravel()
@@ -365,9 +367,11 @@ def _sum_over_fits(fits: Fits, group: Array, rows: csr_array) -> csr_array:
 
 
 def _genes_of_list(fits: Fits, fit: int, mu: int) -> list[int]:
+    """Return the genes of the list of one fit at one mu."""
     return list(map(int, fits.coef(fit, mu)[0]))
 
 
 def _mean_without_nan(values: list[float]) -> float:
+    """Return the mean of the values that are not NaN; NaN without any."""
     numbers = [value for value in values if not np.isnan(value)]
     return float(np.mean(numbers)) if numbers else np.nan

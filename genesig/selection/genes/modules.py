@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MODULE_MU = 1e-3
-"""Weight of the squared l2 term, in units of ||Z'Z||/n: genes that are alike come in together."""
+"""Weight of the squared l2 term, in units of ||Z'Z||/n: correlated genes enter together."""
 MAX_MODULE_FOLDS = 5
+"""Folds of samples by which tau is chosen."""
 MODULE_COLUMNS = ["module", "gene", "symbol", "loading", "explained", "tau", "unexplained"]
 
 
@@ -46,10 +47,10 @@ def gene_modules(
     dataset : Dataset
         After the row-wise steps.
     folds : list of steps
-        ``normalise.folds`` of the config, here as fitted on all samples; centring and scaling are
-        learned anew where samples are left out.
+        ``normalise.folds`` of the config, fitted on all samples; centring and scaling are fitted
+        again for each fold of samples.
     modules : int
-        Number of components; fewer where samples are fewer.
+        Number of components; fewer with few samples.
     seed : int
     """
     import pandas as pd
@@ -88,7 +89,7 @@ def gene_modules(
 
 
 def _draw_folds(dataset: Dataset, seed: int) -> list[Array]:
-    """Divide the samples into folds, those of a group together."""
+    """Return the samples of each fold; samples of a group are in one fold."""
     group_names = dataset.groups()
     group_names = np.arange(len(dataset.X)) if group_names is None else group_names
     _, group = np.unique(group_names, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Tests of one gene at a time: the slope of the response, several classes, Cox's score."""
+"""Tests of one gene at a time: slope of the response, several classes, Cox's score."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import RiskSets
 
 MAX_CONDITION_NUMBER = 1e8
-"""Condition number beyond which residuals do not tell the variances of two classes apart."""
+"""Condition number beyond which residuals cannot separate the variances of two classes."""
 
 
 def slope_test(
@@ -21,11 +21,11 @@ def slope_test(
     With covariates c, ``c'g`` is in the model, too.
 
     t is b, of least squares, over its standard error. With one variance of the errors it is the
-    test of the partial correlation, df = n - 1 - number of batches. With one for each class it is
-    Welch's test with the batches in it, and Welch's test itself for one batch: classes are seldom
-    of one size, and where the rarer of 10 and 30 samples varied twice as much, 14 % of the genes
-    without effect had p <= .05 with one variance, 5.1 % with two. Where the batches leave the two
-    not apart (each batch a pair), there is one.
+    test of the partial correlation, df = n - 1 - number of batches. With a variance for each class
+    it is Welch's test with the batches in it, and Welch's test itself for one batch. Classes are
+    seldom of equal size: if the rarer of 10 and 30 samples varied twice as much, 14 % of the genes
+    without effect had p <= 0.05 with one variance, 5.1 % with two. If the batches cannot separate
+    the two variances (each batch a pair), there is one.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def slope_test(
     Returns
     -------
     t, p : (d,) float
-        NaN for a gene that is constant inside every batch, and for all genes where y is so, or
-        where too few samples are left.
+        NaN for a gene that is constant inside every batch, and for all genes if y is so, or if too
+        few samples are left.
     """
     from scipy.special import stdtr
 
@@ -75,7 +75,7 @@ def slope_test(
 
 
 def _with_covariates(projection: Array, covariates: Array | None) -> tuple[Array, int]:
-    """Return the projection on batches and covariates, and by how many dimensions it has grown."""
+    """Return the projection on batches and covariates, and the dimensions it gained."""
     if covariates is None or not covariates.shape[1]:
         return projection, 0
     C = covariates - covariates.mean(axis=0)
@@ -87,34 +87,26 @@ def _with_covariates(projection: Array, covariates: Array | None) -> tuple[Array
 
 
 def _rounding_of_squares(X: Array) -> Array:
-    """Return how large the sum of squares of a constant column may become by rounding."""
+    """Return the largest sum of squares of a constant column that rounding may cause."""
     n = len(X)
     return np.asarray(n * np.square(n * np.finfo(float).eps * np.abs(X).max(axis=0)))
 
 
 @dataclass(frozen=True)
 class _Residuals:
-    """What residuals say of a slope whose errors have a variance v for each group of samples.
+    """Estimate of the variance of a slope whose errors have a variance v for each group of samples.
 
-    Attributes
-    ----------
-    groups : (g, n) of 0 and 1
-    shares : (g, g) float
-        ``shares @ v`` is what their sums of squares in each group are on average.
-    weight : (g,) float
-        ``weight @ sums of squares`` is the variance of the slope, without bias.
-    spread : (g, g) float
-        ``2 v' spread v`` is the variance of that.
-
-    Notes
-    -----
     C. R. Rao (1970), J Am Stat Assoc 65:161; F. E. Satterthwaite (1946), Biometrics Bull 2:110.
     """
 
     groups: Array
+    """(g, n) of 0 and 1: members of each group."""
     shares: Array
+    """(g, g) float: ``shares @ v`` is the expected sum of squared residuals of each group."""
     weight: Array
+    """(g,) float: ``weight @ sums of squares`` is the variance of the slope, without bias."""
     spread: Array
+    """(g, g) float: ``2 v' spread v`` is the variance of that estimate."""
 
     @classmethod
     def of(cls, M: Array, slope: Array, groups: Array) -> _Residuals:
@@ -128,7 +120,7 @@ class _Residuals:
         return cls(groups, shares, weight, _sums_of_squares(M * (weight @ groups) @ M, groups))
 
     def of_slope(self, squares: Array) -> tuple[Array, Array]:
-        """Return the slope's variance and its degrees of freedom from sums of squares (g, d)."""
+        """Return variance and degrees of freedom of the slope from sums of squares (g, d)."""
         v = np.maximum(np.linalg.solve(self.shares, squares), 0)
         total = v.sum(axis=0)
         v = np.divide(v, total, out=np.ones_like(v), where=total > 0)
@@ -137,7 +129,7 @@ class _Residuals:
 
 
 def _sums_of_squares(M: Array, groups: Array) -> Array:
-    """Return the sum of M_ij² over i and j in each two groups."""
+    """Return the sum of M_ij² over i and j in each two groups, (g, g)."""
     return np.asarray(groups @ np.square(M) @ groups.T)
 
 
@@ -146,8 +138,9 @@ def class_test(
 ) -> tuple[Array, Array]:
     """Return F and p of the differences between the classes y, for each column of X.
 
-    Without batches Welch's analysis of variance, whose classes have each a variance of their own;
-    with batches or covariates the F test of the classes beside them, with one variance.
+    Without batches and covariates it is Welch's analysis of variance, with a variance for each
+    class. Otherwise it is the F test of the classes beside batches and covariates, with one
+    variance.
 
     Parameters
     ----------
@@ -159,7 +152,7 @@ def class_test(
     Returns
     -------
     F, p : (d,) float
-        NaN where a gene is constant (inside every batch), or too few samples are left.
+        NaN if a gene is constant (inside every batch), or too few samples are left.
     """
     if batch is None and covariates is None:
         return welch_anova(X, y)
@@ -244,10 +237,10 @@ GENES_AT_ONCE = 1024
 def score_test(
     X: Array, y: Array, stratum: Array | None, ties: str, covariates: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return z = U/√V of each gene and its two-sided p; NaN where V is 0.
+    """Return z = U/√V of each gene and its two-sided p; NaN if V is 0.
 
     U = Σ_l (x of the deaths - mean of x over the risk set), V the sum of its variances there, both
-    at b = 0 and summed over the strata: of two groups, the log-rank test. Above 0, higher
+    at b = 0 and summed over the strata: for two groups, the log-rank test. Above 0, higher
     expression goes with earlier events.
 
     Parameters
@@ -285,6 +278,7 @@ def score_test(
 
 
 def _score_and_variance(risk: RiskSets, Z: Array, C: Array) -> tuple[Array, Array]:
+    """Return U and V of each gene in one stratum, of genes Z (n, d) and covariates C (n, q)."""
     from genesig.optim.cox.path import ridge
 
     Z = Z - Z.mean(axis=0)

@@ -1,4 +1,4 @@
-"""One test per gene: what a signature is to be more than."""
+"""One test for each gene alone, as a reference for the signature."""
 
 from __future__ import annotations
 
@@ -35,29 +35,22 @@ UNIVARIATE_TESTS = ByKind(
 
 @dataclass(frozen=True)
 class Units:
-    """Values that are tested: one row per independent unit, not per sample.
-
-    Attributes
-    ----------
-    X : (n_units, n_genes) float
-    y : (n_units,) array
-        Response.
-    group : (n_units,) or None
-        Name of the group of each unit; None where every sample is a unit of its own.
-    test : {"differences", "welch", "anova", "correlation", "score"}
-    batch : (n_units,) or None
-        Batch of each unit, where it is in the test.
-    covariates : (n_units, q) or None
-        What is held fixed, where it is in the test.
-    """
+    """Values that are tested: one row per independent unit, not per sample."""
 
     X: Array
+    """(n_units, n_genes) float."""
     y: Array
+    """(n_units,) response."""
     group: Array | None
+    """(n_units,) name of the group of each unit; None if every sample is a unit."""
     test: str
+    """``differences``, ``welch``, ``anova``, ``correlation`` or ``score``."""
     batch: Array | None = None
+    """(n_units,) batch of each unit; None if no batch is in the test."""
     covariates: Array | None = None
+    """(n_units, q) covariates; None if none are in the test."""
     ties: str | None = None
+    """Treatment of ties in survival times."""
 
 
 def univariate_table(dataset: Dataset) -> pd.DataFrame:
@@ -75,28 +68,28 @@ def univariate_table(dataset: Dataset) -> pd.DataFrame:
     * a number: t = r √((n-2)/(1-r²)), of Pearson's r, n units;
     * survival: z of Cox's score test, see `score_test`.
 
-    Where the study names batches, all but the second have the batch in the model (see
-    `slope_test`), so that a batch that goes with the label makes no discovery. Differences have it
-    not: most often a group lies in one batch, whose level they lose. Nor is it in the test where
+    If the study names batches, all but the second have the batch in the model (see `slope_test`),
+    so that a batch that is associated with the label makes no discovery. Differences lack the
+    batch: most often a group lies in one batch, whose level cancels. The batch is also left out if
     a group of one class has samples of several batches.
 
     Covariates of the study are in the model in the same way, for two or more classes with one
-    variance of the errors: ordinary least squares of each gene on the class and them. A missing one
-    is the mean of the others. Weights of samples play no part.
+    variance of the errors: ordinary least squares of each gene on the class and the covariates. A
+    missing covariate is the mean of the others. Weights of samples have no effect.
 
-    Where only some groups hold both classes, Welch's t takes the two means of such a group as
+    If only some groups hold both classes, Welch's t takes the two means of such a group as
     independent; that costs power, as they tend to be alike, but makes no p too small. A group of
     one class counts once, however many samples it has.
 
     A gene without any spread inside the classes (of two, or a number that is a straight line of the
-    response), such as whether a value is missing, has no finite t: its p is that of a permutation
-    test, 2 / (number of arrangements of the response), and its statistic the normal quantile of it.
+    response), such as an indicator of missing values, has no finite t. Its p is that of a
+    permutation test, 2 / (number of arrangements of the response), and its statistic the normal
+    quantile of it.
 
     A positive statistic is higher expression in the positive class, with a rising response, or with
-    earlier events. A
-    gene that is constant (in groups: never differs; with batches: inside each), or of which too
-    few units are left for a test, has statistic 0 and p 1. q is the smallest false discovery rate
-    at which the gene counts as found (Benjamini and Hochberg 1995).
+    earlier events. A gene that is constant (in groups: never differs; with batches: inside each),
+    or of which too few units are left for a test, has statistic 0 and p 1. q is the smallest false
+    discovery rate at which the gene is a discovery (Benjamini and Hochberg 1995).
     """
     import pandas as pd
 
@@ -118,7 +111,7 @@ def statistics(dataset: Dataset) -> Array:
 
 
 def _statistic_and_p(dataset: Dataset) -> tuple[Array, Array]:
-    """Return statistic and p; 0 and 1 where there is no test."""
+    """Return statistic and p of each gene; 0 and 1 without a test."""
     unit_values = units(dataset)
     statistic, p = _run_test(unit_values)
     is_separated = np.isinf(statistic)
@@ -144,7 +137,7 @@ def _smallest_p(unit_values: Units) -> float:
 
 
 def units(dataset: Dataset) -> Units:
-    """Average the samples of each group and class (regression: of each group), say which test."""
+    """Average the samples of each group and class (regression: each group); name the test."""
     X = dataset.X
     y = dataset.response()
     group = _groups(dataset)
@@ -188,6 +181,7 @@ def units(dataset: Dataset) -> Units:
 
 
 def _filled_covariates(dataset: Dataset) -> Array | None:
+    """Return the covariates as splines, (n, q), missing ones as their mean, or None."""
     if not dataset.design.covariates:
         return None
     covariates = dataset.covariates()
@@ -196,24 +190,27 @@ def _filled_covariates(dataset: Dataset) -> Array | None:
 
 
 def _if_several(batch_number: Array) -> Array | None:
+    """Return the batch of each unit; None if all have the same."""
     return batch_number if len(np.unique(batch_number)) > 1 else None
 
 
 class TestDescription(TypedDict):
-    """Name of the test, columns of groups and of batches in it (or None), number of values.
-
-    ``covariates`` are the columns in it, where there are such.
-    """
+    """Description of the tests of single genes."""
 
     test: str
+    """Name of the test."""
     group: str | None
+    """Column of the groups that were averaged or paired; None without groups."""
     batch: str | None
+    """Column of the batches in the test; None without batches."""
     values: int
+    """Number of units, or of differences."""
     covariates: NotRequired[list[str]]
+    """Columns of the covariates, if there are any in the test."""
 
 
 def describe_test(dataset: Dataset) -> TestDescription:
-    """Say what was tested: test, columns of groups and of batches in it, number of values."""
+    """Return the study's test: its name, columns of groups and batches, number of values."""
     unit_values = units(dataset)
     values = (
         len(unit_values.y) if unit_values.test != "differences" else len(_differences(unit_values))
@@ -233,12 +230,14 @@ def describe_test(dataset: Dataset) -> TestDescription:
 
 
 def _groups(dataset: Dataset) -> Array | None:
+    """Return the pair of each sample, or its group; None without both."""
     if dataset.design.pair is not None:
         return dataset.obs[dataset.design.pair].astype(str).to_numpy(dtype=object)
     return dataset.groups()
 
 
 def _run_test(unit_values: Units) -> tuple[Array, Array]:
+    """Return statistic and p of each gene by the test of the units."""
     if unit_values.test == "differences":
         return _differences_test(_differences(unit_values))
     if unit_values.test == "score":
@@ -262,7 +261,7 @@ def _run_test(unit_values: Units) -> tuple[Array, Array]:
 
 
 def _differences_test(differences: Array) -> tuple[Array, Array]:
-    """Run SciPy's test, which warns of genes without spread; what never differs comes as NaN."""
+    """Return SciPy's t and p of differences from 0; NaN for a gene that never differs."""
     import warnings
 
     from scipy.stats import ttest_1samp

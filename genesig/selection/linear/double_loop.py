@@ -264,7 +264,7 @@ def _fit_short_enough(
     """
     fits = _fit_choices(training_sets, choices, outer, reference, settings)
     list_sizes = fits.sizes()[np.arange(len(training_sets)), fits.choice[:, 2]]
-    no_list = np.isnan(fits.gap).all(axis=1)
+    no_list = np.asarray(np.isnan(fits.gap).all(axis=1))
     shorter_choices = {}
     for fit in np.flatnonzero(no_list | (list_sizes > settings.most)):
         choice = choices[fit].shorter()

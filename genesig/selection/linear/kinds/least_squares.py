@@ -34,7 +34,7 @@ class LossCriterion:
         """Return the weight of each sample, (n,), with sum 1."""
         if not self.balanced:
             return np.full(len(y), 1.0 / len(y))
-        _, class_number, class_size = np.unique(y, return_inverse=True, return_counts_errors=True)
+        _, class_number, class_size = np.unique(y, return_inverse=True, return_counts=True)
         return np.asarray(1.0 / (len(class_size) * class_size[class_number]))
 
 
