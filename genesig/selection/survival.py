@@ -42,7 +42,7 @@ TRAINING_SETS_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
-class TestPredictions:
+class SurvivalPredictions:
     """One test set, with what its training set knows.
 
     Attributes
@@ -73,7 +73,7 @@ class TestPredictions:
 
 def predict_test_sets(
     dataset: Dataset, splits: Splits, fits: Fits, folds: Sequence[dict[str, Any]], times: Array
-) -> Iterator[TestPredictions]:
+) -> Iterator[SurvivalPredictions]:
     """Yield every test set of the observed times, by the last list of `fits`: the chosen one.
 
     The training samples' scores, which the baseline hazard needs, are not kept by a fit; they
@@ -129,7 +129,7 @@ def _predict_test_set(
     times: Array,
     ties: str,
     weights: Array | None,
-) -> TestPredictions:
+) -> SurvivalPredictions:
     training_y = y[train]
     test_y = y[test]
     training_weights = None if weights is None else weights[train]
@@ -140,7 +140,9 @@ def _predict_test_set(
         brier_losses(test_y["time"], test_y["event"], survival, times, censoring_curve)
         for survival in (S, reference_survival)
     )
-    return TestPredictions(test, repeat, test_y, eta[test], S, losses, reference, censoring_curve)
+    return SurvivalPredictions(
+        test, repeat, test_y, eta[test], S, losses, reference, censoring_curve
+    )
 
 
 def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> Hazard:
@@ -178,7 +180,7 @@ class SampleMeans:
 
 
 def average_repeats(
-    test_sets: Sequence[TestPredictions], y: Array, group: Array | None = None
+    test_sets: Sequence[SurvivalPredictions], y: Array, group: Array | None = None
 ) -> SampleMeans:
     """Average what was foretold of each sample over the repeats."""
     rows = np.concatenate([test_set.rows for test_set in test_sets])
@@ -248,7 +250,7 @@ def time_grid(y: Array, horizon: float) -> Array:
 
 
 def prediction_tables(
-    test_sets: Sequence[TestPredictions],
+    test_sets: Sequence[SurvivalPredictions],
     y: Array,
     times: Array,
     concordance: tuple[float, Interval],
@@ -283,7 +285,7 @@ SURVIVAL_COLUMNS = ["measure", "value", "low", "high"]
 
 
 def _concordance_rows(
-    test_sets: Sequence[TestPredictions], horizon: float, ratio: float, group: Array | None
+    test_sets: Sequence[SurvivalPredictions], horizon: float, ratio: float, group: Array | None
 ) -> Iterator[SurvivalRow]:
     rows = np.unique(np.concatenate([each.rows[each.y["event"]] for each in test_sets]))
     events = len(rows if group is None else np.unique(group[rows]))
@@ -307,7 +309,7 @@ def _concordance_rows(
 
 
 def _brier_rows(
-    test_sets: Sequence[TestPredictions],
+    test_sets: Sequence[SurvivalPredictions],
     mean: SampleMeans,
     times: Array,
     ratio: float,

@@ -30,7 +30,7 @@ from genesig.selection.assess.survival import (
     slope,
 )
 from genesig.selection.studies.meta_analysis import meta_table
-from genesig.selection.survival import TestPredictions, hazard_of, prediction_tables
+from genesig.selection.survival import SurvivalPredictions, hazard_of, prediction_tables
 
 TWO = KINDS["classification"]
 CASES, OF_EACH, CONTROLS = 6, 5, 30
@@ -116,7 +116,7 @@ AT = np.linspace(0.02, 1.0, 50)
 PATIENTS, RISK = 60, 1.0
 
 
-def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> TestPredictions:
+def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> SurvivalPredictions:
     """Learn a list and its hazard on some patients, and tell the survival of others."""
     w, _ = KINDS["survival"].learned(X[train], y[train])
     f = (X - X[train].mean(axis=0)) @ w
@@ -128,7 +128,7 @@ def tested(X: Array, y: Any, train: Array, test: Array, repeat: int) -> TestPred
     losses, reference = (
         brier_losses(y[test]["time"], y[test]["event"], each, AT, lost) for each in (S, plain)
     )
-    return TestPredictions(test, repeat, y[test], f[test], S, losses, reference, lost)
+    return SurvivalPredictions(test, repeat, y[test], f[test], S, losses, reference, lost)
 
 
 @cache

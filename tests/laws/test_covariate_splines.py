@@ -19,13 +19,9 @@ from genesig.data.splits.permute import permutation
 from genesig.models.baselines import ridge_beside
 from genesig.response.covariates import Covariate, knots_at, knots_for, splined
 from genesig.results import Dataset, Design
-from genesig.selection.assess.held import (
-    covariates_alone,
-    covariates_and_ridge,
-    exchanged,
-    p_of_all_genes,
-    said_by,
-)
+from genesig.selection.assess.added_value import global_test_p, score_covariates
+from genesig.selection.assess.baseline_scores import score_covariates_and_ridge
+from genesig.selection.assess.covariates import covariate_basis, exchange_residuals
 from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.linear.tasks import group_by_matrix, make_training_sets
 from genesig.selection.model.final import final_model

@@ -153,7 +153,7 @@ def test_whole_weights_are_repeated_samples() -> None:
         rows = np.repeat(np.arange(48) % 5 > 0, times)[:, None] if copies else \
             (np.arange(48) % 5 > 0)[:, None]  # fmt: skip
         ground = MatrixSettings(True, True, None, "breslow")
-        sets = CoxElasticNets.of(dataset.X, y[:, None], rows, [held], ground)
+        sets = CoxElasticNets.from_rows(dataset.X, y[:, None], rows, [held], ground)
         protocol = LinearSettings(**of_kind("survival"))
         tau = sets.tau_max[:, None] * [0.6, 0.2]
         lists = sets.path(tau, 1e-3 * sets.norm[:, None] * np.ones(2), protocol, None)

@@ -194,7 +194,7 @@ def _if_several(batch_number: Array) -> Array | None:
     return batch_number if len(np.unique(batch_number)) > 1 else None
 
 
-class TestDescription(TypedDict):
+class UnivariateTest(TypedDict):
     """Description of the tests of single genes."""
 
     test: str
@@ -209,7 +209,7 @@ class TestDescription(TypedDict):
     """Columns of the covariates, if there are any in the test."""
 
 
-def describe_test(dataset: Dataset) -> TestDescription:
+def describe_test(dataset: Dataset) -> UnivariateTest:
     """Return the study's test: its name, columns of groups and batches, number of values."""
     unit_values = units(dataset)
     values = (
@@ -217,7 +217,7 @@ def describe_test(dataset: Dataset) -> TestDescription:
     )
     column = None if unit_values.group is None else dataset.design.pair or dataset.design.group
     batch = None if unit_values.batch is None else dataset.design.batch
-    description: TestDescription = {
+    description: UnivariateTest = {
         "test": unit_values.test,
         "group": column,
         "values": values,

@@ -2,8 +2,8 @@
 
 A permutation moves rows of X against all that stays with a sample: label, covariates, weight,
 group, side of the split, inner fold and halves. So the permuted study has the splits of the
-observed one. With covariates the matrix itself is permuted (`assess.held.exchanged`) and every row
-stays.
+observed one. With covariates the matrix itself is permuted, see
+`assess.covariates.exchange_residuals`, and every row stays.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class TrainingSet:
     """Kind of the response, a key of `kinds.known.FITTED`."""
     ties: str | None = None
     """Treatment of ties in survival times; None for other responses."""
-    covariates: Held | None = None
+    covariates: Covariates | None = None
     """Covariates and weights of each row of X under this permutation; None without both."""
     halves: Array | None = None
     """(n, 2 P) bool: complementary halves of the training rows, see `draw_halves`; P may be 0."""
@@ -86,14 +86,14 @@ class TrainingSet:
 
     def knots(self) -> Array:
         """Return the knots (r, K) of the covariates, from the training rows."""
-        return _require_covariates(self.covariates).knots_in(self.training_mask()[:, 0])
+        return _require_covariates(self.covariates).training_knots(self.training_mask()[:, 0])
 
     def test_covariates(self) -> Array:
         """Return the covariates of the test rows as the model has them, (n_test, q)."""
-        return splined(_require_covariates(self.covariates).covariates[self.test], self.knots())
+        return splined(_require_covariates(self.covariates).values[self.test], self.knots())
 
 
-def _require_covariates(covariates: Held | None) -> Held:
+def _require_covariates(covariates: Covariates | None) -> Covariates:
     """Return the covariates; raise if the study has none."""
     if covariates is None:
         raise GenesigError("nothing is held fixed in this study")
@@ -156,7 +156,7 @@ def make_training_sets(
     `stage` separates the random numbers of permutations that serve different tests.
     """
     y = dataset.response()
-    covariates = Held.of(dataset)
+    covariates = Covariates.from_dataset(dataset)
     samples = Samples.from_dataset(dataset)
     group = group_numbers(dataset.groups())
     drawn_halves = [
@@ -176,7 +176,7 @@ def make_training_sets(
             permutation=permutation_number,
             row_of_sample=row_of_sample,
             y=y[sample_of_row],
-            covariates=None if covariates is None else covariates.permuted(row_of_sample),
+            covariates=None if covariates is None else covariates.permute(row_of_sample),
             group=None if group is None else group[sample_of_row],
             matrix_permutation=matrix_permutation,
         )
@@ -230,7 +230,7 @@ class _PermutedStudy:
     row_of_sample: Array
     """(n,) int: row of X that sample i takes."""
     y: Array
-    covariates: Held | None
+    covariates: Covariates | None
     group: Array | None
     matrix_permutation: Array | None
 
@@ -283,7 +283,7 @@ def group_by_matrix(
             dataset, alignments, same_permutation, matrix_permutation
         ):
             if matrix_permutation is not None:
-                aligned = replace(aligned, X=exchanged(aligned, matrix_permutation))
+                aligned = replace(aligned, X=exchange_residuals(aligned, matrix_permutation))
             yield from _normalise_matrices(aligned, same_alignment, fold_steps, max_training_sets)
 
 
@@ -300,7 +300,7 @@ def _align_studies(
     exchange_matrix = None
     if matrix_permutation is not None:  # the exchange is linear in X
         identity = replace(dataset, X=np.eye(len(matrix_permutation)))
-        exchange_matrix = exchanged(identity, matrix_permutation)
+        exchange_matrix = exchange_residuals(identity, matrix_permutation)
     names = [
         alignments.best(
             dataset.kind.number(training_set.y[training_set.train]),

@@ -31,7 +31,7 @@ from genesig.selection.model.external_scores import (
 from genesig.selection.model.kinds.record import Model
 from genesig.selection.model.kinds.several_classes import probability_line
 from genesig.selection.model.kinds.survival import baseline_of_model
-from genesig.selection.survival import Tested, times_to, told
+from genesig.selection.survival import SurvivalPredictions, prediction_tables, time_grid
 
 
 class ScoredCohort(NamedTuple):
@@ -73,7 +73,7 @@ def _test_survival(cohort: ScoredCohort) -> ExternalTest:
     threshold = cohort.model["threshold"]
     y = cohort.y
     n = len(y)
-    times = times_to(training, horizon)
+    times = time_grid(training, horizon)
     S = baseline_of_model(cohort.model, cohort.model_number).survival(cohort.f, times)
     training_censoring = censoring(training["time"], training["event"])
     training_curve = kaplan_meier(training["time"], training["event"]).at(times)[None]
@@ -81,7 +81,7 @@ def _test_survival(cohort: ScoredCohort) -> ExternalTest:
         brier_losses(y["time"], y["event"], survival, times, training_censoring)
         for survival in (S, training_curve)
     )
-    test_set = Tested(
+    test_set = SurvivalPredictions(
         np.arange(n), 0, y, cohort.f - threshold, S, losses, reference, training_censoring
     )
     concordance = harrell(y["time"], y["event"], cohort.f)
@@ -89,7 +89,9 @@ def _test_survival(cohort: ScoredCohort) -> ExternalTest:
     if cohort.group is not None:
         n_events = len(np.unique(cohort.group[y["event"]]))
         limits = order_interval(concordance.value, concordance.influence, cohort.group, n_events)
-    tables = told([test_set], y, times, (concordance.value, limits), group=cohort.group)
+    tables = prediction_tables(
+        [test_set], y, times, (concordance.value, limits), group=cohort.group
+    )
     rows = [
         (str(row["measure"]), row["value"], (row["low"], row["high"]), n)
         for row in tables["survival"].to_dict("records")

@@ -125,7 +125,7 @@ class LeastSquaresElasticNets:
         X: Array,
         Y: Array,
         rows: Array,
-        covariates: Sequence[Held | None],
+        covariates: Sequence[Covariates | None],
         matrix_settings: MatrixSettings,
     ) -> LeastSquaresElasticNets:
         """Make k training sets from responses Y and masks `rows`, (n, k), with covariates."""
@@ -136,7 +136,7 @@ class LeastSquaresElasticNets:
             centre=matrix_settings.centre,
             weights=matrix_settings.penalty_factors,
             unit_variance=matrix_settings.unit_variance,
-            adjustment=held_fixed(covariates, Y, rows),
+            adjustment=adjust_for_covariates(covariates, Y, rows),
         )
         return cls(sets if matrix_settings.fusion is None else along(sets, matrix_settings.fusion))
 
@@ -163,7 +163,7 @@ class LeastSquaresElasticNets:
         self,
         Y: Array,
         rows: Array,
-        covariates: Sequence[Held | None],
+        covariates: Sequence[Covariates | None],
         parent: Array,
         *,
         end_together: bool = True,
@@ -178,7 +178,7 @@ class LeastSquaresElasticNets:
                 centre=outer.centre,
                 like=outer,
                 unit_variance=outer.unit_variance,
-                adjustment=held_fixed(covariates, Y, rows),
+                adjustment=adjust_for_covariates(covariates, Y, rows),
                 norm=None if end_together else outer.norm[parent],
             )
         )

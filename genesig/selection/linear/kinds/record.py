@@ -16,7 +16,7 @@ from genesig.arrays import Array
 from genesig.optim.solution import Path
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import Design
-from genesig.selection.assess.held import Held
+from genesig.selection.assess.covariates import Covariates
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 
@@ -83,7 +83,7 @@ class ElasticNets(Protocol):
         self,
         Y: Array,
         rows: Array,
-        covariates: Sequence[Held | None],
+        covariates: Sequence[Covariates | None],
         parent: Array,
         *,
         end_together: bool = True,
@@ -140,7 +140,7 @@ class Fitting:
     """Fitting, validation and decision of one kind of outcome."""
 
     elastic_nets: Callable[
-        [Array, Array, Array, Sequence[Held | None], MatrixSettings], ElasticNets
+        [Array, Array, Array, Sequence[Covariates | None], MatrixSettings], ElasticNets
     ]
     """X (n, d), responses Y and masks (n, k), covariates of each set, `MatrixSettings`: to the
     elastic nets of k training sets."""

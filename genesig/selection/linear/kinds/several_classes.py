@@ -37,11 +37,11 @@ class MultiTaskElasticNets:
         X: Array,
         Y: Array,
         rows: Array,
-        covariates: Sequence[Held | None],
+        covariates: Sequence[Covariates | None],
         matrix_settings: MatrixSettings,
     ) -> MultiTaskElasticNets:
         """Make k training sets from class numbers Y and masks `rows`, (n, k), with covariates."""
-        adjustment = held_fixed(covariates, Y, rows)
+        adjustment = adjust_for_covariates(covariates, Y, rows)
         sample_weights = None if adjustment is None else np.square(adjustment.root)
         class_share = shares(Y, rows, int(Y.max()) + 1, sample_weights)
         joint = joint_sets(
@@ -78,7 +78,7 @@ class MultiTaskElasticNets:
         self,
         Y: Array,
         rows: Array,
-        covariates: Sequence[Held | None],
+        covariates: Sequence[Covariates | None],
         parent: Array,
         *,
         end_together: bool = True,
@@ -93,7 +93,7 @@ class MultiTaskElasticNets:
             centre=outer.centre,
             unit_variance=outer.unit_variance,
             like=self.joint,
-            adjustment=held_fixed(covariates, Y, rows),
+            adjustment=adjust_for_covariates(covariates, Y, rows),
             norm=None if end_together else self.norm[parent],
         )
         return MultiTaskElasticNets(joint, class_share, parent if end_together else None)
@@ -138,7 +138,7 @@ def _sample_weights(training_set: TrainingSet) -> Array | None:
         return None
     rows = np.concatenate(training_set.inner_folds)
     training_mask = training_set.training_mask()[:, 0]
-    return np.asarray(training_set.covariates.weights_in(training_set.y, training_mask)[rows])
+    return np.asarray(training_set.covariates.training_weights(training_set.y, training_mask)[rows])
 
 
 def _class_means(training_set: TrainingSet, scores: Array) -> Array:

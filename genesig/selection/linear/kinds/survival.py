@@ -15,7 +15,7 @@ from genesig.optim.cox.path import tau_max as smallest_empty_tau
 from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
-from genesig.selection.assess.held import Held, held_fixed
+from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.linear.kinds.record import Fitting, MatrixSettings
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
@@ -31,15 +31,15 @@ class _WeightedRows(NamedTuple):
 
     @classmethod
     def from_covariates(
-        cls, covariates: Sequence[Held | None], Y: Array, rows: Array
+        cls, covariates: Sequence[Covariates | None], Y: Array, rows: Array
     ) -> _WeightedRows:
         """Return the adjustment for covariates and weights of training sets with responses Y."""
-        adjustment = held_fixed(covariates, Y, rows)
+        adjustment = adjust_for_covariates(covariates, Y, rows)
         if adjustment is None or adjustment.weights is None:
             return cls(adjustment, rows, None)
-        # Cox's risk sets count rows, so that a sample without weight must not be one of them.
+        # A sample of weight 0 belongs to no risk set.
         rows = adjustment.weights > 0
-        adjustment = held_fixed(covariates, Y, rows)
+        adjustment = adjust_for_covariates(covariates, Y, rows)
         return cls(adjustment, rows, None if adjustment is None else adjustment.weights)
 
 
@@ -58,7 +58,7 @@ class CoxElasticNets:
         X: Array,
         Y: Array,
         rows: Array,
-        covariates: Sequence[Held | None],
+        covariates: Sequence[Covariates | None],
         matrix_settings: MatrixSettings,
     ) -> CoxElasticNets:
         """Make k training sets from times and events Y and masks `rows`, (n, k)."""
@@ -103,7 +103,7 @@ class CoxElasticNets:
         self,
         Y: Array,
         rows: Array,
-        covariates: Sequence[Held | None],
+        covariates: Sequence[Covariates | None],
         parent: Array,
         *,
         end_together: bool = True,

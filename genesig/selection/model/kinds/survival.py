@@ -9,18 +9,8 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.optim.cox.risk_sets import USUAL, Hazard
 from genesig.results import Dataset
-from genesig.selection.assess.clusters import order_interval
-from genesig.selection.assess.intervals import NOTHING
-from genesig.selection.assess.survival import (
-    brier_losses,
-    censoring,
-    harrell,
-    kaplan_meier,
-    log_rank,
-)
-from genesig.selection.model.external_scores import Row
-from genesig.selection.model.kinds.record import Asked, Model, Modelled
-from genesig.selection.survival import TestPredictions, hazard_of, prediction_tables, time_grid
+from genesig.selection.model.kinds.record import Model, Modelled
+from genesig.selection.survival import hazard_of
 
 
 def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
@@ -66,33 +56,4 @@ def _faults(model: Model) -> list[str]:
     return missing + ([] if sound else ["survival"])
 
 
-def _tested(asked: Asked) -> tuple[Iterable[Row], dict[str, Any]]:
-    """Hold what the model foretells against what came; the censoring is that of the study."""
-    known, own, y = asked.dataset.response(), asked.model["survival"], asked.y
-    at = time_grid(known, own["horizon"])
-    S = _hazard(asked.model, asked.at).survival(asked.f, at)
-    lost = censoring(known["time"], known["event"])
-    plain = kaplan_meier(known["time"], known["event"]).at(at)[None]
-    losses, reference = (brier_losses(y["time"], y["event"], each, at, lost)
-                         for each in (S, plain))  # fmt: skip
-    found = TestPredictions(np.arange(len(y)), 0, y, asked.f - asked.model["threshold"], S, losses,
-                   reference, lost)  # fmt: skip
-    order = harrell(y["time"], y["event"], asked.f)
-    limits = order.interval
-    if asked.group is not None:
-        events = len(np.unique(asked.group[y["event"]]))
-        limits = order_interval(order.value, order.influence, asked.group, events)
-    tables = prediction_tables([found], y, at, (order.value, limits), group=asked.group)
-    table, n = tables["survival"], len(y)
-    rows = [(str(row["measure"]), row["value"], (row["low"], row["high"]), n)
-            for row in table.to_dict("records")]  # fmt: skip
-    risk = np.where(asked.f > asked.model["threshold"], "high", "low")
-    p = log_rank(y["time"], y["event"], risk, asked.group).p
-    parts = {name: tables[f"survival_{name}"].astype(object) for name in ("curves", "risk")}
-    more = {name: part.where(part.notna(), None).to_dict("records") for name, part in parts.items()}
-    return [*rows, ("log_rank_p", p, NOTHING, n)], {
-        "events": int(y["event"].sum()), "horizon": own["horizon"], **more,
-    }  # fmt: skip
-
-
-SURVIVAL = Modelled(parts=_parts, predicted=_predicted, faults=_faults, tested=_tested)
+SURVIVAL = Modelled(parts=_parts, predicted=_predicted, faults=_faults)
