@@ -58,7 +58,8 @@ Jobs = list[Job]
 
 def key(source: Source, method: str, plan: Plan) -> dict[str, Any]:
     """Return all that a record depends on."""
-    package, here = Path(genesig.__file__).parent, Path(__file__).parent
+    package = Path(genesig.__file__).parent
+    here = Path(__file__).parent
     if method in RIVALS:  # of genesig they see the splits alone
         code = [here / "answers_rivals.py"]
         drawn = divided(study_of(source, plan))
@@ -160,7 +161,8 @@ def main(arguments: list[str] | None = None) -> None:
     for name in ("folds", "repeats", "pairs", "seed"):
         asks.add_argument(f"--{name}", type=int)
     chosen = asks.parse_args(arguments)
-    plan, names = (QUICK if chosen.quick else Plan()), chosen.data
+    plan = QUICK if chosen.quick else Plan()
+    names = chosen.data
     own = {name: getattr(chosen, name) for name in ("folds", "repeats", "pairs", "seed")}
     plan = replace(plan, **{name: value for name, value in own.items() if value is not None})
     if not names:

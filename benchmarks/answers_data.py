@@ -55,14 +55,17 @@ OTHERS: dict[str, tuple[str, str, str, tuple[str, str] | None]] = {
     "rosenwald_status": (*tables("survival/rosenwald_2002"), "status", None),
     "rosenwald_group": (*tables("survival/rosenwald_2002"), "group", None),
     "GSE55235": (
-        *series("GSE55235"), "source_name_ch1",
+        *series("GSE55235"),
+        "source_name_ch1",
         (SYNOVIUM.format("osteoarthritic"), SYNOVIUM.format("rheumatoid arthritis")),
     ),
     "GSE55457": (
-        *series("GSE55457"), "clinical status", ("osteoarthritis", "rheumatoid arthritis")
+        *series("GSE55457"),
+        "clinical status",
+        ("osteoarthritis", "rheumatoid arthritis"),
     ),
     "ALL_AML": ("gct/Leukemia_hgu95av2.trim.gct", "gct/Leukemia.cls", "class", None),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,8 @@ class Source:
             raise SystemExit(f"{text}: neither name=matrix,samples,label nor one of {known}")
         if name in PUBLISHED:
             stem, label = PUBLISHED[name]
-            files, classes = tables(stem), None
+            files = tables(stem)
+            classes = None
         else:
             *files, label, classes = OTHERS[name]
         return cls(name, *(folder / file for file in files), label, classes)
@@ -148,10 +152,15 @@ def study_of(source: Source, plan: Plan) -> Study:
 
 def divided_study(dataset: Dataset, plan: Plan) -> Study:
     """Draw the splits and the halves of a data set."""
-    config = settings({}, splits={
-        "folds": plan.folds, "repeats": plan.repeats, "inner_folds": plan.inner_folds,
-        "subsamples": 2 * plan.pairs,
-    })  # fmt: skip
+    config = settings(
+        {},
+        splits={
+            "folds": plan.folds,
+            "repeats": plan.repeats,
+            "inner_folds": plan.inner_folds,
+            "subsamples": 2 * plan.pairs,
+        },
+    )
     splits = splits_of(dataset, config, seed=plan.seed)
     return Study(dataset, splits, _to_choose_in(dataset, splits, plan))
 
@@ -179,7 +188,8 @@ def simulated(folder: Path) -> str:
     X[:10] += 1.2 * y
     names = [f"S{k:02d}" for k in range(60)]
     folder.mkdir(parents=True, exist_ok=True)
-    matrix, samples = folder / "expression.tsv", folder / "samples.tsv"
+    matrix = folder / "expression.tsv"
+    samples = folder / "samples.tsv"
     lines = [["gene", *names], *([f"g{j}", *(f"{v:.4f}" for v in X[j])] for j in range(200))]
     matrix.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
     rows = [("sample", "label"), *zip(names, np.where(y, "ill", "well"), strict=True)]

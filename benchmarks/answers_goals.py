@@ -28,7 +28,8 @@ def summary(rows: pd.DataFrame) -> Iterator[str]:
         that both have.
     """
     wide = rows.pivot_table(index="data", columns="method", values="error")
-    methods, rows = list(rows["method"].unique()), agreed(rows)
+    methods = list(rows["method"].unique())
+    rows = agreed(rows)
     yield (
         f"Means over {len(wide)} data sets ({', '.join(rows['data'].unique())}); difference of the "
         "error to the first, ± 2 standard errors over data sets:"

@@ -74,9 +74,15 @@ def l1_logistic(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> F
     """Lasso-penalised logistic regression as in glmnet: path to .01 lambda_max, by log loss."""
     path = {name: value for name, value in EXACT.items() if name != "l1_ratio"}
     model = LogisticRegressionCV(
-        Cs=first_gene(Z, y) * np.geomspace(1, 100, 20), l1_ratios=(1.0,), cv=inner, scoring=likely,
-        random_state=seed, use_legacy_attributes=False, **path, **BALANCED_L1,
-    ).fit(Z, y)  # fmt: skip
+        Cs=first_gene(Z, y) * np.geomspace(1, 100, 20),
+        l1_ratios=(1.0,),
+        cv=inner,
+        scoring=likely,
+        random_state=seed,
+        use_legacy_attributes=False,
+        **path,
+        **BALANCED_L1,
+    ).fit(Z, y)
     return _of_l1(model, y, Z_test)
 
 
@@ -86,9 +92,14 @@ def l1_logistic_as_is(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int
     It stops long before the lasso: its lists are longer, and it is closer to what people run.
     """
     model = LogisticRegressionCV(
-        l1_ratios=(1.0,), solver="liblinear", class_weight="balanced", cv=inner, scoring=right,
-        random_state=seed, use_legacy_attributes=False,
-    ).fit(Z, y)  # fmt: skip
+        l1_ratios=(1.0,),
+        solver="liblinear",
+        class_weight="balanced",
+        cv=inner,
+        scoring=right,
+        random_state=seed,
+        use_legacy_attributes=False,
+    ).fit(Z, y)
     return _of_l1(model, y, Z_test)
 
 
@@ -176,9 +187,12 @@ def t_test_lda(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Fo
     analysis = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto", priors=[0.5, 0.5])
     grid = {"selectkbest__k": [k for k in (5, 10, 20, 50, 100) if k <= Z.shape[1]]}
     model = GridSearchCV(
-        make_pipeline(SelectKBest(f_classif), analysis), grid, scoring=right, cv=inner,
+        make_pipeline(SelectKBest(f_classif), analysis),
+        grid,
+        scoring=right,
+        cv=inner,
         error_score="raise",
-    ).fit(Z, y)  # fmt: skip
+    ).fit(Z, y)
     return model.decision_function(Z_test), model.best_estimator_[0].get_support(indices=True)
 
 
@@ -198,7 +212,8 @@ def on_split(
     rival: Rival, dataset: Dataset, split: Split, seed: int
 ) -> tuple[Array, list[int] | None]:
     """Return the scores of the test samples, and the genes as numbers of the data set."""
-    train, test = dataset.rows(split.train), dataset.rows(split.test)
+    train = dataset.rows(split.train)
+    test = dataset.rows(split.test)
     varies = np.flatnonzero(np.ptp(dataset.X[train], axis=0) > 0)
     scale = StandardScaler().fit(dataset.X[np.ix_(train, varies)])
     # A half has no test samples, and scikit-learn scores no empty matrix.
@@ -209,6 +224,7 @@ def on_split(
     for fold in split.inner:
         left_out = np.sort([place[row] for row in dataset.rows(fold).tolist()])
         folds.append((np.setdiff1d(np.arange(len(train)), left_out), left_out))
-    y, state = dataset.response()[train], random_state(seed, split.seed)
+    y = dataset.response()[train]
+    state = random_state(seed, split.seed)
     scores, genes = rival(Z, y, Z_shown, folds, state)
     return scores, None if genes is None else varies[genes].tolist()

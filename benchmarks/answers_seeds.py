@@ -42,7 +42,8 @@ def jaccard(lists: Sequence[Genes]) -> float:
 
 def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
     """Return the lists of one seed."""
-    config, alone = asked("named genes"), asked("stable")
+    config = asked("named genes")
+    alone = asked("stable")
     wanted = config["signature"]
     chance = study_half_samples(
         normalise_samples(dataset, **config["normalise"]),
@@ -68,10 +69,15 @@ def measured(source: Source, seeds: int) -> list[dict[str, object]]:
         study = study_of(source, Plan(repeats=1, pairs=1, seed=seed))
         every.append(final_lists(study.dataset, study.splits))
     return [
-        {"data": source.name, "list": kind, "jaccard": jaccard([each[kind] for each in every]),
-         "genes": float(np.median([len(each[kind]) for each in every])), "seeds": seeds}
+        {
+            "data": source.name,
+            "list": kind,
+            "jaccard": jaccard([each[kind] for each in every]),
+            "genes": float(np.median([len(each[kind]) for each in every])),
+            "seeds": seeds,
+        }
         for kind in every[0]
-    ]  # fmt: skip
+    ]
 
 
 def main() -> None:

@@ -45,7 +45,8 @@ def agreement(halves: Sequence[Sequence[int]], n_genes: int) -> tuple[float, flo
 
 def decided(study: Study, record: Record) -> HeldOut:
     """Return the held-out scores as genesig's own assessment takes them."""
-    row, split = np.array(record.row), np.array(record.split)
+    row = np.array(record.row)
+    split = np.array(record.split)
     scores = np.array(record.score)[:, None]
     return arrange(study.dataset, study.splits, row, split, scores, np.zeros_like(row))
 
@@ -64,7 +65,8 @@ def apart(one: HeldOut, other: HeldOut) -> tuple[float, float, float]:
     responses = np.array([y[row] for row in rows.tolist()])
     _, number, size = np.unique(responses, return_inverse=True, return_counts=True)
     each = (lost[0] - lost[1]) * len(rows) / (2 * size[number])
-    centre, error = each.mean(), each.std(ddof=1) / np.sqrt(len(each))
+    centre = each.mean()
+    error = each.std(ddof=1) / np.sqrt(len(each))
     half = t.ppf(0.975, len(each) - 1) * error
     return float(centre), float(centre - half), float(centre + half)
 
@@ -91,7 +93,8 @@ def table(name: str, study: Study, records: dict[str, Record]) -> pd.DataFrame:
 
 def heading(study: Study) -> str:
     """Say what the data set is and how it was divided."""
-    (n_samples, n_genes), y = study.dataset.X.shape, study.dataset.response()
+    (n_samples, n_genes) = study.dataset.X.shape
+    y = study.dataset.response()
     sizes = ", ".join(
         f"{np.sum(y == sign)} {label}"
         for sign, label in zip((-1, 1), study.dataset.design.classes, strict=True)
@@ -104,18 +107,32 @@ def heading(study: Study) -> str:
 
 def shown(rows: pd.DataFrame) -> str:
     """Lay out the table of one data set."""
-    head = ("method", "error", "AUC", "difference [95 %]", "genes",
-            "stability", "seconds", "warnings")  # fmt: skip
+    head = (
+        "method",
+        "error",
+        "AUC",
+        "difference [95 %]",
+        "genes",
+        "stability",
+        "seconds",
+        "warnings",
+    )
     lines = [head]
     for row in rows.itertuples():
-        value, error = row.stability, row.stability_se
-        lines.append((
-            row.method, f"{row.error:.3f}", f"{row.auc:.3f}",
-            f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]" if row.Index else "-",
-            f"{row.genes:g}" if row.genes < row.n_genes else "all",
-            f"{value:.2f} ± {error:.2f}" if value == value else "-",
-            f"{row.seconds:.1f}", f"{row.warnings}",
-        ))  # fmt: skip
+        value = row.stability
+        error = row.stability_se
+        lines.append(
+            (
+                row.method,
+                f"{row.error:.3f}",
+                f"{row.auc:.3f}",
+                f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]" if row.Index else "-",
+                f"{row.genes:g}" if row.genes < row.n_genes else "all",
+                f"{value:.2f} ± {error:.2f}" if value == value else "-",
+                f"{row.seconds:.1f}",
+                f"{row.warnings}",
+            )
+        )
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()

@@ -13,9 +13,11 @@ from answers_rivals import Array, Folds, Found, Rival
 
 SCRIPT = Path(__file__).with_name("by_glmnet.R")
 FAMILIES = {
-    "classification": "binomial", "several_classes": "multinomial", "regression": "gaussian",
+    "classification": "binomial",
+    "several_classes": "multinomial",
+    "regression": "gaussian",
     "survival": "cox",
-}  # fmt: skip
+}
 """glmnet's word for each kind of response."""
 LEAST = 3
 """Folds that cv.glmnet asks for."""
@@ -40,13 +42,26 @@ def by_glmnet(kind: str, alpha: float) -> Rival:
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
         classes = FAMILIES[kind].endswith("nomial")
         values = times(y) if y.dtype.names else y
-        given = {"z": Z, "test": Z_test, "y": values, "fold": numbered(inner, y),
-                 "weights": _balanced(y) if classes else np.ones(len(y))}  # fmt: skip
+        given = {
+            "z": Z,
+            "test": Z_test,
+            "y": values,
+            "fold": numbered(inner, y),
+            "weights": _balanced(y) if classes else np.ones(len(y)),
+        }
         with tempfile.TemporaryDirectory() as name:
             for part, numbers in given.items():
                 np.asfortranarray(numbers, dtype="<f8").T.tofile(Path(name) / f"{part}.bin")
-            command = ["Rscript", SCRIPT, name, len(y), len(Z_test), Z.shape[1], FAMILIES[kind],
-                       alpha]  # fmt: skip
+            command = [
+                "Rscript",
+                SCRIPT,
+                name,
+                len(y),
+                len(Z_test),
+                Z.shape[1],
+                FAMILIES[kind],
+                alpha,
+            ]
             subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
             score = np.fromfile(Path(name) / "score.bin").reshape(-1, len(Z_test)).T
             genes = np.fromfile(Path(name) / "genes.bin").astype(np.int64)

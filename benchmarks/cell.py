@@ -54,7 +54,8 @@ def brier(y: Array, told: Array) -> float:
 
 def calibrated(method: str, study: Study, record: Record) -> dict[str, float]:
     """Return the Brier score of classes, or the slope of numbers and of times, 1 at its best."""
-    y, f = study.dataset.response()[record.row], np.array(record.score)
+    y = study.dataset.response()[record.row]
+    f = np.array(record.score)
     if study.dataset.design.classes is None:
         return {"slope": _cox_slope(y, f) if y.dtype.names else calibration_line(y, f).slope}
     if method in NOT_ODDS:
@@ -74,14 +75,20 @@ def _cox_slope(y: Array, f: Array) -> float:
 
 def measured(method: str, study: Study, record: Record, true: Array | None) -> dict[str, Any]:
     """Return what is measured of a method on one data set."""
-    (n, d), kind = study.dataset.X.shape, study.dataset.design.kind
+    (n, d) = study.dataset.X.shape
+    kind = study.dataset.design.kind
     headline = ASSESSED[kind].headline
     found = assess(decided(study, record), headline)[0]
     out: dict[str, Any] = {
-        "kind": kind, "method": method, "samples": n, "all_genes": d,
-        "measure": headline.name, "error": found.error, "auc": found.auc,
+        "kind": kind,
+        "method": method,
+        "samples": n,
+        "all_genes": d,
+        "measure": headline.name,
+        "error": found.error,
+        "auc": found.auc,
         **calibrated(method, study, record),
-    }  # fmt: skip
+    }
     if record.lists is not None:
         out["genes"] = float(np.median([len(genes) for genes in record.lists]))
         if true is not None:
@@ -91,9 +98,10 @@ def measured(method: str, study: Study, record: Record, true: Array | None) -> d
     if record.again is not None:
         out["stability"] = agreement(record.again, d)[0]
     return out | {
-        "seconds": record.seconds, "memory_mb": record.memory,
+        "seconds": record.seconds,
+        "memory_mb": record.memory,
         "warnings": sum(record.warnings.values()),
-    }  # fmt: skip
+    }
 
 
 def rows(data: str, group: str, repeat: int, plan: Plan, folder: Path) -> list[dict[str, Any]]:

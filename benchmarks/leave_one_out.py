@@ -27,10 +27,14 @@ from answers_table import decided
 from genesig.results import Dataset
 
 PUBLISHED = pd.DataFrame(
-    {"golub": (38, 37, 38, 38, 38), "shipp": (74, 71, 63, 74, 74),
-     "singh": (93, 90, 61, 92, 93), "alon": (61, 59, 58, 61, 61)},
+    {
+        "golub": (38, 37, 38, 38, 38),
+        "shipp": (74, 71, 63, 74, 74),
+        "singh": (93, 90, 61, 92, 93),
+        "alon": (61, 59, 58, 61, 61),
+    },
     index=["theirs (DP)", "k nearest neighbours", "weighted voting", "LDA", "SVM"],
-)  # fmt: skip
+)
 METHODS = (("genesig", "named genes"), ("t-test + LDA",), ("shrunken centroids",), ("linear SVM",))
 
 

@@ -40,7 +40,8 @@ PEERS = ("l1 logistic", "t-test + LDA", "shrunken centroids")
 def drawn(name: str, n: int, share: float, seed: int) -> tuple[Dataset, Splits]:
     """Return a data set of n and 400 samples, and one split, whose test samples the latter are."""
     X, y = world(name, n, share, seed)
-    samples, genes = [f"S{k:03d}" for k in range(len(y))], [f"g{k:04d}" for k in range(X.shape[1])]
+    samples = [f"S{k:03d}" for k in range(len(y))]
+    genes = [f"g{k:04d}" for k in range(X.shape[1])]
     obs = pd.DataFrame({"state": np.where(y > 0, "ill", "well")}, index=samples)
     design = Design("state", "classification", ("well", "ill"), None, None)
     whole = Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
@@ -75,12 +76,16 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     models = [*MODELS, *PEERS]
     apart = rows[models].sub(rows["two stages"], axis=0)
     sparse = rows["world"].isin(SPARSE)
-    return pd.DataFrame({
-        "error": rows[models].mean(), "to two stages": apart.mean(),
-        "2 SE": 2 * apart.std() / np.sqrt(len(rows)), "sparse": apart[sparse].mean(),
-        "dense": apart[~sparse].mean(),
-        "genes": [rows[f"genes of {model}"].median() for model in models],
-    }).sort_values("error")  # fmt: skip
+    return pd.DataFrame(
+        {
+            "error": rows[models].mean(),
+            "to two stages": apart.mean(),
+            "2 SE": 2 * apart.std() / np.sqrt(len(rows)),
+            "sparse": apart[sparse].mean(),
+            "dense": apart[~sparse].mean(),
+            "genes": [rows[f"genes of {model}"].median() for model in models],
+        }
+    ).sort_values("error")
 
 
 def main() -> None:
@@ -95,8 +100,13 @@ def main() -> None:
     text = asked.out.read_text(encoding="utf-8") if asked.out.exists() else ""
     rows = [json.loads(line) for line in text.splitlines()]
     done = {(row["world"], row["n"], row["seed"]) for row in rows}
-    todo = [(name, n, share, seed) for seed in range(asked.sets) for name in WORLDS
-            for n, share in DESIGNS if (name, n, seed) not in done]  # fmt: skip
+    todo = [
+        (name, n, share, seed)
+        for seed in range(asked.sets)
+        for name in WORLDS
+        for n, share in DESIGNS
+        if (name, n, seed) not in done
+    ]
     os.environ |= dict.fromkeys(THREADS, "1")
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn")) as pool:
         for one in as_completed([pool.submit(measured, *each) for each in todo]):

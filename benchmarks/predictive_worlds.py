@@ -7,13 +7,20 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-GENES, UNSEEN = 2000, 400
+GENES = 2000
+UNSEEN = 400
 
 SPARSE = ("few", "tails", "weak", "pathways", "subclass", "mixed")
 """Background of 40 factors; what tells the classes apart are some genes, or three small sets."""
 
-DENSE = {"programs .35": 0.35, "programs .7": 0.7, "markers": 0.25, "outliers": 0.5,
-         "subtypes": 0.5, "one program": 0.0}  # fmt: skip
+DENSE = {
+    "programs .35": 0.35,
+    "programs .7": 0.7,
+    "markers": 0.25,
+    "outliers": 0.5,
+    "subtypes": 0.5,
+    "one program": 0.0,
+}
 """Thirty programs of 240 genes each, and by how much they move between the classes, in SD."""
 
 WORLDS = (*SPARSE, *DENSE)
@@ -29,7 +36,8 @@ def world(name: str, n: int, share: float, seed: int) -> tuple[Array, Array]:
 
 
 def _sparse(name: str, c: Array, rng: np.random.Generator) -> Array:
-    N, d = len(c), GENES
+    N = len(c)
+    d = GENES
 
     def draw(*size: int) -> Array:
         return rng.standard_t(3, size) / np.sqrt(3) if name == "tails" else rng.normal(size=size)
@@ -58,7 +66,9 @@ def _sparse(name: str, c: Array, rng: np.random.Generator) -> Array:
 
 
 def _dense(name: str, c: Array, rng: np.random.Generator) -> Array:
-    N, d, k = len(c), GENES, 30
+    N = len(c)
+    d = GENES
+    k = 30
     loadings = rng.normal(size=(k, d)) * (rng.random((k, d)) < 0.12)
     moved = rng.normal(0, 1, k) * DENSE[name]
     if name == "one program":

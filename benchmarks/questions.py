@@ -22,7 +22,8 @@ from genesig.results import Dataset
 
 Array = np.ndarray[Any, Any]
 
-DESMEDT, ROSENWALD = tables("survival/desmedt_2007"), tables("survival/rosenwald_2002")
+DESMEDT = tables("survival/desmedt_2007")
+ROSENWALD = tables("survival/rosenwald_2002")
 SURVIVAL = {"task": "survival"}
 # Matrix and sample table, label, and what else the config says of the data.
 MORE: dict[str, tuple[tuple[str, str], Any, dict[str, Any]]] = {
@@ -35,9 +36,11 @@ MORE: dict[str, tuple[tuple[str, str], Any, dict[str, Any]]] = {
     "desmedt_size": (DESMEDT, "size", {"task": "regression"}),
     "desmedt_survival": (DESMEDT, {"time": "time_days", "event": "metastasis"}, SURVIVAL),
     "rosenwald_survival": (
-        ROSENWALD, {"time": "follow_up_years", "event": "status"}, {**SURVIVAL, "event": "Dead"},
+        ROSENWALD,
+        {"time": "follow_up_years", "event": "status"},
+        {**SURVIVAL, "event": "Dead"},
     ),
-}  # fmt: skip
+}
 
 Drawn = tuple[Dataset, Array]
 

@@ -24,7 +24,8 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 
-OURS, THEIRS = "#0b6e4f", "#444444"
+OURS = "#0b6e4f"
+THEIRS = "#444444"
 
 
 def errors(rows: pd.DataFrame, kind: str | None) -> pd.DataFrame:
@@ -75,8 +76,11 @@ def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
         )
     for at, (low, high) in enumerate(joined(ranks.tolist(), apart)):
         axes.plot([low, high], [len(ranks) + 0.5 * at] * 2, color="#999999", lw=3)
-    axes.set(title=f"{title}: p = {p:.2g}, critical difference {apart:.1f}", yticks=[],
-             xlabel="mean rank of the error (1: least)")  # fmt: skip
+    axes.set(
+        title=f"{title}: p = {p:.2g}, critical difference {apart:.1f}",
+        yticks=[],
+        xlabel="mean rank of the error (1: least)",
+    )
     axes.set_xlim(min(ranks) - 0.5, max(ranks) + 0.45 * np.ptp(ranks) + 1)
     axes.invert_yaxis()
     axes.title.set_fontsize(9)
@@ -85,7 +89,8 @@ def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
 def front(genes: pd.Series, error: pd.Series) -> list[str]:
     """Return the methods that none beats in both, by their number of genes."""
     order = sorted(genes.index, key=lambda name: (genes[name], error[name]))
-    best, kept = np.inf, []
+    best = np.inf
+    kept = []
     for name in order:
         if error[name] < best:
             best = error[name]
@@ -104,16 +109,25 @@ def draw_pareto(axes: Any, rows: pd.DataFrame) -> None:
     near = error[error < MOST * error.min()].sort_values(ascending=False)
     axes.set_xlim(0.8, 2 * genes[near.index].max())
     axes.set_ylim(0.9 * near.min(), 1.05 * near.max())
-    axes.set(xscale="log", xlabel="genes + 1, median over data sets", ylabel="mean balanced error",
-             title=f"{rows['data'].nunique()} questions{_beyond(error, near)}")  # fmt: skip
+    axes.set(
+        xscale="log",
+        xlabel="genes + 1, median over data sets",
+        ylabel="mean balanced error",
+        title=f"{rows['data'].nunique()} questions{_beyond(error, near)}",
+    )
     axes.title.set_fontsize(9)
     for name, place in zip(near.index, np.linspace(0.98, 0.02, len(near)), strict=True):
         axes.plot(genes[name], error[name], "o", color=_colour(name))
         axes.annotate(
-            f"{name} {error[name]:.3f}", (genes[name], error[name]), xytext=(1.03, place),
-            textcoords="axes fraction", va="center", fontsize=8, color=_colour(name),
+            f"{name} {error[name]:.3f}",
+            (genes[name], error[name]),
+            xytext=(1.03, place),
+            textcoords="axes fraction",
+            va="center",
+            fontsize=8,
+            color=_colour(name),
             arrowprops={"arrowstyle": "-", "color": "#cccccc", "lw": 0.6},
-        )  # fmt: skip
+        )
 
 
 MOST = 2.0

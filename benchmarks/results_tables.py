@@ -18,10 +18,21 @@ import pandas as pd
 
 SIMULATED = "simulated_"
 ORDER = [
-    "genesig", "named genes", "l1", "elastic net", "l1 (glmnet)", "elastic net (glmnet)",
-    "shrunken centroids", "t-test + LDA", "SVM-RFE", "random forest, elimination", "boosting",
-    "stability selection", "Stabl", "knockoffs",
-]  # fmt: skip
+    "genesig",
+    "named genes",
+    "l1",
+    "elastic net",
+    "l1 (glmnet)",
+    "elastic net (glmnet)",
+    "shrunken centroids",
+    "t-test + LDA",
+    "SVM-RFE",
+    "random forest, elimination",
+    "boosting",
+    "stability selection",
+    "Stabl",
+    "knockoffs",
+]
 MEANS = ["error", "auc", "brier", "slope", "false_genes", "true_genes", "stability", "seconds"]
 
 
@@ -61,35 +72,63 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
     out: list[dict[str, Any]] = []
     for (kind, drawn), part in each.reset_index().groupby(["kind", "drawn"]):
         wide = part.pivot_table(index="data", columns="method", values="error").dropna(axis=1)
-        ranks, least = wide.rank(axis=1).mean(), wide.eq(wide.min(axis=1), axis=0).sum()
+        ranks = wide.rank(axis=1).mean()
+        least = wide.eq(wide.min(axis=1), axis=0).sum()
         for method in [name for name in ORDER if name in set(part["method"])]:
             own = part[part["method"] == method]
             out.append(
-                {"kind": kind, "data": "simulated" if drawn else "real", "method": method,
-                 "sets": len(own), **own[MEANS].mean().to_dict(), "rank": ranks.get(method),
-                 "best": least.get(method), "genes": own["genes"].quantile(0.5),
-                 "memory_mb": own["memory_mb"].max()}
-            )  # fmt: skip
+                {
+                    "kind": kind,
+                    "data": "simulated" if drawn else "real",
+                    "method": method,
+                    "sets": len(own),
+                    **own[MEANS].mean().to_dict(),
+                    "rank": ranks.get(method),
+                    "best": least.get(method),
+                    "genes": own["genes"].quantile(0.5),
+                    "memory_mb": own["memory_mb"].max(),
+                }
+            )
     return pd.DataFrame(out)
 
 
-SHOWN = {"sets": "d", "error": ".3f", "rank": ".1f", "best": ".0f", "brier": ".3f", "slope": ".2f",
-         "genes": "g", "false_genes": ".1f", "true_genes": ".1f", "stability": ".2f",
-         "seconds": ".1f", "memory_mb": ".0f"}  # fmt: skip
+SHOWN = {
+    "sets": "d",
+    "error": ".3f",
+    "rank": ".1f",
+    "best": ".0f",
+    "brier": ".3f",
+    "slope": ".2f",
+    "genes": "g",
+    "false_genes": ".1f",
+    "true_genes": ".1f",
+    "stability": ".2f",
+    "seconds": ".1f",
+    "memory_mb": ".0f",
+}
 
 
 def page(table: pd.DataFrame, first: str) -> str:
     """Return the means as a page: a table for each kind, real and simulated."""
-    lines = ["# Results of the benchmark", "", first.removeprefix("# ") + ".", "",
-             "What the columns mean: [the benchmark](../README.md). Best: on how many data sets the"
-             " error is the least among methods that were run on all of a table, equal ones each"
-             " counted. A method with fewer sets than others was not run on all of them,"
-             " so that its means are not those of the others.", ""]  # fmt: skip
+    lines = [
+        "# Results of the benchmark",
+        "",
+        first.removeprefix("# ") + ".",
+        "",
+        "What the columns mean: [the benchmark](../README.md). Best: on how many data sets the"
+        " error is the least among methods that were run on all of a table, equal ones each"
+        " counted. A method with fewer sets than others was not run on all of them,"
+        " so that its means are not those of the others.",
+        "",
+    ]
     for (kind, data), part in table.groupby(["kind", "data"], sort=False):
         names = [name for name in SHOWN if part[name].notna().any()]
-        lines += [f"## {kind.replace('_', ' ').capitalize()}, {data} data", "",
-                  f"| method | {' | '.join(name.replace('_', ' ') for name in names)} |",
-                  "| --- |" + " --- |" * len(names)]  # fmt: skip
+        lines += [
+            f"## {kind.replace('_', ' ').capitalize()}, {data} data",
+            "",
+            f"| method | {' | '.join(name.replace('_', ' ') for name in names)} |",
+            "| --- |" + " --- |" * len(names),
+        ]
         for row in part.to_dict("records"):
             cells = [f"{row[n]:{SHOWN[n]}}" if row[n] == row[n] else "–" for n in names]
             lines.append(f"| {row['method']} | {' | '.join(cells)} |")

@@ -53,8 +53,12 @@ from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import cox_sets
 from genesig.response.survival import martingale
 
-TREES, BOOSTS = 101, 50
-TWO, SEVERAL, NUMBERS, TIMES = "classification", "several_classes", "regression", "survival"
+TREES = 101
+BOOSTS = 50
+TWO = "classification"
+SEVERAL = "several_classes"
+NUMBERS = "regression"
+TIMES = "survival"
 BALANCED = {"scoring": "balanced_accuracy", "error_score": "raise"}
 
 
@@ -106,10 +110,17 @@ def elastic_net(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> F
         # As `first_gene`: no gene enters below, but twice the penalty, half of it being l1.
         gradient = np.abs(Z.T @ np.column_stack([y == c for c in np.unique(y)])).max()
         model = LogisticRegressionCV(
-            Cs=2 / gradient * np.geomspace(2, 100, 6), l1_ratios=(0.5,), solver="saga", cv=inner,
-            max_iter=100, tol=1e-3, class_weight="balanced", scoring="balanced_accuracy",
-            random_state=seed, use_legacy_attributes=False,
-        ).fit(Z, y)  # fmt: skip
+            Cs=2 / gradient * np.geomspace(2, 100, 6),
+            l1_ratios=(0.5,),
+            solver="saga",
+            cv=inner,
+            max_iter=100,
+            tol=1e-3,
+            class_weight="balanced",
+            scoring="balanced_accuracy",
+            random_state=seed,
+            use_legacy_attributes=False,
+        ).fit(Z, y)
     return model.decision_function(Z_test), np.flatnonzero(np.abs(model.coef_).max(axis=0))
 
 
@@ -132,8 +143,16 @@ def cox_net(ratio: float) -> Rival:
         rows = np.ones((len(y), 1 + len(inner)), dtype=bool)
         for k, (_, left_out) in enumerate(inner, 1):
             rows[left_out, k] = False
-        sets = cox_sets(Z, y["time"], y["event"], rows, centre=True, unit_variance=False,
-                        ties=USUAL, norm=np.ones(rows.shape[1]))  # fmt: skip
+        sets = cox_sets(
+            Z,
+            y["time"],
+            y["event"],
+            rows,
+            centre=True,
+            unit_variance=False,
+            ties=USUAL,
+            norm=np.ones(rows.shape[1]),
+        )
         tau = sets.sets.tau_max[:, None] * np.geomspace(1, 0.05, 20)
         path = cox_path(sets, tau, tau / 2 / ratio * (1 - ratio), tolerance=1e-5)
         fits = np.zeros((len(inner), 20, len(y)))
@@ -142,7 +161,7 @@ def cox_net(ratio: float) -> Rival:
             fits[k, m] = (Z[:, genes] - sets.sets.mean[k + 1, genes]) @ values
         error, _ = left_out_deviance(
             y["time"], y["event"], [left_out for _, left_out in inner], fits, USUAL
-        )  # fmt: skip
+        )
         genes, values = path.coef(0, int(np.argmin(error)))
         return (Z_test[:, genes] - sets.sets.mean[0, genes]) @ values, genes
 
@@ -179,7 +198,8 @@ def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
     have not seen a sample is within one standard error of the least one's.
     """
     sort = RandomForestRegressor if y.dtype.names or _continuous(y) else RandomForestClassifier
-    r, keys = numbers(y), {} if sort is RandomForestRegressor else {"class_weight": "balanced"}
+    r = numbers(y)
+    keys = {} if sort is RandomForestRegressor else {"class_weight": "balanced"}
 
     def grown(columns: Array) -> tuple[Any, Array]:
         model = sort(TREES, oob_score=True, random_state=seed, n_jobs=1, **keys)
@@ -190,7 +210,8 @@ def forest(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
         size = np.unique(r, return_inverse=True, return_counts=True)
         return model, (called != r) * (len(r) / len(size[0]) / size[2][size[1]])
 
-    order, tried = np.arange(Z.shape[1]), []
+    order = np.arange(Z.shape[1])
+    tried = []
     for length in _halved(Z.shape[1], least=2):
         model, loss = grown(order[:length])
         if not tried:
@@ -221,8 +242,11 @@ def svm_rfe(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found
     for train, left_out in inner:
         for at, (genes, model) in enumerate(_eliminated(Z[train], y[train])):
             said = model.predict(Z[np.ix_(left_out, genes)])
-            loss[at] += (np.mean(np.square(said - y[left_out])) if _continuous(y)
-                         else 1 - balanced_accuracy_score(y[left_out], said))  # fmt: skip
+            loss[at] += (
+                np.mean(np.square(said - y[left_out]))
+                if _continuous(y)
+                else 1 - balanced_accuracy_score(y[left_out], said)
+            )
     best = len(loss) - 1 - int(np.argmin(loss[::-1]))
     genes, model = list(_eliminated(Z, y))[best]
     score = model.predict if _continuous(y) else model.decision_function
@@ -230,13 +254,17 @@ def svm_rfe(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found
 
 
 def _eliminated(Z: Array, y: Array) -> list[tuple[Array, Any]]:
-    genes, out = np.arange(Z.shape[1]), []
+    genes = np.arange(Z.shape[1])
+    out = []
     for length in _halved(Z.shape[1], least=4):
         if out:
             weight = np.sum(np.square(out[-1][1].coef_), axis=0)
             genes = genes[np.argsort(-weight, kind="stable")[:length]]
-        machine = SVR(kernel="linear", C=1.0 * (np.std(y) or 1)) if _continuous(y) else SVC(
-            kernel="linear", C=1.0, class_weight="balanced")  # fmt: skip
+        machine = (
+            SVR(kernel="linear", C=1.0 * (np.std(y) or 1))
+            if _continuous(y)
+            else SVC(kernel="linear", C=1.0, class_weight="balanced")
+        )
         out.append((genes, machine.fit(Z[:, genes], y)))
     return out
 
@@ -263,13 +291,15 @@ def of_selected(select: Callable[[Array, Array, int], Array]) -> Rival:
 
     def fit(Z: Array, y: Array, Z_test: Array, inner: Folds, seed: int) -> Found:
         kept = select(Z, numbers(y), seed)
-        A, A_test = Z[:, kept], Z_test[:, kept]
+        A = Z[:, kept]
+        A_test = Z_test[:, kept]
         if y.dtype.names:
             folds = [left_out for _, left_out in inner]
             found = ridge_survival(A, y, A_test, folds, seed) if len(kept) else A_test.sum(axis=1)
         elif _continuous(y):
-            found = RidgeCV().fit(A, y).predict(A_test) if len(kept) else np.full(
-                len(A_test), y.mean())  # fmt: skip
+            found = (
+                RidgeCV().fit(A, y).predict(A_test) if len(kept) else np.full(len(A_test), y.mean())
+            )
         elif len(kept):
             model = LogisticRegression(class_weight="balanced").fit(A, y)
             found = model.decision_function(A_test)
@@ -286,20 +316,31 @@ SELECTED: dict[str, Rival] = {name: of_selected(select) for name, select in OF_G
 
 RIVALS: dict[str, dict[str, Rival]] = {
     TWO: {
-        "l1": l1_logistic, "elastic net": elastic_net, "shrunken centroids": shrunken_centroids,
-        "t-test + LDA": t_test_lda, "SVM-RFE": svm_rfe, **ALL_KINDS, **SELECTED,
+        "l1": l1_logistic,
+        "elastic net": elastic_net,
+        "shrunken centroids": shrunken_centroids,
+        "t-test + LDA": t_test_lda,
+        "SVM-RFE": svm_rfe,
+        **ALL_KINDS,
+        **SELECTED,
     },
     SEVERAL: {
-        "l1": one_vs_rest(l1_logistic), "elastic net": elastic_net,
-        "shrunken centroids": centroids_several, "t-test + LDA": f_test_lda, "SVM-RFE": svm_rfe,
+        "l1": one_vs_rest(l1_logistic),
+        "elastic net": elastic_net,
+        "shrunken centroids": centroids_several,
+        "t-test + LDA": f_test_lda,
+        "SVM-RFE": svm_rfe,
         **ALL_KINDS,
     },
     NUMBERS: {
-        "l1": net_of_numbers(1.0), "elastic net": net_of_numbers(0.5), "SVM-RFE": svm_rfe,
-        **ALL_KINDS, **SELECTED,
+        "l1": net_of_numbers(1.0),
+        "elastic net": net_of_numbers(0.5),
+        "SVM-RFE": svm_rfe,
+        **ALL_KINDS,
+        **SELECTED,
     },
     TIMES: {"l1": cox_net(1.0), "elastic net": cox_net(0.5), **ALL_KINDS, **SELECTED},
-}  # fmt: skip
+}
 NOT_ODDS = ("SVM-RFE",)
 for kind, known in RIVALS.items():
     known |= {"l1 (glmnet)": by_glmnet(kind, 1.0), "elastic net (glmnet)": by_glmnet(kind, 0.5)}

@@ -34,7 +34,8 @@ def lasso_lists(Z: Array, r: Array, seed: int) -> Iterator[tuple[Array, Array]]:
     parts = parts if len(parts) == 2 else [np.arange(len(r))]
     for _ in range(HALVES):
         half = np.concatenate([rng.permutation(part)[: (len(part) + 1) // 2] for part in parts])
-        A, b = Z[half] - Z[half].mean(axis=0), r[half] - r[half].mean()
+        A = Z[half] - Z[half].mean(axis=0)
+        b = r[half] - r[half].mean()
         least = SHARES[-1] * float(np.abs(A.T @ b).max()) / len(half)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a gene equal to another is left
@@ -50,7 +51,8 @@ def stability_selection(Z: Array, r: Array, seed: int) -> Array:
     Each list is the longest of its path with at most q genes, where their bound on the number of
     false genes, q²/((2 · .75 - 1) d), is 1.
     """
-    counts, most = np.zeros(Z.shape[1]), int(np.sqrt(0.5 * Z.shape[1]))
+    counts = np.zeros(Z.shape[1])
+    most = int(np.sqrt(0.5 * Z.shape[1]))
     for _, weights in lasso_lists(Z, r, seed):
         sizes = np.count_nonzero(weights, axis=0)
         counts += weights[:, np.flatnonzero(sizes <= most)[-1]] != 0
@@ -67,12 +69,14 @@ def stabl(Z: Array, r: Array, seed: int) -> Array:
 
     Where it is never below 1, there are none.
     """
-    rng, d = np.random.default_rng(seed), Z.shape[1]
+    rng = np.random.default_rng(seed)
+    d = Z.shape[1]
     counts = np.zeros((2 * d, len(SHARES)))
     for levels, weights in lasso_lists(np.hstack([Z, rng.permuted(Z, axis=0)]), r, seed):
         counts += at_levels(levels, weights, SHARES * levels[0]) != 0
     frequency = counts.max(axis=1) / HALVES
-    real, artificial = frequency[:d], frequency[d:]
+    real = frequency[:d]
+    artificial = frequency[d:]
     grid = np.arange(HALVES) / HALVES
     rate = [(1 + np.sum(artificial > t)) / max(1, np.sum(real > t)) for t in grid]
     best = int(np.argmin(rate))
@@ -99,7 +103,8 @@ def knockoffs(Z: Array, r: Array, seed: int) -> Array:
 
     So there are at least 1/RATE genes, or none.
     """
-    d, both = Z.shape[1], np.hstack([Z, gaussian_copies(Z, np.random.default_rng(seed))])
+    d = Z.shape[1]
+    both = np.hstack([Z, gaussian_copies(Z, np.random.default_rng(seed))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         size = np.abs(LassoCV(alphas=20, eps=0.05, cv=5).fit(both, r).coef_)
@@ -122,8 +127,10 @@ def gaussian_copies(Z: Array, rng: np.random.Generator) -> Array:
     """
     n, d = Z.shape
     U, length, Vt = np.linalg.svd(Z, full_matrices=False)
-    gamma, mean = shrinkage(Z), float(np.mean(np.square(Z)))
-    along, beside = (1 - gamma) * length**2 / n + gamma * mean, gamma * mean
+    gamma = shrinkage(Z)
+    mean = float(np.mean(np.square(Z)))
+    along = (1 - gamma) * length**2 / n + gamma * mean
+    beside = gamma * mean
     s = min(1.0, 2 * (beside if d > len(length) else float(along.min())))
 
     def spread(value: Any) -> Any:
@@ -139,7 +146,8 @@ def shrinkage(Z: Array) -> float:
     """Return Ledoit and Wolf's γ (2004) of centred rows, by n × n products alone."""
     n, d = Z.shape
     G = Z @ Z.T / n
-    mean, square = np.trace(G) / d, float(np.sum(G * G))
+    mean = np.trace(G) / d
+    square = float(np.sum(G * G))
     apart = square / d - mean**2
     drawn = (n * float(np.sum(np.diag(G) ** 2)) - square) / (n * d)
     return float(np.clip(drawn / apart, 0, 1)) if apart > 0 else 1.0

@@ -49,8 +49,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'genesig' has no public name '{name}'")
     from importlib import import_module
 
-    found = globals()[name] = getattr(import_module(f"genesig.{PUBLIC[name]}"), name)
-    return found
+    public_object = globals()[name] = getattr(import_module(f"genesig.{PUBLIC[name]}"), name)
+    return public_object
 
 
 def __dir__() -> list[str]:

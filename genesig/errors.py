@@ -1,4 +1,4 @@
-"""Messages for people: what was wrong, where, and what to do about it."""
+"""Errors and problems for users: where, what was found, what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 if TYPE_CHECKING:
     from pathlib import PurePath
 
-T = TypeVar("T")
+Result = TypeVar("Result")
 
 
 class GenesigError(Exception):
@@ -29,48 +29,43 @@ class GenesigError(Exception):
 
 @dataclass(frozen=True)
 class Problem:
-    """One fault in the user's input.
+    """A fault in the user's input, or a note about it."""
 
-    Attributes
-    ----------
-    where : str
-        File, and row, column or key inside it: ``"samples.tsv, row 3, column 'class'"``.
-    what : str
-        What was found, what is needed, what to do.
-    level : {"error", "warning", "note"}
-        An error stops the study; a warning goes into the report; a note, which tells of a choice
-        that was made, does not.
-    code : str
-        Stable name of the fault, for tests and programs; '' where it has none yet.
-    key : str
-        Setting of the config that the fault speaks of; '' where it has none yet.
-    """
-
-    where: str
-    what: str
+    location: str  # file, and row, column or key inside it: "samples.tsv, row 3, column 'class'"
+    message: str  # what was found, what is needed, what to do
+    # an error stops the study, a warning goes into the report, a note tells of a choice that was
+    # made
+    # an error stops the study, a warning goes into the report, a note reports a choice
     level: Literal["error", "warning", "note"] = "error"
-    code: str = ""
-    key: str = ""
+    code: str = ""  # stable name of the fault, for tests and programs; "" without one
+    key: str = ""  # setting of the config that the message names; "" without one
 
     def __str__(self) -> str:
-        """Render the problem as its one line; line ends and control codes of names are escaped."""
-        return printable(f"{self.level}: {self.where}: {self.what}")
+        """Return the problem as one line; line ends and control codes of names are escaped."""
+        return printable(f"{self.level}: {self.location}: {self.message}")
 
 
 def printable(line: str) -> str:
-    """Escape the line ends and control codes that names may hold."""
-    return "".join(s if s.isprintable() else s.encode("unicode_escape").decode() for s in line)
+    """Return the text with escaped line ends and control codes, which names may hold."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in line
+    )
 
 
-def in_order(problems: Iterable[Problem]) -> list[Problem]:
-    """Return errors before warnings before notes, each once."""
-    order = ("error", "warning", "note")
-    return sorted(dict.fromkeys(problems), key=lambda problem: order.index(problem.level))
+def order_by_level(problems: Iterable[Problem]) -> list[Problem]:
+    """Return errors before warnings before notes, without repeats."""
+    levels = ("error", "warning", "note")
+    return sorted(dict.fromkeys(problems), key=lambda problem: levels.index(problem.level))
 
 
 def warnings_of(problems: Iterable[Problem]) -> list[str]:
-    """Return what goes into the report."""
-    return [f"{p.where}: {p.what}" for p in problems if p.level == "warning"]
+    """Return the lines of the warnings, for the report."""
+    return [
+        f"{problem.location}: {problem.message}"
+        for problem in problems
+        if problem.level == "warning"
+    ]
 
 
 class InvalidInput(GenesigError):
@@ -90,53 +85,50 @@ class InvalidInput(GenesigError):
         self.problems = tuple(problems)
 
 
-def refuse(where: str | PurePath, what: str, line: int | None = None) -> InvalidInput:
-    """Make the error of one fault: where it is, what was found, what to do."""
-    return InvalidInput([Problem(f"{where}, line {line}" if line else str(where), what)])
+def refuse(location: str | PurePath, message: str, line: int | None = None) -> InvalidInput:
+    """Return the error of one fault: location, what was found and what to do."""
+    return InvalidInput([Problem(f"{location}, line {line}" if line else str(location), message)])
 
 
-CODES = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-"""Characters that a terminal obeys; blanks of all kinds are none."""
+# characters that a terminal obeys; blanks of all kinds are not among them
+CONTROL_CODES = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
-def refuse_codes(names: Iterable[object], where: str | PurePath) -> None:
-    """Refuse names with control codes, which would go on into tables and terminals.
-
-    Raises
-    ------
-    InvalidInput
-        With the first of them.
-    """
+def refuse_codes(names: Iterable[object], location: str | PurePath) -> None:
+    """Raise InvalidInput for the first name with control codes."""
     texts = list(map(str, names))
-    if CODES.search("".join(texts)):
-        name = next(filter(CODES.search, texts))
-        raise refuse(where, f"'{name[:40]}' holds a control code, which a terminal would obey; "
-                     "write it without")  # fmt: skip
+    if CONTROL_CODES.search("".join(texts)):
+        name = next(filter(CONTROL_CODES.search, texts))
+        raise refuse(
+            location,
+            f"'{name[:40]}' holds a control code, which a terminal would obey; write it without",
+        )
 
 
-def attempt(read: Callable[[], T], problems: list[Problem]) -> T | None:
-    """Return what a reader gives; keep its problems instead of raising them."""
+def attempt(reader: Callable[[], Result], problems: list[Problem]) -> Result | None:
+    """Return the result of a reader; None if it raises problems, which are appended to the list."""
     try:
-        return read()
+        return reader()
     except InvalidInput as error:
         problems.extend(error.problems)
         return None
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'diagnosis'?"`` for the nearest known word, or an empty string."""
+def did_you_mean(word: str, known_words: Iterable[str]) -> str:
+    """Return "; did you mean 'diagnosis'?" for the nearest known word; "" if none is near."""
     # A number is no slip of a name, nor a name one of a number.
-    of_kind = [name for name in known if _is_whole(name) == _is_whole(word)]
-    close = get_close_matches(word, of_kind, n=1, cutoff=0.6)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    candidates = [name for name in known_words if _is_whole(name) == _is_whole(word)]
+    matches = get_close_matches(word, candidates, n=1, cutoff=0.6)
+    return f"; did you mean '{matches[0]}'?" if matches else ""
 
 
 def _is_whole(word: str) -> bool:
+    """Tell whether a word is a whole number."""
     return word.strip().isdigit()
 
 
-def pick(registry_name: str, registry: Mapping[str, T], name: str) -> T:
-    """Look a name up in a registry, or say which names there are."""
+def pick(registry_name: str, registry: Mapping[str, Result], name: str) -> Result:
+    """Return the entry of a registry; raise with the known names if it has none of this name."""
     if name not in registry:
         raise GenesigError(
             f"{registry_name}: '{name}' is not known{did_you_mean(name, registry)}"

@@ -1,4 +1,4 @@
-"""What this machine can hold, and what it refused, in a line for people."""
+"""Memory, disk and files of this machine, and their limits as problems for users."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from pathlib import Path
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.words import size_of
 
-AGAIN = "run again: what is finished is kept"
-NO_PLACE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
-NO_DISK = (errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EREMOTEIO)
+RERUN_ADVICE = "run again: what is finished is kept"
+# the path cannot be a file of this kind
+PATH_ERRORS = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
+# the disk does not answer
+DISK_ERRORS = (errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EREMOTEIO)
 # What the loader of libraries says instead of an error of its own.
-NO_MEMORY = re.compile("cannot allocate memory|failed to map segment|can't start new thread", re.I)
-NO_FILES = re.compile("too many open files|error 24\\b", re.I)
+# messages of the loader of libraries, which raises no MemoryError
+MEMORY_ERROR_TEXT = re.compile(
+    "cannot allocate memory|failed to map segment|can't start new thread", re.I
+)
+# messages about the limit on open files
+FILE_LIMIT_TEXT = re.compile("too many open files|error 24\\b", re.I)
 
 
-LEAST = 450_000_000
-"""Bytes of address space (ulimit -v) below which libraries do not load, or wait for ever."""
+# address space (ulimit -v) below which libraries do not load, or wait for ever
+MIN_ADDRESS_BYTES = 450_000_000
 
 
 def check_writable(*folders: str) -> None:
-    """Refuse folders that are there and cannot be written to, and what is none.
-
-    Raises
-    ------
-    InvalidInput
-    """
+    """Raise InvalidInput for folders that cannot be written to, or are no folders."""
     for folder in folders:
         if Path(folder).is_symlink() and not Path(folder).exists():
             raise refuse(
@@ -42,147 +43,159 @@ def check_writable(*folders: str) -> None:
         if Path(folder).exists() and not Path(folder).is_dir():
             raise refuse(folder, "is a file, where a folder is to be: rename it, or move it away")
         if Path(folder).exists() and not os.access(folder, os.W_OK):
-            what = "cannot be written to: get the right to, or work in a folder of your own"
-            raise refuse(folder, what)
+            message = "cannot be written to: get the right to, or work in a folder of your own"
+            raise refuse(folder, message)
 
 
 def check_memory() -> None:
-    """Refuse to begin with less memory than the libraries take.
-
-    Raises
-    ------
-    InvalidInput
-    """
-    if 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < LEAST:
-        raise InvalidInput([refused for refused in [refusal(MemoryError())] if refused])
+    """Raise InvalidInput if there is less memory than the libraries take."""
+    if 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < MIN_ADDRESS_BYTES:
+        raise InvalidInput([problem for problem in [refusal_problem(MemoryError())] if problem])
 
 
-TIMES = 12
-"""Memory that reading a table takes, in sizes of its text: measured on 20000 × 100 values."""
-RATIO, ROOM = 100, 1 << 23
-"""Tables of measurements pack to a third, counts of many zeros to a thirtieth; a file that unpacks
-to so many times its size, and to more than this, is made to fill memory."""
+# memory that reading a table takes, in sizes of its text, measured on 20,000 × 100 values
+BYTES_PER_TEXT_BYTE = 12
+# tables of measurements pack to a third, counts with many zeros to a thirtieth
+MAX_PACKING_RATIO = 100
+MAX_UNCHECKED_BYTES = 1 << 23  # unpacked size from which the packing ratio is checked
 
 
-def check_size(where: str, size: int, packed: int, times: int = TIMES) -> None:
+def check_size(
+    location: str, size: int, packed_size: int, bytes_per_text_byte: int = BYTES_PER_TEXT_BYTE
+) -> None:
     """Refuse what takes more memory than there is, or unpacks to far more than a table can.
 
     Parameters
     ----------
-    where : str
-    size, packed : int
+    location : str
+    size, packed_size : int
         Bytes when unpacked, and as they lie in the file.
-    times : int
+    bytes_per_text_byte : int
         Memory that reading takes, in sizes.
 
     Raises
     ------
     InvalidInput
     """
-    most = memory() // times
-    if size > most:
-        what = f"holds more than {size_of(most)}; reading takes {times} times that, and this "
-        what += f"process may have {size_of(memory())} of memory: take the genes and samples of the"
-        raise refuse(where, f"{what} study alone, or a machine with more")
-    if size > ROOM and size > RATIO * packed:
-        what = f"unpacks to more than {RATIO} times its size, as no table of measurements does; it "
-        raise refuse(where, f"{what}is damaged, or made to fill memory: get it from its source")
+    max_bytes = memory() // bytes_per_text_byte
+    if size > max_bytes:
+        message = (
+            f"holds more than {size_of(max_bytes)}; reading takes {bytes_per_text_byte} times that,"
+            " and this "
+        )
+        message += (
+            f"process may have {size_of(memory())} of memory: take the genes and samples of the"
+        )
+        raise refuse(location, f"{message} study alone, or a machine with more")
+    if size > MAX_UNCHECKED_BYTES and size > MAX_PACKING_RATIO * packed_size:
+        message = (
+            f"unpacks to more than {MAX_PACKING_RATIO} times its size, as no table of measurements"
+            " does; it "
+        )
+        raise refuse(
+            location, f"{message}is damaged, or made to fill memory: get it from its source"
+        )
 
 
 @cache
 def memory() -> int:
     """Return the bytes of memory that this process may have.
 
-    The least of the machine's, its control group's (a job of a cluster, a container) and
-    ``ulimit -v``.
+    The smallest of the machine's memory, the limit of its control group (a job of a cluster, a
+    container) and ``ulimit -v``.
     """
-    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_of_groups()]
-    soft = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return min([*found, *([] if soft == resource.RLIM_INFINITY else [soft])])
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_control_group_limits()]
+    soft_limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return min([*limits, *([] if soft_limit == resource.RLIM_INFINITY else [soft_limit])])
 
 
 @contextmanager
 def limited_memory() -> Iterator[None]:
-    """Let this process take half of its memory on top of what it has, and no more.
+    """Limit this process to half of its memory beyond what it has now.
 
-    For parsers of other people, whose objects may take a hundred times the bytes that they read: a
-    file that is made for that ends in a MemoryError here, and not in the end of the process.
+    For parsers of other people, whose objects may take a hundred times the bytes of the file: a
+    file that is made for that then ends in a MemoryError, and does not end the process.
     """
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    most = taken * resource.getpagesize() + memory() // 2
-    bound = most if soft == resource.RLIM_INFINITY else min(soft, most)
-    resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+    used_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    max_bytes = used_pages * resource.getpagesize() + memory() // 2
+    limit = max_bytes if soft_limit == resource.RLIM_INFINITY else min(soft_limit, max_bytes)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard_limit))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_AS, (soft_limit, hard_limit))
 
 
-def _of_groups() -> list[int]:
-    """Return the limits of the control groups (version 2) that this process is in."""
+def _control_group_limits() -> list[int]:
+    """Return the memory limits of the control groups (version 2) of this process."""
     try:
-        line = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()[-1]
-        own = Path("/sys/fs/cgroup", line.rpartition(":")[2].strip("/"))
-        files = (place / "memory.max" for place in (own, *own.parents))
+        group_line = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()[-1]
+        group_folder = Path("/sys/fs/cgroup", group_line.rpartition(":")[2].strip("/"))
+        files = (folder / "memory.max" for folder in (group_folder, *group_folder.parents))
         texts = [file.read_text(encoding="utf-8").strip() for file in files if file.is_file()]
     except (OSError, IndexError):  # another system
         return []
     return [int(text) for text in texts if text.isdecimal()]
 
 
-def refusal(error: BaseException, path: str | Path | None = None) -> Problem | None:
-    """Say what the machine refused, where, and what to do; None for any other error.
+def refusal_problem(error: BaseException, path: str | Path | None = None) -> Problem | None:
+    """Return what the machine refused, where, and what to do; None for any other error.
 
-    Parameters
-    ----------
-    error : exception
-    path : path or None
-        What was being written, where the error does not name it.
+    `path` is the file that was being written, for errors that do not name it.
     """
-    number, text = _number(error), str(error)
-    where = path if path is not None else getattr(error, "filename", None)
-    at = "this machine" if where is None else str(where)
-    if number == errno.ENOMEM:
-        what = (
+    error_number = _error_number(error)
+    text = str(error)
+    file = path if path is not None else getattr(error, "filename", None)
+    location = "this machine" if file is None else str(file)
+    if error_number == errno.ENOMEM:
+        message = (
             f"not enough memory, of which this process may have {size_of(memory())}: give it more"
         )
-        return Problem(at, f"{what}, or run fewer jobs at a time (--cores), and {AGAIN}")
-    if number == errno.EMFILE:
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        what = f"no file descriptor is left, of {most}: raise the limit (ulimit -n 1024)"
-        return Problem(at, f"{what} and {AGAIN}")
-    if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return Problem(at, _full(number, where))
-    if where is None:
+        return Problem(
+            location, f"{message}, or run fewer jobs at a time (--cores), and {RERUN_ADVICE}"
+        )
+    if error_number == errno.EMFILE:
+        max_files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        message = f"no file descriptor is left, of {max_files}: raise the limit (ulimit -n 1024)"
+        return Problem(location, f"{message} and {RERUN_ADVICE}")
+    if error_number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return Problem(location, _disk_full_message(error_number, file))
+    if file is None:
         return None
-    if number in NO_PLACE:
-        return Problem(at[:80], f"is no name for this ({os.strerror(number)}): choose another")
-    if number in (errno.EROFS, errno.EACCES, errno.EPERM):
-        what = f"cannot be read or written ({os.strerror(number)}): get the right to, or work in"
-        return Problem(at, f"{what} a folder of your own, and {AGAIN}")
-    if number in NO_DISK:
-        what = f"the disk does not answer as it should ({os.strerror(number)}): {text[:80]}"
-        return Problem(at, f"{what}; mend that and {AGAIN}")
+    if error_number in PATH_ERRORS:
+        return Problem(
+            location[:80], f"is no name for this ({os.strerror(error_number)}): choose another"
+        )
+    if error_number in (errno.EROFS, errno.EACCES, errno.EPERM):
+        message = (
+            f"cannot be read or written ({os.strerror(error_number)}): get the right to, or work in"
+        )
+        return Problem(location, f"{message} a folder of your own, and {RERUN_ADVICE}")
+    if error_number in DISK_ERRORS:
+        message = (
+            f"the disk does not answer as it should ({os.strerror(error_number)}): {text[:80]}"
+        )
+        return Problem(location, f"{message}; mend that and {RERUN_ADVICE}")
     return None
 
 
-def interruption(error: BaseException) -> Problem | None:
-    """Say that somebody pressed Ctrl-C; None for any error."""
+def interruption_problem(error: BaseException) -> Problem | None:
+    """Return the problem of a job that Ctrl-C ended; None for any error."""
     if not isinstance(error, KeyboardInterrupt):
         return None
-    return Problem("this job", f"was interrupted (Ctrl-C, or the signal SIGINT): {AGAIN}")
+    return Problem("this job", f"was interrupted (Ctrl-C, or the signal SIGINT): {RERUN_ADVICE}")
 
 
-def _number(error: BaseException) -> int | None:
-    """Return the number of an error of the system, also where it stands in its text alone."""
+def _error_number(error: BaseException) -> int | None:
+    """Return the error number of the system, also if only the text has it."""
     text = str(error)
-    if isinstance(error, MemoryError) or NO_MEMORY.search(text):
+    if isinstance(error, MemoryError) or MEMORY_ERROR_TEXT.search(text):
         return errno.ENOMEM
-    if isinstance(error, ImportError) and NO_FILES.search(text):
+    if isinstance(error, ImportError) and FILE_LIMIT_TEXT.search(text):
         return errno.EMFILE
-    if found := re.search(r"errno = (\d+)", text):  # HDF5
-        return int(found[1])
+    if match := re.search(r"errno = (\d+)", text):  # HDF5
+        return int(match[1])
     if not isinstance(error, OSError):
         return None
     if error.errno is not None:
@@ -191,18 +204,22 @@ def _number(error: BaseException) -> int | None:
     return errno.ENOSPC if "written" in text else None
 
 
-def _full(number: int, path: str | Path | None) -> str:
+def _disk_full_message(number: int, path: str | Path | None) -> str:
+    """Return which limit of the disk is reached, and what to do."""
     if number == errno.EFBIG:
-        most = size_of(resource.getrlimit(resource.RLIMIT_FSIZE)[0])
-        return f"files may not be larger than {most} here (ulimit -f): raise that and {AGAIN}"
-    what = "the quota is used up" if number == errno.EDQUOT else "the disk is full"
-    free = "" if path is None else f" ({size_of(free_bytes(Path(path)))} free)"
-    return f"{what}{free}: free some and {AGAIN}"
+        max_size = size_of(resource.getrlimit(resource.RLIMIT_FSIZE)[0])
+        return (
+            f"files may not be larger than {max_size} here (ulimit -f): raise that and"
+            f" {RERUN_ADVICE}"
+        )
+    cause = "the quota is used up" if number == errno.EDQUOT else "the disk is full"
+    free_text = "" if path is None else f" ({size_of(free_bytes(Path(path)))} free)"
+    return f"{cause}{free_text}: free some and {RERUN_ADVICE}"
 
 
 def free_bytes(path: Path) -> int:
-    """Return the free bytes of the disk that holds a file or will."""
-    for place in (path, *path.absolute().parents):
-        if place.exists():
-            return shutil.disk_usage(place).free
+    """Return the free bytes of the disk of a file, which may not exist yet."""
+    for folder in (path, *path.absolute().parents):
+        if folder.exists():
+            return shutil.disk_usage(folder).free
     return 0

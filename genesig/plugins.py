@@ -1,4 +1,4 @@
-"""What other packages add: formats, normalisation steps, baselines, penalties, by entry points."""
+"""Plug-ins of other packages (formats, steps, methods, penalties) by their entry points."""
 
 from __future__ import annotations
 
@@ -16,163 +16,172 @@ from genesig.errors import GenesigError, refuse
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-T = TypeVar("T")
-Called = dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]]
+Entry = TypeVar("Entry")
+# name of a function -> the function, its positional and its keyword arguments, as genesig calls it
+Calls = dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]]
 
-ONLY = "GENESIG_PLUGINS"
-"""Variable of the environment: names of the packages that count; all, where it is unset."""
-
-
-def _format(found: Any) -> Called:
-    return {"matrix": (found.matrix, ("content", "where", "part"), ())}
+# environment variable with the names of the packages to use; all if it is not set
+PLUGINS_VARIABLE = "GENESIG_PLUGINS"
 
 
-def _step(found: Any) -> Called:
-    about = ("about",) if found.kind == "batch" else ()
-    made = (found, ()) if found.kind == "sample" else (found.fit, ("X", *about))
+def _format_calls(plugin: Any) -> Calls:
+    """Return how a format is called."""
+    return {"matrix": (plugin.matrix, ("content", "where", "part"), ())}
+
+
+def _step_calls(plugin: Any) -> Calls:
+    """Return how a step of normalisation is called."""
+    about = ("about",) if plugin.kind == "batch" else ()
+    constructor = (plugin, ()) if plugin.kind == "sample" else (plugin.fit, ("X", *about))
     return {
-        "transform": (found.transform, ("self", "X", *about), ()),
-        getattr(made[0], "__name__", "fit"): (*made, tuple(found.settings)),
+        "transform": (plugin.transform, ("self", "X", *about), ()),
+        getattr(constructor[0], "__name__", "fit"): (*constructor, tuple(plugin.settings)),
     }
 
 
-def _baseline(found: Any) -> Called:
+def _baseline_calls(plugin: Any) -> Calls:
+    """Return how a method is called for each kind of outcome."""
     arguments = ("X", "y", "X_test", "inner", "random_state")
-    asks = {kind: "genes" in signature(f).parameters for kind, f in found.items()}
-    return {kind: (f, arguments, ("genes",) * asks[kind]) for kind, f in found.items()}
+    takes_genes = {
+        kind: "genes" in signature(function).parameters for kind, function in plugin.items()
+    }
+    return {
+        kind: (function, arguments, ("genes",) * takes_genes[kind])
+        for kind, function in plugin.items()
+    }
 
 
-def _penalty(found: Any) -> Called:
-    return {"the penalty": (found, ("tau", "n", "block", "weights", "mu"), ())}
+def _penalty_calls(plugin: Any) -> Calls:
+    """Return how a penalty is called."""
+    return {"the penalty": (plugin, ("tau", "n", "block", "weights", "mu"), ())}
 
 
-GROUPS: dict[str, Callable[[Any], Called]] = {
-    "formats": _format, "steps": _step, "baselines": _baseline, "penalties": _penalty,
-}  # fmt: skip
-"""Group -> what is called of each thing in it, with what and what by name; an AttributeError or
-TypeError where a thing is none of this kind."""
+# by group; raises AttributeError or TypeError for an object of another kind
+CALLS_OF_GROUP: dict[str, Callable[[Any], Calls]] = {
+    "formats": _format_calls,
+    "steps": _step_calls,
+    "baselines": _baseline_calls,
+    "penalties": _penalty_calls,
+}
 
 
 @cache
-def offered(group: str) -> Mapping[str, EntryPoint]:
-    """Return the entry points of ``genesig.{group}`` by name; nothing is loaded."""
+def entry_points_of(group: str) -> Mapping[str, EntryPoint]:
+    """Return the entry points of ``genesig.{group}`` by name; none is loaded."""
     from importlib.metadata import entry_points
 
-    only = os.environ.get(ONLY)
-    found = entry_points(group=f"genesig.{group}")
-    return {p.name: p for p in found
-            if only is None or (p.dist and p.dist.name in only.split(","))}  # fmt: skip
+    chosen_packages = os.environ.get(PLUGINS_VARIABLE)
+    points = entry_points(group=f"genesig.{group}")
+    return {
+        point.name: point
+        for point in points
+        if chosen_packages is None or (point.dist and point.dist.name in chosen_packages.split(","))
+    }
 
 
-def packages() -> dict[str, str]:
-    """Return the versions of the packages that add something."""
-    found = (point.dist for group in GROUPS for point in offered(group).values())
-    return {dist.name: dist.version for dist in found if dist is not None}
+def plugin_versions() -> dict[str, str]:
+    """Return the versions of the packages with plug-ins."""
+    distributions = (
+        point.dist for group in CALLS_OF_GROUP for point in entry_points_of(group).values()
+    )
+    return {dist.name: dist.version for dist in distributions if dist is not None}
 
 
-def load(group: str, name: str) -> Any:
-    """Load what another package offers under a name.
+def load_plugin(group: str, name: str) -> Any:
+    """Return the plug-in of this name.
 
-    Raises
-    ------
-    InvalidInput
-        It cannot be loaded, is none of this kind, or cannot be called as genesig calls it.
+    Raises InvalidInput if it cannot be loaded, is of another kind, or cannot be called as genesig
+    calls it.
     """
-    point, where = offered(group)[name], _origin(group, name)
+    point = entry_points_of(group)[name]
+    origin = _plugin_origin(group, name)
     try:
-        found = point.load()
+        plugin = point.load()
     except Exception as error:  # another's code raises what it likes
-        why = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        what = f"cannot be loaded ({why}); mend the package or uninstall it"
-        raise refuse(where, what) from None
-    if fault := _fault(group, found, point.value):
-        raise refuse(where, f"{fault}; mend the package or uninstall it")
-    return found
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        message = f"cannot be loaded ({reason}); mend the package or uninstall it"
+        raise refuse(origin, message) from None
+    if fault := _call_fault(group, plugin, point.value):
+        raise refuse(origin, f"{fault}; mend the package or uninstall it")
+    return plugin
 
 
-def _fault(group: str, found: Any, value: str) -> str:
-    """Say why something cannot stand in a group, or nothing."""
+def _call_fault(group: str, plugin: Any, value: str) -> str:
+    """Return why an object cannot be called as a plug-in of this group; "" if it can."""
     try:
-        called = GROUPS[group](found)
+        calls = CALLS_OF_GROUP[group](plugin)
     except (AttributeError, TypeError):
         return f"{value} is none of genesig.{group}"
-    for name, (function, given, named) in called.items():
+    for name, (function, positional, keywords) in calls.items():
         if not callable(function):
             return f"{value}: {name} is no function"
         try:
-            signature(function).bind(*given, **dict.fromkeys(named))
+            signature(function).bind(*positional, **dict.fromkeys(keywords))
         except TypeError:
-            call = ", ".join([*given, *(f"{each}=…" for each in named)])
+            call = ", ".join([*positional, *(f"{keyword}=…" for keyword in keywords)])
             return f"{value}: {name} takes {signature(function)}, but is called with ({call})"
     return ""
 
 
 @contextmanager
-def answering(group: str, name: str) -> Iterator[None]:
-    """Run what stands under a name; what another package's code raises becomes one line.
+def plugin_errors(group: str, name: str) -> Iterator[None]:
+    """Turn what a plug-in raises in this context into one line.
 
-    Raises
-    ------
-    GenesigError
-        With the package and what it raised; what genesig itself raises is left as it is.
+    Raises GenesigError with the package and its error; errors of genesig itself pass unchanged.
     """
     try:
         yield
     except Exception as error:
-        if isinstance(error, GenesigError | MemoryError) or name not in offered(group):
+        if isinstance(error, GenesigError | MemoryError) or name not in entry_points_of(group):
             raise
-        why = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        raise GenesigError(f"{_origin(group, name)} failed ({why}); mend the package") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        raise GenesigError(
+            f"{_plugin_origin(group, name)} failed ({reason}); mend the package"
+        ) from error
 
 
-def check_answer(group: str, name: str, answer: Any, shape: tuple[int, ...]) -> None:
-    """Hold what another package's code gives against its shape, as far as that is known.
+def check_plugin_result(group: str, name: str, result: Any, shape: tuple[int, ...]) -> None:
+    """Raise GenesigError if a plug-in's result has another shape, or scores are not finite.
 
-    Raises
-    ------
-    GenesigError
-        It has another shape, or a value that is no finite number where `shape` has one length.
+    Scores are results whose `shape` has one length.
     """
-    if name not in offered(group):
+    if name not in entry_points_of(group):
         return
-    with answering(group, name):
-        found = np.asarray(answer, dtype=np.float64)
-    if found.shape[: len(shape)] != shape:
-        what = f"gives an array of shape {found.shape}, where {shape} is needed; mend the package"
-        raise GenesigError(f"{_origin(group, name)} {what}")
-    if len(shape) == 1 and not np.isfinite(found).all():
-        what = "gives a score that is no finite number; mend the package"
-        raise GenesigError(f"{_origin(group, name)} {what}")
+    with plugin_errors(group, name):
+        values = np.asarray(result, dtype=np.float64)
+    if values.shape[: len(shape)] != shape:
+        message = (
+            f"gives an array of shape {values.shape}, where {shape} is needed; mend the package"
+        )
+        raise GenesigError(f"{_plugin_origin(group, name)} {message}")
+    if len(shape) == 1 and not np.isfinite(values).all():
+        message = "gives a score that is no finite number; mend the package"
+        raise GenesigError(f"{_plugin_origin(group, name)} {message}")
 
 
-def _origin(group: str, name: str) -> str:
-    point = offered(group)[name]
+def _plugin_origin(group: str, name: str) -> str:
+    """Return the name of a plug-in and of its package."""
+    point = entry_points_of(group)[name]
     package = point.value if point.dist is None else point.dist.name
     return f"plugin '{name}' of the package {package}"
 
 
-class Registry(dict[str, T]):
-    """A registry that other packages may add to.
+class Registry(dict[str, Entry]):
+    """A registry to which other packages can add.
 
-    What they offer is looked for when a name is not one of its own, and loaded when it is used.
-
-    Parameters
-    ----------
-    group : str
-        ``genesig.{group}`` is the group of the entry points.
-    own : mapping
-        What stands here already; it cannot be replaced.
+    A name that is not among `entries` is looked up in the entry points of ``genesig.{group}``, and
+    loaded when it is used. Entries cannot be replaced.
     """
 
-    def __init__(self, group: str, own: Mapping[str, T]) -> None:
-        super().__init__(own)
+    def __init__(self, group: str, entries: Mapping[str, Entry]) -> None:
+        super().__init__(entries)
         self.group = group
 
     def __contains__(self, name: object) -> bool:
-        return super().__contains__(name) or name in offered(self.group)
+        return super().__contains__(name) or name in entry_points_of(self.group)
 
-    def __missing__(self, name: str) -> T:
-        """Load what another package offers under a name, see `load`."""
-        found: T = load(self.group, name)
-        self[name] = found
-        return found
+    def __missing__(self, name: str) -> Entry:
+        """Load the plug-in of this name, see `load_plugin`."""
+        entry: Entry = load_plugin(self.group, name)
+        self[name] = entry
+        return entry

@@ -1,4 +1,4 @@
-"""Where the workflow is, in a clone and in a wheel, and how it is started."""
+"""Find the workflow in a clone or in a wheel, and write the command that runs it."""
 
 from __future__ import annotations
 
@@ -12,89 +12,103 @@ from pathlib import Path
 from genesig.errors import GenesigError
 from genesig.machine import check_writable
 
-PACKAGE = Path(__file__).parent
-SHIPPED = PACKAGE / "shipped"
-"""Where a wheel holds workflow, config and resources (pyproject.toml)."""
+PACKAGE_FOLDER = Path(__file__).parent
+# folder of workflow, config and resources in a wheel (pyproject.toml)
+SHIPPED_FOLDER = PACKAGE_FOLDER / "shipped"
 
-ALLOTTED = ("--cores", "-c", "--jobs", "-j", "--executor", "-e", "--profile", "--workflow-profile")
-"""Options of Snakemake after which it is not for genesig to say how many cores are used."""
+# options of Snakemake that decide how many cores are used
+CORE_OPTIONS = (
+    "--cores",
+    "-c",
+    "--jobs",
+    "-j",
+    "--executor",
+    "-e",
+    "--profile",
+    "--workflow-profile",
+)
 
-NO_CORES = re.compile(r"(--cores|-c|--jobs|-j)=?0+(=.*)?")
-"""With none of them Snakemake waits for ever."""
+# with 0 cores Snakemake waits for ever
+ZERO_CORES = re.compile(r"(--cores|-c|--jobs|-j)=?0+(=.*)?")
 
-EVERY = re.compile(r"(--cores)=-1")
+ALL_CORES = re.compile(r"(--cores)=-1")
 
-OWN = {
+# options of Snakemake that would run another study than the validated one, with the reason
+REFUSED_OPTIONS = {
     **dict.fromkeys(("--configfile", "--configfiles"), "configs are named first"),
     **dict.fromkeys(("--snakefile", "-s"), "the workflow is genesig's own"),
     **dict.fromkeys(("--directory", "-d"), "go into the study's folder first (cd)"),
 }
-"""Options of Snakemake that would run something else than what was validated."""
 
 
-def home() -> Path:
+def shipped_folder() -> Path:
     """Return the folder of workflow, config and resources."""
-    return SHIPPED if SHIPPED.is_dir() else PACKAGE.parent
+    return SHIPPED_FOLDER if SHIPPED_FOLDER.is_dir() else PACKAGE_FOLDER.parent
 
 
-def command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
-    """Return the command that runs a study in the folder it is called in.
+def run_command(configs: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+    """Return the command that runs a study in the current folder.
 
-    Parameters
-    ----------
-    configs : sequence of str
-        Each stands on top of those before it.
-    options : sequence of str
-        Of Snakemake. Where none of them says how much may run at a time, every core is used.
-
-    Raises
-    ------
-    GenesigError
-        An option would run something else; what is written has no place here.
+    `configs` are in the order of their precedence: each overrides those before it. `options` are
+    Snakemake's; unless they limit cores or jobs, every core is used. Raises GenesigError for an
+    option that would run another study, and if the folder cannot be written to.
     """
     for option in options:
-        if why := OWN.get(option.partition("=")[0]):
-            raise GenesigError(f"{option}: genesig run takes no such option: {why}")
-    if nothing := next(filter(NO_CORES.fullmatch, map("=".join, pairwise([*options, ""]))), None):
-        raise GenesigError(f"{nothing.rstrip('=')}: a run needs a core; give 1 or more, or all")
-    options = _every_core(options)
+        if reason := REFUSED_OPTIONS.get(option.partition("=")[0]):
+            raise GenesigError(f"{option}: genesig run takes no such option: {reason}")
+    if zero_cores := next(
+        filter(ZERO_CORES.fullmatch, map("=".join, pairwise([*options, ""]))), None
+    ):
+        raise GenesigError(f"{zero_cores.rstrip('=')}: a run needs a core; give 1 or more, or all")
+    options = _write_all_cores(options)
     check_writable(str(Path.cwd()), "results", "logs")
-    options = [_of_workflow(word, follower) for word, follower in pairwise([*options, ""])]
-    said = any(option.startswith(ALLOTTED) for option in options)
+    options = [_shipped_profile(word, follower) for word, follower in pairwise([*options, ""])]
+    has_cores = any(option.startswith(CORE_OPTIONS) for option in options)
     # The configs come last but one: Snakemake's --configfile takes all words up to an option.
-    line = [
+    command_line = [
         sys.executable,
         "-m",
         "snakemake",
         "--snakefile",
-        str(home() / "workflow" / "Snakefile"),
+        str(shipped_folder() / "workflow" / "Snakefile"),
     ]
-    return [*line, "--configfile", *configs, *(() if said else ("--cores", "all")), *options]
-
-
-def _every_core(options: Sequence[str]) -> list[str]:
-    """Write -1, which other programs take for all cores, as Snakemake does."""
-    words = [EVERY.sub(r"\1=all", word) for word in options]
     return [
-        "all" if word == "-1" and before in ("--cores", "-c") else word
-        for before, word in pairwise(["", *words])
+        *command_line,
+        "--configfile",
+        *configs,
+        *(() if has_cores else ("--cores", "all")),
+        *options,
     ]
 
 
-def _of_workflow(option: str, follower: str) -> str:
-    """Name a profile that comes with genesig as Snakemake does, where the user has none like it.
+def _write_all_cores(options: Sequence[str]) -> list[str]:
+    """Return the words with "all" for -1, which other programs take for all cores."""
+    words = [ALL_CORES.sub(r"\1=all", word) for word in options]
+    return [
+        "all" if word == "-1" and previous in ("--cores", "-c") else word
+        for previous, word in pairwise(["", *words])
+    ]
 
-    Those of ``--profile`` it seeks in the user's folders alone.
+
+def _shipped_profile(option: str, next_word: str) -> str:
+    """Return the option with --workflow-profile for a profile that comes with genesig.
+
+    A profile of the user with the same name stays: Snakemake looks for a ``--profile`` in the
+    user's folders only.
     """
     word, _, name = option.partition("=")
-    name = name or follower
-    if word != "--profile" or not name or not (home() / "workflow" / "profiles" / name).is_dir():
+    name = name or next_word
+    if (
+        word != "--profile"
+        or not name
+        or not (shipped_folder() / "workflow" / "profiles" / name).is_dir()
+    ):
         return option
     folders = ("", "/etc/xdg/snakemake", f"{os.environ.get('HOME', '')}/.config/snakemake")
-    own = any(Path(folder, name).exists() for folder in folders)
-    return option if own else option.replace("--", "--workflow-", 1)
+    is_own_profile = any(Path(folder, name).exists() for folder in folders)
+    return option if is_own_profile else option.replace("--", "--workflow-", 1)
 
 
-def environment() -> dict[str, str]:
-    """Return this environment, made safe from a file of the study that is named like a module."""
+def run_environment() -> dict[str, str]:
+    """Return this environment, safe from files of the study that are named like a module."""
     return {**os.environ, "PYTHONSAFEPATH": "1"}

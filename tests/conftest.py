@@ -14,12 +14,14 @@ from collections import defaultdict
 import pytest
 from hypothesis import settings
 
-from genesig.plugins import ONLY
+from genesig.plugins import PLUGINS_VARIABLE
 
 QUICK = "not slow"  # the -m of pyproject.toml
 SLOW_FILE = re.compile(r"^pytestmark = .*pytest\.mark\.slow\b", re.MULTILINE)
 
-os.environ[ONLY] = ""  # before any entry point is sought, and for the processes of tests
+os.environ[PLUGINS_VARIABLE] = (
+    ""  # before any entry point is sought, and for the processes of tests
+)
 
 # Without bytecode every job of a study would compile the whole package. Where none may lie beside
 # the sources, workers and jobs share a temporary folder, which the first process deletes.

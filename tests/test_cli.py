@@ -216,13 +216,13 @@ def test_functions_say_what_the_command_says(
     config = resolve_config(study.config, schema)
     problems = list(examine_study(config, "config").problems)
     assert [problem.level for problem in problems] == ["warning"] * 2
-    files = [problem for problem in problems if problem.where.startswith("samples.tsv")]
+    files = [problem for problem in problems if problem.location.startswith("samples.tsv")]
     assert list(examine(study.config, schema, "config").problems) == problems
     found = check_study({key: value for key, value in config.items() if key != "report"}, "c.yaml")
     assert found == {
         "summary": "11 samples (5 normal, 6 tumor; positive: tumor), 8 genes; left out: 1 sample",
         # Not the one of controls.permutations: it would outlive a change of that setting.
-        "warnings": [f"{files[0].where}: {files[0].what}"],
+        "warnings": [f"{files[0].location}: {files[0].message}"],
         "size": {"samples": 11, "genes": 8, "splits": 3, "training": 8},
     }
     with pytest.raises(InvalidInput, match="did you mean 'diagnosis'"):

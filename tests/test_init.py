@@ -415,7 +415,7 @@ def test_the_scale_is_judged_by_shape(kind: str) -> None:
     names = [each["step"] for each in found.get("samples", ())]
     assert names == ([] if step is None else step.split())
     assert why in " ".join(said)
-    warned = [p.what for p in check_scale(X.T, {"samples": [], "folds": []}, "e.tsv")]
+    warned = [p.message for p in check_scale(X.T, {"samples": [], "folds": []}, "e.tsv")]
     assert bool(warned) == (step is not None)
     assert any("vst" in what for what in warned) == ("counts" in kind and "shared" not in kind)
 

@@ -15,7 +15,7 @@ from small_study import Study
 
 from genesig.data.files import content
 from genesig.errors import InvalidInput
-from genesig.machine import check_writable, interruption, memory, refusal
+from genesig.machine import check_writable, interruption_problem, memory, refusal_problem
 from genesig.results import save_arrays, save_table, save_text
 from genesig.words import size_of
 
@@ -49,7 +49,7 @@ LINES: dict[str, tuple[BaseException, str]] = {
 @pytest.mark.parametrize("name", LINES)
 def test_a_refusal_says_where_what_and_what_to_do(name: str) -> None:
     error, begins = LINES[name]
-    line = str(refusal(error))
+    line = str(refusal_problem(error))
     assert line.startswith(f"error: {begins}")
     assert line.endswith("run again: what is finished is kept")
     assert "\n" not in line
@@ -59,15 +59,15 @@ def test_a_name_that_no_file_can_have_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="too long") as caught:
         (tmp_path / ("x" * 300)).write_text("")
     assert re.match(r"error: /.*: is no name for this \(File name too long\): choose another$",
-                    str(refusal(caught.value)))  # fmt: skip
+                    str(refusal_problem(caught.value)))  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "error", [ValueError("x"), KeyError("x"), OSError("x"), FileNotFoundError(2, "x", "a")]
 )
 def test_an_error_of_the_program_is_none_of_the_machine(error: Exception) -> None:
-    assert refusal(error) is None
-    assert interruption(error) is None
+    assert refusal_problem(error) is None
+    assert interruption_problem(error) is None
 
 
 def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(tmp_path: Path) -> None:

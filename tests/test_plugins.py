@@ -36,7 +36,7 @@ NAMES = {"expression": "e.tsv", "samples": "s.tsv", "label": "x"}
 
 
 def forget():
-    plugins.offered.cache_clear()
+    plugins.entry_points_of.cache_clear()
     for group, registry in REGISTRIES.items():
         for name in set(registry) - BEFORE[group]:
             del registry[name]
@@ -45,7 +45,7 @@ def forget():
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """Install the example with some entry points; all is forgotten afterwards."""
-    monkeypatch.setenv(plugins.ONLY, OWN)
+    monkeypatch.setenv(plugins.PLUGINS_VARIABLE, OWN)
 
     def do(points=POINTS):
         install(tmp_path / "site", points)
@@ -63,7 +63,7 @@ def with_it(folder):
 
 
 def test_every_group_has_its_registry():
-    assert set(REGISTRIES) == set(plugins.GROUPS) == set(POINTS)
+    assert set(REGISTRIES) == set(plugins.CALLS_OF_GROUP) == set(POINTS)
     assert all(registry.group == group for group, registry in REGISTRIES.items())
 
 
@@ -74,13 +74,13 @@ def test_what_a_package_adds_is_found_by_its_name(installed):
         assert not dict.__contains__(registry, name)  # nothing is loaded before it is used
         assert name in registry
         assert pick(group, registry, name) is getattr(example_plugin, POINTS[group][name][15:])
-    assert plugins.packages() == {"example-plugin": "1.5"}
+    assert plugins.plugin_versions() == {"example-plugin": "1.5"}
 
 
 def test_without_it_the_names_are_unknown():
     for group, registry in REGISTRIES.items():
         assert next(iter(POINTS[group])) not in registry
-    assert plugins.packages() == {}
+    assert plugins.plugin_versions() == {}
     with pytest.raises(InvalidInput, match="shift"):
         resolve_config({**NAMES, "normalise": {"samples": [{"step": "shift"}]}}, load_schema())
 
@@ -170,8 +170,8 @@ def test_a_step_that_fails_is_named_before_anything_runs(installed, name, said):
     installed({"steps": {name: f"example_plugin:{name}"}})
     X, steps = np.arange(12.0).reshape(4, 3) ** 2, {"samples": [{"step": name}], "folds": []}
     (problem,) = rehearse_steps(X, steps, "config.yaml", None, pd.DataFrame(index=list("abc")))
-    assert "config.yaml" in problem.where
-    assert re.search(rf"plugin '{name}' of the package {OWN} {said}", problem.what)
+    assert "config.yaml" in problem.location
+    assert re.search(rf"plugin '{name}' of the package {OWN} {said}", problem.message)
 
 
 def test_a_baseline_is_told_the_genes_of_its_columns(installed, monkeypatch):
@@ -187,12 +187,12 @@ def test_a_baseline_is_told_the_genes_of_its_columns(installed, monkeypatch):
 
 def test_packages_that_are_not_named_do_not_count(installed, monkeypatch):
     installed()
-    monkeypatch.setenv(plugins.ONLY, "another")
+    monkeypatch.setenv(plugins.PLUGINS_VARIABLE, "another")
     forget()
-    assert plugins.packages() == {}
-    monkeypatch.delenv(plugins.ONLY)
+    assert plugins.plugin_versions() == {}
+    monkeypatch.delenv(plugins.PLUGINS_VARIABLE)
     forget()
-    assert plugins.packages()["example-plugin"] == "1.5"
+    assert plugins.plugin_versions()["example-plugin"] == "1.5"
 
 
 def test_what_is_here_is_not_replaced(installed):
@@ -204,7 +204,8 @@ def test_the_command_line_names_a_broken_package(tmp_path):
     install(tmp_path, {"steps": {"no_such": "no_such_module:X"}})
     done = subprocess.run(
         [sys.executable, "-m", "genesig.cli", "parameters"], capture_output=True, text=True,
-        check=False, env={**os.environ, "PYTHONPATH": with_it(tmp_path), plugins.ONLY: OWN},
+        check=False,
+        env={**os.environ, "PYTHONPATH": with_it(tmp_path), plugins.PLUGINS_VARIABLE: OWN},
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.startswith("error: plugin 'no_such' of the package example-plugin: cannot")
@@ -215,7 +216,7 @@ def test_the_command_line_names_a_broken_package(tmp_path):
 def test_a_whole_study_with_all_four(tmp_path, monkeypatch):
     install(tmp_path / "site")
     monkeypatch.setenv("PYTHONPATH", with_it(tmp_path / "site"))
-    monkeypatch.setenv(plugins.ONLY, OWN)
+    monkeypatch.setenv(plugins.PLUGINS_VARIABLE, OWN)
     folder = make_study(empty(tmp_path / "study"), {
         "expression": "e.pairs", "normalise": {"samples": [{"step": "shift", "amount": 3}]},
         "nonlinear": {"penalty": "mild"}, "controls": {"baselines": ["first_gene"]},

@@ -18,8 +18,8 @@ from study_runs import command, environment, make_study, results
 from genesig import __version__
 from genesig.cli import main
 from genesig.errors import GenesigError
-from genesig.workflow import OWN
-from genesig.workflow import command as study_command
+from genesig.workflow import REFUSED_OPTIONS
+from genesig.workflow import run_command as study_command
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +98,7 @@ def test_a_run_needs_its_config_first(
     assert "name the config first" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", OWN)
+@pytest.mark.parametrize("option", REFUSED_OPTIONS)
 def test_no_option_runs_what_was_not_validated(
     option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from genesig.words import misspelt
+from genesig.words import is_misspelt
 
 SLIPS = [("case", "cases"), ("Tumour", "tumor"), ("metastasis", "metastases"),
          ("control", "contol"), ("relapse free", "relapse fre")]  # fmt: skip
@@ -13,11 +13,11 @@ NAMES = [("LumA", "LumB"), ("stage I", "stage II"), ("typical", "atypical"), ("A
 
 @pytest.mark.parametrize("pair", SLIPS)
 def test_a_slip_is_seen(pair):
-    assert misspelt(*pair)
-    assert misspelt(*pair[::-1])
+    assert is_misspelt(*pair)
+    assert is_misspelt(*pair[::-1])
 
 
 @pytest.mark.parametrize("pair", NAMES)
 def test_names_of_their_own_are_left_alone(pair):
-    assert not misspelt(*pair)
-    assert not misspelt(*pair[::-1])
+    assert not is_misspelt(*pair)
+    assert not is_misspelt(*pair[::-1])

@@ -111,9 +111,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--draws", type=int)
     asked = parser.parse_args()
-    if asked.what == "run":
+    if asked.message == "run":
         run(asked.topic, asked.jobs, asked.draws)
-    elif asked.what == "expected":
+    elif asked.message == "expected":
         expect(asked.jobs, asked.draws or 80)
     else:
         PAGE.write_text(page(pd.read_csv(TABLE, sep="\t"), TRIALS))

@@ -28,9 +28,12 @@ from places import SHARED, lay_out
 
 Config = dict[str, Any]
 SCALED: list[Config] = [{"step": "centre"}, {"step": "unit_variance"}]
-ALONE: Config = {"controls": {"permutations": 0, "baselines": []}, "nonlinear": {"enabled": False},
-                 "signature": {"permutations": 0},
-                 "splits": {"repeats": 2, "subsamples": 0}}  # fmt: skip
+ALONE: Config = {
+    "controls": {"permutations": 0, "baselines": []},
+    "nonlinear": {"enabled": False},
+    "signature": {"permutations": 0},
+    "splits": {"repeats": 2, "subsamples": 0},
+}
 LEFT_OUT = {"splits": {"scheme": "leave_one_out", "inner_scheme": "leave_one_out", "subsamples": 0}}
 
 
@@ -47,13 +50,24 @@ def table(name: str) -> pd.DataFrame:
 def pasilla(folder: Path) -> dict[str, Config]:
     """Counts of four untreated and three treated samples."""
     sheet = Path(__file__).parents[2] / "config/examples/pasilla_samples.tsv"
-    matrix, classes = SHARED / "counts/pasilla_gene_counts.tsv", ["untreated", "treated"]
-    files = {"expression": str(matrix), "label": "condition", "samples": str(sheet),
-             "data": {"classes": classes}, **LEFT_OUT}  # fmt: skip
+    matrix = SHARED / "counts/pasilla_gene_counts.tsv"
+    classes = ["untreated", "treated"]
+    files = {
+        "expression": str(matrix),
+        "label": "condition",
+        "samples": str(sheet),
+        "data": {"classes": classes},
+        **LEFT_OUT,
+    }
     by_sample = {"samples": [{"step": "log_cpm"}], **folds()}
-    return {name: {**files, "normalise": how} for name, how in {
-        "log_cpm": by_sample, "size_factors": folds("size_factors"), "vst": folds("vst"),
-    }.items()}  # fmt: skip
+    return {
+        name: {**files, "normalise": how}
+        for name, how in {
+            "log_cpm": by_sample,
+            "size_factors": folds("size_factors"),
+            "vst": folds("vst"),
+        }.items()
+    }
 
 
 def ways(folder: Path, name: str, X: pd.DataFrame, fill: str) -> dict[str, Config]:
@@ -90,28 +104,39 @@ def west(folder: Path) -> dict[str, Config]:
 
 def desmedt(folder: Path) -> dict[str, Config]:
     """Metastases after breast cancer: 76 probes, and what the clinic knows."""
-    X, path = table("survival/desmedt_2007"), SHARED / "survival/desmedt_2007_samples.tsv"
+    X = table("survival/desmedt_2007")
+    path = SHARED / "survival/desmedt_2007_samples.tsv"
     sheet = pd.read_csv(path, sep="\t", index_col=0).loc[X.columns]
-    grade = {"well differentiated": 1.0, "intermediate": 2.0,
-             "poorly differentiated": 3.0}  # fmt: skip
-    clinic = pd.DataFrame({"age": sheet["age"], "size": sheet["size"],
-                           "grade": sheet["grade"].map(grade),
-                           "er": sheet["er"] == "positive"})  # fmt: skip
-    both = pd.concat([clinic.astype(float).T.add_prefix("clinic:", axis=0),
-                      X.add_prefix("probe:", axis=0)])  # fmt: skip
+    grade = {"well differentiated": 1.0, "intermediate": 2.0, "poorly differentiated": 3.0}
+    clinic = pd.DataFrame(
+        {
+            "age": sheet["age"],
+            "size": sheet["size"],
+            "grade": sheet["grade"].map(grade),
+            "er": sheet["er"] == "positive",
+        }
+    )
+    both = pd.concat(
+        [clinic.astype(float).T.add_prefix("clinic:", axis=0), X.add_prefix("probe:", axis=0)]
+    )
     both.to_csv(folder / "desmedt_both.tsv", sep="\t", index_label="gene")
     X.to_csv(folder / "desmedt.tsv", sep="\t")
     own = {"samples": str(path), "label": {"time": "time_days", "event": "metastasis"}}
     data = {"task": "survival", "missing": True}
     joined = {"expression": str(folder / "desmedt_both.tsv"), "normalise": folds("mean_impute")}
     equal = {"clinic": 1, "probe": 1}
-    return {name: {**own, **more} for name, more in {
-        "probes": {"expression": str(folder / "desmedt.tsv"), "data": {"task": "survival"}},
-        "clinic held fixed": {"expression": str(folder / "desmedt.tsv"), "data": {
-            "task": "survival", "covariates": ["age", "size", "grade", "er"]}},
-        "two omics, equal factors": {**joined, "data": {**data, "omics": equal}},
-        "two omics, learned factors": {**joined, "data": {**data, "omics": "learned"}},
-    }.items()}  # fmt: skip
+    return {
+        name: {**own, **more}
+        for name, more in {
+            "probes": {"expression": str(folder / "desmedt.tsv"), "data": {"task": "survival"}},
+            "clinic held fixed": {
+                "expression": str(folder / "desmedt.tsv"),
+                "data": {"task": "survival", "covariates": ["age", "size", "grade", "er"]},
+            },
+            "two omics, equal factors": {**joined, "data": {**data, "omics": equal}},
+            "two omics, learned factors": {**joined, "data": {**data, "omics": "learned"}},
+        }.items()
+    }
 
 
 DATA = {"pasilla": pasilla, "rosenwald": rosenwald, "west": west, "desmedt": desmedt}
@@ -133,8 +158,14 @@ def told(folder: Path) -> dict[str, Any]:
     scores = pd.read_csv(folder / "results/scores.tsv", sep="\t")
     lists = scores.loc[scores["mu"].isna(), "n_genes"]
     univariate = pd.read_csv(folder / "results/univariate.tsv", sep="\t")
-    return {"error": own["error"], "low": own["low"], "high": own["high"], "auc": own["auc"],
-            "genes": len(univariate), "list": lists.median()}  # fmt: skip
+    return {
+        "error": own["error"],
+        "low": own["low"],
+        "high": own["high"],
+        "auc": own["auc"],
+        "genes": len(univariate),
+        "list": lists.median(),
+    }
 
 
 def shared(out: str, *names: str) -> None:
@@ -154,7 +185,8 @@ def shared(out: str, *names: str) -> None:
                 print(row.round(3).to_string(index=False, header=False), flush=True)
 
 
-ARRAYS, MEASURED = 24, 300
+ARRAYS = 24
+MEASURED = 300
 ILL = np.arange(ARRAYS) % 2 == 1
 
 
@@ -162,10 +194,16 @@ def transcripts(folder: Path) -> None:
     """Write CEL files and the library of clusters of 8 probes."""
     from array_files import cel_binary, transcript_files
 
-    side, rng = 50, np.random.default_rng(1)
+    side = 50
+    rng = np.random.default_rng(1)
     cells = np.arange(MEASURED * 8).reshape(MEASURED, 2, 4)
-    library = transcript_files({f"{7890000 + k}": sets.tolist() for k, sets in enumerate(cells)},
-                               [[2400, 2401]], side, side, "Toy")  # fmt: skip
+    library = transcript_files(
+        {f"{7890000 + k}": sets.tolist() for k, sets in enumerate(cells)},
+        [[2400, 2401]],
+        side,
+        side,
+        "Toy",
+    )
     for ending, content in zip(("pgf", "clf", "mps"), library, strict=True):
         (folder / f"Toy.{ending}").write_bytes(content)
     level = rng.lognormal(6, 1, side * side)
@@ -179,16 +217,15 @@ def methylation(folder: Path) -> None:
     """Write both IDAT files of each array, and their manifest."""
     from array_files import array_files, manifest
 
-    rng, sites = (
-        np.random.default_rng(2),
-        {f"cg{k:08d}": (k + 1, None, "") for k in range(MEASURED)},
-    )
+    rng = np.random.default_rng(2)
+    sites = {f"cg{k:08d}": (k + 1, None, "") for k in range(MEASURED)}
     (folder / "Toy.csv").write_bytes(manifest(sites))
     for k in range(ARRAYS):
         share = rng.beta(5, 5, MEASURED)
         share[: MEASURED // 10] = rng.beta(8 if ILL[k] else 5, 5, MEASURED // 10)
-        both = [dict(enumerate((20_000 * part).astype(int).tolist(), 1))
-                for part in (share, 1 - share)]  # fmt: skip
+        both = [
+            dict(enumerate((20_000 * part).astype(int).tolist(), 1)) for part in (share, 1 - share)
+        ]
         for name, content in array_files(f"s{k:02}_R01C01", both).items():
             (folder / name).write_bytes(content)
 

@@ -48,34 +48,37 @@ from genesig.response.covariates import Covariate
 from genesig.results import Dataset, Design
 
 Array = np.ndarray[Any, Any]
-TRUE, BLOCK, GENES = 10, 10, 1000
-EFFECTS, SAMPLES, SHAPES = (0.8, 1.2, 1.6), (40, 80, 160), ("plain", "variances", "tails")
+TRUE = 10
+BLOCK = 10
+GENES = 1000
+EFFECTS = (0.8, 1.2, 1.6)
+SAMPLES = (40, 80, 160)
+SHAPES = ("plain", "variances", "tails")
 
 
 def noise(number: int) -> tuple[Dataset, str, str]:
     """Return data set `number` without a signal, its kind of response, and what else it has."""
-    kind, what = list(COLUMNS)[number % 4], []
+    kind = list(COLUMNS)[number % 4]
+    what = []
     dataset = study_of(kind, number, n=60, d=500)
-    obs, design = dataset.obs, dataset.design
+    obs = dataset.obs
+    design = dataset.design
     if number // 4 % 2:
         first = obs.iloc[np.repeat(np.arange(30), 2)].set_index(obs.index)
-        obs, design = (
-            first.assign(patient=[f"p{k // 2}" for k in range(60)]),
-            replace(design, group="patient"),
-        )
+        obs = first.assign(patient=[f"p{k // 2}" for k in range(60)])
+        design = replace(design, group="patient")
         what.append("groups")
     if number // 4 % 3 == 2:
         rank = obs["state"].rank() if kind != "regression" else obs["state"].astype(float).rank()
         drawn = rank + np.random.default_rng(number).normal(0, 20, 60)
-        obs, design = (
-            obs.assign(age=drawn.map("{:.2f}".format)),
-            replace(design, covariates=(Covariate("age", None),)),
-        )
+        obs = obs.assign(age=drawn.map("{:.2f}".format))
+        design = replace(design, covariates=(Covariate("age", None),))
         what.append("covariate")
     return replace(dataset, obs=obs, design=design), kind, " and ".join(what) or "plain"
 
 
-ODD_GENES, ODD_SAMPLES = 300, 48
+ODD_GENES = 300
+ODD_SAMPLES = 48
 """Of a data set of ``odd``."""
 Odd = tuple[Dataset, str]
 
@@ -85,8 +88,9 @@ def _odd(X: Array, state: Sequence[str], task: str = "classification", **more: A
     known = {key: more.pop(key) for key in list(more) if key in Design.__annotations__}
     samples, genes = ([f"{w}{k:04d}" for k in range(n)] for w, n in zip("Sg", X.shape, strict=True))
     classes = ("well", "ill") if task == "classification" else None
-    design = Design(**{"label": "state", "task": task, "classes": classes, "group": None,
-                       "pair": None} | known)  # fmt: skip
+    design = Design(
+        **{"label": "state", "task": task, "classes": classes, "group": None, "pair": None} | known
+    )
     obs = pd.DataFrame({"state": state, **more}, index=samples)
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {}), task
 
@@ -95,8 +99,9 @@ def _words(ill: Array) -> list[str]:
     return ["ill" if each else "well" for each in ill]
 
 
-def unlike(rng: np.random.Generator, ill: int, n: int = ODD_SAMPLES, spread: float = 1.0,
-           rest: float = 1.0) -> Odd:  # fmt: skip
+def unlike(
+    rng: np.random.Generator, ill: int, n: int = ODD_SAMPLES, spread: float = 1.0, rest: float = 1.0
+) -> Odd:
     """So many of the samples are ill, whose genes have this spread, and those of the rest that."""
     y = np.arange(n) < ill
     return _odd(rng.normal(size=(n, ODD_GENES)) * np.where(y, spread, rest)[:, None], _words(y))
@@ -133,11 +138,19 @@ def skew(rng: np.random.Generator) -> Odd:
 
 def censored(rng: np.random.Generator) -> Odd:
     """Lose four of five patients before the event."""
-    time, lost = rng.exponential(size=60), rng.exponential(0.25, size=60)
+    time = rng.exponential(size=60)
+    lost = rng.exponential(0.25, size=60)
     seen = np.minimum(time, lost)
-    return _odd(rng.normal(size=(60, ODD_GENES)), [f"{v:.4f}" for v in seen], "survival",
-                dead=[f"{int(each)}" for each in time < lost], event="dead", occurred="1",
-                horizon=float(np.median(seen)), ties="efron")  # fmt: skip
+    return _odd(
+        rng.normal(size=(60, ODD_GENES)),
+        [f"{v:.4f}" for v in seen],
+        "survival",
+        dead=[f"{int(each)}" for each in time < lost],
+        event="dead",
+        occurred="1",
+        horizon=float(np.median(seen)),
+        ties="efron",
+    )
 
 
 def in_batches(rng: np.random.Generator, *, held: bool) -> Odd:
@@ -173,8 +186,10 @@ def run_odd(sets: int, worlds: Sequence[str]) -> pd.DataFrame:
     """Name genes in noise of every odd kind."""
     rows = []
     for name in worlds:
-        found = [named(*WORLDS[name](np.random.default_rng((77, seed))), seed)["fdr_selected"].sum()
-                 for seed in range(sets)]  # fmt: skip
+        found = [
+            named(*WORLDS[name](np.random.default_rng((77, seed))), seed)["fdr_selected"].sum()
+            for seed in range(sets)
+        ]
         rows.append((name, sets, float(np.mean(np.array(found) > 0)), float(np.mean(found))))
         print("| {} | {} | {:.2f} | {:.1f} |".format(*rows[-1]), flush=True)
     return pd.DataFrame(rows, columns=["world", "sets", "any_named", "genes_named"])
@@ -193,7 +208,8 @@ def truth(effect: float, n: int, shape: str, seed: int) -> Dataset:
     X[:, : TRUE * BLOCK : BLOCK] += effect * y[:, None]
     if shape == "variances":
         X *= 10 ** rng.uniform(-1, 1, GENES)
-    samples, genes = [f"S{k:03d}" for k in range(n)], [f"g{k:04d}" for k in range(GENES)]
+    samples = [f"S{k:03d}" for k in range(n)]
+    genes = [f"g{k:04d}" for k in range(GENES)]
     obs = pd.DataFrame({"state": np.where(y, "ill", "well")}, index=samples)
     design = Design("state", "classification", ("well", "ill"), None, None)
     return Dataset(X, obs, pd.DataFrame({"symbol": genes}, index=genes), design, {})
@@ -206,7 +222,8 @@ def is_true(genes: Array) -> Array:
 
 def stability_selection(dataset: Dataset, seed: int) -> Array:
     """Return the share of 50 halves whose first sqrt(.8 d) lasso genes hold each gene, (d,)."""
-    rng, y = np.random.default_rng(seed), dataset.response()
+    rng = np.random.default_rng(seed)
+    y = dataset.response()
     rows = np.zeros((len(y), 50), dtype=bool)
     for half in range(50):
         rows[rng.permutation(len(y))[: len(y) // 2], half] = True
@@ -272,8 +289,18 @@ def run_truth(sets: int, samples: Sequence[int]) -> pd.DataFrame:
                 false = [np.mean(~is_true(genes)) if len(genes) else 0.0 for genes in lists]
                 shares = [stability_selection(each, seed) for seed, each in enumerate(studies)]
                 peer = at_equal_rate(shares, float(np.mean(false)))
-                rows.append((shape, n, effect, np.mean(list(map(len, lists))), np.mean(true),
-                             np.mean(false), *peer, time.process_time() - began))  # fmt: skip
+                rows.append(
+                    (
+                        shape,
+                        n,
+                        effect,
+                        np.mean(list(map(len, lists))),
+                        np.mean(true),
+                        np.mean(false),
+                        *peer,
+                        time.process_time() - began,
+                    )
+                )
                 print(*(f"{v:.3f}" if isinstance(v, float) else v for v in rows[-1]), flush=True)
     columns = [
         "shape",
@@ -300,9 +327,9 @@ def main() -> None:
     asks.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
     asks.add_argument("--out", type=Path)
     asked = asks.parse_args()
-    if asked.what == "noise":
+    if asked.message == "noise":
         table = run_noise(asked.sets or 40)
-    elif asked.what == "odd":
+    elif asked.message == "odd":
         table = run_odd(asked.sets or 30, asked.worlds)
     else:
         table = run_truth(asked.sets or 10, asked.samples)

@@ -60,14 +60,16 @@ def read(name: str) -> tuple[Array, Array]:
 
 def halves(y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return the rows of two halves, with half of each class."""
-    one = np.concatenate([rng.permutation(np.flatnonzero(y == c))[: (y == c).sum() // 2]
-                          for c in (-1, 1)])  # fmt: skip
+    one = np.concatenate(
+        [rng.permutation(np.flatnonzero(y == c))[: (y == c).sum() // 2] for c in (-1, 1)]
+    )
     return one, np.setdiff1d(np.arange(len(y)), one)
 
 
 def weights(X: Array, y: Array, length: int) -> tuple[Array, Array]:
     """Return the genes that differ most between the classes, by t, and their weights."""
-    a, b = X[y > 0], X[y < 0]
+    a = X[y > 0]
+    b = X[y < 0]
     t = (a.mean(axis=0) - b.mean(axis=0)) / np.sqrt(a.var(axis=0) + b.var(axis=0) + 1e-3)
     genes = np.sort(np.argsort(-np.abs(t), kind="stable")[:length])
     return genes, np.sign(t[genes]) / X[:, genes].std(axis=0)
@@ -86,7 +88,8 @@ def held(X: Array, y: Array, length: int, new: Array) -> Callable[[Array], dict[
         return ["above" if score > cut else "below" for score in scores]
 
     def outcome(changed: Array) -> dict[str, float]:
-        P, S = changed[:, panel], changed[:, genes]
+        P = changed[:, panel]
+        S = changed[:, genes]
         known = np.ones(P.shape, dtype=bool), np.ones(S.shape, dtype=bool)
         scores = S @ beta
         shift = common_shift(P, known[0], many)
@@ -115,7 +118,8 @@ def main() -> None:
     """Print shares over data sets, lengths and halves."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--halves", type=int, default=20)
-    asked, rows = parser.parse_args(), []
+    asked = parser.parse_args()
+    rows = []
     for name in {**PUBLISHED, **OTHERS}:
         X, y = read(name)
         rng = np.random.default_rng(5)
@@ -124,10 +128,15 @@ def main() -> None:
             for length in LENGTHS:
                 outcome = held(X[one], y[one], length, X[other])
                 rows += [
-                    {"data": name, "genes": length, "half": number, "change": change,
-                     **outcome(turn(X[other]))}
+                    {
+                        "data": name,
+                        "genes": length,
+                        "half": number,
+                        "change": change,
+                        **outcome(turn(X[other])),
+                    }
                     for change, turn in CHANGES.items()
-                ]  # fmt: skip
+                ]
     table = pd.DataFrame(rows)
     numbers = table.columns[4:]
     print(table.groupby(["change", "genes"], sort=False)[list(numbers)].mean().round(4).to_string())

@@ -85,7 +85,7 @@ def derivative(X, y, k, seed, **kernel):
     on = np.geomspace(model.tau_, 0.01, 8)
     path = fit_path(
         X, y, model._settings(LAM), nu=model.nu_, width=model.width_, tau=on.tolist()
-    ).path  # fmt: skip
+    ).path
     return filled(model.derivative_norms_, np.array([fit.norms for fit in path.solutions]))
 
 
@@ -104,9 +104,11 @@ def lasso(X, y, k, seed):
 
 def trees(X, y, k, seed):
     search = GridSearchCV(
-        ExtraTreesRegressor(200, random_state=seed), TREES, cv=folds(len(y), seed),
+        ExtraTreesRegressor(200, random_state=seed),
+        TREES,
+        cv=folds(len(y), seed),
         scoring="neg_mean_squared_error",
-    )  # fmt: skip
+    )
     return np.argsort(-search.fit(X, y).best_estimator_.feature_importances_)
 
 
@@ -167,20 +169,27 @@ def lassonet(X, y, k, seed):
     def make(hidden):
         # steps of 20% between penalties instead of 2%, 50 epochs each instead of 100
         return LassoNetRegressor(
-            hidden_dims=hidden, path_multiplier=1.2, n_iters=(500, 50), random_state=seed,
+            hidden_dims=hidden,
+            path_multiplier=1.2,
+            n_iters=(500, 50),
+            random_state=seed,
             torch_seed=seed,
-        )  # fmt: skip
+        )
 
     torch.set_num_threads(1)
-    Z, response = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    response = (y - y.mean()) / y.std()
     rows, held_out = folds(len(y), seed)[0]
     best = (np.inf, None)
     for hidden in ((16,), (64,)):
         model = make(hidden)
         kept = model.path(
-            Z[rows], response[rows], X_val=Z[held_out], y_val=response[held_out],
+            Z[rows],
+            response[rows],
+            X_val=Z[held_out],
+            y_val=response[held_out],
             return_state_dicts=False,
-        )  # fmt: skip
+        )
         best = min(best, (min(step.val_loss for step in kept), hidden))
     model = make(best[1])
     model.path(Z, response, return_state_dicts=False)
@@ -211,7 +220,8 @@ def precision(method, task, seed):
     columns = rng.permutation(X.shape[1])
     began = time.process_time()
     order = columns[METHODS[method](X[:, columns], y, len(truth), seed)[: len(truth)]]
-    share, seconds = len(set(order) & set(truth)) / len(truth), time.process_time() - began
+    share = len(set(order) & set(truth)) / len(truth)
+    seconds = time.process_time() - began
     print(f"{method} {task} {seed}: {share:.2f}, {seconds:.1f} s", file=sys.stderr, flush=True)
     return share, seconds
 

@@ -44,7 +44,11 @@ from genesig.selection.assess.controls import null_errors, p_value
 from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 
 Array = np.ndarray[Any, Any]
-PROTEINS, RNA, PATIENTS, NEW, SIGNALS = 50, 2000, 80, 1000, 5
+PROTEINS = 50
+RNA = 2000
+PATIENTS = 80
+NEW = 1000
+SIGNALS = 5
 TAU = np.geomspace(0.95, 0.05, 30)
 RATIOS = ((1, 1), (1, 2), (2, 1), (1, 4), (4, 1))
 RHO = (0.0, 0.2, 0.5, 1.0)
@@ -53,7 +57,8 @@ BLOCK = np.repeat([0, 1], [PROTEINS, RNA])
 
 def shared_factor(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
     """One hidden factor behind 10 proteins, 40 transcripts and the response."""
-    hidden, X = rng.standard_normal(n), rng.standard_normal((n, PROTEINS + RNA))
+    hidden = rng.standard_normal(n)
+    X = rng.standard_normal((n, PROTEINS + RNA))
     X[:, [*range(10), *range(PROTEINS, PROTEINS + 40)]] += 0.6 * hidden[:, None]
     return X, hidden
 
@@ -85,8 +90,9 @@ def study(X: Array, y: Array, task: str, proteins: int = PROTEINS) -> tuple[Data
     var[OMIC] = ["protein"] * proteins + ["rna"] * (len(genes) - proteins)
     number = task == "regression"
     state = [repr(float(v)) for v in y] if number else np.where(y > 0, "ill", "well")
-    design = Design(label="y", task=task, classes=None if number else ("well", "ill"), group=None,
-                    pair=None)  # fmt: skip
+    design = Design(
+        label="y", task=task, classes=None if number else ("well", "ill"), group=None, pair=None
+    )
     dataset = Dataset(X, pd.DataFrame({"y": state}, index=names), var, design, {})
     return dataset, draw_splits(dataset, seed=1, **SPLITS | {"inner_folds": 5})
 
@@ -160,7 +166,8 @@ def cooperative(X: Array, y: Array, Z: Array) -> Array:
     """Add the rows √rho (g - f) = 0 to the columns, centred beforehand on what trains a fold."""
     best: tuple[float, Array, float] | None = None
     for rho in RHO:
-        rows, left = folds_of(len(y)), np.zeros((len(TAU), len(y)))
+        rows = folds_of(len(y))
+        left = np.zeros((len(TAU), len(y)))
         for k in range(5):
             B, a = _cooperative(X[rows[:, k]], y[rows[:, k]], rho)
             out = ~rows[:, k]
@@ -175,9 +182,12 @@ def cooperative(X: Array, y: Array, Z: Array) -> Array:
 
 
 def _cooperative(X: Array, y: Array, rho: float) -> tuple[Array, Array]:
-    mean, sd = X.mean(axis=0), X.std(axis=0)
-    S, sign = (X - mean) / sd, np.where(BLOCK == 0, -1.0, 1.0)
-    A, r = np.vstack([S, np.sqrt(rho) * sign * S]), np.append(y - y.mean(), np.zeros(len(y)))
+    mean = X.mean(axis=0)
+    sd = X.std(axis=0)
+    S = (X - mean) / sd
+    sign = np.where(BLOCK == 0, -1.0, 1.0)
+    A = np.vstack([S, np.sqrt(rho) * sign * S])
+    r = np.append(y - y.mean(), np.zeros(len(y)))
     rows = np.ones((len(r), 1), dtype=bool)
     sets = training_sets(A, r[:, None], rows, centre=False, unit_variance=False)
     found = path(sets, TAU * sets.tau_max[:, None], 0.0, solver="landweber-newton", tolerance=1e-6)
@@ -189,9 +199,12 @@ def _cooperative(X: Array, y: Array, rho: float) -> tuple[Array, Array]:
 
 
 METHODS: dict[str, Callable[[Array, Array, Array], Array]] = {
-    "lasso": lasso, "IPF-LASSO": ipf, "priority-Lasso": priority, "cooperative": cooperative,
+    "lasso": lasso,
+    "IPF-LASSO": ipf,
+    "priority-Lasso": priority,
+    "cooperative": cooperative,
     "proteins only": proteins_only,
-}  # fmt: skip
+}
 
 
 def error(y: Array, f: Array, task: str) -> float:
@@ -208,9 +221,12 @@ def one_draw(draw: Callable[..., tuple[Array, Array]], seed: int, task: str) -> 
     y = f + rng.standard_normal(len(f))
     if task == "classification":
         y = np.where(y > np.median(y[:PATIENTS]), 1.0, -1.0)
-    train, new = slice(0, PATIENTS), slice(PATIENTS, None)
-    found = {name: error(y[new], method(X[train], y[train], X[new]), task)
-             for name, method in METHODS.items()}  # fmt: skip
+    train = slice(0, PATIENTS)
+    new = slice(PATIENTS, None)
+    found = {
+        name: error(y[new], method(X[train], y[train], X[new]), task)
+        for name, method in METHODS.items()
+    }
     for name, learn in (("genesig, equal", False), ("genesig, learned", True)):
         found[name] = error(y[new], genesig(X[train], y[train], task, X[new], learn=learn), task)
     return found
@@ -224,35 +240,46 @@ def side_by_side(draws: int) -> None:
             table = pd.DataFrame([one_draw(draw, seed, task) for seed in range(draws)])
             apart = table["genesig, learned"] - table["genesig, equal"]
             means = "  ".join(f"{key} {value:.3f}" for key, value in table.mean().items())
-            print(f"{name}: {means}; learned less equal {apart.mean():.3f}"
-                  f" ± {apart.std() / np.sqrt(draws):.3f}", flush=True)  # fmt: skip
+            print(
+                f"{name}: {means}; learned less equal {apart.mean():.3f}"
+                f" ± {apart.std() / np.sqrt(draws):.3f}",
+                flush=True,
+            )
 
 
 def null(studies: int) -> None:
     """Print how p is distributed where there is nothing, and which ratios are chosen."""
-    p, chosen = [], []
+    p = []
+    chosen = []
     for seed in range(studies):
         rng = np.random.default_rng([7, seed])
-        X, y = rng.standard_normal((40, 220)), rng.permutation(np.repeat([-1.0, 1.0], 20))
+        X = rng.standard_normal((40, 220))
+        y = rng.permutation(np.repeat([-1.0, 1.0], 20))
         dataset, splits = study(X, y, "classification", proteins=20)
-        asked = linear(list="minimal", mu=[1e-6], lam=[1e-1], tau_min=0.1, tau_count=8,
-                       learn_omics=True)  # fmt: skip
+        asked = linear(
+            list="minimal", mu=[1e-6], lam=[1e-1], tau_min=0.1, tau_count=8, learn_omics=True
+        )
         observed, permuted = (
             nested_cross_validation(
                 dataset, splits, labels=labels, batch="1of1", folds=MOMENTS, **asked
             )
             for labels in ("observed", "permuted-001-019")
         )
-        errors = [null_errors(dataset, splits, each.with_chosen())["error"][:, -1]
-                  for each in (observed, permuted)]  # fmt: skip
+        errors = [
+            null_errors(dataset, splits, each.with_chosen())["error"][:, -1]
+            for each in (observed, permuted)
+        ]
         p.append(p_value(float(errors[0][0]), errors[1]))
         chosen += [tuple(each) for each in observed.factors.tolist()]
-    shares = "  ".join(f"{at:g}: {np.mean(np.array(p) <= at + 1e-9):.3f}"
-                       for at in (0.05, 0.1, 0.2, 0.5))  # fmt: skip
+    shares = "  ".join(
+        f"{at:g}: {np.mean(np.array(p) <= at + 1e-9):.3f}" for at in (0.05, 0.1, 0.2, 0.5)
+    )
     print(f"\nnull, {studies} studies of 19 permutations, share of p at most {shares}")
     ratios, counts = np.unique(chosen, axis=0, return_counts=True)
-    print("ratios (protein, rna):", dict(zip(map(tuple, ratios.tolist()), counts.tolist(),
-                                             strict=True)))  # fmt: skip
+    print(
+        "ratios (protein, rna):",
+        dict(zip(map(tuple, ratios.tolist()), counts.tolist(), strict=True)),
+    )
 
 
 def main() -> None:

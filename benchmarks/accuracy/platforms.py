@@ -40,7 +40,9 @@ from genesig.selection.model.new_samples import predict, score_values
 from genesig.selection.model.shape import aligned, by_row, seen_by
 
 Array = np.ndarray[Any, Any]
-N, GENES, MARKERS = 60, 1000, 20
+N = 60
+GENES = 1000
+MARKERS = 20
 LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e6}
 CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "log2": ([LOG2], MOMENTS),
@@ -48,7 +50,8 @@ CHAINS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "log2, quantile": ([LOG2], [{"step": "quantile"}, *MOMENTS]),
     "rank_samples": ([{"step": "rank_samples"}], MOMENTS),
 }
-MOST, PAIRS = 40, "pairs of genes"
+MOST = 40
+PAIRS = "pairs of genes"
 CHAINS_OF_PAIRS = {PAIRS: ([], MOMENTS)}
 LINEAR = settings.LINEAR | {"mu": [1.0], "list_mu": 1.0, "tau_count": 15}
 
@@ -111,7 +114,8 @@ def model_of(X: Array, y: Array, chain: str) -> dict[str, Any]:
 def scored(model: dict[str, Any], X: Array, *, centred: bool = False) -> Array:
     """Return the scores of new samples, whatever is to be said of their scale."""
     of = [int(gene[1:]) for gene in model["training"]["genes"]]
-    known, filler = np.ones((len(X), len(of)), bool), np.zeros(len(of))
+    known = np.ones((len(X), len(of)), bool)
+    filler = np.zeros(len(of))
     values = aligned(model, by_row(model, X[:, of], known, filler), known, filler)
     if centred:
         values = values - values.mean(axis=0) + np.array(model["training"]["means"])
@@ -135,7 +139,8 @@ def refused(model: dict[str, Any], X: Array) -> bool:
 def pairs_of(X: Array, y: Array) -> tuple[Array, Array]:
     """Return the pairs of the genes of the largest |t| in the training arrays."""
     L = np.log2(np.maximum(X, 1))
-    ill, well = L[y == 1], L[y == 0]
+    ill = L[y == 1]
+    well = L[y == 0]
     spread = np.sqrt(ill.var(axis=0, ddof=1) / len(ill) + well.var(axis=0, ddof=1) / len(well))
     t = np.abs(ill.mean(axis=0) - well.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
     genes = np.sort(np.argsort(-t, kind="stable")[:MOST])
@@ -158,7 +163,9 @@ def drawn(seed: int, offset: float) -> list[dict[str, Any]]:
     """Train on one world by each chain."""
     world = World(np.random.default_rng(seed), offset)
     (A, y), (B, z), (C, w) = (world.patients() for _ in range(3))
-    X, Y, Z = world.arrays(A), world.arrays(B), world.counts(C)
+    X = world.arrays(A)
+    Y = world.arrays(B)
+    Z = world.counts(C)
     rows = []
     for chain in CHAINS:
         model = model_of(X, y, chain)

@@ -71,7 +71,8 @@ def prostate_in_four(seed: int) -> Data:
     X = X[:, np.argsort(-X.var(axis=0))[:2000]]
     study = rng.permutation(np.arange(len(X)) % 4)
     for k in range(4):
-        own, d = X[study == k], X.shape[1]
+        own = X[study == k]
+        d = X.shape[1]
         mean = own.mean(axis=0)
         own = mean + rng.normal(0, 0.7, d) + np.exp(rng.normal(0, 0.3, d)) * (own - mean)
         X[study == k] = own
@@ -80,7 +81,9 @@ def prostate_in_four(seed: int) -> Data:
 
 def arthritis(_: int) -> Data:
     """Synovial tissue of two centres: rheumatoid arthritis against healthy, on one chip."""
-    tables, labels, names = [], [], []
+    tables = []
+    labels = []
+    names = []
     for name, key in (("GSE55235", "disease state"), ("GSE55457", "clinical status")):
         path = SHARED / f"geo/{name}_series_matrix.txt.gz"
         matrix = read_matrix(path)
@@ -143,17 +146,28 @@ def pooled(data: Data, align: str) -> Dataset:
     names = [f"s{i:04d}" for i in range(len(data.label))]
     size = pd.Series(data.study).map(pd.Series(data.study).value_counts()).to_numpy()
     weight = len(names) / (len(np.unique(data.study)) * size)
-    obs = pd.DataFrame({"label": data.label, "study": data.study,
-                        "weight": [repr(float(w)) for w in weight]}, names)  # fmt: skip
+    obs = pd.DataFrame(
+        {"label": data.label, "study": data.study, "weight": [repr(float(w)) for w in weight]},
+        names,
+    )
     var = pd.DataFrame({"symbol": [f"g{j:05d}" for j in range(data.X.shape[1])]})
-    design = Design("label", "classification", tuple(np.unique(data.label)), None, None, "study",
-                    studies=True, weights="weight")  # fmt: skip
+    design = Design(
+        "label",
+        "classification",
+        tuple(np.unique(data.label)),
+        None,
+        None,
+        "study",
+        studies=True,
+        weights="weight",
+    )
     dataset = Dataset(data.X, obs, var.set_index("symbol", drop=False), design, {})
     return normalise_samples(dataset, align, **settings()["normalise"])
 
 
-def observed_fits(dataset: Dataset, changes: Mapping[str, Any] = MappingProxyType({}),
-                  labels: str = "observed") -> tuple[Splits, Fits]:  # fmt: skip
+def observed_fits(
+    dataset: Dataset, changes: Mapping[str, Any] = MappingProxyType({}), labels: str = "observed"
+) -> tuple[Splits, Fits]:
     """Return the splits that leave out studies, and the double loop over them."""
     splits = splits_of(dataset)
     return splits, nested_cross_validation(
@@ -193,7 +207,9 @@ def peer_scores(data: Data, name: str) -> Array:
 def measured(data: Data, scores: Array) -> tuple[float, float, float]:
     """Return the means over the studies of balanced error and AUC, and the error of all samples."""
     _, y = np.unique(data.label, return_inverse=True)
-    called, errors, areas = np.argmax(scores, axis=1), [], []
+    called = np.argmax(scores, axis=1)
+    errors = []
+    areas = []
     for study in np.unique(data.study):
         own = data.study == study
         errors.append(1 - balanced_accuracy_score(y[own], called[own]))

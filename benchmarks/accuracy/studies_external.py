@@ -68,8 +68,10 @@ def main() -> None:
     for name in np.unique(data.study):
         y = positive[data.study == name]
         for settings, changes in (("chosen by inner folds", {}), ("one", ONE)):
-            each = {"studies": left_out(data, name, changes),
-                    "external": external(data, name, changes)}  # fmt: skip
+            each = {
+                "studies": left_out(data, name, changes),
+                "external": external(data, name, changes),
+            }
             for way, f in each.items():
                 error = 1 - balanced_accuracy_score(y, f > 0)
                 row = f"{error:.3f} | {roc_auc_score(y, f):.3f}"

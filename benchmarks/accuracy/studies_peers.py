@@ -79,9 +79,14 @@ def logistic(X: Array, y: Array, new: Array, C: float, ratio: float) -> Array:
     classes = range(1, 2) if y.max() == 1 else range(int(y.max()) + 1)
     for k in classes:
         model = LogisticRegression(
-            C=C, l1_ratio=ratio, solver="saga", class_weight="balanced", max_iter=100, tol=1e-3,
+            C=C,
+            l1_ratio=ratio,
+            solver="saga",
+            class_weight="balanced",
+            max_iter=100,
+            tol=1e-3,
             random_state=0,
-        )  # fmt: skip
+        )
         out[:, k] = model.fit(X, y == k).decision_function(new)
     return out
 
@@ -98,15 +103,18 @@ def combat_net(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
     pooled = fitted.transform(X, batch=names, covariates=None)
     # Of fewer nothing can be said: inner folds of one study of 20 samples stay as they are.
     moved = ReferenceBatch.fit(pooled).transform(new) if len(new) >= MIN_BATCH_SAMPLES else new
-    mean, spread = pooled.mean(axis=0), pooled.std(axis=0)
+    mean = pooled.mean(axis=0)
+    spread = pooled.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     return logistic((pooled - mean) / spread, y, (moved - mean) / spread, C, 0.5)
 
 
 def ensemble(X: Array, y: Array, study: Array, new: Array, C: float) -> Array:
     """Mean score of an l1 logistic model of each study (Patil and Parmigiani 2018)."""
-    each = [logistic(standardised(X[study == name]), y[study == name], standardised(new), C, 1.0)
-            for name in np.unique(study)]  # fmt: skip
+    each = [
+        logistic(standardised(X[study == name]), y[study == name], standardised(new), C, 1.0)
+        for name in np.unique(study)
+    ]
     return np.mean(each, axis=0)
 
 
@@ -117,7 +125,8 @@ def mint(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     singular vector of X'Y; X is deflated by it, Y by its regression on it, and the class of the
     largest predicted indicator wins.
     """
-    Z, N = within(X, study), standardised(new)
+    Z = within(X, study)
+    N = standardised(new)
     T = int(y.max()) + 1
     Y = np.eye(T)[y]
     centre = Y.mean(axis=0)
@@ -129,17 +138,23 @@ def mint(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
         bar = np.sort(size)[-kept - 1] if kept < len(u) else 0.0
         u = np.sign(u) * np.maximum(size - bar, 0)
         u /= np.linalg.norm(u)
-        t, s = Z @ u, N @ u
-        p, q = Z.T @ t / (t @ t), Y.T @ t / (t @ t)
+        t = Z @ u
+        s = N @ u
+        p = Z.T @ t / (t @ t)
+        q = Y.T @ t / (t @ t)
         fit += np.outer(s, q)
-        Z, N, Y = Z - np.outer(t, p), N - np.outer(s, p), Y - np.outer(t, q)
+        Z = Z - np.outer(t, p)
+        N = N - np.outer(s, p)
+        Y = Y - np.outer(t, q)
     return fit + centre
 
 
 def effects(X: Array, y: Array, study: Array, k: int) -> tuple[Array, Array]:
     """Return Hedges' g of class k against the rest in each study, and its variance, (K, d)."""
-    found = [hedges(X[study == name], np.where(y[study == name] == k, 1.0, -1.0))
-             for name in np.unique(study)]  # fmt: skip
+    found = [
+        hedges(X[study == name], np.where(y[study == name] == k, 1.0, -1.0))
+        for name in np.unique(study)
+    ]
     return np.stack([one.value for one in found]), np.stack([one.variance for one in found])
 
 
@@ -159,7 +174,8 @@ def meta_lda(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
 
 def votes(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
     """Signs of the genes that most studies find (|g| over its error above 2), standardised."""
-    N, out = standardised(new), np.zeros((len(new), int(y.max()) + 1))
+    N = standardised(new)
+    out = np.zeros((len(new), int(y.max()) + 1))
     for k in range(out.shape[1]):
         value, variance = effects(X, y, study, k)
         z = np.nan_to_num(value / np.sqrt(variance))
@@ -180,7 +196,8 @@ def geometric(X: Array, y: Array, study: Array, new: Array, kept: int) -> Array:
         found = random_effects(*effects(X, y, study, k))
         z = np.nan_to_num(found.mean / found.error)
         order = np.argsort(-np.abs(z), kind="stable")[:kept]
-        up, down = order[z[order] > 0], order[z[order] < 0]
+        up = order[z[order] > 0]
+        down = order[z[order] < 0]
         score = np.zeros(len(new))
         score += new[:, up].mean(axis=1) if len(up) else 0.0
         score -= new[:, down].mean(axis=1) if len(down) else 0.0

@@ -39,12 +39,18 @@ from genesig.selection.studies.left_out import studies_table
 from genesig.selection.studies.meta_analysis import meta_table
 
 Array = np.ndarray[Any, Any]
-STUDIES, N, D, TRUE, EFFECT = 5, 24, 100, 8, 0.8
+STUDIES = 5
+N = 24
+D = 100
+TRUE = 8
+EFFECT = 0.8
 PERMUTED = 19
 LINEAR = {**linear(), "tau_count": 6, "mu": [1e-3], "lam": [1e-2, 1e-1, 1.0]}
 """The default settings, with fewer values of each grid."""
-OFFSETS, SIZES = (0.7, 2.0), (24, 40)
-WELL, ILL = "well", "ill"
+OFFSETS = (0.7, 2.0)
+SIZES = (24, 40)
+WELL = "well"
+ILL = "ill"
 STANDARD = "standardise"
 
 
@@ -59,13 +65,17 @@ def halved(n: int) -> Array:
     return np.arange(n) % 2
 
 
-def drawn(rng: np.random.Generator, each: list[Array], offset: float = OFFSETS[0],
-          n: int = N) -> Data:  # fmt: skip
+def drawn(
+    rng: np.random.Generator, each: list[Array], offset: float = OFFSETS[0], n: int = N
+) -> Data:
     """Draw a study for each row of effects, the classes in equal parts."""
     y = halved(n)
     X = np.vstack([chip(rng, y, effects, offset) for effects in each])
-    return Data(X, np.tile(np.where(y == 1, ILL, WELL), len(each)),
-                np.repeat([f"study{k}" for k in range(len(each))], n))  # fmt: skip
+    return Data(
+        X,
+        np.tile(np.where(y == 1, ILL, WELL), len(each)),
+        np.repeat([f"study{k}" for k in range(len(each))], n),
+    )
 
 
 def holding(odd: str = "") -> list[Array]:
@@ -85,7 +95,8 @@ def first_genes(dataset: Dataset, splits: Any) -> set[int]:
 def of_recovery(seed: int, offset: float) -> dict[str, float]:
     """Count true genes among the first eight of all studies, however aligned, and of each study."""
     rng = np.random.default_rng((1, seed))
-    data, found = drawn(rng, holding("others"), offset), {}
+    data = drawn(rng, holding("others"), offset)
+    found = {}
     for align in (AUTO, *STUDYWISE_ALIGNMENTS):
         dataset = pooled(data, align)
         found[align] = held_true(first_genes(dataset, splits_of(dataset)))
@@ -141,9 +152,15 @@ def of_next(seed: int, differ: str, n: int) -> dict[str, float]:
     y = halved(2 * MANY)
     X = chip(rng, y, each[-1])
     large, small = (area(final, X[:m], y[:m]) for m in (2 * MANY, n))
-    low, high = following["low"], following["high"]
-    return {"true": float(low <= large <= high), "small": float(low <= small <= high),
-            "low": float(low), "high": float(high), "auc": large}  # fmt: skip
+    low = following["low"]
+    high = following["high"]
+    return {
+        "true": float(low <= large <= high),
+        "small": float(low <= small <= high),
+        "low": float(low),
+        "high": float(high),
+        "auc": large,
+    }
 
 
 def area(final: Fits, X: Array, y: Array) -> float:
@@ -179,15 +196,19 @@ def of_null(seed: int) -> dict[str, float]:
     dataset = pooled(drawn(rng, [np.zeros(D)] * STUDIES), STANDARD)
     splits, fits = observed_fits(dataset, LINEAR)
     _, permuted = observed_fits(dataset, LINEAR, f"permuted-1-{PERMUTED}")
-    observed, null = (null_errors(dataset, splits, each.with_chosen())["error"][:, -1]
-                      for each in (fits, permuted))  # fmt: skip
+    observed, null = (
+        null_errors(dataset, splits, each.with_chosen())["error"][:, -1]
+        for each in (fits, permuted)
+    )
     return {"p": p_value(float(observed[0]), null), "error": float(observed[0])}
 
 
 def of_confounded(seed: int, align: str) -> dict[str, float]:
     """Put most cases into two of four studies, and let nothing but the study tell them apart."""
     rng = np.random.default_rng((5, seed))
-    parts, labels, names = [], [], []
+    parts = []
+    labels = []
+    names = []
     for k in range(4):
         y = np.repeat([1, 0] if k < 2 else [0, 1], [18, 6])
         parts.append(chip(rng, y, np.zeros(D)))
@@ -200,21 +221,26 @@ def of_confounded(seed: int, align: str) -> dict[str, float]:
     )
     named = selection_table(dataset, chance, settings()["signature"]["fdr"])["fdr_selected"]
     rows = table[table["row"] == "study"]
-    return {"error": float(rows["error"].mean()), "auc": float(rows["value"].mean()),
-            "named": float(named.any()),
-            "meta": float((meta_table(dataset)["q_value"] <= 0.05).any())}  # fmt: skip
+    return {
+        "error": float(rows["error"].mean()),
+        "auc": float(rows["value"].mean()),
+        "named": float(named.any()),
+        "meta": float((meta_table(dataset)["q_value"] <= 0.05).any()),
+    }
 
 
 CONFOUNDED = (STANDARD, "none", AUTO)
 PARTS: dict[str, tuple[Callable[[int], dict[str, float]], int]] = {
     **{f"recovery: {each}": (partial(of_recovery, offset=each), 30) for each in OFFSETS},
     **{f"odd: {odd}": (partial(of_odd, odd=odd), 100) for odd in ("others", "reversed", "")},
-    **{f"next, {n}: {differ}": (partial(of_next, differ=differ, n=n), 300)
-       for n in SIZES for differ in DIFFER},
+    **{
+        f"next, {n}: {differ}": (partial(of_next, differ=differ, n=n), 300)
+        for n in SIZES
+        for differ in DIFFER
+    },
     "null": (of_null, 100),
-    **{f"confounded: {align}": (partial(of_confounded, align=align), 30)
-       for align in CONFOUNDED},
-}  # fmt: skip
+    **{f"confounded: {align}": (partial(of_confounded, align=align), 30) for align in CONFOUNDED},
+}
 """Name of a part -> what a draw of it comes to, and how many there are."""
 
 
@@ -255,26 +281,46 @@ def _cell(values: pd.Series[float]) -> str:
 TABLES = {
     "true genes among the first eight": (
         {f"recovery: {each}": f"offsets of {each} standard deviations" for each in OFFSETS},
-        {STANDARD: STANDARD, "centre": "centre", "rank": "rank", AUTO: AUTO, "none": "none",
-         "best": "best single study", "mean": "a single study", "odd": "the odd study"},
+        {
+            STANDARD: STANDARD,
+            "centre": "centre",
+            "rank": "rank",
+            AUTO: AUTO,
+            "none": "none",
+            "best": "best single study",
+            "mean": "a single study",
+            "odd": "the odd study",
+        },
     ),
     "fifth study": (
-        {"odd: ": "like the others", "odd: others": "other genes differ",
-         "odd: reversed": "genes differ the other way"},
+        {
+            "odd: ": "like the others",
+            "odd: others": "other genes differ",
+            "odd: reversed": "genes differ the other way",
+        },
         {"odd": "is said to differ", "another": "another one is"},
     ),
     "how studies differ": (
         {f"next, {n}: {each}": f"{each}, {n} samples each" for n in SIZES for each in DIFFER},
-        {"true": "interval holds the AUC in a sixth", "above": "it lies above",
-         "small": "holds that in as few samples of it", "low": "lower end", "auc": "AUC",
-         "high": "upper end"},
+        {
+            "true": "interval holds the AUC in a sixth",
+            "above": "it lies above",
+            "small": "holds that in as few samples of it",
+            "low": "lower end",
+            "auc": "AUC",
+            "high": "upper end",
+        },
     ),
     "most cases in two of four studies": (
         {f"confounded: {each}": each for each in CONFOUNDED},
-        {"error": "balanced error", "auc": "AUC", "named": "any gene is named",
-         "meta": "any gene has q ≤ .05"},
+        {
+            "error": "balanced error",
+            "auc": "AUC",
+            "named": "any gene is named",
+            "meta": "any gene has q ≤ .05",
+        },
     ),
-}  # fmt: skip
+}
 """Heading -> what its rows are about, and what its columns are."""
 
 
@@ -285,7 +331,7 @@ if __name__ == "__main__":
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--draws", type=int)
     given = parser.parse_args()
-    if given.what == "run":
+    if given.message == "run":
         run(given.file, given.parts, given.draws)
     else:
         print(*page(given.file), sep="\n")

@@ -33,7 +33,8 @@ from study_runs import command, environment, lay_out_studies, make_study, result
 
 WHO = ("job", "master", "group")
 HOW = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-CORES, ROUND = 1, 10
+CORES = 1
+ROUND = 10
 SMALLEST: dict[str, Any] = {
     "label": "state",
     "splits": {"repeats": 1, "subsamples": 2, "batches": 1},
@@ -46,10 +47,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "classification": {},
     "several_classes": {},
     "regression": {"data": {"task": "regression"}},
-    "survival": {"label": {"time": "state", "event": "end"},
-                 "data": {"task": "survival", "event": "dead"}},
+    "survival": {
+        "label": {"time": "state", "event": "end"},
+        "data": {"task": "survival", "event": "dead"},
+    },
     "several_studies": {"label": "diagnosis", "across": {"align": "auto"}},
-}  # fmt: skip
+}
 
 
 def kills(
@@ -68,7 +71,8 @@ def kills(
     for kind in cycle(kinds):
         if kind not in wholes:
             wholes[kind] = _whole(kind, place)
-        folder, (duration, expected) = place / f"{kind} killed", wholes[kind]
+        folder = place / f"{kind} killed"
+        (duration, expected) = wholes[kind]
         said: list[str] = []
         outlived: list[psutil.Process] = []
         for who, how in islice(victims, min(ROUND, left)):
@@ -79,8 +83,9 @@ def kills(
             run(folder, "--unlock", cores=CORES)
         run(folder, cores=CORES)
         found = results(folder)
-        other = [name for name in expected.keys() | found.keys()
-                 if found.get(name) != expected.get(name)]  # fmt: skip
+        other = [
+            name for name in expected.keys() | found.keys() if found.get(name) != expected.get(name)
+        ]
         yield len(said), f"{kind}: {', '.join(said)}", sorted(other)
         for job in outlived:
             with suppress(psutil.NoSuchProcess):  # nor is it another one of the same number
@@ -114,23 +119,29 @@ def _lay_out(kind: str, folder: Path) -> None:
     data.obs.to_csv(folder / "samples.tsv", sep="\t", index_label="sample")
 
 
-def disturbed(folder: Path, who: str, how: signal.Signals, moment: float,
-              draw: random.Random) -> tuple[list[psutil.Process], bool]:  # fmt: skip
+def disturbed(
+    folder: Path, who: str, how: signal.Signals, moment: float, draw: random.Random
+) -> tuple[list[psutil.Process], bool]:
     """Begin a study or go on with it, send the signal, and wait.
 
     Return the jobs that outlive their Snakemake, and whether there was one to get the signal. Exit
     code 0 is only for a study that is whole.
     """
     begun = subprocess.Popen(
-        command(cores=CORES), cwd=folder, env=environment(), start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        command(cores=CORES),
+        cwd=folder,
+        env=environment(),
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     with suppress(subprocess.TimeoutExpired):
         begun.wait(moment)
     sent = False
     while begun.poll() is None and not (sent := _sent(begun.pid, who, how, draw)):
         time.sleep(0.02)
-    code, whole = begun.wait(), (folder / "results/report.html").exists()
+    code = begun.wait()
+    whole = (folder / "results/report.html").exists()
     assert code != 0 or whole, "ended with exit code 0 before it was finished"
     return [each for each in psutil.process_iter() if _session(each.pid) == begun.pid], sent
 
@@ -149,8 +160,11 @@ def _sent(master: int, who: str, how: signal.Signals, draw: random.Random) -> bo
         elif who == "master":
             os.kill(master, how)
         else:
-            jobs = [each for each in psutil.Process(master).children(recursive=True)
-                    if any("/scripts/" in word for word in each.cmdline())]  # fmt: skip
+            jobs = [
+                each
+                for each in psutil.Process(master).children(recursive=True)
+                if any("/scripts/" in word for word in each.cmdline())
+            ]
             if not jobs:
                 return False
             draw.choice(jobs).send_signal(how)
@@ -162,7 +176,8 @@ def main(times: int = 100, seed: int = 0) -> int:
     done = wrong = 0
     with TemporaryDirectory() as place:
         for count, said, other in kills(times, seed, Path(place)):
-            done, wrong = done + count, wrong + len(other)
+            done = done + count
+            wrong = wrong + len(other)
             print(f"{done:3d} {said}: {', '.join(other) or 'the same results'}", flush=True)
     print(f"{done} kills, {wrong} files with another content")
     return int(wrong > 0)

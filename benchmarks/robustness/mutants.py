@@ -93,7 +93,8 @@ class Mutant:
     def text(self, copy: Path) -> str:
         """Return the whole changed file."""
         original = (copy / self.path).read_bytes()
-        start, end = original[: self.place.start], original[self.place.stop :]
+        start = original[: self.place.start]
+        end = original[self.place.stop :]
         return (start + self.code.encode() + end).decode()
 
 
@@ -213,7 +214,8 @@ class TestFiles:
         Of equal files the fewest imports between module and test count, then the fewest imports.
         """
         distance: dict[str, int] = {}
-        near, step = {module_of(mutant.path)}, 0
+        near = {module_of(mutant.path)}
+        step = 0
         seen: set[str] = set()
         while near:
             for file, names in self.tests.items():
@@ -493,7 +495,8 @@ class MutantSession:
         changes = None if uncompiled or not mutant else self.functions.changes(mutant)
         anew = uncompiled or (mutant is not None and changes is None)
         file = self.copy / (mutant.path if mutant else "pyproject.toml")
-        original, stat = file.read_text(), file.stat()
+        original = file.read_text()
+        stat = file.stat()
         reader, writer = os.pipe()
         child = os.fork()
         if not child:
@@ -564,7 +567,8 @@ def copy_checkout(copy: Path) -> None:
         if place.is_file() and "__pycache__" not in name and name not in files | links:
             place.unlink()
     for name in sorted(files | links):
-        source, target = ROOT / name, copy / name
+        source = ROOT / name
+        target = copy / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if name in links:
             target.unlink(missing_ok=True)

@@ -39,7 +39,8 @@ ALL = (*DESIGNS, *COHORTS)
 
 def study(number: int) -> tuple[str, str, float]:
     """Return kind, design and signal: all pairs of the first two come before one comes again."""
-    kind, design = number % len(COLUMNS), number // len(COLUMNS)
+    kind = number % len(COLUMNS)
+    design = number // len(COLUMNS)
     return list(COLUMNS)[kind], ALL[design % len(ALL)], SIGNALS[(kind + design) % 3]
 
 
@@ -63,7 +64,9 @@ def main() -> int:
     asks.add_argument("--first", type=int, default=0, help="the one to begin with")
     asks.add_argument("--seed", type=int, default=0)
     asks.add_argument("--out", type=Path)
-    asked, wrong, grades = asks.parse_args(), 0, Counter[str]()
+    asked = asks.parse_args()
+    wrong = 0
+    grades = Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(asked.first, asked.number):
             kind, design, signal = study(number)
@@ -81,9 +84,11 @@ def main() -> int:
             found = contradictions(data, text)
             wrong += bool(found)
             grades[grade(data).value] += 1
-            print(f"{number:02d} {kind}, {design}, signal {signal}: {grade(data).value},"
-                  f" {words(text)} words; {'; '.join(found) or 'no contradiction'}",
-                  flush=True)  # fmt: skip
+            print(
+                f"{number:02d} {kind}, {design}, signal {signal}: {grade(data).value},"
+                f" {words(text)} words; {'; '.join(found) or 'no contradiction'}",
+                flush=True,
+            )
     made = grades.total() - grades["refused"]
     print(f"{wrong} of {made} pages contradict themselves; grades {dict(grades)}")
     return int(wrong > 0)

@@ -42,20 +42,43 @@ from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 
 Draw = random.Random
-CELLS = ["", "NA", "?", "-999", "99999", "1e999", "1,5", "1.000,5", "1e-300", "1e13", "x", "=A1",
-         "2-Sep", '"', "\x1b[31m", "é", "0x1F", "9" * 400]  # fmt: skip
+CELLS = [
+    "",
+    "NA",
+    "?",
+    "-999",
+    "99999",
+    "1e999",
+    "1,5",
+    "1.000,5",
+    "1e-300",
+    "1e13",
+    "x",
+    "=A1",
+    "2-Sep",
+    '"',
+    "\x1b[31m",
+    "é",
+    "0x1F",
+    "9" * 400,
+]
 
-MORE = ("", "data: {covariates: [age]}\nnonlinear: {enabled: false}\n",
-        "data: {batch: batch}\nnormalise: {folds: [{step: combat}]}\n",
-        "data: {task: regression}\n", "normalise: {samples: [{step: log2}]}\n",
-        "normalise: {folds: [{step: vst}, {step: centre}]}\n")  # fmt: skip
+MORE = (
+    "",
+    "data: {covariates: [age]}\nnonlinear: {enabled: false}\n",
+    "data: {batch: batch}\nnormalise: {folds: [{step: combat}]}\n",
+    "data: {task: regression}\n",
+    "normalise: {samples: [{step: log2}]}\n",
+    "normalise: {folds: [{step: vst}, {step: centre}]}\n",
+)
 
 
 def feature_counts(n: Numbers) -> str:
     """Counts, with a comment above and five columns beside the ids."""
     head = ["Geneid", "Chr", "Start", "End", "Strand", "Length", *(f"b/{s}.bam" for s in n.samples)]
-    rows = [[g, "1", 7, 9, "+", 3, *map(round, row)]
-            for g, row in zip(n.genes, n.rows, strict=True)]  # fmt: skip
+    rows = [
+        [g, "1", 7, 9, "+", 3, *map(round, row)] for g, row in zip(n.genes, n.rows, strict=True)
+    ]
     return "# Program:featureCounts v2.0.6\n" + tabbed([head, *rows])
 
 
@@ -67,13 +90,15 @@ def plain(n: Numbers) -> list[list[object]]:
 
 def symbols(n: Numbers) -> str:
     """Make a table with gene_name, as nf-core and DESeq2 write it."""
-    return tabbed([[row[0], f"SYM{k}" if k else "gene_name", *row[1:]]
-                   for k, row in enumerate(plain(n))])  # fmt: skip
+    return tabbed(
+        [[row[0], f"SYM{k}" if k else "gene_name", *row[1:]] for k, row in enumerate(plain(n))]
+    )
 
 
 def workbook(n: Numbers) -> bytes:
     """Make a workbook with a title above its table."""
-    book, out = openpyxl.Workbook(), io.BytesIO()
+    book = openpyxl.Workbook()
+    out = io.BytesIO()
     for row in [["Table S1"], *plain(n)]:
         book.active.append(row)
     book.save(out)
@@ -82,20 +107,29 @@ def workbook(n: Numbers) -> bytes:
 
 def summarized(n: Numbers) -> bytes:
     """Make an .rds of a SummarizedExperiment, as `saveRDS` writes it."""
-    about = r_files.table({"state": r_files.factor(n.labels, [*dict.fromkeys(n.labels)])},
-                          n.samples, len(n.samples))  # fmt: skip
+    about = r_files.table(
+        {"state": r_files.factor(n.labels, [*dict.fromkeys(n.labels)])}, n.samples, len(n.samples)
+    )
     assays = r_files.simple_assays({"values": r_files.matrix(n.rows, (n.genes, n.samples))})
-    return r_files.saved(r_files.of_class(
-        "SummarizedExperiment", "SummarizedExperiment", colData=about, assays=assays,
-        NAMES=r_files.strings(n.genes), metadata=r_files.listed([r_files.closure()])
-    ))  # fmt: skip
+    return r_files.saved(
+        r_files.of_class(
+            "SummarizedExperiment",
+            "SummarizedExperiment",
+            colData=about,
+            assays=assays,
+            NAMES=r_files.strings(n.genes),
+            metadata=r_files.listed([r_files.closure()]),
+        )
+    )
 
 
 LAYOUTS: dict[str, tuple[str, Callable[[Numbers], str | bytes]]] = {
     "table": ("e.tsv", lambda n: tabbed(plain(n))),
     "turned": ("e.txt", lambda n: tabbed(list(zip(*plain(n), strict=True)))),
-    "decimal commas": ("e.csv", lambda n: "\n".join(
-        ";".join(str(c).replace(".", ",") for c in row) for row in plain(n))),
+    "decimal commas": (
+        "e.csv",
+        lambda n: "\n".join(";".join(str(c).replace(".", ",") for c in row) for row in plain(n)),
+    ),
     "titles": ("e.csv", lambda n: "Table S1\n\n" + tabbed(plain(n)).replace("\t", ",")),
     "featureCounts": ("e.txt", feature_counts),
     "gene_name": ("e.tsv", symbols),
@@ -104,7 +138,7 @@ LAYOUTS: dict[str, tuple[str, Callable[[Numbers], str | bytes]]] = {
     "AnnData": ("e.h5ad", h5ad),
     "workbook": ("e.xlsx", workbook),
     "SummarizedExperiment": ("e.rds", summarized),
-}  # fmt: skip
+}
 
 
 def numbers(draw: Draw) -> Numbers:
@@ -116,9 +150,13 @@ def numbers(draw: Draw) -> Numbers:
 
 def sheet(n: Numbers, draw: Draw) -> list[list[str]]:
     """Return a sample table with usual columns; some cells are odd."""
-    rows = [["sample", "state", "age", "batch"],
-            *([s, c, str(40 + k), str(k % 3)] for k, (s, c) in
-              enumerate(zip(n.samples, n.labels, strict=True)))]  # fmt: skip
+    rows = [
+        ["sample", "state", "age", "batch"],
+        *(
+            [s, c, str(40 + k), str(k % 3)]
+            for k, (s, c) in enumerate(zip(n.samples, n.labels, strict=True))
+        ),
+    ]
     for _ in range(draw.choice([0, 0, 1, 4])):
         draw.choice(rows)[draw.randrange(4)] = draw.choice(CELLS)
     return rows
@@ -146,7 +184,8 @@ def lay_out(seed: int) -> tuple[str, bytes]:
 
 def answered(arguments: list[str]) -> tuple[int, list[str]]:
     """Run a command; return its exit code and the lines that are none for people."""
-    out, err = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    err = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             code = genesig(arguments)
@@ -158,7 +197,9 @@ def answered(arguments: list[str]) -> tuple[int, list[str]]:
 
 def campaign(inputs: int, model: Path) -> int:
     """Give every input to the three commands; return how many answers were none for people."""
-    codes, faults, start = Counter[tuple[str, int]](), 0, time.perf_counter()
+    codes = Counter[tuple[str, int]]()
+    faults = 0
+    start = time.perf_counter()
     for seed in range(inputs):
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             file, _ = lay_out(seed)
@@ -173,15 +214,19 @@ def campaign(inputs: int, model: Path) -> int:
                     faults += 1
                     print(f"seed {seed}, {name}: {' | '.join(lines)[:300]}")
     told = ", ".join(f"{name} {code}: {count}" for (name, code), count in sorted(codes.items()))
-    print(f"{inputs} inputs, {3 * inputs} commands ({told}): {faults} answers that are none, "
-          f"{time.perf_counter() - start:.0f} s")  # fmt: skip
+    print(
+        f"{inputs} inputs, {3 * inputs} commands ({told}): {faults} answers that are none, "
+        f"{time.perf_counter() - start:.0f} s"
+    )
     return faults
 
 
 def values(seed: int, n: int, genes: int) -> tuple[np.ndarray, np.ndarray]:
     """Draw logarithms of two classes; genes differ in mean and spread, as on arrays."""
-    rng, fixed = np.random.default_rng([seed, n]), np.random.default_rng(1)
-    mean, spread = fixed.normal(8, 2, genes), fixed.uniform(0.3, 1.2, genes)
+    rng = np.random.default_rng([seed, n])
+    fixed = np.random.default_rng(1)
+    mean = fixed.normal(8, 2, genes)
+    spread = fixed.uniform(0.3, 1.2, genes)
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
     up = np.where(np.arange(genes) < 5, 1.0, 0.0)
     return mean + spread * (rng.standard_normal((n, genes)) + np.outer(y, up)), y
@@ -191,8 +236,9 @@ def fitted(seed: int, genes: int = 400) -> dict[str, object]:
     """Fit a final model on 40 samples."""
     X, y = values(seed, 40, genes)
     names = [f"g{k}" for k in range(genes)]
-    obs = pd.DataFrame({"state": np.where(y > 0, "ill", "well")},
-                       index=[f"t{k}" for k in range(40)])  # fmt: skip
+    obs = pd.DataFrame(
+        {"state": np.where(y > 0, "ill", "well")}, index=[f"t{k}" for k in range(40)]
+    )
     design = Design("state", "classification", ("well", "ill"), None, None)
     data = Dataset(X, obs, pd.DataFrame({"symbol": names}, index=names), design, {})
     splits = draw_splits(data, seed=1, **SPLITS)
@@ -216,9 +262,15 @@ def wrong_scales(models: int) -> int:
     for scale, change in SCALES.items():
         found = Counter[str]()
         for seed in range(models):
-            model, (X, _) = fitted(seed), values(1000 + seed, 30, 400)
-            matrix = Matrix(tuple(f"n{k}" for k in range(30)), tuple(f"g{k}" for k in range(400)),
-                            change(X), {}, tuple(range(30)))  # fmt: skip
+            model = fitted(seed)
+            (X, _) = values(1000 + seed, 30, 400)
+            matrix = Matrix(
+                tuple(f"n{k}" for k in range(30)),
+                tuple(f"g{k}" for k in range(400)),
+                change(X),
+                {},
+                tuple(range(30)),
+            )
             try:
                 table, _ = predict(model, matrix, "new.tsv", missing=0.1, mu=None)
                 found["doubted" if (table["doubt"] != "").any() else "without a word"] += 1

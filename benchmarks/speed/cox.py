@@ -17,7 +17,9 @@ from genesig.optim.cox.training import cox_sets
 from genesig.optim.solvers import path
 from genesig.optim.training import training_sets
 
-D, TAU, BOUND = 20_000, np.geomspace(1, 0.1, 30), 20
+D = 20_000
+TAU = np.geomspace(1, 0.1, 30)
+BOUND = 20
 KEYS = {"centre": True, "unit_variance": True}
 
 
@@ -40,8 +42,9 @@ def squared(X, y, mu, tolerance):
 def survival(X, times, events, mu, tolerance):
     """Return the path of the partial likelihood."""
     sets = cox_sets(X, times, events, np.ones((len(X), 1), bool), **KEYS)
-    return cox_path(sets, sets.sets.tau_max[:, None] * TAU, mu * sets.sets.norm,
-                    tolerance=tolerance)  # fmt: skip
+    return cox_path(
+        sets, sets.sets.tau_max[:, None] * TAU, mu * sets.sets.norm, tolerance=tolerance
+    )
 
 
 def timed(solve, *arguments):
@@ -60,13 +63,20 @@ def main(runs):
         squared(X, y, mu, 1e-9), survival(X, times, events, mu, 1e-7)
         plain = median(timed(squared, X, y, mu, 1e-9)[0] for _ in range(runs))
         found = [timed(survival, X, times, events, mu, 1e-7) for _ in range(runs)]
-        cox, fits = median(seconds for seconds, _ in found), found[0][1]
-        ratio, features, steps = cox / plain, fits.sizes()[0, -1], fits.iterations.sum()
-        print(f"{n}\t{events.sum()}\t{mu:g}\t{plain:.3f}\t{cox:.3f}\t{ratio:.1f}\t{features}"
-              f"\t{steps}\t{fits.gap.max():.1e}")  # fmt: skip
+        cox = median(seconds for seconds, _ in found)
+        fits = found[0][1]
+        ratio = cox / plain
+        features = fits.sizes()[0, -1]
+        steps = fits.iterations.sum()
+        print(
+            f"{n}\t{events.sum()}\t{mu:g}\t{plain:.3f}\t{cox:.3f}\t{ratio:.1f}\t{features}"
+            f"\t{steps}\t{fits.gap.max():.1e}"
+        )
         missed |= ratio > BOUND or not fits.converged.all()
-    print(f"bound: {BOUND} times the squared loss, every gap within 1e-7:"
-          f" {'missed' if missed else 'held'}")  # fmt: skip
+    print(
+        f"bound: {BOUND} times the squared loss, every gap within 1e-7:"
+        f" {'missed' if missed else 'held'}"
+    )
     return int(missed)
 
 

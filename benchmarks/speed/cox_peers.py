@@ -20,7 +20,9 @@ from genesig.optim.cox.path import cox_path, tau_max
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.likelihood.path import Levels
 
-N, D, RATIO = 100, 20_000, 0.9
+N = 100
+D = 20_000
+RATIO = 0.9
 
 
 def study():
@@ -35,8 +37,9 @@ def study():
 
 def ours(X, times, events):
     """Return the sets, tau and mu (30,), and the path."""
-    sets = cox_sets(X, times, events, np.ones((N, 1), bool), centre=True, unit_variance=False,
-                    ties="breslow")  # fmt: skip
+    sets = cox_sets(
+        X, times, events, np.ones((N, 1), bool), centre=True, unit_variance=False, ties="breslow"
+    )
     tau = tau_max(sets)[0] * np.geomspace(0.999, 0.1, 30)
     mu = tau / 2 / RATIO * (1 - RATIO)
     return sets, tau, mu, cox_path(sets, tau[None], mu[None], tolerance=1e-7)
@@ -44,14 +47,18 @@ def ours(X, times, events):
 
 def largest_gap(sets, X, B, tau, mu):
     """Return the largest gap of coefficients B (30, D)."""
-    risk, Z, none = sets.risk[0], X[sets.rows[0]], np.zeros(1)
-    ground, gaps = sets.ground(slice(1)), []
+    risk = sets.risk[0]
+    Z = X[sets.rows[0]]
+    none = np.zeros(1)
+    ground = sets.ground(slice(1))
+    gaps = []
     for b, level, ridge in zip(B, tau, mu, strict=True):
         state = sets.start._replace(b=b[None].copy(), g=np.zeros((1, D)))
         state.eta[0, :N] = Z @ b
         state.u[0, sets.rows[0]] = at(risk.terms, Z @ b).u
         np.matmul(state.u, ground.F.T, out=state.g)
-        gap, levels = np.zeros(1), Levels(np.array([level]), np.array([ridge]), none, none)
+        gap = np.zeros(1)
+        levels = Levels(np.array([level]), np.array([ridge]), none, none)
         judge_sets(ground, state, np.arange(1), levels, gap, none.copy())
         gaps.append(gap[0])
     return max(gaps) / risk.null_deviance
@@ -70,12 +77,17 @@ def coxnet(X, times, events, lam):
 def glmnet(X, times, events, lam):
     """Yield threshold, seconds and coefficients of glmnet; nothing where R has it not."""
     with tempfile.TemporaryDirectory() as name:
-        folder, script = Path(name), Path(__file__).with_name("cox_by_glmnet.R")
+        folder = Path(name)
+        script = Path(__file__).with_name("cox_by_glmnet.R")
         (folder / "x.bin").write_bytes(np.ascontiguousarray(X.T).tobytes())
         np.savetxt(folder / "y.tsv", np.column_stack([times, events]))
         np.savetxt(folder / "lambda.tsv", lam, fmt="%.17g")
-        done = subprocess.run(["Rscript", str(script), name, str(N), str(D)], capture_output=True,
-                              text=True, check=False)  # fmt: skip
+        done = subprocess.run(
+            ["Rscript", str(script), name, str(N), str(D)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         for threshold, seconds in map(str.split, done.stdout.splitlines()):
             yield threshold, float(seconds), np.loadtxt(folder / f"{threshold}.tsv").T
 

@@ -31,7 +31,8 @@ def resident(process: psutil.Process) -> int:
 
 def run(folder: Path) -> tuple[float, float]:
     """Return seconds and peak MB of one complete run."""
-    start, peak = time.perf_counter(), 0
+    start = time.perf_counter()
+    peak = 0
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
     with subprocess.Popen(command, cwd=folder) as started:
         process = psutil.Process(started.pid)
@@ -45,7 +46,8 @@ def run(folder: Path) -> tuple[float, float]:
 
 def main(runs: int) -> None:
     """Run the default study several times and print medians."""
-    seconds, memory = [], []
+    seconds = []
+    memory = []
     for number in range(1, runs + 1):
         with tempfile.TemporaryDirectory() as name:
             lay_out(Path(name))

@@ -34,10 +34,12 @@ def transcripts(folder: Path, n: int) -> None:
     """Write n CEL files of 160,000 cells, and the library of 15,000 clusters of 8 probes."""
     from array_files import cel_binary, transcript_files
 
-    side, rng = 400, np.random.default_rng(1)
+    side = 400
+    rng = np.random.default_rng(1)
     cells = rng.permutation(side * side)[:120_000].reshape(15_000, 2, 4).tolist()
-    library = transcript_files({f"{7890000 + k}": sets for k, sets in enumerate(cells)}, [[0, 1]],
-                               side, side, "Toy")  # fmt: skip
+    library = transcript_files(
+        {f"{7890000 + k}": sets for k, sets in enumerate(cells)}, [[0, 1]], side, side, "Toy"
+    )
     for ending, content in zip(("pgf", "clf", "mps"), library, strict=True):
         (folder / f"Toy.{ending}").write_bytes(content)
     for k in range(n):
@@ -49,7 +51,8 @@ def methylation(folder: Path, n: int) -> None:
     """Write both IDAT files of n arrays of 50,000 sites, and their manifest."""
     from array_files import array_files, manifest
 
-    rng, sites = np.random.default_rng(2), 50_000
+    rng = np.random.default_rng(2)
+    sites = 50_000
     (folder / "Toy.csv").write_bytes(
         manifest({f"cg{k:08d}": (k + 1, None, "") for k in range(sites)})
     )
@@ -79,7 +82,8 @@ def omics(folder: Path, n: int) -> None:
     import anndata
     import mudata
 
-    rng, names = np.random.default_rng(5), [f"s{k:03}" for k in range(n)]
+    rng = np.random.default_rng(5)
+    names = [f"s{k:03}" for k in range(n)]
     parts = {}
     for part, d, some in (("rna", 10_000, n), ("protein", 1000, n - n // 5)):
         parts[part] = anndata.AnnData(rng.standard_normal((some, d)))
@@ -94,15 +98,20 @@ def omics(folder: Path, n: int) -> None:
 
 def _table(folder: Path, X: np.ndarray[Any, Any], form: str) -> None:
     rows = ["\t".join(["gene", *(f"s{k:03}" for k in range(X.shape[1]))])]
-    rows += [f"g{k}\t" + "\t".join("NA" if np.isnan(x) else form % x for x in row)
-             for k, row in enumerate(X)]  # fmt: skip
+    rows += [
+        f"g{k}\t" + "\t".join("NA" if np.isnan(x) else form % x for x in row)
+        for k, row in enumerate(X)
+    ]
     (folder / "e.tsv.gz").write_bytes(gzip.compress("\n".join(rows).encode() + b"\n", 1))
 
 
 MAKE: dict[str, Callable[[Path, int], None]] = {
-    "transcripts": transcripts, "methylation": methylation, "counts": counts,
-    "proteins": proteins, "omics": omics,
-}  # fmt: skip
+    "transcripts": transcripts,
+    "methylation": methylation,
+    "counts": counts,
+    "proteins": proteins,
+    "omics": omics,
+}
 STEPS: dict[str, list[dict[str, Any]]] = {
     "counts": [{"step": "vst", "method": "median_of_ratios"}],
     "proteins": [{"step": "knn_impute", "neighbours": 10, "missing_most": 0.5}],
@@ -117,7 +126,8 @@ def read(kind: str, folder: Path) -> None:
 
     if kind == "omics":
         import anndata.io  # noqa: F401 - not part of what is measured
-    before, start = _peak(), time.process_time()
+    before = _peak()
+    start = time.process_time()
     whole = kind in ("transcripts", "methylation")
     path = folder if whole else next(folder.iterdir())
     matrix = read_matrix(path, partial=True)
@@ -135,8 +145,9 @@ def _peak() -> float:
 
 
 def _of_its_own(*words: str) -> Any:
-    done = subprocess.run([sys.executable, __file__, *words], capture_output=True, text=True,
-                          check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, __file__, *words], capture_output=True, text=True, check=True
+    )
     return json.loads(done.stdout)
 
 
@@ -157,8 +168,11 @@ def main() -> None:
                 make(Path(name), times * SMALL[kind])
                 size = sum(file.stat().st_size for file in Path(name).iterdir()) / 1e6
                 seconds, grown, shape = _of_its_own("--read", kind, name)
-                print(f"| {kind} | {shape[0]} × {shape[1]} | {size:.1f} | {seconds:.2f} "
-                      f"| {grown:.0f} |", flush=True)  # fmt: skip
+                print(
+                    f"| {kind} | {shape[0]} × {shape[1]} | {size:.1f} | {seconds:.2f} "
+                    f"| {grown:.0f} |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

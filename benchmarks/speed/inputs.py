@@ -52,12 +52,14 @@ def quantile() -> Run:
 
 
 def combat() -> Run:
-    X, known = np.log2(arrays() + 1), {"batch": BATCH, "covariates": None}
+    X = np.log2(arrays() + 1)
+    known = {"batch": BATCH, "covariates": None}
     return lambda: Combat.fit(X, reference=None, **known).transform(X, **known)
 
 
 def combat_with_reference_and_covariates() -> Run:
-    X, known = np.log2(arrays() + 1), {"batch": BATCH, "covariates": COVARIATES}
+    X = np.log2(arrays() + 1)
+    known = {"batch": BATCH, "covariates": COVARIATES}
     return lambda: Combat.fit(X, reference="c", **known).transform(X, **known)
 
 
@@ -68,7 +70,9 @@ def loess() -> Run:
 
 def rma_of_20_arrays() -> Run:
     """Synthetic arrays of the size of HG-U133 Plus 2.0: 1.35 million cells, 54,675 sets."""
-    rng, side, n_sets = np.random.default_rng(0), 1164, 54675
+    rng = np.random.default_rng(0)
+    side = 1164
+    n_sets = 54675
     pairs = rng.permutation(side * side)[: n_sets * 22].reshape(n_sets, 11, 2)
     layout = cdf_binary([f"{k}_at" for k in range(n_sets)], pairs, side, side)
     glow = rng.lognormal(7, 1.2, (side, side))
@@ -144,7 +148,8 @@ def beside_bioconductor() -> None:
     }
     for name, run in cases.items():
         own = seconds(run)
-        apart, theirs = np.abs(run() - answer.results[name]).max(), answer.seconds[name]
+        apart = np.abs(run() - answer.results[name]).max()
+        theirs = answer.seconds[name]
         print(f"{name}: {own:.2f} s, R {theirs:.2f} s, {theirs / own:.1f} times; {apart:.0e} apart")
 
 

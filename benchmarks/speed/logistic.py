@@ -34,8 +34,9 @@ def study(n, d):
 
 def described(Z, y):
     """Return the one training set, of features as they are."""
-    return logistic_sets(Z, y[:, None], np.ones((len(y), 1), bool), centre=True,
-                         unit_variance=False)  # fmt: skip
+    return logistic_sets(
+        Z, y[:, None], np.ones((len(y), 1), bool), centre=True, unit_variance=False
+    )
 
 
 def ours(Z, y, tau):
@@ -51,7 +52,8 @@ def ours(Z, y, tau):
 def each_of_many(Z, y, tau, k=40):
     """Return seconds of one path of k permuted responses side by side, as a study has them."""
     rng = np.random.default_rng(0)
-    Y, rows = np.stack([rng.permutation(y) for _ in range(k)], axis=1), np.ones((len(y), k), bool)
+    Y = np.stack([rng.permutation(y) for _ in range(k)], axis=1)
+    rows = np.ones((len(y), k), bool)
 
     def solve():
         sets = logistic_sets(Z, Y, rows, centre=True, unit_variance=False)
@@ -67,10 +69,16 @@ def by_adelie(tol):
 
     def solve(Z, y, tau):
         # One path over its own lambda, l1 alone; its loss is the mean, too.
-        found = adelie.grpnet(X=adelie.matrix.dense(Z, method="naive", n_threads=1),
-                              glm=adelie.glm.binomial(y=(y + 1) / 2), lmda_path=tau, alpha=1,
-                              early_exit=False, progress_bar=False, tol=tol,
-                              irls_tol=tol)  # fmt: skip
+        found = adelie.grpnet(
+            X=adelie.matrix.dense(Z, method="naive", n_threads=1),
+            glm=adelie.glm.binomial(y=(y + 1) / 2),
+            lmda_path=tau,
+            alpha=1,
+            early_exit=False,
+            progress_bar=False,
+            tol=tol,
+            irls_tol=tol,
+        )
         return found.betas.toarray()
 
     return solve
@@ -80,9 +88,18 @@ def by_liblinear(tol):
     """Return the path by liblinear, each fit from 0; its intercept is penalised, but weakly."""
 
     def solve(Z, y, tau):
-        fits = (LogisticRegression(C=1 / (len(y) * t), l1_ratio=1, solver="liblinear", tol=tol,
-                                   intercept_scaling=100, max_iter=10_000, random_state=0)
-                for t in tau)  # fmt: skip
+        fits = (
+            LogisticRegression(
+                C=1 / (len(y) * t),
+                l1_ratio=1,
+                solver="liblinear",
+                tol=tol,
+                intercept_scaling=100,
+                max_iter=10_000,
+                random_state=0,
+            )
+            for t in tau
+        )
         return np.array([fit.fit(Z, y).coef_[0] for fit in fits])
 
     return solve
@@ -114,14 +131,22 @@ def by_glmnet(Z, y, tau, thresh):
 
 def largest_gap(Z, y, tau, B):
     """Return the largest relative gap of coefficients B (m, d), each with its best intercept."""
-    sets, gaps, none = described(Z, y), [], np.zeros(1)
-    ground, state = sets.ground(slice(0, 1)), sets.start
+    sets = described(Z, y)
+    gaps = []
+    none = np.zeros(1)
+    ground = sets.ground(slice(0, 1))
+    state = sets.start
     for level, b in zip(tau, B, strict=True):
         offset = np.zeros(ground.F.shape[1])
         offset[: len(y)] = Z @ b
         a = intercept(offset[: len(y)], y)
-        here = state._replace(b=b[None].copy(), a=np.array([[a]]), g=np.zeros((1, len(b))),
-                              eta=(a + offset)[None], u=np.zeros((1, len(offset))))  # fmt: skip
+        here = state._replace(
+            b=b[None].copy(),
+            a=np.array([[a]]),
+            g=np.zeros((1, len(b))),
+            eta=(a + offset)[None],
+            u=np.zeros((1, len(offset))),
+        )
         u = -y / len(y) / (1 + np.exp(y * (a + offset[: len(y)])))
         here.u[0, : len(y)] = u
         np.matmul(here.u, ground.F.T, out=here.g)
@@ -134,7 +159,8 @@ def largest_gap(Z, y, tau, B):
 
 def intercept(offset, y):
     """Return the best intercept beside an offset."""
-    low, high = -50.0, 50.0
+    low = -50.0
+    high = 50.0
     for _ in range(200):
         a = (low + high) / 2
         low, high = (a, high) if np.sum(y / (1 + np.exp(y * (a + offset)))) > 0 else (low, a)
@@ -172,12 +198,17 @@ def main(runs):
         own = median(seconds for seconds, _ in runs_of["genesig"])
         many = [each_of_many(Z, y, tau) for _ in range(runs)]
         shared = median(seconds for seconds, _ in many)
-        print(f"{n} x {d}\tgenesig, one of 40\t{shared:.4f} s\t{shared / own:.1f} times"
-              f"\tgap {many[0][1]:.1e}")  # fmt: skip
+        print(
+            f"{n} x {d}\tgenesig, one of 40\t{shared:.4f} s\t{shared / own:.1f} times"
+            f"\tgap {many[0][1]:.1e}"
+        )
         for name, found in runs_of.items():
             seconds = median(each for each, _ in found)
-            print(f"{n} x {d}\t{name}\t{seconds:.4f} s\t{seconds / own:.1f} times"
-                  f"\tgap {largest_gap(Z, y, tau, found[0][1]):.1e}", flush=True)  # fmt: skip
+            print(
+                f"{n} x {d}\t{name}\t{seconds:.4f} s\t{seconds / own:.1f} times"
+                f"\tgap {largest_gap(Z, y, tau, found[0][1]):.1e}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

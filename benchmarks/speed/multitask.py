@@ -19,7 +19,10 @@ import numpy as np
 from genesig.optim.multitask import joint_path, joint_sets
 from genesig.optim.solvers import path
 
-N, D, TAUS, FOLDS = 100, 20_000, 30, 5
+N = 100
+D = 20_000
+TAUS = 30
+FOLDS = 5
 
 
 def seconds(call, runs):
@@ -50,8 +53,10 @@ def coded(y, T, rows):
 
 def sklearn_gap(joint, k, coef, tau, mu):
     rows = joint.sets.rows[:, k]
-    Z, Y = joint.sets.standardised(k)[rows], joint.Y[k][:, : len(rows)].T[rows]
-    n, r = len(Y), Y - Z @ coef
+    Z = joint.sets.standardised(k)[rows]
+    Y = joint.Y[k][:, : len(rows)].T[rows]
+    n = len(Y)
+    r = Y - Z @ coef
     g = 2 / n * Z.T @ r - 2 * mu * coef
     s = min(1.0, tau / np.linalg.norm(g, axis=1).max())
     q = (r**2).sum() + n * mu * (coef**2).sum()
@@ -64,8 +69,10 @@ def by_sklearn(joint, tau, mu, tol):
     from sklearn.linear_model import MultiTaskElasticNet
 
     rows = joint.sets.rows[:, 0]
-    Z, Y = joint.sets.standardised(0)[rows], joint.Y[0][:, : len(rows)].T[rows]
-    model, worst = None, 0.0
+    Z = joint.sets.standardised(0)[rows]
+    Y = joint.Y[0][:, : len(rows)].T[rows]
+    model = None
+    worst = 0.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = MultiTaskElasticNet(
@@ -84,7 +91,8 @@ def both(T, runs):
     rows = (np.arange(N) % FOLDS)[:, None] != np.arange(FOLDS)
     X, y = classes(T)
     joint = joint_sets(X, coded(y, T, rows), rows, centre=True, unit_variance=True)
-    mu, share = 1e-6 * joint.norm[:, None], np.geomspace(1, 0.1, TAUS + 1)[1:]
+    mu = 1e-6 * joint.norm[:, None]
+    share = np.geomspace(1, 0.1, TAUS + 1)[1:]
     tau, tau_1 = (m[:, None] * share for m in (joint.tau_max, joint.sets.tau_max))
     alone = partial(path, joint.sets, tau_1, mu, solver="landweber-newton", tolerance=1e-9)
     own, found = seconds(partial(joint_path, joint, tau, mu, tolerance=1e-9), runs + 1)

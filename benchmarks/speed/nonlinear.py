@@ -47,13 +47,22 @@ def one_row(n, d, solver):
     X -= X.mean(axis=0)
     inner = X @ X.T
     made = make_instance(
-        X, y, kernel=Gaussian(median_distance(inner)), penalty="lasso", nu=1e-3,
-        block=np.arange(d), weights=np.ones(d), mu=1.0, inner=inner,
-    )  # fmt: skip
+        X,
+        y,
+        kernel=Gaussian(median_distance(inner)),
+        penalty="lasso",
+        nu=1e-3,
+        block=np.arange(d),
+        weights=np.ones(d),
+        mu=1.0,
+        inner=inner,
+    )
     tau = 0.75 * made.tau_max
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall = time.perf_counter()
+    cpu = time.process_time()
     q, steps = SOLVERS[solver](made, made.penalty(tau), made.start, 1e-6, 20_000)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    wall = time.perf_counter() - wall
+    cpu = time.process_time() - cpu
     found = certified_solution(made, tau, made.penalty(tau), q, steps, 1e-6)
     row = {"wall": wall, "cpu": cpu, "peak": peak(), "steps": steps, "gap": found.gap}
     print(json.dumps({**row, "selected": len(found.support), "X": X.nbytes / 2**20}))

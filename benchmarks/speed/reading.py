@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-GENES, SAMPLES = 54675, 100
+GENES = 54675
+SAMPLES = 100
 WRITTEN = {"4 decimals": "%.4f", "17 digits": "%.17g"}
 
 
@@ -33,7 +34,8 @@ def read(reader: str, path: str) -> None:
 
     from genesig.data.files.readers import read_matrix
 
-    before, start = peak(), time.process_time()
+    before = peak()
+    start = time.process_time()
     if reader == "pandas":
         pd.read_csv(path, sep="\t", index_col=0).to_numpy()
     else:
@@ -63,12 +65,16 @@ def main(runs: int) -> None:
                     command = [sys.executable, __file__, "read", reader, str(path)]
                     done = subprocess.run(command, capture_output=True, text=True, check=True)
                     figures.append([float(word) for word in done.stdout.split()])
-        typical = {reader: [statistics.median(column) for column in zip(*figures, strict=True)]
-                   for reader, figures in found.items()}  # fmt: skip
+        typical = {
+            reader: [statistics.median(column) for column in zip(*figures, strict=True)]
+            for reader, figures in found.items()
+        }
         for reader, (seconds, grown) in typical.items():
             ratio = seconds / typical["pandas"][0]
-            print(f"{name}, {reader}: {seconds:.2f} s ({ratio:.2f} times pandas), "
-                  f"{grown:.0f} MB ({grown / matrix:.1f} times the matrix)")  # fmt: skip
+            print(
+                f"{name}, {reader}: {seconds:.2f} s ({ratio:.2f} times pandas), "
+                f"{grown:.0f} MB ({grown / matrix:.1f} times the matrix)"
+            )
 
 
 if __name__ == "__main__":

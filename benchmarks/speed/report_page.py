@@ -28,8 +28,10 @@ from genesig.report.collect import collect
 from genesig.report.render import render
 
 LARGE = Study(samples=300, genes=20_000, repeats=4, subsamples=20, nonlinear=False)
-LOADS, ROUNDS = 9, 5
-WIDTH, HEIGHT = 1400, 900
+LOADS = 9
+ROUNDS = 5
+WIDTH = 1400
+HEIGHT = 900
 
 WATCH = """
   window.long = [];
@@ -91,7 +93,9 @@ class Browser:
     """Chromium by its debugging protocol: one JSON value after another, each ended by a zero."""
 
     def __init__(self, say: BinaryIO, hear: BinaryIO) -> None:
-        self.say, self.hear, self.number = say, hear, 0
+        self.say = say
+        self.hear = hear
+        self.number = 0
         self.heard: list[dict[str, Any]] = []
 
     def ask(self, method: str, session: str | None = None, **given: Any) -> dict[str, Any]:
@@ -151,12 +155,16 @@ def browser() -> Iterator[Browser]:
     """Start Chromium with a profile of its own, and end it."""
     if BROWSER is None:
         raise SystemExit("neither Chromium nor Chrome is installed")
-    (child_in, say), (hear, child_out) = os.pipe(), os.pipe()
+    (child_in, say) = os.pipe()
+    (hear, child_out) = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         flags = [*FLAGS, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
         # The protocol is read at descriptor 3 and written at 4; where it closes, Chromium ends.
-        moves = [(os.POSIX_SPAWN_DUP2, child_in, 3), (os.POSIX_SPAWN_DUP2, child_out, 4),
-                 (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]  # fmt: skip
+        moves = [
+            (os.POSIX_SPAWN_DUP2, child_in, 3),
+            (os.POSIX_SPAWN_DUP2, child_out, 4),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ]
         process = os.posix_spawn(BROWSER, [BROWSER, *flags], os.environ, file_actions=moves)
         os.close(child_in)
         os.close(child_out)
@@ -186,9 +194,16 @@ def measured(started: Browser, pages: Sequence[Path], rounds: int) -> list[dict[
     return [one | {"bytes": page.stat().st_size} for one, page in zip(found, pages, strict=True)]
 
 
-ACTS = ("first sort by text", "first sort by number", "second sort by text",
-        "second sort by number", "first search", "second search", "first search everywhere",
-        "second search everywhere")  # fmt: skip
+ACTS = (
+    "first sort by text",
+    "first sort by number",
+    "second sort by text",
+    "second sort by number",
+    "first search",
+    "second search",
+    "first search everywhere",
+    "second search everywhere",
+)
 UNITS = {"bytes": "bytes", "nodes": "nodes", "height": "px"}
 BOUNDS = {"height": 12_000.0, "task": 200.0, **dict.fromkeys(ACTS, 100.0)}
 SMALL_BOUNDS = BOUNDS | {"bytes": 2.5e6, "nodes": 8000.0}
@@ -197,7 +212,8 @@ LARGE_BOUNDS = BOUNDS | {"bytes": 6e6}
 
 def table(found: Sequence[Mapping[str, float]], bounds: Mapping[str, float]) -> str:
     """Return one line for each figure: the page's, its bound, the peer's."""
-    own, peer = found[0], found[1] if len(found) > 1 else {}
+    own = found[0]
+    peer = found[1] if len(found) > 1 else {}
     most = {**bounds, "load": 1.5 * peer["load"]} if peer else bounds
     lines = []
     for name in ("bytes", "nodes", "height", "load", "task", *ACTS):

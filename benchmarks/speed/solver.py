@@ -28,7 +28,9 @@ from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
 
 DATA = File(__file__).parents[2] / ".." / "shared" / "data"
-TAU, LAM, MU = np.geomspace(1, 0.02, 30), np.geomspace(1e-6, 1, 20), 1e-6
+TAU = np.geomspace(1, 0.02, 30)
+LAM = np.geomspace(1e-6, 1, 20)
+MU = 1e-6
 NEWTON = {"solver": "landweber-newton", "tolerance": 1e-9}
 PEER_FOLDS = 3
 STATUS = File("/proc/self/status")  # Linux
@@ -59,7 +61,8 @@ def folds(n: int, k: int) -> np.ndarray:
 
 JOBS = {
     "leukemia 38 x 7129, leave-one-out": lambda: (
-        *read("golub_1999", "diagnosis", "ALL", "train"), 38
+        *read("golub_1999", "diagnosis", "ALL", "train"),
+        38,
     ),
     "prostate 102 x 12600, 10-fold": lambda: (*read("singh_2002", "tissue", "Tumor"), 10),
     "synthetic 30 x 54675, leave-one-out": lambda: (*latent(30, 54675), 30),
@@ -68,7 +71,7 @@ JOBS = {
     "synthetic 200 x 5000, 10-fold": lambda: (*latent(200, 5000), 10),
     "synthetic 400 x 5000, 10-fold": lambda: (*latent(400, 5000), 10),
     "synthetic 800 x 5000, 10-fold": lambda: (*latent(800, 5000), 10),
-}  # fmt: skip
+}
 
 
 def seconds(call: Callable[[], object], runs: int) -> float:
@@ -97,7 +100,8 @@ def path_of(sets: TrainingSets) -> Path:
 
 
 def floor(sets: TrainingSets) -> None:
-    R, X = np.ascontiguousarray(sets.Y.T), sets.X
+    R = np.ascontiguousarray(sets.Y.T)
+    X = sets.X
     for _ in TAU:
         R @ X
 
@@ -134,24 +138,39 @@ def adelie(Z, y, tau, mu, tol=1e-12):
 
     alpha = tau / 2 / (tau / 2 + mu)  # differs along the path only where mu matters
     state = ad.grpnet(
-        X=ad.matrix.dense(Z, n_threads=1), glm=ad.glm.gaussian(y=y), alpha=float(alpha[-1]),
-        lmda_path=tau / 2 + mu, intercept=False, tol=tol, progress_bar=False, early_exit=False,
-    )  # fmt: skip
+        X=ad.matrix.dense(Z, n_threads=1),
+        glm=ad.glm.gaussian(y=y),
+        alpha=float(alpha[-1]),
+        lmda_path=tau / 2 + mu,
+        intercept=False,
+        tol=tol,
+        progress_bar=False,
+        early_exit=False,
+    )
     return state.betas[-1].toarray().ravel()
 
 
-PEERS = {"scikit-learn 1e-7": scikit_learn, "celer 1e-7": celer, "skglm 1e-7": skglm,
-         "adelie 1e-12": adelie, "adelie 1e-14": partial(adelie, tol=1e-14),
-         "glmnet 1e-7": glmnet, "glmnet 1e-14": partial(glmnet, thresh=1e-14)}  # fmt: skip
+PEERS = {
+    "scikit-learn 1e-7": scikit_learn,
+    "celer 1e-7": celer,
+    "skglm 1e-7": skglm,
+    "adelie 1e-12": adelie,
+    "adelie 1e-14": partial(adelie, tol=1e-14),
+    "glmnet 1e-7": glmnet,
+    "glmnet 1e-14": partial(glmnet, thresh=1e-14),
+}
 
 
 def against_peers(sets: TrainingSets, ours: float) -> None:
     for name, peer in PEERS.items():
-        times, gaps = [], []
+        times = []
+        gaps = []
         for k in range(PEER_FOLDS):
             rows = sets.rows[:, k]
-            Z, y = np.asfortranarray(sets.standardised(k)[rows]), sets.Y[rows, k]
-            tau, mu = sets.tau_max[k] * TAU, MU * sets.norm[k]
+            Z = np.asfortranarray(sets.standardised(k)[rows])
+            y = sets.Y[rows, k]
+            tau = sets.tau_max[k] * TAU
+            mu = MU * sets.norm[k]
             try:
                 if k == 0:
                     peer(Z, y, tau[:2], mu)  # compiles
@@ -176,7 +195,8 @@ def stage_one_table(runs: int) -> None:
         X, y, k = load()
         rows = folds(len(y), k)
         gap = stage_one(X, y, rows)
-        ours, sets = seconds(lambda: stage_one(X, y, rows), runs), describe(X, y, rows)  # noqa: B023
+        ours = seconds(lambda: stage_one(X, y, rows), runs)  # noqa: B023
+        sets = describe(X, y, rows)
         least = seconds(lambda: floor(sets), runs)  # noqa: B023
         print(f"\n{job}\n  {'genesig, all of it':22}{ours:9.3f} s              gap {gap.max():.0e}")
         alone = seconds(lambda: path_of(sets), runs)  # noqa: B023
@@ -208,7 +228,9 @@ def growth_table() -> None:
         forget_peak()
         begin = time.process_time()
         gap = stage_one(X, y, folds(100, 10))
-        took, top, size = time.process_time() - begin, peak(), X.nbytes / 2**20
+        took = time.process_time() - begin
+        top = peak()
+        size = X.nbytes / 2**20
         print(
             f"  {d:7} {took:7.2f} s  {1e6 * took / d:5.1f} us per feature, peak {top:.0f} MB"
             f" (limit {3 * size + 200:.0f}), X {size:.0f} MB, gap {gap.max():.0e}"
@@ -239,7 +261,8 @@ def three_solvers_table() -> None:
 
 
 def three_solvers(sets: TrainingSets, share: float) -> None:
-    tau, exact = share * sets.tau_max, None
+    tau = share * sets.tau_max
+    exact = None
     for solver in ("landweber-newton", "landweber-nested", "landweber"):
         settings = {"solver": solver, "tolerance": 1e-9}
         begin = time.process_time()

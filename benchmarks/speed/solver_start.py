@@ -47,7 +47,8 @@ def start(cache: str) -> list[float]:
 
 def main(runs: int) -> None:
     """Print the table: median of the runs, each with a cache of its own."""
-    first, warm = [], []
+    first = []
+    warm = []
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as cache:
             first.append(start(cache))

@@ -67,7 +67,8 @@ def line(name, took, floor, note=""):
 def overlapping(d, number, runs, share=0.05):
     X, rng = expression(N, d)
     lists = sets_of(rng, d, number)
-    y, floor = labels(X, lists, rng), products(X, runs)
+    y = labels(X, lists, rng)
+    floor = products(X, runs)
     blocks = Blocks.of(lists, np.sqrt([len(each) for each in lists]))
     tau = tau_max(X, y, blocks) * np.geomspace(1, share, 30)
     took, fit = seconds(lambda: block_path(X, y, blocks, tau, 0.0), runs)
@@ -88,7 +89,8 @@ def study(runs):
     took, weights = seconds(lambda: contest_weights(X, *null, parts.members, parts.starts), runs)
     line("weights of 6000 sets, 64 x 20000, 200 permutations", took, floor)
     blocks = Blocks(parts.members, parts.starts, weights)
-    design, Y = Columns(X, blocks), permuted.T[:100, :, None]
+    design = Columns(X, blocks)
+    Y = permuted.T[:100, :, None]
     tau = tau_maxima(design, Y)[:, None] * np.geomspace(1, 0.1, 15)
     mu = 1e-3 * np.linalg.norm(X, 2) ** 2 / 64
     for tolerance in (1e-9, 1e-6):
@@ -112,7 +114,8 @@ def others(X, floor, runs):
     line("multi-task, 4 responses, 20000 genes, 30 tau to .1", took, floor, note)
     lists = [rng.choice(X.shape[1], 50, replace=False) for _ in range(400)]
     K = np.array([X[:, each] @ X[:, each].T / 50 for each in lists])
-    kernels, y = Kernels(K, np.ones(400)), Y[:, :1]
+    kernels = Kernels(K, np.ones(400))
+    y = Y[:, :1]
     tau = tau_maxima(kernels, y[None]) * np.geomspace(1, 0.1, 20)
     took, fits = seconds(lambda: block_paths(kernels, y[None], tau[None], 0.0), 1)
     note = f"gap {fits[0].gap.max():.0e}, {len(fits[0].support(19))} kernels"
@@ -126,8 +129,9 @@ def others(X, floor, runs):
         took, fit = seconds(
             lambda p=penalty, t=tau: structured_path(
                 small, y, p, t, 0.0, solver="projection", tolerance=1e-6
-            ), 1,
-        )  # fmt: skip
+            ),
+            1,
+        )
         note = f"gap {fit.gap[0]:.0e}, {fit.steps[0]} steps"
         line(f"projection, {name}, 2000 genes, 200 sets, .2 of tau_max", took, floor, note)
 
@@ -142,8 +146,14 @@ def multi_task(X, Y, groups, tau):
 def celer(X, Y, groups, tau):
     from celer import GroupLasso
 
-    model = GroupLasso(groups=groups, weights=np.sqrt([len(g) for g in groups]), tol=1e-7,
-                       fit_intercept=False, warm_start=True, max_iter=1000)  # fmt: skip
+    model = GroupLasso(
+        groups=groups,
+        weights=np.sqrt([len(g) for g in groups]),
+        tol=1e-7,
+        fit_intercept=False,
+        warm_start=True,
+        max_iter=1000,
+    )
     for t in tau:
         model.set_params(alpha=t / 2).fit(X, Y[:, 0])
     return model.coef_[:, None]
@@ -152,8 +162,13 @@ def celer(X, Y, groups, tau):
 def skglm(X, Y, groups, tau):
     from skglm import GroupLasso
 
-    model = GroupLasso(groups=groups, weights=np.sqrt([len(g) for g in groups]), tol=1e-7,
-                       fit_intercept=False, warm_start=True)  # fmt: skip
+    model = GroupLasso(
+        groups=groups,
+        weights=np.sqrt([len(g) for g in groups]),
+        tol=1e-7,
+        fit_intercept=False,
+        warm_start=True,
+    )
     for t in tau:
         model.set_params(alpha=t / 2).fit(X, Y[:, 0])
     return model.coef_[:, None]
@@ -163,10 +178,16 @@ def adelie(X, Y, groups, tau):
     import adelie as ad
 
     state = ad.grpnet(
-        X=ad.matrix.dense(np.asfortranarray(X), n_threads=1), glm=ad.glm.gaussian(y=Y[:, 0]),
-        groups=np.array([g[0] for g in groups]), penalty=np.sqrt([len(g) for g in groups]),
-        lmda_path=tau / 2, intercept=False, tol=1e-12, progress_bar=False, early_exit=False,
-    )  # fmt: skip
+        X=ad.matrix.dense(np.asfortranarray(X), n_threads=1),
+        glm=ad.glm.gaussian(y=Y[:, 0]),
+        groups=np.array([g[0] for g in groups]),
+        penalty=np.sqrt([len(g) for g in groups]),
+        lmda_path=tau / 2,
+        intercept=False,
+        tol=1e-12,
+        progress_bar=False,
+        early_exit=False,
+    )
     return state.betas[-1].toarray().T
 
 
@@ -175,21 +196,32 @@ def group_lasso(X, Y, groups, tau):
 
     number = np.repeat(np.arange(len(groups)), [len(g) for g in groups])
     model = GroupLasso(
-        groups=number, group_reg=tau[-1] / 2, l1_reg=0, fit_intercept=False, tol=1e-6,
-        n_iter=30, supress_warning=True, scale_reg="group_size",
-    )  # fmt: skip
+        groups=number,
+        group_reg=tau[-1] / 2,
+        l1_reg=0,
+        fit_intercept=False,
+        tol=1e-6,
+        n_iter=30,
+        supress_warning=True,
+        scale_reg="group_size",
+    )
     return model.fit(X, Y).coef_
 
 
-PEERS = {"celer 1e-7": celer, "skglm 1e-7": skglm, "adelie 1e-12": adelie,
-         "group-lasso, last tau alone, 30 steps": group_lasso}  # fmt: skip
+PEERS = {
+    "celer 1e-7": celer,
+    "skglm 1e-7": skglm,
+    "adelie 1e-12": adelie,
+    "group-lasso, last tau alone, 30 steps": group_lasso,
+}
 
 
 def peers(X, y, floor):
     """Compare on 2000 groups of ten genes, and with scikit-learn on four responses."""
     d = X.shape[1]
     groups = [list(range(j, j + 10)) for j in range(0, d, 10)]
-    Y, blocks = y[:, None], Blocks.of(groups, np.sqrt([10] * len(groups)))
+    Y = y[:, None]
+    blocks = Blocks.of(groups, np.sqrt([10] * len(groups)))
     tau = tau_max(X, y, blocks) * np.geomspace(1, 0.1, 30)[1:]
     took, fit = seconds(lambda: block_path(X, Y, blocks, tau, 0.0), 3)
     best = objective(X, Y, fit.coef(28), blocks, tau[-1])

@@ -54,11 +54,20 @@ def configure(folder: Path, permutations: int, number: int, changes: list[str]) 
     config: dict[str, Any] = {"expression": "expression.tsv", "samples": "samples.tsv"}
     if number:
         names = [str(k) for k in range(1, number + 1)]
-        config = {"studies": [{"name": f"study{k}", "expression": f"expression{k}.tsv",
-                               "samples": f"samples{k}.tsv"} for k in names]}  # fmt: skip
+        config = {
+            "studies": [
+                {
+                    "name": f"study{k}",
+                    "expression": f"expression{k}.tsv",
+                    "samples": f"samples{k}.tsv",
+                }
+                for k in names
+            ]
+        }
     config |= {"label": "class", "controls": {"permutations": permutations}}
     for change in changes:
-        (section, key), value = change.split("=")[0].split("."), change.split("=")[1]
+        (section, key) = change.split("=")[0].split(".")
+        value = change.split("=")[1]
         config.setdefault(section, {})[key] = yaml.safe_load(value)
     (folder / "config/config.yaml").write_text(yaml.safe_dump(config))
 
@@ -73,9 +82,14 @@ def costs(folder: Path) -> list[tuple[str, float, int]]:
 
 
 def finished(
-    folder: Path, n: int, d: int, permutations: int, number: int, changes: list[str],
+    folder: Path,
+    n: int,
+    d: int,
+    permutations: int,
+    number: int,
+    changes: list[str],
     options: list[str],
-) -> list[tuple[str, float, int]]:  # fmt: skip
+) -> list[tuple[str, float, int]]:
     """Run one study in a folder; return what its jobs cost."""
     lay_out(folder)
     simulate(folder, n, d, number)
@@ -104,7 +118,8 @@ def main(
 
 if __name__ == "__main__":
     end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
-    own, options = sys.argv[1:end], sys.argv[end + 1 :]
+    own = sys.argv[1:end]
+    options = sys.argv[end + 1 :]
     n, d, permutations = map(int, [*(a for a in own if "=" not in a), 100][:3])
     given = [change for change in own if "=" in change]
     known = [int(each.split("=")[1]) for each in given if each.startswith("studies=")]

@@ -119,11 +119,22 @@ def run_in_turn(
 
 def run_study(study: Path, tree: Path, cache: Path, cores: int) -> Run:
     """Run a study by the files of a commit."""
-    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--directory", str(study),
-               "--snakefile", str(tree / "Snakefile")]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        str(cores),
+        "--directory",
+        str(study),
+        "--snakefile",
+        str(tree / "Snakefile"),
+    ]
     environment = os.environ | {
-        "PYTHONPATH": str(tree), "XDG_CACHE_HOME": str(cache), "OPENBLAS_NUM_THREADS": "1",
-    }  # fmt: skip
+        "PYTHONPATH": str(tree),
+        "XDG_CACHE_HOME": str(cache),
+        "OPENBLAS_NUM_THREADS": "1",
+    }
     start = time.monotonic()
     with (study / "snakemake.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=tree, env=environment, stdout=log, stderr=log)
@@ -153,7 +164,8 @@ def write_study(study: str, folder: Path, tree: Path, permutations: int) -> None
 def simulate(shape: Shape, folder: Path) -> dict[str, Any]:
     """Write a simulated study and return its config."""
     rng = np.random.default_rng(55)
-    n, d = shape.n_samples, shape.n_genes
+    n = shape.n_samples
+    d = shape.n_genes
     block = np.arange(d) // BLOCK
     factors = rng.standard_normal((n, block[-1] + 1))
     X = 8 + 0.8 * factors[:, block] + 0.6 * rng.standard_normal((n, d))

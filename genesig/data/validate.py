@@ -48,7 +48,7 @@ from genesig.data.study.scale_check import (
 )
 from genesig.data.study.settings_check import check_settings, check_shares
 from genesig.data.study.sheet_check import check_column
-from genesig.errors import GenesigError, InvalidInput, Problem, in_order, warnings_of
+from genesig.errors import GenesigError, InvalidInput, Problem, order_by_level, warnings_of
 from genesig.log import announce
 from genesig.response.known import RESPONSES
 from genesig.results import Dataset
@@ -93,7 +93,7 @@ def examine(raw: Config, schema: Config, source: str) -> Examination:
     named = all(isinstance(config.get(key), str) for key in schema["required"])
     if named and config["expression"] != POOLED_STUDIES:
         problems += _not_derived(inputs_of(config).problems, problems, config, source)
-    return Examination(tuple(in_order(problems)), "")
+    return Examination(tuple(order_by_level(problems)), "")
 
 
 def _classes(raw: Config) -> int | None:
@@ -104,9 +104,9 @@ def _not_derived(found: list[Problem], faults: list[Problem], config: Config,
                  source: str) -> Iterator[Problem]:  # fmt: skip
     """Leave out what is said of the labels because data.task or data.classes is at fault."""
     keys = (f"{source}, data.classes", f"{source}, data.task")
-    if any(fault.where.startswith(keys) for fault in faults):
+    if any(fault.location.startswith(keys) for fault in faults):
         column = f"{config['samples']}, column '{config['label']}'"
-        found = [problem for problem in found if problem.where != column]
+        found = [problem for problem in found if problem.location != column]
     yield from found
 
 
@@ -122,7 +122,7 @@ def study_config(raw: Config, schema: Config, source: str = "config") -> Config:
         With all problems, warnings among them, if one is an error.
     """
     config = resolve_config(raw, schema, source, _classes(raw))
-    problems = in_order(check_settings(config, source))
+    problems = order_by_level(check_settings(config, source))
     if _errors(list(problems)):
         raise InvalidInput(problems)
     return config
@@ -167,12 +167,12 @@ def _examination(
     problems: list[Problem], inputs: Inputs, size: Size | None, config: Config
 ) -> Examination:
     cost = "" if size is None else announced(study_costs(config, size), slowness())
-    return Examination(tuple(in_order(problems)), _summary(inputs, config), cost, size)
+    return Examination(tuple(order_by_level(problems)), _summary(inputs, config), cost, size)
 
 
 def _examine_study(config: Config, source: str) -> tuple[list[Problem], Inputs, Size | None]:
     problems = check_settings(config, source)
-    wrong_steps = any("normalise" in p.where and p.level == "error" for p in problems)
+    wrong_steps = any("normalise" in p.location and p.level == "error" for p in problems)
     inputs = inputs_of(config)
     problems += inputs.problems
     if config["splits"]["file"] is not None:

@@ -223,7 +223,7 @@ class Results:
         )
         for problem in (*notes, *problems):
             if problem.level != "note":
-                warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
+                warnings.warn(f"{problem.location}: {problem.message}", stacklevel=2)
         return table
 
     def _check_same(self) -> None:

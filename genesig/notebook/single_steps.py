@@ -31,7 +31,7 @@ from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results import Dataset, Design
 from genesig.results.annotated import dense
 from genesig.words import counted, is_missing, listing, number_fault
-from genesig.workflow import home
+from genesig.workflow import shipped_folder
 
 if TYPE_CHECKING:
     import anndata
@@ -59,7 +59,7 @@ def example(name: str) -> Path:
     >>> sheet.is_file()
     True
     """
-    path = home() / name
+    path = shipped_folder() / name
     if not path.exists():
         raise refuse(name, missing_file_message(path))
     return path
@@ -114,7 +114,7 @@ def read(
         sample_table, notes = table_of_matrix(sample_table, matrix, str(samples or expression))
         for problem in notes:
             if problem.level != "note":
-                warnings.warn(f"{problem.where}: {problem.what}", stacklevel=2)
+                warnings.warn(f"{problem.location}: {problem.message}", stacklevel=2)
         check_names(list(map(str, sample_table.index)), str(samples or expression))
     matrix = _samples_in_rows(matrix, source, sample_table, str(samples or expression))
     check_names(matrix.rows, source)
@@ -250,4 +250,4 @@ def _check_scale_of_steps(data: Dataset, steps: Sequence[dict[str, Any]]) -> Non
     if errors := [problem for problem in problems if problem.level == "error"]:
         raise InvalidInput(errors)
     for problem in problems:
-        warnings.warn(f"{problem.where}: {problem.what}", stacklevel=3)
+        warnings.warn(f"{problem.location}: {problem.message}", stacklevel=3)

@@ -19,7 +19,7 @@ from genesig.errors import GenesigError, refuse
 from genesig.notebook.outcome import Results
 from genesig.results.annotated import save_annotated
 from genesig.results.files import save_text
-from genesig.workflow import command, environment
+from genesig.workflow import run_command, run_environment
 
 if TYPE_CHECKING:
     import anndata
@@ -151,7 +151,7 @@ class Study:
         """
         self._write()
         cores = cores or len(os.sched_getaffinity(0))
-        self._call(command([CONFIG_FILE], ["--cores", str(cores), *options]), quiet=quiet)
+        self._call(run_command([CONFIG_FILE], ["--cores", str(cores), *options]), quiet=quiet)
         return Results(self.folder / "results")
 
     def _write(self) -> None:
@@ -172,7 +172,7 @@ class Study:
 
         A notebook's backend of matplotlib is not passed to the workflow.
         """
-        variables = {key: value for key, value in environment().items() if key != "MPLBACKEND"}
+        variables = {key: value for key, value in run_environment().items() if key != "MPLBACKEND"}
         output_lines: list[str] = []
         with subprocess.Popen(
             line,

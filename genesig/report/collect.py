@@ -26,16 +26,16 @@ from genesig.report.answer.collect import (
 from genesig.report.covariates import collect_covariates
 from genesig.report.data import batch, batch_warnings, collect_study, design
 from genesig.report.external import collect as cohorts
-from genesig.report.genes.collect import block_warnings, cards, genes
+from genesig.report.genes.collect import block_warnings, gene_cards, gene_parts
 from genesig.report.nonlinear import collect as nonlinear
 from genesig.report.page.record import PackedTable, plain, rounded
 from genesig.report.prediction.collect import (
     chance_warnings,
+    error_surface,
     grid_warnings,
-    held_out,
-    null_errors,
+    held_out_scores,
+    permutation_errors,
     solver_warnings,
-    surface,
     with_shrinkage,
 )
 from genesig.report.quality import collect as quality
@@ -119,8 +119,8 @@ def collect(
     """
     config = run["config"] if config is None else config
     mu, facts, division = observed.mu.tolist(), collect_study(dataset), design(splits)
-    tested = with_shrinkage(held_out(dataset, tables["predictions"]), final)
-    chance = null_errors(null, tables["controls"])
+    tested = with_shrinkage(held_out_scores(dataset, tables["predictions"]), final)
+    chance = permutation_errors(null, tables["controls"])
     packed = {name: _packed(name, enrichment.in_brief(tables[name])) for name in _shown(tables)}
     elsewhere, fdr = cohorts.assessed(external), config["signature"]["fdr"]
     held = collect_covariates(dataset, observed, final, tables["controls"])
@@ -132,13 +132,13 @@ def collect(
         "run": plain(run),
         "study": facts,
         "design": division,
-        "quality": quality.quality(seen, dataset),
+        "quality": quality.quality_record(seen, dataset),
         "mu": mu,
-        "surface": surface(observed, final),
+        "surface": error_surface(observed, final),
         "held_out": tested,
         "null": chance,
-        **genes(dataset, tables, config["controls"]["fdr"]),
-        "cards": cards(dataset, tables["signature"], observed, halves),
+        **gene_parts(dataset, tables, config["controls"]["fdr"]),
+        "cards": gene_cards(dataset, tables["signature"], observed, halves),
         "tables": packed,
         "external": cohorts.external(elsewhere, facts["classes"]),
         "not_assessable": cohorts.not_assessable(external),

@@ -19,7 +19,11 @@ from genesig.report import (
     survival,
 )
 from genesig.report.external.section import external_sentences
-from genesig.report.genes.methods import evidence_sentences, signature, tests
+from genesig.report.genes.methods import (
+    evidence_sentences,
+    signature_sentences,
+    single_gene_sentences,
+)
 from genesig.report.nonlinear.section import nonlinear_sentences
 from genesig.report.page.section import Limits, Section
 from genesig.report.prediction import methods as prediction
@@ -79,18 +83,23 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
     (data.samples,),
     (studies.study_sentences,),
     (data.normalisation, module_sentences),
-    (prediction.assessment,),
-    (prediction.selection, genome.stretch_sentences),
+    (prediction.assessment_sentences,),
+    (prediction.selection_sentences, genome.stretch_sentences),
     (covariates.held_sentences,),
     (omics.sentences,),
     (survival.sentences,),
     (patients.sentences,),
     (evidence_sentences,),
-    (signature,),
+    (signature_sentences,),
     (sets.sets_sentences,),
     (enrichment.enrichment_sentences,),
     (nonlinear_sentences,),
-    (prediction.chance, tests, prediction.others, published.sentences),
+    (
+        prediction.permutation_sentences,
+        single_gene_sentences,
+        prediction.other_methods_sentences,
+        published.sentences,
+    ),
     (external_sentences,),
 )
 

@@ -15,7 +15,7 @@ from genesig.report.genome import Genome
 from genesig.report.nonlinear.collect import Nonlinear
 from genesig.report.patients import Patients
 from genesig.report.prediction.collect import Prediction
-from genesig.report.quality.collect import Quality
+from genesig.report.quality.collect import QualityStudy
 from genesig.report.sets import Sets
 from genesig.report.studies import Studies
 from genesig.report.survival import Survival
@@ -25,7 +25,7 @@ VERSION = 7
 
 
 class Report(
-    Quality, Prediction, Enrichment, External, Genes, Genome, Nonlinear, Sets,
+    QualityStudy, Prediction, Enrichment, External, Genes, Genome, Nonlinear, Sets,
     Studies, Survival, Covariates, Patients, Writeup,
 ):  # fmt: skip
     """What all topics read; ``warnings`` are sentences for the first screen and the limits."""

@@ -22,18 +22,18 @@ from genesig.report.classes import classes
 from genesig.report.covariates import added_value, covariates
 from genesig.report.data import reproducibility, study
 from genesig.report.enrichment import enrichment
-from genesig.report.external.section import caution, elsewhere, external
+from genesig.report.external.section import cohort_paragraphs, external, missing_cohort_advice
 from genesig.report.genes.cards import cards
 from genesig.report.genes.section import (
-    blocks,
-    brevity,
-    expression,
-    signature,
-    single_genes,
+    blocks_section,
+    brevity_section,
+    expression_section,
+    signature_section,
+    single_genes_section,
 )
 from genesig.report.genome import genome
 from genesig.report.methods import methods_section, references_section
-from genesig.report.nonlinear.section import nonlinear
+from genesig.report.nonlinear.section import nonlinear_section
 from genesig.report.omics import omics
 from genesig.report.page.measure import held, subject_noun, two
 from genesig.report.page.section import Limits, Paragraph, Section
@@ -42,16 +42,16 @@ from genesig.report.page.svg import Picture
 from genesig.report.page.verdict import Grade, conclusion, external_status, grade, headline
 from genesig.report.page.words import clean, counted
 from genesig.report.patients import next_study, score_effect, studied, subgroups
-from genesig.report.prediction.decision import decisions
+from genesig.report.prediction.decision import decisions_section
 from genesig.report.prediction.section import (
-    chance,
-    controls,
-    model_selection,
-    performance,
-    samples,
+    controls_section,
+    model_selection_section,
+    performance_section,
+    permutation_section,
+    samples_section,
 )
 from genesig.report.published import published
-from genesig.report.quality.section import quality
+from genesig.report.quality.section import quality_section
 from genesig.report.record import Report
 from genesig.report.sets import in_sets, sets
 from genesig.report.studies import left_out_badge, studies, unseen
@@ -63,18 +63,18 @@ from genesig.response.known import ByKind
 FIRST_SCREEN: tuple[Callable[[Report], list[Paragraph]], ...] = (
     sentences,
     unseen,
-    elsewhere,
+    cohort_paragraphs,
     added_value,
     other_method,
     in_sets,
 )
-NOTE: tuple[Callable[[Report], list[str]], ...] = (note, caution)
+NOTE: tuple[Callable[[Report], list[str]], ...] = (note, missing_cohort_advice)
 MAX_WARNINGS = 2
 """Warnings of the first screen; all of them are under Limits."""
 DRAWN_FIRST: ByKind[tuple[Callable[[Report, Limits], Section], str]] = ByKind({
-    "classification": (performance, "confusion"),
-    SEVERAL: (performance, "confusion"),
-    "regression": (performance, "observed_predicted"),
+    "classification": (performance_section, "confusion"),
+    SEVERAL: (performance_section, "confusion"),
+    "regression": (performance_section, "observed_predicted"),
     "survival": (survival, "survival_curves"),
 })  # fmt: skip
 """The section and the picture of the first screen by kind of outcome, other than two classes."""
@@ -175,38 +175,38 @@ def _cohort_strip(data: Report) -> Strip | None:
 SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
     "external": external,
     "studies": studies,
-    "expression": expression,
-    "signature": signature,
-    "brevity": brevity,
-    "blocks": blocks,
+    "expression": expression_section,
+    "signature": signature_section,
+    "brevity": brevity_section,
+    "blocks": blocks_section,
     "cards": cards,
-    "single-genes": single_genes,
+    "single-genes": single_genes_section,
     "enrichment": enrichment,
     "genome": genome,
     "sets": sets,
-    "performance": performance,
+    "performance": performance_section,
     "survival": survival,
     "classes": classes,
-    "samples": samples,
+    "samples": samples_section,
     "covariates": covariates,
     "omics": omics,
-    "controls": controls,
+    "controls": controls_section,
     "published": published,
-    "decisions": decisions,
+    "decisions": decisions_section,
     "score-effect": score_effect,
     "subgroups": subgroups,
-    "chance": chance,
+    "chance": permutation_section,
     "next-study": next_study,
     "patients": studied,
     "data": study,
-    "quality": quality,
+    "quality": quality_section,
     "results": results_paragraph,
     "methods": methods_section,
     "limits": limitations,
     "references": references_section,
     "tripod": tripod,
-    "nonlinear": nonlinear,
-    "selection": model_selection,
+    "nonlinear": nonlinear_section,
+    "selection": model_selection_section,
     "reproducibility": reproducibility,
 }
 

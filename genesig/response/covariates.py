@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.words import as_seen, is_missing, is_number
+from genesig.words import as_read, is_missing, is_number
 
 KNOT_QUANTILES = {
     3: (0.1, 0.5, 0.9),
@@ -70,7 +70,7 @@ class Covariate:
         if categorical or not numbers:
             spelling: dict[str, str] = {}
             for cell in sorted(count_of_cell, key=lambda cell: (-count_of_cell[cell], cell)):
-                spelling.setdefault(as_seen(cell), cell)
+                spelling.setdefault(as_read(cell), cell)
             levels = sorted(spelling.values(), key=float if numbers else None)
             return cls(column, tuple(levels), 0, words or {})
         knots = knots if len(set(map(float, count_of_cell))) > 2 else 0
@@ -94,10 +94,10 @@ class Covariate:
 
     def spelt(self, cells: Iterable[str]) -> list[str]:
         """Return cells spelt as the levels of this covariate; an unknown word stays as it is."""
-        word_of_alias = {as_seen(word): meaning for word, meaning in self.words.items()}
-        level_of_spelling = {as_seen(level): level for level in self.levels or ()}
-        words = (word_of_alias.get(as_seen(cell), cell) for cell in cells)
-        return [level_of_spelling.get(as_seen(cell), cell) for cell in words]
+        word_of_alias = {as_read(word): meaning for word, meaning in self.words.items()}
+        level_of_spelling = {as_read(level): level for level in self.levels or ()}
+        words = (word_of_alias.get(as_read(cell), cell) for cell in cells)
+        return [level_of_spelling.get(as_read(cell), cell) for cell in words]
 
     def encode(self, cells: Sequence[str]) -> Array:
         """Return (n, 1) numbers, or a column for each further level; NaN where missing.

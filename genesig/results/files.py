@@ -21,7 +21,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import InvalidInput, refuse
-from genesig.machine import free_bytes, refusal
+from genesig.machine import free_bytes, refusal_problem
 from genesig.words import is_number
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def whole_file(path: str | Path, needed_bytes: int = 0) -> Iterator[Path]:
         yield temporary_path
         temporary_path.replace(target)
     except Exception as error:  # HDF5 says by a RuntimeError that the disk is full
-        if problem := refusal(error, path):
+        if problem := refusal_problem(error, path):
             raise InvalidInput([problem]) from error
         raise
     finally:

@@ -371,8 +371,15 @@ def covariate_part(C: Array, mean: Array, gamma: Array) -> Array:
 ANSWERS = ("predictive", "fdr_selected")
 """The two final models of a fit: the predictive model, and the model of the FDR-selected genes."""
 _ANSWER_FIELDS = (
-    "indptr", "indices", "values", "intercept", "scores", "gamma", "line", "shrinkage",
-)  # fmt: skip
+    "indptr",
+    "indices",
+    "values",
+    "intercept",
+    "scores",
+    "gamma",
+    "line",
+    "shrinkage",
+)
 _WITHOUT_ANSWERS: dict[str, Any] = dict.fromkeys(f"answer_{key}" for key in _ANSWER_FIELDS)
 
 SHARED_FIELDS = ("tau", "lam", "mu", "searched")

@@ -11,7 +11,7 @@ from typing import Any
 
 from genesig.errors import refuse
 from genesig.results.files import save_text, whole_file
-from genesig.workflow import home
+from genesig.workflow import shipped_folder
 
 DOWNLOAD_FOLDER = ("data", "geo")
 
@@ -265,18 +265,18 @@ def lay_out(names: Iterable[str]) -> None:
     """
     files = [file for name in names for file in _files(name)]
     for file in files:
-        if file.exists() and not filecmp.cmp(home() / file, file, shallow=False):
+        if file.exists() and not filecmp.cmp(shipped_folder() / file, file, shallow=False):
             message = "is not the example's, and is not written over; go to an empty folder"
             raise refuse(file, message)
     for file in files:
         if not file.exists():
             with whole_file(file) as temporary_path:
-                shutil.copyfile(home() / file, temporary_path)
+                shutil.copyfile(shipped_folder() / file, temporary_path)
 
 
 def _files(name: str) -> Iterator[Path]:
     """Yield a shipped file, or those of a shipped folder."""
-    source = home() / name
+    source = shipped_folder() / name
     for file in sorted(source.rglob("*")) if source.is_dir() else [source]:
-        if file.is_file() and file.is_relative_to(home()):
-            yield file.relative_to(home())
+        if file.is_file() and file.is_relative_to(shipped_folder()):
+            yield file.relative_to(shipped_folder())

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import genesig
 from genesig.errors import InvalidInput, Problem, refuse
-from genesig.machine import AGAIN
-from genesig.plugins import packages
+from genesig.machine import RERUN_ADVICE
+from genesig.plugins import plugin_versions
 from genesig.results import Dataset
 from genesig.results.files import save_json
 
@@ -276,7 +276,7 @@ def run_record(dataset: Dataset, config: Mapping[str, Any]) -> dict[str, Any]:
             "genesig": genesig.__version__,
             "python": platform.python_version(),
             **{name: version(name) for name in LIBRARIES},
-            **packages(),
+            **plugin_versions(),
         },
     }
 
@@ -290,19 +290,20 @@ KILLED_JOB = re.compile(
 )
 SIGNAL_REASONS = {
     "SIGKILL": "was killed (SIGKILL), by the system if memory ran out: free some, or run fewer "
-    f"jobs at a time (--cores), and {AGAIN}",
-    "SIGBUS": f"lost what it read or wrote (SIGBUS), as of a disk that is full or gone: {AGAIN}",
-    "SIGXCPU": f"used up its time (ulimit -t): raise that, and {AGAIN}",
+    f"jobs at a time (--cores), and {RERUN_ADVICE}",
+    "SIGBUS": "lost what it read or wrote (SIGBUS), as of a disk that is full or gone:"
+    f" {RERUN_ADVICE}",
+    "SIGXCPU": f"used up its time (ulimit -t): raise that, and {RERUN_ADVICE}",
 }
 # Patterns in the last lines of a job's log, or in the state reported by SLURM, and their reasons.
 SLURM_REASONS = {
     r"OUT_OF_MEMORY|oom.kill|oom_kill|Out Of Memory|Exceeded job memory": "was killed for its "
-    f"memory: ask for more (--set-resources RULE:mem_mb=8000), and {AGAIN}",
+    f"memory: ask for more (--set-resources RULE:mem_mb=8000), and {RERUN_ADVICE}",
     r"TIMEOUT|DUE TO TIME LIMIT": "ran out of time: ask for more minutes "
-    f"(--set-resources RULE:runtime=240), and {AGAIN}",
-    r"NODE_FAIL|NODE FAILURE|BOOT_FAIL": f"lost its node, which failed: {AGAIN}",
-    r"PREEMPTED|DUE TO PREEMPTION": f"had to make room for another job (preempted): {AGAIN}",
-    r"SLURM status is: 'CANCELLED|CANCELLED AT": f"was cancelled (scancel): {AGAIN}",
+    f"(--set-resources RULE:runtime=240), and {RERUN_ADVICE}",
+    r"NODE_FAIL|NODE FAILURE|BOOT_FAIL": f"lost its node, which failed: {RERUN_ADVICE}",
+    r"PREEMPTED|DUE TO PREEMPTION": f"had to make room for another job (preempted): {RERUN_ADVICE}",
+    r"SLURM status is: 'CANCELLED|CANCELLED AT": f"was cancelled (scancel): {RERUN_ADVICE}",
 }
 
 
@@ -337,7 +338,9 @@ def _signal_problems(text: str) -> Iterator[Problem]:
         signal_number = int(status or 0) - 128  # as a shell says it
         name = name or (Signals(signal_number).name if signal_number in set(Signals) else "")
         if name:
-            yield Problem(f"rule {rule}", SIGNAL_REASONS.get(name, f"was ended by {name}: {AGAIN}"))
+            yield Problem(
+                f"rule {rule}", SIGNAL_REASONS.get(name, f"was ended by {name}: {RERUN_ADVICE}")
+            )
 
 
 def _slurm_reason(text: str) -> str | None:

@@ -76,7 +76,7 @@ def said(dataset: Dataset) -> str:
     """Return what `genesig validate` says of missing values and the label."""
     sheet = Sheet(dataset.obs, tuple(dataset.samples), dataset.design, [])
     found = check_missing(dataset.X, dataset.genes, sheet, [LOW], "e.tsv")
-    return " ".join(problem.what for problem in found)
+    return " ".join(problem.message for problem in found)
 
 
 def of_markers(seed: int) -> dict[str, float]:

@@ -17,7 +17,7 @@ from genesig.errors import InvalidInput
 from genesig.report.enrichment import LEVEL as CALLED
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, here
-from genesig.report.prediction.decision import decisions
+from genesig.report.prediction.decision import decisions_section
 from genesig.report.record import Report
 
 N, GENES = 48, 120
@@ -106,7 +106,7 @@ def said(report: Report) -> Mapping[str, float]:
     answer, held = report["answer"], report.get("covariates")
     enriched = report["enrichment"]
     of_sets = [] if enriched is None else [*enriched["chosen"], *enriched["ranked"]]
-    decided = decisions(report, Limits(top_genes=1, table_rows=1))
+    decided = decisions_section(report, Limits(top_genes=1, table_rows=1))
     return {
         "found": float(here(report) is Grade.HERE),
         "some": float(grade(report) is not Grade.NONE),

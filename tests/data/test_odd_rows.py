@@ -575,7 +575,7 @@ def test_patients_processed_again_are_found_in_an_external_cohort(
     config |= _cohort(_frame(again.round(4), ids, NEW), NEW)
 
     found = examine(config, load_schema(), "c.yaml").problems
-    seen = [problem.what for problem in found if problem.code == "seen_in_training"]
+    seen = [problem.message for problem in found if problem.code == "seen_in_training"]
     assert len(seen) == 1
     assert seen[0].startswith("12 samples ")
 

@@ -247,7 +247,7 @@ def test_the_model_predicts_what_the_fit_predicts() -> None:
     columns = [f"score of {name}" for name in NAMES]
     np.testing.assert_allclose(table[columns].to_numpy(), want, atol=1e-10)
     assert np.mean(table["predicted"] == dataset.obs["y"].to_numpy()) > 0.75
-    assert ["imputed with the mean" in problem.what for problem in said] == [True]
+    assert ["imputed with the mean" in problem.message for problem in said] == [True]
 
 
 def test_covariates_alone_are_a_baseline_with_the_rule_of_the_study() -> None:

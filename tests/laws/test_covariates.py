@@ -198,7 +198,7 @@ def test_the_model_predicts_what_the_fit_predicts():
                           samples=dataset.obs)  # fmt: skip
     np.testing.assert_allclose(table["score"], want - final.threshold[0], rtol=1e-12)
     assert [problem.level for problem in said] == ["warning"]
-    assert "imputed with the mean" in said[0].what
+    assert "imputed with the mean" in said[0].message
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_word_no_training_sample_had_is_refused():
     dataset = study(21)
     (said,) = check_known((AGE, SEX), False, dataset.obs.assign(sex="mm"), "new.tsv")
     assert said.level == "error"
-    assert "'mm' was in no training sample (they have 'f', 'm'); did you mean 'm'?" in said.what
+    assert "'mm' was in no training sample (they have 'f', 'm'); did you mean 'm'?" in said.message
 
 
 def test_case_and_blanks_of_a_word_change_no_score():

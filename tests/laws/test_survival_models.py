@@ -15,7 +15,7 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.splits.draw import draw_splits
 from genesig.models.baselines import BASELINES
 from genesig.optim.cox.risk_sets import TIES, RiskSets, left_out_deviance
-from genesig.report.genes.collect import effects
+from genesig.report.genes.collect import gene_effects
 from genesig.response.survival import happened, martingale, times
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.assess.assessment import assess, study_errors
@@ -314,6 +314,6 @@ def test_the_tables_say_that_a_signal_is_foretold():
 def test_the_effect_of_a_gene_has_the_sign_of_its_test():
     dataset, _, _, _ = fitted()
     z = score_test(dataset.X, dataset.response(), None, "efron")[0]
-    found = effects(dataset)
+    found = gene_effects(dataset)
     assert np.isfinite(found).all()
     assert (np.sign(found) == np.sign(z)).all()

@@ -116,7 +116,11 @@ def test_probes_that_stay_probes_are_warned_of(folder):
     for normalise, number in (({}, 1), (rma, 0)):
         config = resolve_config(study | {"normalise": normalise}, load_schema())
         problems = examine_study(config, "c.yaml").problems
-        said = [p.what for p in problems if p.where == "arrays" and "nearly equal" not in p.what]
+        said = [
+            p.message
+            for p in problems
+            if p.location == "arrays" and "nearly equal" not in p.message
+        ]
         assert len(said) == number
         assert all("begin normalise.folds with {step: quantile}" in what for what in said)
 

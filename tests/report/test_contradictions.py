@@ -17,12 +17,12 @@ from genesig.report.answer.collect import stability_warnings
 from genesig.report.answer.section import gene_frequencies, tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
-from genesig.report.external.section import elsewhere
-from genesig.report.genes.cards import alone, direction, separation
+from genesig.report.external.section import cohort_paragraphs
+from genesig.report.genes.cards import direction_text, measure_upwards, single_gene_measure
 from genesig.report.page.measure import measure
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, headline, here
-from genesig.report.prediction.section import refused_words, sample_words
+from genesig.report.prediction.section import misclassified_sentence, rejection_sentence
 from genesig.report.sections import NOTE, SECTIONS
 from genesig.report.writeup import limits_words, results
 
@@ -97,7 +97,7 @@ def told_of_kind(kind, p, cohorts):
 
 def many_cohorts(data):
     """Hold the sentence about many cohorts against the light and what stands at each of them."""
-    it, (paragraph,) = data["answer"]["cohorts"], elsewhere(data)
+    it, (paragraph,) = data["answer"]["cohorts"], cohort_paragraphs(data)
     said = paragraph.text
     number = re.search(r"than chance in (\w+)", said)
     assert number is not None
@@ -116,11 +116,11 @@ def directions(data):
     """Compare the direction of each gene of the first screen with the words of its card."""
     up = {chip["gene"]: chip["up"] for chip in data["answer"]["chips"]}
     for one in data["cards"]["each"]:
-        words, rises = direction(data, one), up.get(one["gene"])
+        words, rises = direction_text(data, one), up.get(one["gene"])
         if words.startswith(("higher", "rises", "lower", "falls")) and rises is not None:
             assert words.startswith(("higher", "rises")) == rises
-        shown = separation(data, one)["value"]
-        assert not alone(data).turned or shown is None or shown >= 0.5
+        shown = measure_upwards(data, one)["value"]
+        assert not single_gene_measure(data).is_folded or shown is None or shown >= 0.5
 
 
 def genes(data, said, paper):
@@ -194,12 +194,12 @@ def check(data):
     # Samples wrong in most repeats, and by their mean score.
     if it["wrong"] is not None:
         some = bool(it["wrong"]["mostly"])
-        assert ("No sample was misclassified" in sample_words(data)) == (not some)
+        assert ("No sample was misclassified" in misclassified_sentence(data)) == (not some)
         if data["held_out"]["rejection"] is not None:
             right = not any(row["wrong"] for row in data["held_out"]["rejection"])
-            words = refused_words(data["held_out"]["rejection"])
+            words = rejection_sentence(data["held_out"]["rejection"])
             assert words.startswith("Averaged over repeats, every sample") == right
-        assert f"{len(it['wrong']['mostly'])} of" in sample_words(data) or not some
+        assert f"{len(it['wrong']['mostly'])} of" in misclassified_sentence(data) or not some
     genes(data, said, paper)
 
 

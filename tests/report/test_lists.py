@@ -7,12 +7,18 @@ import pytest
 from report_records import Study, arguments, collected, make_dataset
 
 from genesig.report.collect import collect
-from genesig.report.genes.section import blocks, brevity, draw_brevity, lengths, single_genes
+from genesig.report.genes.section import (
+    blocks_section,
+    brevity_section,
+    draw_brevity,
+    list_lengths,
+    single_genes_section,
+)
 from genesig.report.methods import methods
 from genesig.report.page.section import Limits
 from genesig.report.page.words import ABSENT
-from genesig.report.prediction.figures import surface
-from genesig.report.prediction.section import model_selection
+from genesig.report.prediction.figures import draw_surface
+from genesig.report.prediction.section import model_selection_section
 from genesig.results import Dataset
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -24,11 +30,15 @@ LIMITS = Limits(12, 500)
 def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
     given = arguments(Study(regression=regression))
     data = collect(**given)
-    found, scores, controls = lengths(data), given["tables"]["scores"], given["tables"]["controls"]
+    found, scores, controls = (
+        list_lengths(data),
+        given["tables"]["scores"],
+        given["tables"]["controls"],
+    )
     own = controls[controls["model"] == "genesig"].dropna(subset="error")
     assert len(found) == len(own) > 3
     assert [one.genes for one in found] == sorted(one.genes for one in found)
-    (chosen,) = (one for one in found if one.chosen)
+    (chosen,) = (one for one in found if one.is_chosen)
     assert chosen.genes == pytest.approx(scores.loc[scores["mu"].isna(), "n_genes"].mean())
     error = own.loc[own["mu"].isna(), "error"].item()
     assert chosen.value == pytest.approx(1 - error)
@@ -36,13 +46,15 @@ def test_what_a_shorter_list_costs_is_the_error_by_its_mean_length(regression):
     top, below = figure.axes
     assert len(top.collections) >= 2 * len(found)  # a dot and an interval each
     assert below.get_xlabel() == "mean number of genes"
-    section = brevity(data, LIMITS)
+    section = brevity_section(data, LIMITS)
     assert f"have {found[0].genes:.0f} genes on average" in section.words[0]
 
 
 def test_a_list_too_long_to_be_kept_is_not_among_those_whose_price_is_shown():
     data = collect(**arguments(Study(longest=60)))
-    assert len(lengths(data)) == len(data["mu"])  # the last is not among them, the chosen ones are
+    assert len(list_lengths(data)) == len(
+        data["mu"]
+    )  # the last is not among them, the chosen ones are
 
 
 @pytest.mark.parametrize(("study", "along", "rows"), [
@@ -53,7 +65,7 @@ def test_a_list_too_long_to_be_kept_is_not_among_those_whose_price_is_shown():
 def test_the_surface_is_over_what_was_searched(study, along, rows):
     given = arguments(study)
     data = collect(**given)
-    it, axes = data["surface"], surface(data).axes[0]
+    it, axes = data["surface"], draw_surface(data).axes[0]
     assert axes.get_ylabel() == along
     assert [label.get_text() for label in axes.get_yticklabels()] == rows
     assert np.shape(it["error"]) == (len(rows), 12)
@@ -67,9 +79,15 @@ def test_the_surface_is_over_what_was_searched(study, along, rows):
 
 def test_a_minimal_report_does_not_speak_of_a_stable_choice():
     stable, minimal = (collected(Study(minimal=one)) for one in (False, True))
-    for said in (" ".join(model_selection(stable, LIMITS).words), " ".join(methods(stable))):
+    for said in (
+        " ".join(model_selection_section(stable, LIMITS).words),
+        " ".join(methods(stable)),
+    ):
         assert "inner folds agree" in said
-    for said in (" ".join(model_selection(minimal, LIMITS).words), " ".join(methods(minimal))):
+    for said in (
+        " ".join(model_selection_section(minimal, LIMITS).words),
+        " ".join(methods(minimal)),
+    ):
         assert "inner folds agree" not in said
     assert "ties went to the fewest genes" in " ".join(methods(minimal))
     given = arguments(Study(minimal=True))
@@ -89,7 +107,7 @@ def test_genes_that_stand_apart_are_counted_and_in_no_block(apart, words):
     table = table.drop(alone[apart:])
     given["tables"]["blocks"] = table
     data = collect(**given)
-    section = blocks(data, LIMITS)
+    section = blocks_section(data, LIMITS)
     assert section.words[0].endswith(f"another gene of a group.{words}")
     placed = data["correlation"]["genes"]
     assert set(placed) == set(table.loc[table["block"].notna(), "gene"])
@@ -112,8 +130,8 @@ def test_statistics_name_the_batch_in_them(regression):
     words = ", with centre as a factor in the model"
     data = collect(**arguments(study, with_batches(study)))
     assert data["univariate"]["batch"] == "centre"
-    assert words in single_genes(data, LIMITS).words[0]
+    assert words in single_genes_section(data, LIMITS).words[0]
     assert words in " ".join(methods(data))
     alone = collect(**arguments(study))
     assert alone["univariate"]["batch"] is None
-    assert "factor" not in single_genes(alone, LIMITS).words[0] + " ".join(methods(alone))
+    assert "factor" not in single_genes_section(alone, LIMITS).words[0] + " ".join(methods(alone))

@@ -15,7 +15,7 @@ from report_checks import misfits
 from report_records import HOSTILE, Study, arguments
 
 from genesig.report.collect import collect
-from genesig.report.genes.section import lengths
+from genesig.report.genes.section import list_lengths
 from genesig.report.page import style
 from genesig.report.page.charts import confusion
 from genesig.report.page.svg import picture
@@ -184,7 +184,7 @@ def test_odd_studies_have_a_page(study, change, tmp_path):
     ids = set(re.findall(r'<(?:section|details class="fold") id="([^"]+)"', text))
     left_out = set(OF_GENES) if grade(data) is Grade.NONE else set()
     missing = {"answer", *SECTIONS} - ids - left_out
-    if len(lengths(data)) < 2:  # nothing to compare
+    if len(list_lengths(data)) < 2:  # nothing to compare
         missing -= {"brevity"}
     assert missing <= NOT_EVERYWHERE | {"external", "studies"}
     assert not ids & left_out

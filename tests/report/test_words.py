@@ -17,8 +17,8 @@ from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.data import STEPS, reproducibility
 from genesig.report.data import study as study_section
-from genesig.report.genes.methods import evidence_words
-from genesig.report.genes.section import single_genes
+from genesig.report.genes.methods import evidence_paragraphs
+from genesig.report.genes.section import single_genes_section
 from genesig.report.methods import methods
 from genesig.report.page.section import Limits, each
 from genesig.report.page.tables import COLUMNS, WRITERS, cell
@@ -33,8 +33,8 @@ from genesig.report.page.words import (
     shorten,
     significant,
 )
-from genesig.report.prediction.methods import CRITERIA, SCHEMES, SOLVERS
-from genesig.report.prediction.section import chance, controls, samples
+from genesig.report.prediction.methods import CRITERION_WORDS, SCHEME_WORDS, SOLVER_WORDS
+from genesig.report.prediction.section import controls_section, permutation_section, samples_section
 from genesig.report.sections import SECTIONS
 
 
@@ -86,9 +86,9 @@ def test_every_column_can_be_written():
 
 def test_the_methods_speak_of_every_choice_of_the_schema(schema):
     properties = schema["properties"]
-    assert set(SCHEMES) == set(properties["splits"]["properties"]["scheme"]["enum"])
-    assert set(SOLVERS) == set(properties["linear"]["properties"]["solver"]["enum"])
-    assert set(CRITERIA) == set(properties["linear"]["properties"]["criterion"]["enum"])
+    assert set(SCHEME_WORDS) == set(properties["splits"]["properties"]["scheme"]["enum"])
+    assert set(SOLVER_WORDS) == set(properties["linear"]["properties"]["solver"]["enum"])
+    assert set(CRITERION_WORDS) == set(properties["linear"]["properties"]["criterion"]["enum"])
     steps = {name for name, one in schema["$defs"].items() if "step" in one.get("properties", {})}
     assert set(STEPS) == steps - {"step"}
 
@@ -151,9 +151,12 @@ WITHIN, WHOLE = [["tumour", "normal", "normal"]], [["tumour"] * 3, ["normal"] * 
 def test_statistics_say_what_was_averaged(labels, words):
     data = collect(**in_patients(Study(), labels))
     assert words in " ".join(methods(data))
-    assert words in single_genes(data, Limits(3, 5)).words[0]
+    assert words in single_genes_section(data, Limits(3, 5)).words[0]
     alone = collected(Study())
-    assert "one per" not in " ".join(methods(alone)) + single_genes(alone, Limits(3, 5)).words[0]
+    assert (
+        "one per"
+        not in " ".join(methods(alone)) + single_genes_section(alone, Limits(3, 5)).words[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,7 +169,7 @@ def test_statistics_say_what_was_averaged(labels, words):
 )
 def test_where_labels_were_shuffled_is_said_wherever_they_are(labels, words):
     data = collect(**in_patients(Study(), labels))
-    section = chance(data, Limits(3, 5)).words[0]
+    section = permutation_section(data, Limits(3, 5)).words[0]
     said = sentences(data)[0].text
     for text in (said, checks(data)[0].detail, " ".join(methods(data)), section):
         assert words.removeprefix("permuted") in text
@@ -194,7 +197,9 @@ def test_a_number_is_not_spoken_of_as_a_class():
     # The label's name is class.
     assert "Top bars: class and held-out prediction, dark low, yellow high." in said
     data = collected(Study(regression=True))
-    table = next(i for i in each(samples(data, Limits(3, 5)).items) if i.name == "held-out-samples")
+    table = next(
+        i for i in each(samples_section(data, Limits(3, 5)).items) if i.name == "held-out-samples"
+    )
     found = {one["sample"]: abs(one["mean"] - one["label"]) for one in data["held_out"]["samples"]}
     assert [row[0].text for row in table.rows] == sorted(found, key=lambda s: -found[s])
 
@@ -215,8 +220,8 @@ def test_one_repeat_is_not_repeats(regression):
 )  # fmt: skip
 def test_one_gene_is(both, size, words):
     data = collected(Study())
-    data["univariate"]["both"], data["answer"]["size"] = both, size
-    assert words in single_genes(data, Limits(3, 5)).words[0]
+    data["univariate"]["in_signature"], data["answer"]["size"] = both, size
+    assert words in single_genes_section(data, Limits(3, 5)).words[0]
 
 
 def stability_words(data):
@@ -269,7 +274,7 @@ def wrong_words(times, tested):
     data["answer"] = answer(
         data["study"], data["design"], data["held_out"], data["null"], data["tables"], [], 0.1
     )  # fmt: skip
-    return samples(data, Limits(3, 5)).words[0]
+    return samples_section(data, Limits(3, 5)).words[0]
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -336,7 +341,9 @@ def test_what_is_written_as_zero_has_no_sign(value, written):
 @pytest.mark.parametrize("count", [0, 9, 10])
 def test_a_band_that_is_not_drawn_is_not_explained(count):
     data = collected(Study(permutations=count))
-    (image,) = [item for item in controls(data, Limits(12, 500)).items if hasattr(item, "svg")]
+    (image,) = [
+        item for item in controls_section(data, Limits(12, 500)).items if hasattr(item, "svg")
+    ]
     assert ("Grey: 95%" in image.caption) == (count >= 10)
     assert ("permuted labels" in image.svg) == (count >= 10)
 
@@ -353,11 +360,11 @@ def test_only_genes_that_are_there_are_explained():
     for row in table["rows"]:
         row[named], row[coef] = True, 0.5
     data["answer"]["evidence"]["fdr_selected"] = data["answer"]["size"]
-    said = " ".join(evidence_words(data, data["answer"]["evidence"]))
+    said = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
     assert "The others" not in said
     assert "weight 0" not in said
     table["rows"][0][coef] = 0.0
     data["answer"]["evidence"]["fdr_selected"] -= 1
-    said = " ".join(evidence_words(data, data["answer"]["evidence"]))
+    said = " ".join(evidence_paragraphs(data, data["answer"]["evidence"]))
     assert "The others help to predict but may be there by chance" in said
     assert said.endswith("weight 0 marks an FDR-selected gene that the model does not use.")

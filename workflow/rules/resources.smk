@@ -9,7 +9,7 @@ from snakemake.logging import logger
 
 from genesig.data.study.cost import Size, requests, study_costs
 from genesig.data.study.cost import InTime, Progress
-from genesig.machine import TIMES
+from genesig.machine import BYTES_PER_TEXT_BYTE
 from genesig.results import load_json
 
 # Asked where results lie in a storage, whose files this process has not at hand.
@@ -55,7 +55,7 @@ def needs_before_reading():
     """Return what jobs ask for before the size of the study is known: memory by their files."""
 
     def memory(wildcards, input, attempt):
-        return attempt * max(1500, 1000 + int(TIMES * input.size_mb))
+        return attempt * max(1500, 1000 + int(BYTES_PER_TEXT_BYTE * input.size_mb))
 
     def minutes(wildcards, attempt):
         return attempt * 120

@@ -8,7 +8,8 @@ from genesig.selection.model.external import score_cohort
 
 copies = FileCopies(snakemake.params.copies)
 log_to(snakemake.log[0], copies.with_names)
-dataset, model = Dataset.load(snakemake.input.dataset), read_json(snakemake.input.model)
+dataset = Dataset.load(snakemake.input.dataset)
+model = read_json(snakemake.input.model)
 said = load_json(snakemake.input.validation)["warnings"]
 cohort = copies.with_paths(snakemake.params.cohort)
 scored = score_cohort(dataset, model, said, **cohort)

@@ -6,7 +6,8 @@ from genesig.results.model_fits import ModelFits
 from genesig.selection.nonlinear.gather import gather_nonlinear
 
 log_to(snakemake.log[0])
-dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
+dataset = Dataset.load(snakemake.input.dataset)
+splits = Splits.load(snakemake.input.splits)
 parts = [ModelFits.load(path) for path in snakemake.input.fits]
 final = ModelFits.load(snakemake.input.final)
 observed = [Fits.load(path) for path in snakemake.input.observed]

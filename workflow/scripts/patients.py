@@ -5,6 +5,7 @@ from genesig.results import Dataset, Splits, load_table, save_tables
 from genesig.selection.assess.patients.tables import patient_tables
 
 log_to(snakemake.log[0])
-dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
+dataset = Dataset.load(snakemake.input.dataset)
+splits = Splits.load(snakemake.input.splits)
 predictions = load_table(snakemake.input.predictions, ("sample", "split"))
 save_tables(snakemake.output, patient_tables(dataset, splits, predictions))

@@ -5,5 +5,6 @@ from genesig.log import log_to
 from genesig.results import Dataset, save_json
 
 log_to(snakemake.log[0])
-raw, dataset = Dataset.load(snakemake.input.raw), Dataset.load(snakemake.input.dataset)
+raw = Dataset.load(snakemake.input.raw)
+dataset = Dataset.load(snakemake.input.dataset)
 save_json(snakemake.output[0], quality(raw, dataset, **snakemake.params))

@@ -6,7 +6,8 @@ from genesig.report.render import render
 from genesig.results import load_json, save_text
 
 log_to(snakemake.log[0])
-data, out = load_json(snakemake.input.data), snakemake.output
+data = load_json(snakemake.input.data)
+out = snakemake.output
 settings = snakemake.params.settings
 save_text(out.card, card(data, settings["title"]))
 render(data, out.html, out.figures, snakemake.threads, **settings)

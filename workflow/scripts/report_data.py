@@ -7,7 +7,8 @@ from genesig.results.fits import joined
 
 log_to(snakemake.log[0])
 given = snakemake.input
-dataset, splits = Dataset.load(given.dataset), Splits.load(given.splits)
+dataset = Dataset.load(given.dataset)
+splits = Splits.load(given.splits)
 *fits, final, halves = map(Fits.load, [*given.observed, given.final, given.subsamples])
 run, checked, seen, *others = map(load_json, [given.run, *given.said])
 study = {"tables": load_tables(given, tables_in(given), TEXT), "null": load_arrays(given.null)}

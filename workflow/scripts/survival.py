@@ -5,7 +5,8 @@ from genesig.results import Dataset, Fits, Splits, save_tables
 from genesig.selection.survival import survival_tables
 
 log_to(snakemake.log[0])
-dataset, splits = Dataset.load(snakemake.input.dataset), Splits.load(snakemake.input.splits)
+dataset = Dataset.load(snakemake.input.dataset)
+splits = Splits.load(snakemake.input.splits)
 observed = [Fits.load(path) for path in snakemake.input.observed]
 found = survival_tables(dataset, splits, observed, folds=snakemake.params.folds)
 save_tables(snakemake.output, found)

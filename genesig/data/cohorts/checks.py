@@ -30,7 +30,7 @@ from genesig.data.study.dataset import Inputs, inputs_of
 from genesig.data.study.design_check import names_patients
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.matrix_check import Expression, check_gene_names
-from genesig.errors import GenesigError, InvalidInput, Problem, attempt, in_order, warnings_of
+from genesig.errors import GenesigError, InvalidInput, Problem, attempt, order_by_level, warnings_of
 from genesig.response.design import label_columns
 from genesig.results import Design
 from genesig.words import counted, is_missing, listing
@@ -54,7 +54,7 @@ def check_external(config: Config) -> dict[str, dict[str, list[str]]]:
     """
     study = inputs_of(config)
     found = {item["name"]: check_cohort(item, config, study) for item in config["external"]}
-    problems = in_order(p for each in found.values() for p in each)
+    problems = order_by_level(p for each in found.values() for p in each)
     if any(problem.level == "error" for problem in problems):
         raise InvalidInput(problems)
     return {"warnings": {n: warnings_of(each) for n, each in found.items()}}
@@ -116,7 +116,7 @@ def _check_covariates(cohort: Cohort, design: Design, item: Config) -> Iterator[
     where, about = item["samples"] or item["expression"], cohort.about
     whole = all(each.column in about.columns for each in design.covariates)
     for fault in check_known(design.covariates, design.filled, about, where):
-        yield fault if whole else Problem(where, f"{fault.what}; {UNTOLD}", "warning")
+        yield fault if whole else Problem(where, f"{fault.message}; {UNTOLD}", "warning")
 
 
 def _check_batches(cohort: Cohort, item: Config) -> Iterator[Problem]:

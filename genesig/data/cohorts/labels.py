@@ -23,7 +23,7 @@ from genesig.response.design import Label, label_columns, time_columns
 from genesig.response.known import RESPONSES
 from genesig.response.survival import happened, times
 from genesig.results import Design
-from genesig.words import counted, is_missing, is_number, listing, number_fault, too
+from genesig.words import counted, further_text, is_missing, is_number, listing, number_fault
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def has_columns(asked: Asked, columns: Sequence[str]) -> bool:
         if column not in known:
             found: Problems = []
             check_column(column, "label", known, index, asked.where, found)
-            asked.problems.extend([Problem(p.where, f"{p.what}; {NO_LABELS}") for p in found])
+            asked.problems.extend([Problem(p.location, f"{p.message}; {NO_LABELS}") for p in found])
     return all(known.count(column) == 1 for column in columns)
 
 
@@ -234,7 +234,7 @@ def _faults(
             if is_number(t) and float(t) < 0}  # fmt: skip
     for name, what in list(odd.items())[:1]:
         said = f"the time of '{name}' {what}; survival needs a time of at least 0"
-        yield Problem(time, said + too(len(odd) - 1, "sample"))
+        yield Problem(time, said + further_text(len(odd) - 1, "sample"))
     counts = Counter(e.strip() for _, e in known.values())
     if not any(happened(cell, word) for cell in counts):
         found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))

@@ -29,13 +29,13 @@ from genesig.data.steps.segment import among
 from genesig.errors import Problem, did_you_mean, refuse
 from genesig.response.covariates import Covariate
 from genesig.words import (
-    SMALLEST,
+    MIN_SPREAD,
     counted,
+    further_text,
     is_missing,
     is_number,
     listing,
     number_fault,
-    too,
 )
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ def _check_scale(X: Array, values: Array, known: Array, names: Sequence[str], sc
     takes_logarithms = bool(LOG2_STEPS & scale.steps)
     then, by_counts = looks_raw(scale.p99, scale.most), bool(LEARNED_DEPTH_STEPS & scale.steps)
     for row, name in enumerate(names):
-        used = known[row] & (scale.sds > SMALLEST)
+        used = known[row] & (scale.sds > MIN_SPREAD)
         if not used.any():
             continue
         off = np.abs(values[row] - scale.means)[used] / scale.sds[used]
@@ -443,7 +443,7 @@ def _of_one(
         wrong = [name for name, cell in known.items() if not is_number(cell)]
         if wrong:
             what = f"the value of '{wrong[0]}' {number_fault(known[wrong[0]])}, needs a number"
-            yield Problem(at, what + too(len(wrong) - 1, "sample"))
+            yield Problem(at, what + further_text(len(wrong) - 1, "sample"))
         return
     strange = sorted({cell for cell in known.values() if cell not in covariate.levels})
     if strange:

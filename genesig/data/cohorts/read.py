@@ -19,12 +19,12 @@ from genesig.data.files.sample_names import with_matrix_names, without_absent
 from genesig.data.study.labels.record import BY_SIGHT
 from genesig.data.study.matrix_check import check_samples, with_genes_only
 from genesig.data.study.sheet_check import check_column, check_ids, storable
-from genesig.errors import InvalidInput, Problem, attempt, in_order
+from genesig.errors import InvalidInput, Problem, attempt, order_by_level
 from genesig.response.design import SEVERAL, Label, label_columns
 from genesig.response.known import ByKind
 from genesig.results import Design
 from genesig.results.run import sha256
-from genesig.words import alike, is_missing, listing, too
+from genesig.words import equal_looking, further_text, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,7 +158,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
             dropped = check_samples(matrix, expression, list(table.index), labels.names,
                                     table_file, problems) + others  # fmt: skip
     if matrix is None or table is None or labels is None or _faulty(problems):
-        raise InvalidInput(in_order(problems))
+        raise InvalidInput(order_by_level(problems))
     group_column = _group_column(design, table, group)
     members = None
     if group_column is not None:
@@ -171,7 +171,7 @@ def read_cohort(design: Design, *, expression: str, samples: str | None,
         else ("",) * len(labels.names),
         dropped=labels.dropped + not_measured + dropped,
         inputs={path: sha256(path) for path in files},
-        problems=in_order(problems), about=table.loc[list(labels.names)],
+        problems=order_by_level(problems), about=table.loc[list(labels.names)],
         group=members, group_column=group_column,
     )  # fmt: skip
 
@@ -191,11 +191,11 @@ def _groups(column: pd.Series[Any], where: str, problems: Problems) -> tuple[str
     if blank:
         what = f"no group for {listing(blank)}; each such sample counts as a group of its own"
         problems.append(Problem(at, what, "warning"))
-    pairs = alike(word for name, word in words.items() if name not in set(blank))
+    pairs = equal_looking(word for name, word in words.items() if name not in set(blank))
     if pairs:
         first, second = pairs[0][:2]
         what = f"group '{second}' differs from '{first}' in {BY_SIGHT}"
-        what += f"{too(len(pairs) - 1, 'name')}; write them alike if they are one group"
+        what += f"{further_text(len(pairs) - 1, 'name')}; write them alike if they are one group"
         problems.append(Problem(at, what, "warning"))
     # A prefix keeps the name of a sample without a group apart from the names of groups.
     return tuple(f"sample {name}" if name in set(blank) else f"group {word}"

@@ -17,7 +17,7 @@ from genesig.arrays import Array
 from genesig.data.files.cells import end_of_quoted_name, parse_cells, split_row
 from genesig.errors import refuse
 from genesig.results.files import plain
-from genesig.words import THOUSANDS, counted, is_missing, is_number
+from genesig.words import THOUSANDS_BY_COMMA, counted, is_missing, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -340,7 +340,7 @@ def _with_decimal_points(rows: list[list[str]]) -> list[list[str]]:
         if not commas or any("." in cell for cell in filled):
             continue
         are_numbers = all(is_number(cell.replace(",", ".")) for cell in filled)
-        if are_numbers and not all(map(THOUSANDS.fullmatch, commas)):
+        if are_numbers and not all(map(THOUSANDS_BY_COMMA.fullmatch, commas)):
             for row in rows:
                 row[column] = row[column].replace(",", ".")
     return rows

@@ -51,10 +51,10 @@ from genesig.response.design import label_columns
 from genesig.results.files import cell
 from genesig.results.new_study import Start
 from genesig.words import (
-    alike,
     as_word,
     control_first,
-    flow,
+    equal_looking,
+    flow_yaml,
     is_missing,
     is_number,
     listing,
@@ -154,7 +154,7 @@ def first_look(
     if len(data.get("classes", ())) == 2 or "task" in data:
         label_lines = (*label_lines, *_covariate_lines(table, label))
     sample_path = expression if samples is None else _shortest_path(folder, samples)
-    name_lines = tuple(f"{note.where}: {note.what}." for note in notes)
+    name_lines = tuple(f"{note.location}: {note.message}." for note in notes)
     return Start(
         expression, sample_path, label, "", settings, (*reasons, *name_lines, *label_lines)
     )
@@ -198,7 +198,7 @@ def _without_non_genes(
     samples_in_rows = table is not None or _samples_are_rows(matrix, file_format)
     oriented = matrix if samples_in_rows else matrix.transpose()
     genes, _, problems = leave_out_non_genes(oriented, path, Surroundings(table))
-    lines = tuple(f"{problem.what[:1].upper()}{problem.what[1:]}." for problem in problems)
+    lines = tuple(f"{problem.message[:1].upper()}{problem.message[1:]}." for problem in problems)
     return genes if samples_in_rows else genes.transpose(), lines
 
 
@@ -361,7 +361,7 @@ def _propose_label(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
 
 def _choose_classes(counts: Counter[str]) -> dict[str, Any]:
     """Choose two classes; all of more where they are large enough; none where two may be one."""
-    if alike(counts, as_word):
+    if equal_looking(counts, as_word):
         return {}
     several = [word for word, n in counts.items() if n >= MIN_SAMPLES_PER_CLASS]
     if len(several) > 2:
@@ -374,18 +374,18 @@ def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
     words = ", ".join(f"{word} ({n})" for word, n in events.most_common())
     event = "1" if pair.word is None else pair.word
     text = f"Columns '{pair.time}' and '{pair.event}': {words}, of which {event} is taken for the"
-    return f"{text} event: survival, label: {flow(pair.label)}"
+    return f"{text} event: survival, label: {flow_yaml(pair.label)}"
 
 
 def _describe_classes(name: str, counts: Counter[str]) -> str:
     """Name the classes, and two of more that could be compared."""
     text = f"Column '{name}': " + ", ".join(f"{word} ({n})" for word, n in counts.most_common())
-    if similar := alike(counts, as_word):
+    if similar := equal_looking(counts, as_word):
         return f"{text}; write {listing(similar[0])} alike, which look like one class"
     if len(_choose_classes(counts).get("classes", counts)) < 3:
         return text
     class_pair = control_first([word for word, _ in counts.most_common(2)])
-    return f"{text}: several classes; data: {flow({'classes': class_pair})} would compare two"
+    return f"{text}: several classes; data: {flow_yaml({'classes': class_pair})} would compare two"
 
 
 def _describe_numbers(table: pd.DataFrame, name: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.data.files.delimited import Matrix
 from genesig.errors import Problem
-from genesig.words import is_missing, too
+from genesig.words import further_text, is_missing
 
 MAX_REPEATED_SHARE = 0.5
 """Share of the rows from which on a first column that repeats itself is no column of gene ids."""
@@ -45,7 +45,7 @@ def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Proble
     examples = [str(matrix.lines[k] if matrix.transposed else k + 2) for k in columns[:3]]
     unit = f"{matrix.line_word}s" if matrix.transposed else "columns"
     message = f"gene id '{gene}' occurs {len(columns)} times ({unit} {', '.join(examples)})"
-    message += too(len(repeated_columns) - 1, "id")
+    message += further_text(len(repeated_columns) - 1, "id")
     repeated = sum(len(columns) - 1 for columns in repeated_columns.values())
     if repeated > MAX_REPEATED_SHARE * len(matrix.columns):
         message += "; is the first column that of the gene ids? Name each gene by an id of its own"

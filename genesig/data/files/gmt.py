@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from genesig.errors import refuse
-from genesig.words import counted, is_missing, listing, too
+from genesig.words import counted, further_text, is_missing, listing
 
 DECIMAL_NUMBER = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?", re.IGNORECASE)
 """A number with a point is no id of a gene; a whole one may be (Entrez)."""
@@ -83,9 +83,9 @@ def _check_names(sets: list[NamedSet], file_name: str) -> None:
     repeated = [name for name, set_places in places.items() if len(set_places) > 1]
     if repeated:
         message = (
-            f"set '{repeated[0]}' occurs {len(places[repeated[0]])} times ("
-            f"{', '.join(places[repeated[0]][:3])}){too(len(repeated) - 1, 'name')}; keep one of "
-            "them"
+            f"set '{repeated[0]}' occurs {len(places[repeated[0]])} times"
+            f" ({', '.join(places[repeated[0]][:3])}){further_text(len(repeated) - 1, 'name')};"
+            " keep one of them"
         )
         raise refuse(file_name, message)
 

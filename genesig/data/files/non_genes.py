@@ -23,7 +23,7 @@ from genesig.data.files.columns import is_clinical
 from genesig.data.files.delimited import Matrix
 from genesig.errors import Problem
 from genesig.words import (
-    as_seen,
+    as_read,
     counted,
     is_missing,
     is_number,
@@ -409,14 +409,14 @@ def _columns_of_sheet(
         k for k, name in enumerate(matrix.columns) if k not in classified and name not in genes
     }
     table = surroundings.table
-    headers = set() if table is None else {as_seen(str(name)) for name in table.columns}
+    headers = set() if table is None else {as_read(str(name)) for name in table.columns}
     kind_of = dict.fromkeys(_row_numbers(matrix, samples), ROW_NUMBERS)
     kind_of |= dict.fromkeys(_columns_of_words(matrix, samples), WORD_ROWS)
     kind_of |= dict.fromkeys(_clinical_numbers(matrix, samples), CLINICAL_ROWS)
     if table is not None and _is_same_file(matrix, headers):
         kind_of |= dict.fromkeys(_columns_of_whole_numbers(matrix, samples), CLINICAL_ROWS)
     kind_of |= {
-        column: SHEET_COLUMNS for column in kind_of if as_seen(matrix.columns[column]) in headers
+        column: SHEET_COLUMNS for column in kind_of if as_read(matrix.columns[column]) in headers
     }
     kind_of |= dict.fromkeys(_columns_in_table(matrix, samples, surroundings), SHEET_COLUMNS)
     kind_of = {column: kind for column, kind in kind_of.items() if column in open_columns}
@@ -425,7 +425,7 @@ def _columns_of_sheet(
 
 def _is_same_file(matrix: Matrix, headers: Collection[str]) -> bool:
     """Tell whether a file is matrix and sample table in one: every gene is in both."""
-    n_shared = sum(as_seen(name) in headers for name in matrix.columns)
+    n_shared = sum(as_read(name) in headers for name in matrix.columns)
     return n_shared > MAX_KIND_SHARE * len(matrix.columns)
 
 
@@ -470,16 +470,16 @@ def _columns_in_table(
     table = surroundings.table
     if table is None or table.empty or not table.index.is_unique:
         return
-    header_of_key = {as_seen(str(name)): str(name) for name in table.columns}
+    header_of_key = {as_read(str(name)): str(name) for name in table.columns}
     shared_columns = {
         k: header_of_key[key]
         for k, name in enumerate(matrix.columns)
-        if (key := as_seen(name)) in header_of_key
+        if (key := as_read(name)) in header_of_key
     }
     # A file that is matrix and sample table in one has every gene in both.
     if len(shared_columns) > MAX_KIND_SHARE * len(matrix.columns):
-        named_keys = {as_seen(name) for name in surroundings.config_columns}
-        yield from (k for k in shared_columns if as_seen(matrix.columns[k]) in named_keys)
+        named_keys = {as_read(name) for name in surroundings.config_columns}
+        yield from (k for k in shared_columns if as_read(matrix.columns[k]) in named_keys)
         return
     row_of = {name: k for k, name in enumerate(map(str, table.index))}
     pairs = [(row, row_of[matrix.rows[row]]) for row in samples if matrix.rows[row] in row_of]

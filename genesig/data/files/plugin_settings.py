@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from genesig.plugins import offered
+from genesig.plugins import entry_points_of
 
 SchemaNode = dict[str, Any]
 
@@ -21,8 +21,8 @@ def with_plugins(schema: SchemaNode) -> SchemaNode:
     baselines = sections["controls"]["properties"]["baselines"]["items"]["enum"]
     penalties = sections["nonlinear"]["properties"]["penalty"]["enum"]
     for group, enum in (("baselines", baselines), ("penalties", penalties)):
-        enum += [name for name in offered(group) if name not in enum]
-    if steps := [name for name in offered("steps") if name not in schema["$defs"]]:
+        enum += [name for name in entry_points_of(group) if name not in enum]
+    if steps := [name for name in entry_points_of("steps") if name not in schema["$defs"]]:
         from genesig.data.steps.normalise import NORMALISERS
 
         for name in steps:

@@ -30,7 +30,7 @@ from genesig.data.files.plugin_settings import with_plugins
 from genesig.data.files.table_shape import files_in_subfolders
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse, refuse_codes
 from genesig.words import listing
-from genesig.workflow import home
+from genesig.workflow import shipped_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -390,7 +390,7 @@ def read_json(path: str | Path) -> Any:
 
 def load_schema(name: str = "config") -> dict[str, Any]:
     """Load ``workflow/schemas/{name}.schema.yaml``: every key, default, bound and description."""
-    path = home() / "workflow" / "schemas" / f"{name}.schema.yaml"
+    path = shipped_folder() / "workflow" / "schemas" / f"{name}.schema.yaml"
     if not path.is_file():
         raise GenesigError(f"{path} is not there, so genesig is not whole; install it again")
     schema: dict[str, Any] = json.loads(_yaml_as_json(path.read_text(encoding="utf-8")))

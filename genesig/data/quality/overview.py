@@ -8,7 +8,7 @@ quality.json, version 1; numbers have six significant digits, what is not define
     ``data.batch``, or null.
 ``scale``
     p99, max, min of the values as read; raw (never logged, as they look), counts (whole numbers
-    that look like reads), taken (the step that takes logarithms, or null), doubled (logarithms
+    that look like reads), log_step (the step that takes logarithms, or null), doubled (logarithms
     taken of what looks logged already).
 ``steps``
     [{step, genes}]: the steps in their order, with the number of genes that each leaves, as fitted
@@ -24,8 +24,8 @@ quality.json, version 1; numbers have six significant digits, what is not define
 ``missing``
     total, samples (n counts), genes ([[missing, genes with so many]]), worst ([[gene, missing]]);
     omics ([[omic, samples that lack it altogether]]; none where there is one matrix);
-    label (see `missingness`; null where nothing is missing): tested and named (numbers of genes),
-    first ([[gene, [share of each class that misses it]]]), sample_p, class_share.
+    label (see `missingness`; null where nothing is missing): tested and associated (numbers of
+    genes), examples ([[gene, [share of each class that misses it]]]), sample_p, class_share.
 ``outliers``
     rules ([{name, values (n), deviation (n)}]); samples ([{sample, row, rules}]).
 ``twins``
@@ -148,7 +148,7 @@ def _scale(X: Array, steps: Sequence[str]) -> dict[str, Any]:
         "raw": raw,
         "counts": bool(COUNT_STEPS & {*steps})
         or (is_whole and float(np.mean(values == 0)) >= MIN_ZERO_SHARE_OF_COUNTS),
-        "taken": log_step,
+        "log_step": log_step,
         "doubled": log_step is not None and not raw,
     }
 
@@ -221,8 +221,8 @@ def _label_associations(missing: Array, dataset: Dataset) -> dict[str, Any] | No
     names = [dataset.genes[gene] for gene in associations.genes[most_significant].tolist()]
     return {
         "tested": len(associations.genes),
-        "named": len(associations.associated),
-        "first": [list(pair) for pair in zip(names, shares, strict=True)],
+        "associated": len(associations.associated),
+        "examples": [list(pair) for pair in zip(names, shares, strict=True)],
         "sample_p": _json_value(associations.sample_p),
         "class_share": _json_value(associations.class_share),
     }

@@ -16,7 +16,7 @@ from genesig.arrays import Array
 from genesig.data.splits.folds import INNER_FOLD, OUTER_SPLIT, Samples, spawn_key
 from genesig.errors import GenesigError, InvalidInput, Problem, did_you_mean
 from genesig.results import Split, Splits, load_json
-from genesig.words import counted, listing, too
+from genesig.words import counted, further_text, listing
 
 MAX_LISTED_PROBLEMS = 5
 FINAL_SPLIT_DEFAULTS = {"name": "final", "repeat": 0, "fold": 0, "seed": spawn_key(INNER_FOLD)}
@@ -151,9 +151,10 @@ def _name_problems(path: str, listed: ListedSplits, samples: Samples) -> Iterato
         return
     others_counted = counted(len(list_problems) - 1, "further problem")  # the same in every split
     message = (
-        f"{list_problems[0].what}; {others_counted} of this kind: is it the file of another study?"
+        f"{list_problems[0].message}; {others_counted} of this kind: is it the file of another"
+        " study?"
     )
-    yield Problem(list_problems[0].where, message)
+    yield Problem(list_problems[0].location, message)
 
 
 def _list_problems(
@@ -224,7 +225,7 @@ def inner_faults(samples: Samples, splits: Splits) -> Iterator[Problem]:
         yield from side_problems or _fold_faults(samples, place, split, "subsample")
     unpaired = list(_pair_faults(samples, splits.subsamples))
     for problem in unpaired[:1]:
-        yield Problem(problem.where, problem.what + too(len(unpaired) - 1, "pair"))
+        yield Problem(problem.location, problem.message + further_text(len(unpaired) - 1, "pair"))
 
 
 def _fold_faults(samples: Samples, split_place: str, split: Split, level: str) -> Iterator[Problem]:

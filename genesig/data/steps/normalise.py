@@ -47,7 +47,7 @@ from genesig.data.steps.scale import middle_and_top
 from genesig.data.steps.segment import Segment, among, with_places
 from genesig.data.steps.zeros import ZerosAsMissing
 from genesig.errors import GenesigError, pick
-from genesig.plugins import Registry, answering, check_answer
+from genesig.plugins import Registry, check_plugin_result, plugin_errors
 from genesig.results import Dataset, Design
 from genesig.words import counted
 
@@ -128,10 +128,10 @@ class Reference:
         corrected.
         """
         for name, step in zip(self.names, self.steps, strict=True):
-            with answering("steps", name):
+            with plugin_errors("steps", name):
                 width = X.shape[1] if step.genes is None else len(step.genes)
                 transformed = apply(step, X, obs)
-            check_answer("steps", name, transformed, (len(X), width))
+            check_plugin_result("steps", name, transformed, (len(X), width))
             X = transformed
         return X
 
@@ -259,7 +259,7 @@ def fit_steps(X: Array, steps: Steps, obs: pd.DataFrame | None = None) -> Refere
         if settings.get("by") is not None:
             settings["by"] = np.asarray(settings["by"], dtype=object)[genes]
         step_class = _class_of(step["step"])
-        with answering("steps", step["step"]):
+        with plugin_errors("steps", step["step"]):
             fitted.append(among(_fit_step(step_class, X, obs, settings), genes))
             # No step learns from the result of the last one.
             X = apply(fitted[-1], X, obs) if position < len(steps) else X

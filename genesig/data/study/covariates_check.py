@@ -20,7 +20,15 @@ from genesig.response.covariates import Covariate, encoded, knots_for, names_of
 from genesig.response.design import BALANCED, label_columns
 from genesig.response.known import RESPONSES
 from genesig.results import Splits
-from genesig.words import counted, flow, is_missing, is_number, listing, number_fault, too
+from genesig.words import (
+    counted,
+    flow_yaml,
+    further_text,
+    is_missing,
+    is_number,
+    listing,
+    number_fault,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,7 +180,7 @@ def _respelt(covariate: Covariate, obs: pd.DataFrame, where: str) -> Iterator[Pr
     unsaid = [cell for cell in other if cell not in covariate.words]
     if unsaid:
         what = f"data.covariates: '{unsaid[0]}' is read as '{other[unsaid[0]]}', from which it "
-        what += f"differs in {BY_SIGHT}{too(len(unsaid) - 1, 'word')}"
+        what += f"differs in {BY_SIGHT}{further_text(len(unsaid) - 1, 'word')}"
         yield Problem(f"{where}, column '{covariate.column}'", what, "warning")
 
 
@@ -202,7 +210,7 @@ def _of_one(
         numbers = sorted(times, key=float)
         what = f"data.covariates: its numbers, {numbers[0]} to {numbers[-1]}, count as a quantity; "
         what += "if they are names, such as numbers of centres, set "
-        what += f"data: {flow({'categorical_covariates': [covariate.column]})}"
+        what += f"data: {flow_yaml({'categorical_covariates': [covariate.column]})}"
         yield Problem(at, what, "note", "numbers_may_be_names", "data.categorical_covariates")
 
 
@@ -218,7 +226,7 @@ def _of_words(
         what = f"data.covariates: the value of '{name}' {number_fault(cell)}"
         if 2 * len(odd) < len(cells):
             what += "; the others are numbers: correct it, or leave it blank"
-        yield Problem(at, what + too(len(odd) - 1, "sample"))
+        yield Problem(at, what + further_text(len(odd) - 1, "sample"))
         return
     yield from _too_many_words(times, len(obs), at)
 
@@ -347,7 +355,10 @@ def _of_weights(column: pd.Series[str], sheet: Sheet, where: str) -> Iterator[Pr
     if wrong:
         cell = cells[wrong[0]]
         fault = f"is {cell}, below 0" if is_number(cell) else number_fault(cell)
-        what = f"data.weights: the weight of '{wrong[0]}' {fault}{too(len(wrong) - 1, 'sample')}"
+        what = (
+            f"data.weights: the weight of '{wrong[0]}'"
+            f" {fault}{further_text(len(wrong) - 1, 'sample')}"
+        )
         yield Problem(at, f"{what}; each sample needs a number, 0 or more")
         return
     v = np.array([float(cell) for cell in cells.values()])

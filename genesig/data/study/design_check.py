@@ -19,7 +19,7 @@ from genesig.data.study.sheet_check import Sheet
 from genesig.errors import Problem, did_you_mean
 from genesig.response.known import RESPONSES
 from genesig.results import Design, Splits
-from genesig.words import also, counted, is_missing, is_number, listing, too
+from genesig.words import counted, further_text, further_text_of, is_missing, is_number, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,9 @@ def check_design(sheet: Sheet, config: Config, where: str) -> Iterator[Problem]:
         short += [(units, problem) for problem in found]
     if short:
         fewest = min(short, key=lambda each: each[0])[1]
-        yield Problem(fewest.where, fewest.what + also(len(short) - 1, "class", "classes"))
+        yield Problem(
+            fewest.location, fewest.message + further_text_of(len(short) - 1, "class", "classes")
+        )
 
 
 def check_tested(sheet: Sheet, splits: Splits, where: str) -> Iterator[Problem]:
@@ -121,7 +123,7 @@ def _check_pairs(sheet: Sheet, where: str) -> Iterator[Problem]:
     }
     for name, labels in list(wrong.items())[:1]:
         found = f"{counted(len(labels), 'sample')} ({', '.join(labels)})"
-        more = too(len(wrong) - 1, "pair")
+        more = further_text(len(wrong) - 1, "pair")
         what = f"data.pair: pair '{name}' has {found}, needs one of each class{more}"
         yield Problem(f"{where}, column '{pair}'", what)
 
@@ -133,14 +135,16 @@ def _check_groups(sheet: Sheet, where: str) -> Iterator[Problem]:
     wrong = {str(name): list(words) for name, words in found.items() if len(words) > 1}
     for name, words in list(wrong.items())[:1]:
         what = f"data.group: '{name}' has {listing(words)}; the samples of one group must have one "
-        yield Problem(f"{where}, column '{group}'", f"{what}response{too(len(wrong) - 1, 'group')}")
+        yield Problem(
+            f"{where}, column '{group}'", f"{what}response{further_text(len(wrong) - 1, 'group')}"
+        )
 
 
 def _check_sides(sheet: Sheet, column: str, where: str) -> Iterator[Problem]:
     obs, at = sheet.obs, f"{where}, column '{column}'"
     strange = {str(name): str(word) for name, word in obs[column].items() if word not in SIDES}
     for name, word in list(strange.items())[:1]:
-        more = too(len(strange) - 1, "sample")
+        more = further_text(len(strange) - 1, "sample")
         near = did_you_mean(word.lower(), SIDES)
         found = f"'{word}'" if word else "blank"
         yield Problem(at, f"sample '{name}' is {found}, needs train or test{more}{near}")

@@ -16,7 +16,15 @@ from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
 from genesig.data.files.spreadsheets import converted_names
 from genesig.data.steps.scale import genes_standardised, missing_codes
 from genesig.errors import Problem
-from genesig.words import LARGEST, SMALLEST, alike, counted, listing, number_fault, too
+from genesig.words import (
+    MAX_VALUE,
+    MIN_SPREAD,
+    counted,
+    equal_looking,
+    further_text,
+    listing,
+    number_fault,
+)
 
 
 def check_gene_names(matrix: Matrix, where: str) -> list[Problem]:
@@ -26,10 +34,10 @@ def check_gene_names(matrix: Matrix, where: str) -> list[Problem]:
         what = f"turned into dates or numbers by a spreadsheet: {counted(len(names), 'gene')}, "
         what += f"{listing(names)}; write the names again, as text"
         found.append(Problem(f"{where}{_place(matrix, names[0])}", what, "warning"))
-    if pairs := alike(matrix.columns):
+    if pairs := equal_looking(matrix.columns):
         one, other = pairs[0][:2]
         what = f"gene '{other}' is beside '{one}', with other upper and lower case"
-        what += f"{too(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
+        what += f"{further_text(len(pairs) - 1, 'name')}; if it is one gene, keep one of them"
         found.append(Problem(f"{where}{_place(matrix, other)}", what, "warning"))
     return found
 
@@ -179,7 +187,7 @@ def check_samples(matrix: Matrix, where: str, names: Sequence[str], used: Sequen
 def _check_cells(matrix: Matrix, rows: list[int], where: str, missing: bool | None,
                  problems: Problems) -> None:  # fmt: skip
     """Name the first faulty cell of each kind, and count the others."""
-    bad = np.argwhere(~(np.abs(matrix.cells[rows].T) <= LARGEST))
+    bad = np.argwhere(~(np.abs(matrix.cells[rows].T) <= MAX_VALUE))
     kinds: dict[str, list[tuple[int, int, str]]] = {}
     for gene, k in bad:
         fault = number_fault(matrix.text(rows[k], gene))
@@ -248,7 +256,7 @@ def _without_constant_genes(matrix: Matrix, rows: list[int], where: str,
                             problems: Problems) -> Expression | None:  # fmt: skip
     X = np.ascontiguousarray(matrix.cells[rows])
     spread = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
-    constant, blank = ~(spread > SMALLEST), np.isnan(X).all(axis=0)
+    constant, blank = ~(spread > MIN_SPREAD), np.isnan(X).all(axis=0)
     if constant.all():
         what = "every gene has the same value in all samples, or differs by less than 1e-100, so "
         what += "that nothing can be learned; "
@@ -291,5 +299,8 @@ def _check_twins(X: Array, names: list[str], where: str, problems: Problems) -> 
     pairs = [(one, other) for one, other in pairs if one != other]
     if pairs:
         what = f"samples '{pairs[0][0]}' and '{pairs[0][1]}' have the same values"
-        what += f"{too(len(pairs) - 1, 'pair')}; is one a copy? It would be trained and tested on "
+        what += (
+            f"{further_text(len(pairs) - 1, 'pair')}; is one a copy? It would be trained and tested"
+            " on "
+        )
         problems.append(Problem(where, what + "at once", "warning"))

@@ -28,7 +28,7 @@ from genesig.data.steps.segment import with_places
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.data.study.sheet_check import Sheet
 from genesig.errors import GenesigError, Problem
-from genesig.words import counted, flow, listing
+from genesig.words import counted, flow_yaml, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +123,7 @@ def _of_raw_values(X: Array, size: str, are_counts: bool) -> str:
         return (f"the values {verb} counts ({size}); steps for counts are vst, size_factors and "
                 "log_cpm (docs/how_to/rnaseq.md)")  # fmt: skip
     return (f"the values look as if they were never logged ({size}); to take logarithms set "
-            f"normalise.samples: [{flow(log2_step(X))}]")  # fmt: skip
+            f"normalise.samples: [{flow_yaml(log2_step(X))}]")  # fmt: skip
 
 
 def _check_limits(X: Array, step: dict[str, Any], where: str) -> Iterator[Problem]:

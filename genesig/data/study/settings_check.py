@@ -24,7 +24,7 @@ from genesig.data.study.labels.known import LABELS, kind_settings
 from genesig.data.study.labels.record import Config, Found
 from genesig.data.study.pool.record import study_settings
 from genesig.errors import InvalidInput, Problem
-from genesig.plugins import load, offered
+from genesig.plugins import entry_points_of, load_plugin
 from genesig.response.design import Design, label_columns
 from genesig.words import counted, listing
 
@@ -62,11 +62,11 @@ def _plugins(config: Config) -> Found:
     used = [("nonlinear.penalty", "penalties", penalty)]
     used += [("controls.baselines", "baselines", name) for name in baselines]
     for key, group, name in used:
-        if name in offered(group):
+        if name in entry_points_of(group):
             try:
-                load(group, name)
+                load_plugin(group, name)
             except InvalidInput as error:
-                yield key, f"{error.problems[0].where}: {error.problems[0].what}"
+                yield key, f"{error.problems[0].location}: {error.problems[0].message}"
 
 
 def _braces(config: Config) -> Found:

@@ -13,7 +13,7 @@ from genesig.data.study.labels.record import Asked, check_names_alike, line, two
 from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import Problem, did_you_mean
 from genesig.results import Design
-from genesig.words import is_missing, listing, too
+from genesig.words import further_text, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,11 +178,14 @@ def check_ids(table: pd.DataFrame, where: str, problems: Problems) -> None:
     if blank:
         what = f"the sample name (column '{table.index.name}') is blank"
         at = f"{where}, line {line(table, blank[0])}"
-        problems.append(Problem(at, what + too(len(blank) - 1, "line")))
+        problems.append(Problem(at, what + further_text(len(blank) - 1, "line")))
     if again:
         name = str(table.index[again[0]])
         what = f"sample '{name}' is already on line {line(table, first[name])}"
-        what += f"{too(len(again) - 1, 'line')}; each sample needs one row and a name of its own"
+        what += (
+            f"{further_text(len(again) - 1, 'line')}; each sample needs one row and a name of its"
+            " own"
+        )
         problems.append(Problem(f"{where}, line {line(table, again[0])}", what))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.study.labels.record import line
 from genesig.errors import Problem
-from genesig.words import flow, is_missing, listing
+from genesig.words import flow_yaml, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def _as_class(word: str, share: float, cells: Sequence[str], blank: Array) -> st
     others = sorted({cell for cell, is_blank in zip(cells, blank, strict=True) if not is_blank})
     if not 0 < len(others) < 2 * MAX_VALUES:
         return ""
-    return f"; if '{word}' is a class, write data: {flow({'classes': [*others, word]})}"
+    return f"; if '{word}' is a class, write data: {flow_yaml({'classes': [*others, word]})}"
 
 
 def _companion(table: pd.DataFrame, label: str, blank: Array) -> str:

@@ -1,4 +1,4 @@
-"""The part of report_data.json about data sets of other studies."""
+"""Collect the part of report_data.json about external cohorts."""
 
 from __future__ import annotations
 
@@ -21,61 +21,58 @@ from genesig.report.page.record import (
 from genesig.report.page.words import clean, counted, decimal
 
 
-class Grouping(TypedDict):
-    """Groups of samples that are not independent: their column, their number, that by class."""
+class SampleGroups(TypedDict):
+    """Groups of samples that are not independent, such as patients with several samples."""
 
-    column: str
-    count: int
-    classes: dict[str, int] | None
+    column: str  # column of the sample table that names the group
+    count: int  # number of groups
+    classes: dict[str, int] | None  # groups of each class; None without classes
 
 
 class LeftOut(TypedDict):
-    """Samples left out for one reason."""
+    """Number of samples that were left out for one reason."""
 
     reason: str
     count: int
 
 
-class Score(Limited):
-    """A measure, and the samples that it is of."""
+class CohortScore(Limited):
+    """A measure in a cohort, with its limits."""
 
-    samples: float
+    samples: float  # samples that the measure is computed from
 
 
-class Point(TypedDict):
-    """A sample: its label there and here, what the model made of it, and whether that is wrong.
-
-    Of several classes the score is the largest.
-    """
+class CohortSample(TypedDict):
+    """A sample of a cohort with its prediction."""
 
     sample: str
-    given: str
-    label: str
-    predicted: str | float
-    wrong: bool | None
-    score: float
+    given: str  # the cell of the cohort's own label column
+    label: str  # the same in the terms of this study
+    predicted: str | float  # class, risk group or number
+    wrong: bool | None  # None without classes
+    score: float  # the largest one of several classes
 
 
-class Roc(TypedDict):
-    """False and true positive rates over falling thresholds."""
+class RocCurve(TypedDict):
+    """Receiver operating characteristic over falling thresholds."""
 
-    x: list[float]
-    y: list[float]
+    x: list[float]  # false positive rates
+    y: list[float]  # true positive rates
 
 
-class Group(TypedDict):
-    """Samples of similar scores: the share of positive ones, and the one expected of the score."""
+class ReliabilityGroup(TypedDict):
+    """Samples of similar scores."""
 
-    score: float
+    score: float  # mean score
     samples: int
-    share: float
-    low: float
-    high: float
-    expected: float
+    share: float  # share of positive samples
+    low: float  # lower limit of the 95% CI of the share
+    high: float  # upper limit
+    expected: float  # share that the score predicts
 
 
-class Gene(TypedDict):
-    """A row of genes.tsv; ``shift_before`` after ComBat only."""
+class CohortGene(TypedDict):
+    """A row of genes.tsv: a gene of the final model in this study and in the cohort."""
 
     gene: str
     symbol: str
@@ -84,200 +81,231 @@ class Gene(TypedDict):
     training_sd: float | None
     mean: float | None
     sd: float | None
-    shift: float | None
-    shift_before: NotRequired[float | None]
-    score_shift: float | None
-    imputed: int
+    shift: float | None  # difference of the means, in training standard deviations
+    shift_before: NotRequired[float | None]  # the shift without ComBat; only after ComBat
+    score_shift: float | None  # weight times difference of the means
+    imputed: int  # samples of the cohort that lack the gene
 
 
-class Shifts(TypedDict):
-    """Genes in each bar, the median size of the shift, and the share beyond 1."""
+class ShiftHistogram(TypedDict):
+    """Histogram of the shifts of genes, in training standard deviations."""
 
-    genes: int
-    counts: list[int]
-    median: float
-    beyond: float
-
-
-class Shift(TypedDict):
-    """Shifts of all genes, in training standard deviations; ``by_chance`` is one of them."""
-
-    measured: Shifts
-    scored: Shifts
-    edges: list[float]
-    by_chance: float
+    genes: int  # number of genes
+    counts: list[int]  # genes in each bar
+    median: float  # median absolute shift
+    beyond: float  # share of genes with an absolute shift above 1
 
 
-class Quantiles(TypedDict):
-    """Quantiles of the values of both studies."""
+class CohortShift(TypedDict):
+    """Shifts of all genes of a cohort, in training standard deviations."""
 
-    share: list[float]
+    measured: ShiftHistogram  # before ComBat
+    scored: ShiftHistogram  # as the model scored them
+    edges: list[float]  # edges of the bars
+    by_chance: float  # standard error of the shift of a gene that does not differ
+
+
+class ValueQuantiles(TypedDict):
+    """Quantiles of the values of this study and of the cohort."""
+
+    share: list[float]  # probabilities of the quantiles
     training: list[float]
     cohort: list[float]
 
 
 class CohortRecord(TypedDict):
-    """A data set of another study.
-
-    ``classes`` maps each class to its samples. ``needed`` are the genes of the model, ``absent``
-    those nowhere measured, ``imputed`` the samples with a gene filled in, ``missing`` the largest
-    share allowed; ``seen_before`` counts samples of the training set. ``inputs`` maps file to
-    SHA-256. There are at most 1000 ``points``; ``confusion`` has a row for each true class. Of
-    survival there are ``events``, the ``curves`` of the groups of risk and the ``horizon``; if
-    samples come in groups there are ``groups``.
-    """
+    """The final model in one external cohort."""
 
     name: str
     file: str
-    classes: dict[str, int] | None
+    classes: dict[str, int] | None  # samples of each class
     combat: bool
     batches: int
-    needed: int
-    absent: int
-    imputed: int
-    missing: float
-    seen_before: int
-    inputs: dict[str, str]
+    needed: int  # genes of the final model
+    absent: int  # those that no sample of the cohort has
+    imputed: int  # samples with at least one imputed gene
+    missing: float  # largest allowed share of missing genes
+    seen_before: int  # samples that were also in the training set
+    inputs: dict[str, str]  # SHA-256 of each file
     warnings: list[str]
     samples: int
     left_out: list[LeftOut]
-    scores: dict[str, Score]
-    points: list[Point]
-    roc: Roc | None
-    confusion: list[list[int]] | None
-    reliability: list[Group]
-    genes: list[Gene]
-    shift: Shift
-    quantiles: Quantiles
-    events: NotRequired[int]
-    curves: NotRequired[list[GroupCurve]]
+    scores: dict[str, CohortScore]
+    points: list[CohortSample]  # at most `MOST_SAMPLES`, evenly spaced
+    roc: RocCurve | None  # two classes only
+    confusion: list[list[int]] | None  # a row for each true class
+    reliability: list[ReliabilityGroup]
+    genes: list[CohortGene]
+    shift: CohortShift
+    quantiles: ValueQuantiles
+    events: NotRequired[int]  # survival only, like the next two
+    curves: NotRequired[list[GroupCurve]]  # Kaplan-Meier curves of the risk groups
     horizon: NotRequired[float]
-    groups: NotRequired[Grouping]
+    groups: NotRequired[SampleGroups]  # only if samples come in groups
 
 
 class NotAssessable(TypedDict):
-    """A data set that the model could not be tested on, and why."""
+    """A cohort in which the model could not be tested, with the reason."""
 
     name: str
     reason: str
 
 
 class External(Study):
-    """What this topic reads: one record for each data set that was tested; the others."""
+    """The data of a study and of its external cohorts."""
 
     external: list[CohortRecord]
     not_assessable: list[NotAssessable]
 
 
-Row = Mapping[str, Any]
-"""Of about.json."""
-SCORE = ("value", "low", "high", "samples")
-AS_IT_IS = ("name", "file", "classes", "combat", "batches", "needed", "absent", "imputed",
-            "missing", "seen_before", "inputs", "warnings")  # fmt: skip
-FAR = 1.0  # of the median gene, in training standard deviations
+JsonObject = Mapping[str, Any]  # an object of about.json, or one of its rows
+SCORE_FIELDS = ("value", "low", "high", "samples")
+COPIED_FIELDS = (
+    "name",
+    "file",
+    "classes",
+    "combat",
+    "batches",
+    "needed",
+    "absent",
+    "imputed",
+    "missing",
+    "seen_before",
+    "inputs",
+    "warnings",
+)
+MAX_MEDIAN_SHIFT = 1.0  # median absolute shift of the genes, in training standard deviations
 
 
-def external(cohorts: Sequence[Row], classes: Sequence[str] | None) -> list[CohortRecord]:
-    """Sum up what `score_cohort` found in each data set."""
-    return [_cohort(plain(each), classes) for each in cohorts]
+def external(cohorts: Sequence[JsonObject], classes: Sequence[str] | None) -> list[CohortRecord]:
+    """Return one record for each assessed cohort, with numbers rounded for the page."""
+    return [_cohort_record(plain(cohort), classes) for cohort in cohorts]
 
 
-def assessed(cohorts: Sequence[Row]) -> list[Row]:
-    """Return the data sets that the model was tested on."""
-    return [each for each in cohorts if "not_assessable" not in each]
+def assessed(cohorts: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the cohorts in which the model could be tested."""
+    return [cohort for cohort in cohorts if "not_assessable" not in cohort]
 
 
-def not_assessable(cohorts: Sequence[Row]) -> list[NotAssessable]:
-    """Return those that it could not be tested on, and why."""
-    return [{"name": each["name"], "reason": each["not_assessable"]}
-            for each in cohorts if "not_assessable" in each]  # fmt: skip
+def not_assessable(cohorts: Sequence[JsonObject]) -> list[NotAssessable]:
+    """Return name and reason of the cohorts in which the model could not be tested."""
+    return [
+        {"name": cohort["name"], "reason": cohort["not_assessable"]}
+        for cohort in cohorts
+        if "not_assessable" in cohort
+    ]
 
 
 def warnings(cohorts: Sequence[CohortRecord]) -> list[str]:
-    """Say what makes a test on another study's samples say little."""
-    found = []
-    for one in cohorts:
-        name, median = clean(one["name"]), one["shift"]["scored"]["median"]
-        if one["seen_before"]:
-            count = counted(one["seen_before"], "sample")
-            found.append(
+    """Return sentences about cohorts whose test is weak: known samples, or shifted genes."""
+    sentences = []
+    for cohort in cohorts:
+        name = clean(cohort["name"])
+        median = cohort["shift"]["scored"]["median"]
+        if cohort["seen_before"]:
+            count = counted(cohort["seen_before"], "sample")
+            sentences.append(
                 f"{name}: {count} with the values of a training sample, so that its test says"
                 " nothing of new samples."
             )
-        if median > FAR:
-            found.append(
+        if median > MAX_MEDIAN_SHIFT:
+            sentences.append(
                 f"{name}: half of the genes lie more than {decimal(median, 1)} training standard"
                 " deviations off, so that the threshold may not hold there even where the order of"
                 " the samples does."
             )
-    return found
+    return sentences
 
 
-def _cohort(about: Row, classes: Sequence[str] | None) -> CohortRecord:
-    samples, two = about["predictions"], classes if len(classes or ()) == 2 else None
-    found: CohortRecord = {
-        **{key: about[key] for key in AS_IT_IS},  # type: ignore[typeddict-item]
+def _cohort_record(about: JsonObject, classes: Sequence[str] | None) -> CohortRecord:
+    """Return the record of one cohort from its about.json."""
+    samples = about["predictions"]
+    two_classes = classes if len(classes or ()) == 2 else None
+    record: CohortRecord = {
+        **{key: about[key] for key in COPIED_FIELDS},  # type: ignore[typeddict-item]
         "samples": len(samples),
-        "left_out": _reasons(about["dropped"]),
-        "scores": {row["measure"]: rounded_row(row, 4, *SCORE) for row in about["scores"]},
-        "points": [_point(samples[row]) for row in spread(len(samples), MOST_SAMPLES)],
-        "roc": _roc(samples, two[1]) if two and all(about["classes"].values()) else None,
-        "confusion": _confusion(samples, classes) if classes else None,
-        "reliability": [_rounded(row) for row in about["reliability"]],
-        "genes": [_rounded(row) for row in about["genes"]],
+        "left_out": _count_reasons(about["dropped"]),
+        "scores": {row["measure"]: rounded_row(row, 4, *SCORE_FIELDS) for row in about["scores"]},
+        "points": [_sample_of_page(samples[row]) for row in spread(len(samples), MOST_SAMPLES)],
+        "roc": _roc_curve(samples, two_classes[1])
+        if two_classes and all(about["classes"].values())
+        else None,
+        "confusion": _confusion_matrix(samples, classes) if classes else None,
+        "reliability": [_rounded_object(row) for row in about["reliability"]],
+        "genes": [_rounded_object(row) for row in about["genes"]],
         "shift": {
-            "measured": _rounded(about["shift"]["measured"]),
-            "scored": _rounded(about["shift"]["scored"]),
+            "measured": _rounded_object(about["shift"]["measured"]),
+            "scored": _rounded_object(about["shift"]["scored"]),
             "edges": about["shift"]["edges"],
             "by_chance": rounded(about["shift"]["by_chance"], 4),
         },
         "quantiles": rounded_row(about["quantiles"], 4, "share", "training", "cohort"),
     }
     if "groups" in about:
-        found["groups"] = about["groups"]
+        record["groups"] = about["groups"]
     if "curves" in about:
-        found |= {"events": about["events"], "curves": group_curves(about["curves"]),
-                  "horizon": about["horizon"]}  # fmt: skip
-    return found
+        record |= {
+            "events": about["events"],
+            "curves": group_curves(about["curves"]),
+            "horizon": about["horizon"],
+        }
+    return record
 
 
-def _point(one: Row) -> Point:
-    found: Point = {key: one[key] for key in ("sample", "given", "label", "predicted", "wrong")}  # type: ignore[assignment]
-    return {**found, "score": rounded(one["score"] if "score" in one else _largest(one), 4)}
+def _sample_of_page(sample: JsonObject) -> CohortSample:
+    """Return a row of predictions.tsv with its score rounded."""
+    fields: CohortSample = {
+        key: sample[key] for key in ("sample", "given", "label", "predicted", "wrong")
+    }  # type: ignore[assignment]
+    return {
+        **fields,
+        "score": rounded(sample["score"] if "score" in sample else _largest_score(sample), 4),
+    }
 
 
-def _largest(one: Row) -> float:
-    return max(float(value) for key, value in one.items() if key.startswith("score of "))
+def _largest_score(sample: JsonObject) -> float:
+    """Return the largest score over the classes."""
+    return max(float(value) for key, value in sample.items() if key.startswith("score of "))
 
 
-def _rounded(row: Row) -> Any:
-    return {k: rounded(v, 4) if isinstance(v, float) else v for k, v in row.items()}
+def _rounded_object(json_object: JsonObject) -> Any:
+    """Return the object with all floats rounded to four digits."""
+    return {
+        key: rounded(value, 4) if isinstance(value, float) else value
+        for key, value in json_object.items()
+    }
 
 
-def _reasons(dropped: Sequence[Row]) -> list[LeftOut]:
-    reasons = [str(note["reason"]) for note in dropped if note["kind"] == "sample"]
-    return [{"reason": r, "count": reasons.count(r)} for r in dict.fromkeys(reasons)]
+def _count_reasons(dropped: Sequence[JsonObject]) -> list[LeftOut]:
+    """Count the samples that were left out, by reason."""
+    reasons = [
+        str(dropped_row["reason"]) for dropped_row in dropped if dropped_row["kind"] == "sample"
+    ]
+    return [{"reason": reason, "count": reasons.count(reason)} for reason in dict.fromkeys(reasons)]
 
 
-def _roc(samples: Sequence[Row], positive: str) -> Roc:
+def _roc_curve(samples: Sequence[JsonObject], positive: str) -> RocCurve:
     """Trace (false, true) positive rates over falling thresholds; tied scores are one step."""
-    score = np.array([one["score"] for one in samples], dtype=float)
-    hit = np.array([one["label"] == positive for one in samples])
-    steps = np.sort(np.unique(score))[::-1]
-    x, y = ([0.0, *(float(np.mean(score[side] >= step)) for step in steps)] for side in (~hit, hit))
-    return {"x": rounded(x, 4), "y": rounded(y, 4)}
+    scores = np.array([sample["score"] for sample in samples], dtype=float)
+    is_positive = np.array([sample["label"] == positive for sample in samples])
+    thresholds = np.sort(np.unique(scores))[::-1]
+    false_positive_rate, true_positive_rate = (
+        [0.0, *(float(np.mean(scores[members] >= threshold)) for threshold in thresholds)]
+        for members in (~is_positive, is_positive)
+    )
+    return {"x": rounded(false_positive_rate, 4), "y": rounded(true_positive_rate, 4)}
 
 
-def _confusion(samples: Sequence[Row], classes: Sequence[str]) -> list[list[int]]:
-    """Count samples, rows = true class.
+def _confusion_matrix(samples: Sequence[JsonObject], classes: Sequence[str]) -> list[list[int]]:
+    """Count the samples by true class (rows) and called class (columns).
 
-    Of two classes a score of 0 counts as the other one, of more it is left out.
+    With two classes, a score of 0 counts as an error; with several, such a sample is left out.
     """
     counts = [[0] * len(classes) for _ in classes]
-    for one in samples:
-        true = classes.index(one["label"])
+    for sample in samples:
+        true = classes.index(sample["label"])
         if len(classes) == 2:
-            counts[true][1 - true if one["wrong"] else true] += 1
-        elif one["predicted"] in classes:
-            counts[true][classes.index(one["predicted"])] += 1
+            counts[true][1 - true if sample["wrong"] else true] += 1
+        elif sample["predicted"] in classes:
+            counts[true][classes.index(sample["predicted"])] += 1
     return counts

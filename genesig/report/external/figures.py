@@ -1,4 +1,4 @@
-"""Pictures of another study's samples, with their words."""
+"""Figures of external cohorts, with their captions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from genesig.report.external.collect import CohortRecord, External, Roc, Score
+from genesig.report.external.collect import CohortRecord, CohortScore, External, RocCurve
 from genesig.report.page import charts
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Curve, HeldOut, HeldOutSample
@@ -44,18 +44,23 @@ from genesig.report.page.words import (
     with_limits,
 )
 
-JITTER = (0.0, 0.16, -0.16, 0.08, -0.08)
+JITTER_PATTERN = (0.0, 0.16, -0.16, 0.08, -0.08)  # vertical offsets of neighbouring dots, in rows
 
 
-NAMED = 6  # genes of the model that are named in the histogram
+N_LABELLED_GENES = 6  # genes of the model whose names are in the histogram
 
 
-def draw_roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str]) -> Figure:
-    """Draw the curve of the other study's samples, in grey those of the held-out ones."""
+def draw_roc(
+    held_out_curves: Sequence[Curve],
+    cohort_curve: RocCurve,
+    auc: CohortScore,
+    classes: Sequence[str],
+) -> Figure:
+    """Draw the ROC curve of the cohort over the grey curves of the held-out samples."""
     figure, ax = charts.roc_axes(classes)
-    for curve in own:
+    for curve in held_out_curves:
         ax.plot(curve["x"], curve["y"], color=OTHER, lw=1.2, alpha=0.6)
-    ax.plot(found["x"], found["y"], color=OWN, lw=2.2)
+    ax.plot(cohort_curve["x"], cohort_curve["y"], color=OWN, lw=2.2)
     text = with_limits("AUC", auc["value"], auc["low"], auc["high"])
     ax.text(0.97, 0.06, text, ha="right", fontsize=9, color=OWN, fontweight="bold")
     return figure
@@ -64,22 +69,30 @@ def draw_roc(own: Sequence[Curve], found: Roc, auc: Score, classes: Sequence[str
 def draw_scores(
     held_out: Sequence[HeldOutSample], cohort: CohortRecord, classes: Sequence[str]
 ) -> Figure:
-    """Scores by class: the study's own while held out above, the other study's below."""
+    """Draw scores by class: held-out samples of this study above, samples of the cohort below."""
     figure, ax = sheet(WIDE, 3.2)
-    own = [(one["label"], one["mean"], one["sample"]) for one in held_out]
-    other = [(one["label"], one["score"], one["sample"]) for one in cohort["points"]]
-    names = []
-    for row, (found, side) in enumerate((f, s) for f in (own, other) for s in (0, 1)):
-        mine = sorted((score, sample) for label, score, sample in found if label == classes[side])
-        values = [score for score, _ in mine]
+    of_this_study = [(member["label"], member["mean"], member["sample"]) for member in held_out]
+    of_cohort = [
+        (member["label"], member["score"], member["sample"]) for member in cohort["points"]
+    ]
+    tick_labels = []
+    for row, (samples, class_index) in enumerate(
+        (samples_of_study, class_number)
+        for samples_of_study in (of_this_study, of_cohort)
+        for class_number in (0, 1)
+    ):
+        class_samples = sorted(
+            (score, sample) for label, score, sample in samples if label == classes[class_index]
+        )
+        values = [score for score, _ in class_samples]
         y = 3 - row - (0.35 if row > 1 else 0)
-        at = _strip(ax, values, y, side, faint=row < 2)
-        kind = SAMPLE if row < 2 else _kind(cohort)
-        name_points(ax, values, at, [sample for _, sample in mine], kind)
-        names.append((y, f"{shorten(classes[side], 22)} ({len(values)})"))
+        y_of_dots = _draw_strip(ax, values, y, class_index, is_faint=row < 2)
+        sample_kind = SAMPLE if row < 2 else _sample_kind(cohort)
+        name_points(ax, values, y_of_dots, [sample for _, sample in class_samples], sample_kind)
+        tick_labels.append((y, f"{shorten(classes[class_index], 22)} ({len(values)})"))
     ax.axvline(0, color=MUTED, lw=0.9)
     ax.axhline(1.3, color=RULE, lw=1)
-    ax.set_yticks([y for y, _ in names], [text for _, text in names])
+    ax.set_yticks([y for y, _ in tick_labels], [text for _, text in tick_labels])
     ax.set_ylim(-1.0, 3.75)
     notes = ((3.45, "this study, mean score while held out"), (1.02, shorten(cohort["name"], 40)))
     for y, text in notes:
@@ -91,42 +104,58 @@ def draw_scores(
     return figure
 
 
-def _kind(cohort: CohortRecord) -> str:
-    """Return what its samples are, whose names may be those of others here."""
+def _sample_kind(cohort: CohortRecord) -> str:
+    """Return the name of the kind of sample, since cohorts may share sample names."""
     return f"{SAMPLE} of {cohort['name']}"
 
 
-def _strip(ax: Axes, values: list[float], y: float, side: int, *, faint: bool) -> Any:
-    """Draw dots and their median; return where they are across."""
-    jitter = np.resize(JITTER, len(values)) * (1 if len(values) < 200 else 1.6)
-    ax.scatter(values, y + jitter, s=26, marker=CLASS_MARKERS[side], color=CLASS_COLOURS[side],
-               edgecolor=PAPER, lw=0.5, alpha=0.55 if faint else 1)  # fmt: skip
+def _draw_strip(
+    ax: Axes, values: list[float], y: float, class_index: int, *, is_faint: bool
+) -> Any:
+    """Draw the dots of a class and their median; return the y of each dot."""
+    jitter = np.resize(JITTER_PATTERN, len(values)) * (1 if len(values) < 200 else 1.6)
+    ax.scatter(
+        values,
+        y + jitter,
+        s=26,
+        marker=CLASS_MARKERS[class_index],
+        color=CLASS_COLOURS[class_index],
+        edgecolor=PAPER,
+        lw=0.5,
+        alpha=0.55 if is_faint else 1,
+    )
     if values:
         ax.vlines(float(np.median(values)), y - 0.3, y + 0.3, color=INK, lw=1.6)
     return y + jitter
 
 
 def draw_reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
-    """Share of positive samples in groups of similar scores, beside what calibrated ones have."""
+    """Draw the share of positive samples against the score, with the line of a calibrated model."""
     figure, ax = sheet(SMALL, 3.9)
     groups = cohort["reliability"]
-    f = [one["score"] for one in cohort["points"]]
-    ends = np.array([min([*f, -1.0]), max([*f, 1.0])])
-    corners = np.unique([ends[0], -1.0, 1.0, ends[1]])
+    scores = [group["score"] for group in cohort["points"]]
+    score_range = np.array([min([*scores, -1.0]), max([*scores, 1.0])])
+    corners = np.unique([score_range[0], -1.0, 1.0, score_range[1]])
     ax.plot(corners, np.clip((1 + corners) / 2, 0, 1), color=MUTED, lw=0.9, dashes=(4, 3))
-    if line := _line(cohort["scores"]):
+    if line := _calibration_line(cohort["scores"]):
         slope, intercept = line
-        x = np.linspace(ends[0], ends[1], 100)
-        ax.plot(x, np.clip((1 + intercept + slope * x) / 2, 0, 1), color=OWN, lw=1.6)
-    for one in groups:
-        ax.vlines(one["score"], one["low"], one["high"], color=INK, lw=1.4)
-        ax.scatter([one["score"]], [one["share"]], s=50, color=INK, zorder=3)
-        note(ax, one["score"], 1.04, str(one["samples"]), ha="center")
-    sides = np.array([one["label"] == classes[1] for one in cohort["points"]], bool)
-    for side, y in enumerate((-0.1, -0.06)):
-        mine = np.array(f)[sides == bool(side)]
-        ax.scatter(mine, np.full(len(mine), y), s=9, lw=0, marker=CLASS_MARKERS[side],
-                   color=CLASS_COLOURS[side])  # fmt: skip
+        line_x = np.linspace(score_range[0], score_range[1], 100)
+        ax.plot(line_x, np.clip((1 + intercept + slope * line_x) / 2, 0, 1), color=OWN, lw=1.6)
+    for group in groups:
+        ax.vlines(group["score"], group["low"], group["high"], color=INK, lw=1.4)
+        ax.scatter([group["score"]], [group["share"]], s=50, color=INK, zorder=3)
+        note(ax, group["score"], 1.04, str(group["samples"]), ha="center")
+    is_positive = np.array([group["label"] == classes[1] for group in cohort["points"]], bool)
+    for class_index, y in enumerate((-0.1, -0.06)):
+        class_scores = np.array(scores)[is_positive == bool(class_index)]
+        ax.scatter(
+            class_scores,
+            np.full(len(class_scores), y),
+            s=9,
+            lw=0,
+            marker=CLASS_MARKERS[class_index],
+            color=CLASS_COLOURS[class_index],
+        )
     ax.set_ylim(-0.14, 1.1)
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
     ax.set_xlabel("score")
@@ -134,49 +163,57 @@ def draw_reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
     return figure
 
 
-def _line(scores: Mapping[str, Score]) -> tuple[float, float] | None:
+def _calibration_line(scores: Mapping[str, CohortScore]) -> tuple[float, float] | None:
+    """Return slope and intercept of the calibration; None if either is missing."""
     slope, intercept = (scores[f"calibration_{name}"]["value"] for name in ("slope", "intercept"))
     return None if slope is None or intercept is None else (slope, intercept)
 
 
 def draw_observed(cohort: CohortRecord, label: str) -> Figure:
-    """Scores against observed values of the label, with the line that would make them right."""
-    f, r2 = [one["score"] for one in cohort["points"]], cohort["scores"]["r2"]
+    """Draw observed against predicted values, with the fitted calibration line."""
+    predicted = [sample["score"] for sample in cohort["points"]]
+    r2 = cohort["scores"]["r2"]
     figure, ax = charts.observed_predicted(
-        f, [float(one["label"]) for one in cohort["points"]],
-        [one["sample"] for one in cohort["points"]],
+        predicted,
+        [float(sample["label"]) for sample in cohort["points"]],
+        [sample["sample"] for sample in cohort["points"]],
         (f"predicted {shorten(label, 24)}", "observed"),
-        with_limits("R²", r2["value"], r2["low"], r2["high"]), _kind(cohort),
-    )  # fmt: skip
-    if line := _line(cohort["scores"]):
-        x = np.array([min(f), max(f)])
-        ax.plot(x, line[1] + line[0] * x, color=OWN, lw=1.6)
+        with_limits("R²", r2["value"], r2["low"], r2["high"]),
+        _sample_kind(cohort),
+    )
+    if line := _calibration_line(cohort["scores"]):
+        line_x = np.array([min(predicted), max(predicted)])
+        ax.plot(line_x, line[1] + line[0] * line_x, color=OWN, lw=1.6)
     return figure
 
 
 def draw_shift(cohort: CohortRecord) -> Figure:
-    """Draw the shift of every gene in training standard deviations; ticks: genes of the model."""
+    """Draw a histogram of the shifts of all genes, with a tick for each gene of the model."""
     figure, ax = sheet(SMALL, 3.9)
-    it = cohort["shift"]
-    edges = np.array(it["edges"], dtype=float)
-    band = 1.96 * it["by_chance"]
+    shifts = cohort["shift"]
+    edges = np.array(shifts["edges"], dtype=float)
+    band = 1.96 * shifts["by_chance"]
     ax.axvspan(-band, band, color=OTHER, alpha=0.25, lw=0)
-    counts = np.array(it["measured"]["counts"], dtype=float)
+    counts = np.array(shifts["measured"]["counts"], dtype=float)
     ax.stairs(counts, edges, fill=True, color=OTHER, alpha=0.8)
     top = counts.max(initial=1.0)
     if cohort["combat"]:
-        after = np.array(it["scored"]["counts"], dtype=float)
+        after = np.array(shifts["scored"]["counts"], dtype=float)
         ax.stairs(after * top / max(after.max(initial=1.0), top), edges, color=OWN, lw=1.6)
-    genes = [(g["shift"], g) for g in cohort["genes"] if g["shift"] is not None]
-    genes.sort(key=lambda found: -abs(found[1]["weight"]))
-    for place, (moved, gene) in enumerate(genes):
-        x = float(np.clip(moved, edges[0], edges[-1]))
+    shifted_genes = [
+        (gene_row["shift"], gene_row)
+        for gene_row in cohort["genes"]
+        if gene_row["shift"] is not None
+    ]
+    shifted_genes.sort(key=lambda pair: -abs(pair[1]["weight"]))
+    for rank, (gene_shift, gene) in enumerate(shifted_genes):
+        x = float(np.clip(gene_shift, edges[0], edges[-1]))
         ax.vlines(x, 0, top * 1.04, color=OWN, lw=1.1, alpha=0.8)
-        if place < NAMED:
+        if rank < N_LABELLED_GENES:
             name = gene_label(gene["gene"], gene["symbol"], 18)
-            side = {"ha": "right"} if x > 0.7 * edges[-1] + 0.3 * edges[0] else {"ha": "left"}
-            note(ax, x, top * (1.07 + 0.09 * place), f" {name} ", color=OWN, **side)
-    ax.set_ylim(0, top * (1.1 + 0.09 * min(len(genes), NAMED)))
+            alignment = {"ha": "right"} if x > 0.7 * edges[-1] + 0.3 * edges[0] else {"ha": "left"}
+            note(ax, x, top * (1.07 + 0.09 * rank), f" {name} ", color=OWN, **alignment)
+    ax.set_ylim(0, top * (1.1 + 0.09 * min(len(shifted_genes), N_LABELLED_GENES)))
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     ax.vlines(0, 0, top, color=MUTED, lw=0.9, linestyle=(0, (4, 3)))
@@ -184,75 +221,92 @@ def draw_shift(cohort: CohortRecord) -> Figure:
     return figure
 
 
-MOST_LINES = 30
-"""Cohorts in the forest."""
+MAX_FOREST_COHORTS = 30  # cohorts in the forest plot
 
 
-def forest(data: External) -> Picture:
-    """Show the measure that stands first of every cohort, beside the study's own."""
-    (key, name, chance), shown = measure(data).elsewhere, data["external"][:MOST_LINES]
-    value, *ends = _own(data, key)
-    own = OWN if here(data) is Grade.HERE else INK  # as on the first screen
-    lines = [charts.Line("cross-validation, this study", value, (ends[0], ends[1]), own)]
-    for one in shown:
-        row = one["scores"].get(key) or {"value": None, "low": None, "high": None}
-        seen = ", seen in training" if one["seen_before"] else ""
-        groups = one["groups"]["count"] if "groups" in one else None
-        many = samples_in_groups(one["samples"], groups)
-        label = f"{shorten(one['name'], 24)} ({many}{seen})"
-        limits = (row["low"], row["high"])
-        colour = MUTED if one["seen_before"] else INK
-        lines.append(charts.Line(label, row["value"], limits, colour, "D"))
+def cohort_forest(data: External) -> Picture:
+    """Return the forest plot of the main measure in every cohort and in cross-validation."""
+    (key, name, chance) = measure(data).elsewhere
+    listed = data["external"][:MAX_FOREST_COHORTS]
+    value, *interval = _measure_of_this_study(data, key)
+    colour_of_this_study = OWN if here(data) is Grade.HERE else INK  # as on the first screen
+    lines = [
+        charts.Line(
+            "cross-validation, this study", value, (interval[0], interval[1]), colour_of_this_study
+        )
+    ]
+    for cohort in listed:
+        score = cohort["scores"].get(key) or {"value": None, "low": None, "high": None}
+        training_note = ", seen in training" if cohort["seen_before"] else ""
+        groups = cohort["groups"]["count"] if "groups" in cohort else None
+        sample_count = samples_in_groups(cohort["samples"], groups)
+        label = f"{shorten(cohort['name'], 24)} ({sample_count}{training_note})"
+        limits = (score["low"], score["high"])
+        colour = MUTED if cohort["seen_before"] else INK
+        lines.append(charts.Line(label, score["value"], limits, colour, "D"))
     rows = [(line.name, line.value, *line.limits) for line in lines]
     axis = f"{name} (larger is better; dashed: chance)"
-    named = "; ".join(f"{line.name} {decimal(line.value)}" for line in lines)
+    measure_texts = "; ".join(f"{line.name} {decimal(line.value)}" for line in lines)
     return picture(
         "external_forest",
         lambda: charts.forest(lines, axis, at=chance)[0],
         data=transposed(("name", key, "low", "high"), rows),
         title=f"{name} of the final model in each cohort",
-        description=f"{name}, with 95% CI: {clean(named)}.",
+        description=f"{name}, with 95% CI: {clean(measure_texts)}.",
         caption=f"{name} with its 95% CI. Circle: the procedure in the cross-validation"
         " of this study; diamonds: the final model in other cohorts."
-        f"{first_of(len(shown), len(data['external']), 'cohort')}",
+        f"{first_of(len(listed), len(data['external']), 'cohort')}",
     )
 
 
-def _own(data: External, key: str) -> tuple[float | None, float | None, float | None]:
-    """Return the measure in cross-validation: that of the first screen of this name, or its own."""
-    for one in data["answer"]["measures"]:
-        if one["name"] == key:
-            return one["value"], one["low"], one["high"]
-    error, own = data["answer"]["error"], measure(data)
+def _measure_of_this_study(
+    data: External, key: str
+) -> tuple[float | None, float | None, float | None]:
+    """Return value and limits of a measure in cross-validation; None if there is none."""
+    for first_screen_measure in data["answer"]["measures"]:
+        if first_screen_measure["name"] == key:
+            return (
+                first_screen_measure["value"],
+                first_screen_measure["low"],
+                first_screen_measure["high"],
+            )
+    error = data["answer"]["error"]
+    study_measure = measure(data)
     if data["study"]["classes"]:
         return None, None, None
-    return own.value(error["value"]), *own.interval(error)
+    return study_measure.value(error["value"]), *study_measure.interval(error)
 
 
-def of_classes(
+def classification_figures(
     held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str
 ) -> Iterator[Picture]:
-    """Show who is called what: at any threshold, at that of the model, and by the scores."""
+    """Yield ROC curve, confusion matrix, scores and calibration of a cohort with classes."""
     if len(classes) > 2:
-        yield _confusion(cohort["confusion"] or [], cohort["name"], classes, stem)
+        yield _confusion_figure(cohort["confusion"] or [], cohort["name"], classes, stem)
         return
     if cohort["roc"] is not None:
-        yield _roc(held_out["roc"] or [], cohort["roc"], cohort, classes, stem)
+        yield _roc_figure(held_out["roc"] or [], cohort["roc"], cohort, classes, stem)
     if cohort["confusion"] is not None:
-        yield _confusion(cohort["confusion"], cohort["name"], classes, stem)
-    yield _scores(held_out, cohort, classes, stem)
+        yield _confusion_figure(cohort["confusion"], cohort["name"], classes, stem)
+    yield _scores_figure(held_out, cohort, classes, stem)
     if cohort["scores"]["calibration_slope"]["value"] is not None:
-        yield _reliability(cohort, classes, stem)
+        yield _reliability_figure(cohort, classes, stem)
 
 
-def _roc(own: Sequence[Curve], found: Roc, cohort: CohortRecord, classes: Sequence[str],
-         stem: str) -> Picture:  # fmt: skip
+def _roc_figure(
+    held_out_curves: Sequence[Curve],
+    cohort_curve: RocCurve,
+    cohort: CohortRecord,
+    classes: Sequence[str],
+    stem: str,
+) -> Picture:
+    """Return the ROC curve of a cohort."""
     auc = cohort["scores"]["auc"]
     text = with_limits("AUC", auc["value"], auc["low"], auc["high"])
     return picture(
         f"{stem}_roc",
-        partial(draw_roc, own, found, auc, classes),
-        data={"false_positive_rate": found["x"], "true_positive_rate": found["y"]},
+        partial(draw_roc, held_out_curves, cohort_curve, auc, classes),
+        data={"false_positive_rate": cohort_curve["x"], "true_positive_rate": cohort_curve["y"]},
         title=f"{clean(cohort['name'])}: ROC curve",
         description=f"ROC curve of the other study's samples, {text}, and those of the held-out"
         " samples.",
@@ -262,9 +316,10 @@ def _roc(own: Sequence[Curve], found: Roc, cohort: CohortRecord, classes: Sequen
     )
 
 
-def _confusion(
+def _confusion_figure(
     counts: Sequence[Sequence[int]], name: str, classes: Sequence[str], stem: str
 ) -> Picture:
+    """Return the confusion matrix of a cohort."""
     return picture(
         f"{stem}_confusion",
         partial(charts.confusion, counts, classes),
@@ -278,7 +333,10 @@ def _confusion(
     )
 
 
-def _scores(held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
+def _scores_figure(
+    held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], stem: str
+) -> Picture:
+    """Return the scores by class of a cohort."""
     return picture(
         f"{stem}_scores",
         partial(draw_scores, held_out["samples"], cohort, classes),
@@ -291,16 +349,19 @@ def _scores(held_out: HeldOut, cohort: CohortRecord, classes: Sequence[str], ste
     )
 
 
-def _reliability(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
+def _reliability_figure(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Picture:
+    """Return the calibration of a cohort with two classes."""
     positive = clean(classes[1])
-    parts = [f"score {decimal(one['score'])}: {percent(one['share'])} of {one['samples']}"
-             for one in cohort["reliability"]]  # fmt: skip
+    group_texts = [
+        f"score {decimal(group['score'])}: {percent(group['share'])} of {group['samples']}"
+        for group in cohort["reliability"]
+    ]
     return picture(
         f"{stem}_calibration",
         partial(draw_reliability, cohort, classes),
         data=columns_of(cohort["reliability"], "score", "samples", "share", "low", "high"),
         title=f"{clean(cohort['name'])}: calibration",
-        description=f"Share of {positive} in groups of similar scores: {'; '.join(parts)}.",
+        description=f"Share of {positive} in groups of similar scores: {'; '.join(group_texts)}.",
         caption=f"Dots: share of {positive} in groups of similar scores, with 95% CI"
         " and the number of samples above; green: line fitted to all samples; dashed:"
         " (1 + score)/2, where the scores of a calibrated model would lie in the class mix it was"
@@ -309,8 +370,8 @@ def _reliability(cohort: CohortRecord, classes: Sequence[str], stem: str) -> Pic
     )
 
 
-def fit(cohort: CohortRecord, label: str, stem: str) -> Picture:
-    """Set predicted numbers against observed ones."""
+def observed_figure(cohort: CohortRecord, label: str, stem: str) -> Picture:
+    """Return observed against predicted numbers of a cohort."""
     return picture(
         f"{stem}_fit",
         partial(draw_observed, cohort, label),
@@ -322,46 +383,47 @@ def fit(cohort: CohortRecord, label: str, stem: str) -> Picture:
     )
 
 
-def survival(cohort: CohortRecord, label: str, stem: str) -> Picture:
-    """Show the curves of the groups of risk."""
-    p = cohort["scores"]["log_rank_p"]["value"]
-    said = "" if p is None else f" Log-rank p = {significant(p, 2)}."
+def survival_figure(cohort: CohortRecord, label: str, stem: str) -> Picture:
+    """Return the Kaplan-Meier curves of the risk groups of a cohort."""
+    log_rank_p = cohort["scores"]["log_rank_p"]["value"]
+    p_sentence = "" if log_rank_p is None else f" Log-rank p = {significant(log_rank_p, 2)}."
     return picture(
         f"{stem}_curves",
         partial(charts.kaplan_meier, cohort["curves"], label, cohort["horizon"]),
         data=charts.kaplan_meier_data(cohort["curves"]),
         title=f"{clean(cohort['name'])}: survival of the groups of high and of low risk",
-        description=f"Kaplan-Meier curves of the other study's samples by {clean(label)}.{said}",
+        description="Kaplan-Meier curves of the other study's samples by"
+        f" {clean(label)}.{p_sentence}",
         caption="Kaplan-Meier curves, with 95% CI, of the groups that the model makes. The"
         " cut is the median score of this study's training samples and was not adapted. Dashed"
-        f" line: the horizon.{said}",
+        f" line: the horizon.{p_sentence}",
     )
 
 
-def shift(cohort: CohortRecord, stem: str) -> Picture:
-    """Show by how much the genes moved."""
-    after = " Green line: after ComBat, other height." if cohort["combat"] else ""
+def shift_figure(cohort: CohortRecord, stem: str) -> Picture:
+    """Return the histogram of the shifts of the genes."""
+    combat_sentence = " Green line: after ComBat, other height." if cohort["combat"] else ""
     return picture(
         f"{stem}_shift",
         partial(draw_shift, cohort),
         data=columns_of(cohort["genes"], "gene", "symbol", "shift", "weight"),
         title=f"{clean(cohort['name'])}: shift of the genes",
-        description=f"Histogram of the shift of every gene; {batch(cohort)}.",
+        description=f"Histogram of the shift of every gene; {shift_sentence(cohort)}.",
         caption="Grey: all genes that both studies have, as measured; green ticks: those of the"
-        f" final model, as scored.{after} The light band is what chance alone allows a gene (95%)."
-        " Outer bars also hold what lies beyond.",
+        f" final model, as scored.{combat_sentence} The light band is what chance alone allows a"
+        " gene (95%). Outer bars also hold what lies beyond.",
     )
 
 
-def batch(cohort: CohortRecord) -> str:
-    """Say in numbers by how much the genes moved."""
-    it = cohort["shift"]
-    measured = it["measured"]
+def shift_sentence(cohort: CohortRecord) -> str:
+    """Return a clause with the median shift, and the share of genes with a large one."""
+    shifts = cohort["shift"]
+    measured = shifts["measured"]
     text = (
         f"the median gene is {decimal(measured['median'])} training standard deviations off;"
         f" {percent(measured['beyond'])} of {counted(measured['genes'], 'gene')} by more than one"
     )
     if cohort["combat"]:
         batches = "" if cohort["batches"] == 1 else f" in {cohort['batches']} batches"
-        text += f"; after ComBat{batches} {decimal(it['scored']['median'])}"
+        text += f"; after ComBat{batches} {decimal(shifts['scored']['median'])}"
     return text

@@ -1,4 +1,4 @@
-"""A card for each gene of the signature: its values, its own effect, its places, its like."""
+"""The section with a card for each gene of the signature."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from genesig.arrays import Array
-from genesig.report.genes.figures import effect_name, scale_name
-from genesig.report.genes.methods import standing
-from genesig.report.genes.record import Card as Gene
+from genesig.report.genes.figures import effect_axis_label, mean_difference_label
+from genesig.report.genes.methods import selection_text
+from genesig.report.genes.record import GeneCard as Gene
 from genesig.report.genes.record import Genes, Replacement
 from genesig.report.page.measure import codes
 from genesig.report.page.record import Limited, StudyFacts
@@ -43,95 +43,106 @@ from genesig.report.page.words import (
     significant,
 )
 
-Write = Callable[[float | None], str]
+NumberFormat = Callable[[float | None], str]
 
 
 @dataclass(frozen=True)
-class Alone:
-    """The measure of a gene by itself, by the test of genes.
+class SingleGeneMeasure:
+    """How the page shows the measure of a single gene, by the test of genes."""
 
-    Attributes
-    ----------
-    short, title : str
-        Its name beside the name of a gene; as a heading, ``{}`` for the class that is meant.
-    ways : (str, str)
-        What is said above and below the middle; ``{}`` is the class or the label.
-    middle, neutral : float
-        Where there is no direction; the size of an effect that is none.
-    turned : bool
-        Whether it is given from the middle up, as the direction says the rest.
-    help : str
-        Its definition.
-    write : callable
-    kind : str
-        How tables write it.
-    """
-
-    short: str
-    title: str
-    ways: tuple[str, str]
-    middle: float
-    turned: bool
-    help: str
-    neutral: float = 0.0
-    write: Write = decimal
-    kind: str = "number"
+    short_name: str  # name beside a gene
+    heading: str  # heading; {} stands for the class of the direction
+    # words for values above and below the middle; {} stands for the class or the label
+    directions: tuple[str, str]
+    middle: float  # value without a direction
+    # whether values below the middle are shown as 1 - value, with the direction in words
+    is_folded: bool
+    help: str  # definition
+    neutral: float = 0.0  # effect without a direction
+    format_number: NumberFormat = decimal
+    column_kind: str = "number"  # format of table columns
 
 
-AREA = (
+AUC_HELP = (
     "Area under the ROC curve of this gene alone in the direction given: the share of pairs of a"
     " sample of the class and another one that it puts in that order; 0.5 is chance, 1 separates"
     " them. Interval: DeLong's, or the score interval where that is wider"
 )
-_HIGHER = ("higher in {}", "lower in {}")
-ALONE = {
-    "welch": Alone("AUC", "AUC alone", _HIGHER, 0.5, True, AREA),
-    "anova": Alone("AUC", "AUC alone, {} against the others", _HIGHER, 0.5, True, AREA),
-    "differences": Alone(
-        "share of pairs", "Share of pairs in this direction", _HIGHER, 0.5, True,
-        "Pairs that differ in the direction given, ties counting half. Interval: Wilson's",
-        0.0, percent, "share",
+_CLASS_DIRECTIONS = ("higher in {}", "lower in {}")
+MEASURE_OF_TEST = {
+    "welch": SingleGeneMeasure("AUC", "AUC alone", _CLASS_DIRECTIONS, 0.5, True, AUC_HELP),
+    "anova": SingleGeneMeasure(
+        "AUC", "AUC alone, {} against the others", _CLASS_DIRECTIONS, 0.5, True, AUC_HELP
     ),
-    "correlation": Alone(
-        "r", "Correlation with {}", ("rises with {}", "falls with {}"), 0.0, False,
+    "differences": SingleGeneMeasure(
+        "share of pairs",
+        "Share of pairs in this direction",
+        _CLASS_DIRECTIONS,
+        0.5,
+        True,
+        "Pairs that differ in the direction given, ties counting half. Interval: Wilson's",
+        0.0,
+        percent,
+        "share",
+    ),
+    "correlation": SingleGeneMeasure(
+        "r",
+        "Correlation with {}",
+        ("rises with {}", "falls with {}"),
+        0.0,
+        False,
         "Pearson's correlation with the response. Interval: Fisher's",
     ),
-    "score": Alone(
-        "C", "C alone", ("higher with early events", "lower with early events"), 0.5, True,
+    "score": SingleGeneMeasure(
+        "C",
+        "C alone",
+        ("higher with early events", "lower with early events"),
+        0.5,
+        True,
         "Harrell's C of this gene alone in the direction given: the share of comparable pairs that"
         " it puts in that order; 0.5 is chance",
         neutral=1.0,
     ),
-}  # fmt: skip
+}
 
 
-def alone(data: Genes) -> Alone:
-    """Return the measure of the study's test of genes."""
-    return ALONE[data["cards"]["test"]]
+def single_gene_measure(data: Genes) -> SingleGeneMeasure:
+    """Return how to show the measure of the study's test of genes."""
+    return MEASURE_OF_TEST[data["cards"]["test"]]
 
 
-def about(data: Genes, one: Gene) -> str:
-    """Return the class that the direction of a gene is about, or the label."""
+def class_or_label(data: Genes, card: Gene) -> str:
+    """Return the class of the direction of a gene, or the label."""
     classes = data["study"]["classes"]
-    return clean(one["of"] or (classes[1] if classes else data["study"]["label"]))
+    return clean(card["of"] or (classes[1] if classes else data["study"]["label"]))
 
 
-def direction(data: Genes, one: Gene) -> str:
-    """Return ``"lower in AML"``; nothing where there is none, or order and size disagree."""
-    it, value, effect = alone(data), one["separation"]["value"], one["effect"]["value"]
-    if value is None or value == it.middle:
+def direction_text(data: Genes, card: Gene) -> str:
+    """Return "lower in AML"; "" without a direction.
+
+    If measure and effect have opposite signs, the text says that the direction is not clear.
+    """
+    measure = single_gene_measure(data)
+    value = card["separation"]["value"]
+    effect = card["effect"]["value"]
+    if value is None or value == measure.middle:
         return ""
-    if effect is not None and (effect - it.neutral) * (value - it.middle) < 0:
+    if effect is not None and (effect - measure.neutral) * (value - measure.middle) < 0:
         return "in no clear direction"
-    return it.ways[value < it.middle].format(shorten(about(data, one), 24))
+    return measure.directions[value < measure.middle].format(
+        shorten(class_or_label(data, card), 24)
+    )
 
 
-def separation(data: Genes, one: Gene) -> Limited:
-    """Return the measure with its interval, from the middle up where the direction is in words."""
-    it, found = alone(data), one["separation"]
-    value, low, high = found["value"], found["low"], found["high"]
-    if not it.turned or value is None or value >= it.middle:
-        return found
+def measure_upwards(data: Genes, card: Gene) -> Limited:
+    """Return the measure with its interval, folded above the middle if it has a direction."""
+    measure = single_gene_measure(data)
+    score = card["separation"]
+    value = score["value"]
+    low = score["low"]
+    high = score["high"]
+    if not measure.is_folded or value is None or value >= measure.middle:
+        return score
     return {
         "value": round(1 - value, 4),
         "low": None if high is None else round(1 - high, 4),
@@ -139,234 +150,284 @@ def separation(data: Genes, one: Gene) -> Limited:
     }
 
 
-def in_short(data: Genes, one: Gene) -> str:
-    """Return ``"lower in AML, AUC 0.97"``."""
-    it = alone(data)
-    number = f"{it.short} {it.write(separation(data, one)['value'])}"
-    return ", ".join(filter(None, (direction(data, one), number)))
+def direction_and_value(data: Genes, card: Gene) -> str:
+    """Return "lower in AML, AUC 0.97"."""
+    measure = single_gene_measure(data)
+    number = f"{measure.short_name} {measure.format_number(measure_upwards(data, card)['value'])}"
+    return ", ".join(filter(None, (direction_text(data, card), number)))
 
 
-WIDTH, HEIGHT = 340, 170
-LEFT, RIGHT, TOP, BOTTOM = 40, 332, 8, 142
-INSET = 5
-"""Room between the dots and the axes."""
-RADIUS = 2.4
-LETTER = 5.6
-"""Width of a letter, for names that must not run into each other."""
+STRIP_WIDTH = 340  # all sizes in pixels of the view box
+STRIP_HEIGHT = 170
+STRIP_LEFT = 40
+STRIP_RIGHT = 332
+STRIP_TOP = 8
+STRIP_BOTTOM = 142
+DOT_INSET = 5  # space between the dots and the axes
+DOT_RADIUS = 2.4
+LETTER_WIDTH = 5.6  # so that names do not overlap
 
 
-def values_of(
-    values: Sequence[float], study: StudyFacts, events: Sequence[bool] | None, words: str
+def draw_values(
+    values: Sequence[float], study: StudyFacts, events: Sequence[bool] | None, description: str
 ) -> tuple[str, Marks]:
-    """Return an ``<svg>``: values by class with a box, or against the response; and its names.
+    """Return an <svg> of values by class or against the response, and the names of its dots.
 
-    Of survival a filled dot is a sample with the event, an open one a censored sample.
+    In survival a filled dot is a sample with the event, an open dot a censored sample.
     """
     response = np.array(study["response"]["value"], dtype=float)
-    y, ticks = _scaled(np.array(values, dtype=float), BOTTOM - INSET, TOP)
-    root = ET.Element(f"{SVG}svg", {
-        "viewBox": f"0 0 {WIDTH} {HEIGHT}", "role": "img", "aria-label": clean(words),
-        "font-size": "10",
-    })  # fmt: skip
-    _path(root, f"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}", stroke=MUTED)
-    for at, text in ticks:
-        _text(root, LEFT - 5, at + 3, text, "end")
+    y, ticks = _scale_to_pixels(np.array(values, dtype=float), STRIP_BOTTOM - DOT_INSET, STRIP_TOP)
+    root = ET.Element(
+        f"{SVG}svg",
+        {
+            "viewBox": f"0 0 {STRIP_WIDTH} {STRIP_HEIGHT}",
+            "role": "img",
+            "aria-label": clean(description),
+            "font-size": "10",
+        },
+    )
+    _add_path(root, f"M{STRIP_LEFT} {STRIP_TOP}V{STRIP_BOTTOM}H{STRIP_RIGHT}", stroke=MUTED)
+    for tick_position, text in ticks:
+        _add_text(root, STRIP_LEFT - 5, tick_position + 3, text, "end")
     if study["classes"] is None:
-        x = _against(root, response, y, events, study["label"])
+        x = _draw_against_response(root, response, y, events, study["label"])
     else:
-        x = _by_class(root, response, y, study["classes"])
+        x = _draw_by_class(root, response, y, study["classes"])
     return written(root), {
         "kind": SAMPLE,
         "names": [shorten(name, MOST) for name in study["response"]["name"]],
-        "box": [LEFT, TOP, RIGHT, BOTTOM],
+        "box": [STRIP_LEFT, STRIP_TOP, STRIP_RIGHT, STRIP_BOTTOM],
         "x": x.round(1).tolist(),
         "y": y.round(1).tolist(),
     }
 
 
-def _scaled(values: Array, start: float, stop: float) -> tuple[Array, list[tuple[float, str]]]:
-    """Return the places of values between two edges, and those of a few round numbers."""
-    low, high = float(values.min()), float(values.max())
-    size = (high - low) or 1.0
-    ticks = [t for t in MaxNLocator(4).tick_values(low, high) if low <= t <= high] or [low]
-    place = (stop - start) / size
-    return start + (values - low) * place, [
-        (start + (t - low) * place, significant(float(t), 3)) for t in ticks
+def _scale_to_pixels(
+    values: Array, first_pixel: float, last_pixel: float
+) -> tuple[Array, list[tuple[float, str]]]:
+    """Return pixel positions of values, and (position, text) of a few ticks at round numbers."""
+    low = float(values.min())
+    high = float(values.max())
+    value_range = (high - low) or 1.0
+    ticks = [tick for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high] or [low]
+    pixels_per_unit = (last_pixel - first_pixel) / value_range
+    return first_pixel + (values - low) * pixels_per_unit, [
+        (first_pixel + (tick - low) * pixels_per_unit, significant(float(tick), 3))
+        for tick in ticks
     ]
 
 
-def _by_class(root: ET.Element, response: Array, y: Array, classes: Sequence[str]) -> Array:
-    room, x = (RIGHT - LEFT) / len(classes), np.zeros(len(y))
-    for side, (name, code) in enumerate(zip(classes, codes(classes), strict=True)):
-        mine, middle = y[response == code], LEFT + (side + 0.5) * room
-        order = np.argsort(np.argsort(mine))
-        at = middle + ((order * 0.618034) % 1 - 0.5) * 0.5 * room
-        x[response == code] = at
-        _dots(root, at, mine, CLASS_COLOURS[side])
-        if len(mine) > 1:
-            _box(root, middle, 0.36 * room, np.quantile(mine, [0.25, 0.5, 0.75]))
-        size = f" ({len(mine)})" if room > 60 else ""
-        most = max(3, int(room / LETTER) - len(size))
-        _text(root, middle, BOTTOM + 14, f"{shorten(name, most)}{size}", "middle")
+def _draw_by_class(root: ET.Element, response: Array, y: Array, classes: Sequence[str]) -> Array:
+    """Draw the values of each class with a box; return the x of each sample."""
+    class_width = (STRIP_RIGHT - STRIP_LEFT) / len(classes)
+    x = np.zeros(len(y))
+    for class_index, (name, code) in enumerate(zip(classes, codes(classes), strict=True)):
+        class_y = y[response == code]
+        middle = STRIP_LEFT + (class_index + 0.5) * class_width
+        value_ranks = np.argsort(np.argsort(class_y))
+        class_x = middle + ((value_ranks * 0.618034) % 1 - 0.5) * 0.5 * class_width
+        x[response == code] = class_x
+        _draw_dots(root, class_x, class_y, CLASS_COLOURS[class_index])
+        if len(class_y) > 1:
+            _draw_box(root, middle, 0.36 * class_width, np.quantile(class_y, [0.25, 0.5, 0.75]))
+        size_text = f" ({len(class_y)})" if class_width > 60 else ""
+        max_letters = max(3, int(class_width / LETTER_WIDTH) - len(size_text))
+        _add_text(
+            root, middle, STRIP_BOTTOM + 14, f"{shorten(name, max_letters)}{size_text}", "middle"
+        )
     return x
 
 
-def _box(root: ET.Element, x: float, half: float, quartiles: Array) -> None:
+def _draw_box(root: ET.Element, x: float, half_width: float, quartiles: Array) -> None:
+    """Draw the box of three quartiles."""
     low, middle, high = quartiles
-    edges = f"M{x - half:.1f} {low:.1f}H{x + half:.1f}V{high:.1f}H{x - half:.1f}Z"
-    _path(root, f"{edges}M{x - half:.1f} {middle:.1f}H{x + half:.1f}", stroke=INK)
+    outline = (
+        f"M{x - half_width:.1f} {low:.1f}H{x + half_width:.1f}V{high:.1f}H{x - half_width:.1f}Z"
+    )
+    _add_path(root, f"{outline}M{x - half_width:.1f} {middle:.1f}H{x + half_width:.1f}", stroke=INK)
 
 
-def _against(
+def _draw_against_response(
     root: ET.Element, response: Array, y: Array, events: Sequence[bool] | None, label: str
 ) -> Array:
-    at, ticks = _scaled(response, LEFT + INSET, RIGHT - 4)
-    full = np.ones(len(y), bool) if events is None else np.array(events, dtype=bool)
-    _dots(root, at[~full], y[~full], PAPER, stroke=OWN)
-    _dots(root, at[full], y[full], OWN)
-    for place, text in ticks:
-        _text(root, place, BOTTOM + 13, text, "middle")
-    _text(root, (LEFT + RIGHT) / 2, HEIGHT - 3, shorten(label, 40), "middle")
-    return at
+    """Draw the values against the response; return the x of each sample."""
+    x, ticks = _scale_to_pixels(response, STRIP_LEFT + DOT_INSET, STRIP_RIGHT - 4)
+    is_filled = np.ones(len(y), bool) if events is None else np.array(events, dtype=bool)
+    _draw_dots(root, x[~is_filled], y[~is_filled], PAPER, stroke=OWN)
+    _draw_dots(root, x[is_filled], y[is_filled], OWN)
+    for tick_position, text in ticks:
+        _add_text(root, tick_position, STRIP_BOTTOM + 13, text, "middle")
+    _add_text(root, (STRIP_LEFT + STRIP_RIGHT) / 2, STRIP_HEIGHT - 3, shorten(label, 40), "middle")
+    return x
 
 
-def _dots(root: ET.Element, x: Array, y: Array, colour: str, stroke: str | None = None) -> None:
+def _draw_dots(
+    root: ET.Element, x: Array, y: Array, colour: str, stroke: str | None = None
+) -> None:
+    """Draw the dots as one path."""
     if len(x):
-        d = "".join(circle(*pair, RADIUS) for pair in zip(x, y, strict=True))
-        how = {} if stroke is None else {"stroke": stroke}
-        _path(root, d, fill=colour, **how)
+        outline = "".join(circle(*centre, DOT_RADIUS) for centre in zip(x, y, strict=True))
+        attributes = {} if stroke is None else {"stroke": stroke}
+        _add_path(root, outline, fill=colour, **attributes)
 
 
-def _path(root: ET.Element, d: str, fill: str = "none", **how: str) -> None:
-    ET.SubElement(root, f"{SVG}path", {"d": d, "fill": fill, **how})
+def _add_path(root: ET.Element, outline: str, fill: str = "none", **attributes: str) -> None:
+    """Append a path to the picture."""
+    ET.SubElement(root, f"{SVG}path", {"d": outline, "fill": fill, **attributes})
 
 
-def _text(root: ET.Element, x: float, y: float, text: str, anchor: str) -> None:
-    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}
-    ET.SubElement(root, f"{SVG}text", place).text = text
+def _add_text(root: ET.Element, x: float, y: float, text: str, anchor: str) -> None:
+    """Append a text to the picture."""
+    attributes = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}
+    ET.SubElement(root, f"{SVG}text", attributes).text = text
 
 
-SYMBOL = 1
-"""Place of the symbols in the table of single genes."""
+SYMBOL_COLUMN = 1  # index of the symbols in the table of single genes
 
 
 def cards(data: Genes, limits: Limits) -> Section:
-    """Show a card for each gene of the signature."""
-    found, total = data["cards"]["each"][: limits.top_genes], data["answer"]["size"]
-    if not found:
+    """Return the section with a card for each gene of the signature."""
+    shown_cards = data["cards"]["each"][: limits.top_genes]
+    total = data["answer"]["size"]
+    if not shown_cards:
         return Section("cards", "Gene by gene", part="genes")
-    words = [
+    paragraphs = [
         "These single-gene values come from the samples that selected the genes, so they are"
         " optimistic (95% CI in parentheses, not corrected for selection). Effect:"
-        f" {_effects(data)}. Often selected instead: genes that take this gene's place when it is"
-        " not selected."
-        f"{first_of(len(found), total, 'gene')}"
+        f" {_effect_words(data)}. Often selected instead: genes that take this gene's place when it"
+        f" is not selected.{first_of(len(shown_cards), total, 'gene')}"
     ]
     if data["cards"]["events"]:
-        words[0] += " Filled dots: samples with the event, open ones: censored."
+        paragraphs[0] += " Filled dots: samples with the event, open ones: censored."
     rows = {row["gene"]: row for row in records(data["tables"]["signature"])}
-    each = [
-        _card(data, one, strip["values"], rows[one["gene"]])
-        for one, strip in zip(found, data["strips"], strict=False)
+    card_items = [
+        _gene_card(data, card, strip["values"], rows[card["gene"]])
+        for card, strip in zip(shown_cards, data["strips"], strict=False)
     ]
-    items: list[Item] = [*each, _table(data, rows, limits)]
-    return Section("cards", "Gene by gene", words, items, part="genes", folded=True)
+    items: list[Item] = [*card_items, _cards_table(data, rows, limits)]
+    return Section("cards", "Gene by gene", paragraphs, items, part="genes", folded=True)
 
 
-def _card(data: Genes, one: Gene, values: list[float], row: Row) -> Card:
-    symbol = str(row["symbol"] or one["gene"])
+def _gene_card(data: Genes, card: Gene, values: list[float], row: Row) -> Card:
+    """Return the card of one gene."""
+    symbol = str(row["symbol"] or card["gene"])
     name = short_symbol(symbol) or shorten(symbol, 40)
-    words = [shorten(one["gene"], 40)] if name != one["gene"] else []
-    selected = f"selected {percent(row['cv_frequency'])}{', core' if row.get('core') else ''}"
-    beside = " · ".join([*words, in_short(data, one), selected])
-    against = "against the response"
+    gene_id_text = [shorten(card["gene"], 40)] if name != card["gene"] else []
+    cv_frequency_text = (
+        f"selected {percent(row['cv_frequency'])}{', core' if row.get('core') else ''}"
+    )
+    subtitle = " · ".join([*gene_id_text, direction_and_value(data, card), cv_frequency_text])
+    axis_text = "against the response"
     if data["study"]["classes"]:
-        against = f"by {clean(data['study']['label'])}, boxes of the middle half"
+        axis_text = f"by {clean(data['study']['label'])}, boxes of the middle half"
     if data["cards"]["events"]:
-        against = "against time; filled dots: with the event, open: censored"
-    pairs = [
+        axis_text = "against time; filled dots: with the event, open: censored"
+    facts = [
         ("Weight", significant(row["weight"], 3) if row["weight"] else "not in the final model"),
-        *([("Selection", standing(row))] if "fdr_selected" in row else []),
-        (alone(data).title.format(about(data, one)),
-         _limits(separation(data, one), alone(data).write)),
-        ("Effect", with_interval(one["effect"])),
-        *([("Missing", _missing(data, one["missing"]))] if one["missing"] else []),
-        *([("Often selected instead", _replaced(one))] if one["replaced"] else []),
-    ]  # fmt: skip
-    said = f"Values of {name} {against}."
-    svg, marks = values_of(values, data["study"], data["cards"]["events"], said)
-    links = gene_links(one["gene"], symbol)
-    return Card(gene_anchor(one["gene"]), name, beside, svg, marks, pairs, links)
+        *([("Selection", selection_text(row))] if "fdr_selected" in row else []),
+        (
+            single_gene_measure(data).heading.format(class_or_label(data, card)),
+            _value_with_limits(
+                measure_upwards(data, card), single_gene_measure(data).format_number
+            ),
+        ),
+        ("Effect", text_with_interval(card["effect"])),
+        *([("Missing", _missing_text(data, card["missing"]))] if card["missing"] else []),
+        *([("Often selected instead", _replacements_text(card))] if card["replaced"] else []),
+    ]
+    description = f"Values of {name} {axis_text}."
+    svg, marks = draw_values(values, data["study"], data["cards"]["events"], description)
+    links = gene_links(card["gene"], symbol)
+    return Card(gene_anchor(card["gene"]), name, subtitle, svg, marks, facts, links)
 
 
-def _missing(data: Genes, shares: list[float]) -> str:
+def _missing_text(data: Genes, shares: list[float]) -> str:
+    """Return the share of missing values in each class."""
     classes = data["study"]["classes"] or ["the samples"]
-    each = zip(shares, classes, strict=True)
-    return "; ".join(f"{percent(share)} of {clean(name)}" for share, name in each)
+    share_by_class = zip(shares, classes, strict=True)
+    return "; ".join(f"{percent(share)} of {clean(name)}" for share, name in share_by_class)
 
 
-def with_interval(it: Limited) -> str:
-    """Write a number and its limits with as many decimals of each: three digits of the middle."""
-    sizes = sorted(abs(v) for v in (it["value"], it["low"], it["high"]) if v is not None)
-    size = sizes[len(sizes) // 2] if sizes else 0.0
-    if not 0.01 <= size < 1000:
-        return _limits(it, significant)
-    return _limits(it, partial(decimal, digits=2 - math.floor(math.log10(size))))
+def text_with_interval(score: Limited) -> str:
+    """Return a number with its limits, all with the decimals that show three digits."""
+    magnitudes = sorted(
+        abs(number)
+        for number in (score["value"], score["low"], score["high"])
+        if number is not None
+    )
+    magnitude = magnitudes[len(magnitudes) // 2] if magnitudes else 0.0
+    if not 0.01 <= magnitude < 1000:
+        return _value_with_limits(score, significant)
+    return _value_with_limits(score, partial(decimal, digits=2 - math.floor(math.log10(magnitude))))
 
 
-def _limits(it: Limited, write: Callable[[float | None], str]) -> str:
-    if it["low"] is None or it["high"] is None:
-        return write(it["value"])
-    return f"{write(it['value'])} ({write(it['low'])} to {write(it['high'])})"
-
-
-def _replaced(one: Gene) -> str:
-    return "; ".join(map(_replacement, one["replaced"]))
-
-
-def _replacement(one: Replacement) -> str:
-    symbol = short_symbol(one["symbol"]) or shorten(one["symbol"], 24)
-    (without, lacking), (beside, having) = one["without"], one["beside"]
+def _value_with_limits(score: Limited, format_number: Callable[[float | None], str]) -> str:
+    """Return "0.97 (0.92 to 1.00)", or the value alone without limits."""
+    if score["low"] is None or score["high"] is None:
+        return format_number(score["value"])
     return (
-        f"{symbol} (in {without} of {lacking} lists without it, {beside} of {having} with it;"
-        f" r\u00a0{decimal(one['r'])})"
+        f"{format_number(score['value'])} ({format_number(score['low'])} to"
+        f" {format_number(score['high'])})"
     )
 
 
-def _table(data: Genes, rows: Mapping[str, Row], limits: Limits) -> Table:
-    """Show the numbers of the cards as one table, each with its definition."""
-    it, effect = alone(data), _effects(data)
+def _replacements_text(card: Gene) -> str:
+    """Return the genes that are often selected instead."""
+    return "; ".join(map(_replacement_text, card["replaced"]))
+
+
+def _replacement_text(replacement: Replacement) -> str:
+    """Return one of these genes, with how often and how correlated."""
+    symbol = short_symbol(replacement["symbol"]) or shorten(replacement["symbol"], 24)
+    (n_without, lists_without) = replacement["without"]
+    (n_beside, lists_beside) = replacement["beside"]
+    return (
+        f"{symbol} (in {n_without} of {lists_without} lists without it, {n_beside} of"
+        f" {lists_beside} with it; r\u00a0{decimal(replacement['r'])})"
+    )
+
+
+def _cards_table(data: Genes, rows: Mapping[str, Row], limits: Limits) -> Table:
+    """Return the numbers of all cards as one table."""
+    measure = single_gene_measure(data)
+    effect = _effect_words(data)
     columns = [
         Column("Gene id", "name", key="gene"),
         Column("Symbol", "symbol", key="symbol"),
         Column("Direction", "text", "Where its values are larger", key="direction"),
-        Column(it.short, it.kind, it.help, key="separation"),
-        Column(FROM, it.kind, key="low"),
-        Column(TO, it.kind, key="high"),
+        Column(measure.short_name, measure.column_kind, measure.help, key="separation"),
+        Column(FROM, measure.column_kind, key="low"),
+        Column(TO, measure.column_kind, key="high"),
         Column("Effect", "signed", f"{effect[0].upper()}{effect[1:]}", key="effect"),
         Column(FROM, "signed", key="effect_low"),
         Column(TO, "signed", key="effect_high"),
     ]
-    found = [
-        [one["gene"], rows[one["gene"]]["symbol"], direction(data, one),
-         *_three(separation(data, one)), *_three(one["effect"])]
-        for one in data["cards"]["each"]
-    ]  # fmt: skip
-    if is_repeated([column.key for column in columns], found, SYMBOL):
-        columns.pop(SYMBOL)
-        found = [[*row[:SYMBOL], *row[SYMBOL + 1 :]] for row in found]
+    table_rows = [
+        [
+            card["gene"],
+            rows[card["gene"]]["symbol"],
+            direction_text(data, card),
+            *_value_and_interval(measure_upwards(data, card)),
+            *_value_and_interval(card["effect"]),
+        ]
+        for card in data["cards"]["each"]
+    ]
+    if is_repeated([column.key for column in columns], table_rows, SYMBOL_COLUMN):
+        columns.pop(SYMBOL_COLUMN)
+        table_rows = [[*row[:SYMBOL_COLUMN], *row[SYMBOL_COLUMN + 1 :]] for row in table_rows]
     caption = "Each gene of the signature by itself, on the samples on which it was selected."
-    return filled_table("alone", caption, columns, found, limits.table_rows, search=True)
+    return filled_table("alone", caption, columns, table_rows, limits.table_rows, search=True)
 
 
-def _three(it: Limited) -> tuple[float | None, float | None, float | None]:
-    return it["value"], it["low"], it["high"]
+def _value_and_interval(score: Limited) -> tuple[float | None, float | None, float | None]:
+    """Return value, lower and upper limit."""
+    return score["value"], score["low"], score["high"]
 
 
-def _effects(data: Genes) -> str:
-    """Say what the effect of a gene is."""
+def _effect_words(data: Genes) -> str:
+    """Return the definition of the effect of a gene."""
     if data["cards"]["test"] == "score":
         return "hazard ratio of one standard deviation"
     if data["cards"]["each"][0]["of"]:
-        return f"{scale_name(data)}, the class of the direction less the others"
-    return effect_name(data)
+        return f"{mean_difference_label(data)}, the class of the direction less the others"
+    return effect_axis_label(data)

@@ -1,4 +1,4 @@
-"""The part of report_data.json about genes: lists, tests, effects, values, and a card for each."""
+"""Collect the parts of report_data.json about genes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from genesig.data.steps.described import described
 from genesig.data.steps.scale import LOG2_STEPS
 from genesig.optim.cox.risk_sets import USUAL
 from genesig.report.genes.record import (
-    Card,
-    Cards,
-    Correlation,
+    CorrelationMatrix,
+    GeneCard,
+    GeneCards,
+    GeneNames,
     GeneParts,
     Genes,
-    Heat,
-    Named,
+    GeneStrip,
+    HeatMap,
     Replacement,
-    Strip,
+    SingleGeneTests,
     Tree,
-    Univariate,
-    Volcano,
+    VolcanoPlot,
 )
 from genesig.report.page.record import MOST_SAMPLES, Limited, rounded, spread
 from genesig.report.page.tables import at_mu, own_margins, records
@@ -39,400 +39,516 @@ if TYPE_CHECKING:
     from genesig.results import Dataset, Fits
 
 
-def tree(rows: Array) -> tuple[list[int], Tree]:
-    """Return the order of the rows, and the joints of their tree (average linkage).
+def cluster_rows(rows: Array) -> tuple[list[int], Tree]:
+    """Return the order of the rows (n, d), and the joints of their tree (average linkage).
 
-    A joint ``[left, right, from_left, from_right, height]`` joins two branches at the places left
-    and right, in units of rows of the order, which it meets at these heights.
-
-    Parameters
-    ----------
-    rows : (n, d) float
-        Distances are Euclidean; of standardised genes they order pairs as 1 - r does.
+    A joint ``[left, right, height_left, height_right, height]`` joins two branches at the positions
+    left and right (in rows of the order), where they end at these heights. Distances are Euclidean:
+    for standardised genes they order pairs as 1 - r does.
     """
     from scipy.cluster.hierarchy import leaves_list, linkage
 
     if len(rows) < 2 or not rows.shape[1]:
         return list(range(len(rows))), []
-    joined = linkage(rows, method="average")
-    order = leaves_list(joined).tolist()
-    place, height = np.empty(2 * len(rows) - 1), np.zeros(2 * len(rows) - 1)
-    place[order] = np.arange(len(rows))
+    linkage_rows = linkage(rows, method="average")
+    order = leaves_list(linkage_rows).tolist()
+    position = np.empty(2 * len(rows) - 1)
+    height = np.zeros(2 * len(rows) - 1)
+    position[order] = np.arange(len(rows))
     joints = []
-    for number, (a, b, level, _) in enumerate(joined, start=len(rows)):
-        left, right = sorted((int(a), int(b)), key=lambda node: place[node])
-        joints.append([place[left], place[right], height[left], height[right], level])
-        place[number], height[number] = (place[left] + place[right]) / 2, level
+    for number, (first_child, second_child, level, _) in enumerate(linkage_rows, start=len(rows)):
+        left_position, right_position = sorted(
+            (int(first_child), int(second_child)), key=lambda node: position[node]
+        )
+        joints.append(
+            [
+                position[left_position],
+                position[right_position],
+                height[left_position],
+                height[right_position],
+                level,
+            ]
+        )
+        position[number] = (position[left_position] + position[right_position]) / 2
+        height[number] = level
     return order, rounded(np.array(joints), 5)
 
 
-def univariate(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> Univariate:
-    """Count the genes that pass by themselves, and those of the signature among them."""
-    table, chosen = tables["univariate"], set(tables["signature"]["gene"].astype(str))
-    below = table["q_value"] <= fdr
+def count_single_gene_tests(
+    dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float
+) -> SingleGeneTests:
+    """Return how many genes pass by themselves, and how many of them are in the signature."""
+    table = tables["univariate"]
+    signature_genes = set(tables["signature"]["gene"].astype(str))
+    passes = table["q_value"] <= fdr
     return {
-        "bound": rounded(np.max(table.loc[below, "p_value"]), 4) if below.any() else None,
-        "significant": int(below.sum()),
-        "both": int((below & table["gene"].astype(str).isin(chosen)).sum()),
+        "bound": rounded(np.max(table.loc[passes, "p_value"]), 4) if passes.any() else None,
+        "significant": int(passes.sum()),
+        "in_signature": int((passes & table["gene"].astype(str).isin(signature_genes)).sum()),
         "total": len(table),
         **describe_test(dataset),
     }
 
 
-MOST_FIRST, MOST_OTHERS = 500, 600
+MAX_SMALLEST_P_GENES = 500
+MAX_OTHER_GENES = 600
 
 
-def effects(dataset: Dataset) -> Array:
+def gene_effects(dataset: Dataset) -> Array:
     """Return (n_genes,): the difference of the class means, positive less negative class.
 
-    Of several classes the largest class mean less the smallest. For a number, the change of the
-    gene with one standard deviation of it, cov(x, y)/sd(y); of survival that number is the
-    martingale residual.
-    Members of a group are averaged first, as for the tests.
+    With several classes, the largest class mean less the smallest. For a number, the change of the
+    gene with one standard deviation of it, cov(x, y)/sd(y); for survival that number is the
+    martingale residual. Samples of a group are averaged first, as for the tests.
     """
-    it, classes = units(dataset), dataset.design.classes
+    test_units = units(dataset)
+    classes = dataset.design.classes
     if classes is not None and len(classes) > 2:
-        means = np.stack([it.X[it.y == c].mean(axis=0) for c in range(len(classes))])
+        means = np.stack(
+            [
+                test_units.X[test_units.y == class_code].mean(axis=0)
+                for class_code in range(len(classes))
+            ]
+        )
         return np.asarray(np.ptp(means, axis=0))
     if classes is not None:
-        return np.asarray(it.X[it.y > 0].mean(axis=0) - it.X[it.y < 0].mean(axis=0))
-    y = dataset.kind.number(it.y)
-    y = y - y.mean()
-    return np.asarray((it.X - it.X.mean(axis=0)).T @ y / len(y) / max(float(y.std()), 1e-300))
-
-
-def volcano(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> Volcano:
-    """Set the effect of each gene beside its p: those of lists, the first ones, some others."""
-    table = tables["univariate"]
-    genes = table["gene"].astype(str).to_numpy(dtype=object)
-    effect = effects(dataset)
-    lists = {name: np.isin(genes, list(found)) for name, found in in_lists(tables).items()}
-    rank = np.argsort(np.argsort(table["p_value"].to_numpy(), kind="stable"))
-    shown = (rank < MOST_FIRST) | np.logical_or.reduce(
-        [lists.get(name, rank < 0) for name in ("signature", "nonlinear list")]
+        return np.asarray(
+            test_units.X[test_units.y > 0].mean(axis=0)
+            - test_units.X[test_units.y < 0].mean(axis=0)
+        )
+    response = dataset.kind.number(test_units.y)
+    response = response - response.mean()
+    return np.asarray(
+        (test_units.X - test_units.X.mean(axis=0)).T
+        @ response
+        / len(response)
+        / max(float(response.std()), 1e-300)
     )
-    rest = np.flatnonzero(~shown)
-    shown[rest[spread(len(rest), MOST_OTHERS)] if len(rest) else []] = True
-    picked = table[shown]
+
+
+def volcano_data(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> VolcanoPlot:
+    """Return effect and p of genes of the lists, of the smallest p, and of some others."""
+    table = tables["univariate"]
+    gene_ids = table["gene"].astype(str).to_numpy(dtype=object)
+    gene_effect = gene_effects(dataset)
+    is_in_list = {
+        name: np.isin(gene_ids, list(list_genes))
+        for name, list_genes in genes_of_lists(tables).items()
+    }
+    rank = np.argsort(np.argsort(table["p_value"].to_numpy(), kind="stable"))
+    is_shown = (rank < MAX_SMALLEST_P_GENES) | np.logical_or.reduce(
+        [is_in_list.get(name, rank < 0) for name in ("signature", "nonlinear list")]
+    )
+    not_shown = np.flatnonzero(~is_shown)
+    is_shown[not_shown[spread(len(not_shown), MAX_OTHER_GENES)] if len(not_shown) else []] = True
+    shown_rows = table[is_shown]
     return {
-        "genes": genes[shown].tolist(),
-        "symbols": [str(s) if s == s and s else g
-                    for g, s in zip(genes[shown], picked["symbol"], strict=True)],
-        "effect": rounded(effect[shown], 4),
-        "p": rounded(picked["p_value"], 4),
-        "passes": (picked["q_value"] <= fdr).tolist(),
-        "signature": lists["signature"][shown].tolist(),
-        "nonlinear": lists["nonlinear list"][shown].tolist() if "nonlinear list" in lists else None,
-        "logarithm": _logarithm(dataset),
+        "genes": gene_ids[is_shown].tolist(),
+        "symbols": [
+            str(symbol) if symbol == symbol and symbol else gene
+            for gene, symbol in zip(gene_ids[is_shown], shown_rows["symbol"], strict=True)
+        ],
+        "effect": rounded(gene_effect[is_shown], 4),
+        "p": rounded(shown_rows["p_value"], 4),
+        "passes": (shown_rows["q_value"] <= fdr).tolist(),
+        "signature": is_in_list["signature"][is_shown].tolist(),
+        "nonlinear": is_in_list["nonlinear list"][is_shown].tolist()
+        if "nonlinear list" in is_in_list
+        else None,
+        "logarithm": _is_log2(dataset),
         "total": len(table),
-    }  # fmt: skip
-
-
-def _logarithm(dataset: Dataset) -> bool:
-    """Whether the steps say that the values are log2; by themselves values do not say the base."""
-    steps = [*dataset.provenance.get("steps", []), *dataset.provenance.get("summaries", [])]
-    names = {one["step"] if isinstance(one, dict) else str(one) for one in steps}
-    return bool(names & LOG2_STEPS)
-
-
-def in_lists(tables: Mapping[str, pd.DataFrame]) -> dict[str, set[str]]:
-    """Return the genes of each list: linear and nonlinear."""
-    found = {"signature": set(tables["signature"]["gene"].astype(str))}
-    if "nonlinear" in tables:
-        table = tables["nonlinear"]
-        found["nonlinear list"] = set(table.loc[table["in_list"].astype(bool), "gene"].astype(str))
-    return found
-
-
-MOST_CORRELATED = 300
-MOST_STRIPS = 60
-MOST_HEAT = (100, 1000)
-
-
-def genes(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> GeneParts:
-    """Collect what is shown of genes."""
-    values, signature, blocks = described(dataset), tables["signature"], tables["blocks"]
-    blocks = blocks[blocks["block"].notna()]  # those that stand apart have none
-    return {
-        "univariate": univariate(dataset, tables, fdr),
-        "correlation": correlation(values, blocks),
-        "strips": strips(values, signature),
-        "heat": heat(values, signature, tables["predictions"]),
-        "volcano": volcano(values, tables, fdr),
     }
 
 
-def correlation(dataset: Dataset, blocks: pd.DataFrame) -> Correlation:
-    """Pearson's r between the genes of the blocks, in their order."""
-    shown = _share(blocks, MOST_CORRELATED)
+def _is_log2(dataset: Dataset) -> bool:
+    """Tell whether the steps of normalisation say that the values are log2."""
+    steps = [*dataset.provenance.get("steps", []), *dataset.provenance.get("summaries", [])]
+    names = {step["step"] if isinstance(step, dict) else str(step) for step in steps}
+    return bool(names & LOG2_STEPS)
+
+
+def genes_of_lists(tables: Mapping[str, pd.DataFrame]) -> dict[str, set[str]]:
+    """Return the genes of the linear and of the nonlinear list."""
+    lists = {"signature": set(tables["signature"]["gene"].astype(str))}
+    if "nonlinear" in tables:
+        table = tables["nonlinear"]
+        lists["nonlinear list"] = set(table.loc[table["in_list"].astype(bool), "gene"].astype(str))
+    return lists
+
+
+MAX_CORRELATED_GENES = 300
+MAX_STRIPS = 60
+MAX_HEAT_SHAPE = (100, 1000)
+
+
+def gene_parts(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: float) -> GeneParts:
+    """Return the parts of report_data.json about genes, except the cards."""
+    described_dataset = described(dataset)
+    signature = tables["signature"]
+    blocks = tables["blocks"]
+    blocks = blocks[blocks["block"].notna()]  # those that stand apart have none
+    return {
+        "univariate": count_single_gene_tests(dataset, tables, fdr),
+        "correlation": correlation_data(described_dataset, blocks),
+        "strips": gene_strips(described_dataset, signature),
+        "heat": heat_data(described_dataset, signature, tables["predictions"]),
+        "volcano": volcano_data(described_dataset, tables, fdr),
+    }
+
+
+def correlation_data(dataset: Dataset, blocks: pd.DataFrame) -> CorrelationMatrix:
+    """Return Pearson's r between the genes of the blocks, in their order."""
+    shown_genes = _first_of_each_block(blocks, MAX_CORRELATED_GENES)
     r = np.zeros((0, 0))
-    if len(shown):
-        z = _standardised(dataset, shown["gene"])
+    if len(shown_genes):
+        z = _standardise_genes(dataset, shown_genes["gene"])
         r = np.clip(z.T @ z / len(z), -1, 1)
     return {
-        **_names(shown),
-        "blocks": [int(value) for value in shown["block"]],
-        "layers": [int(value) for value in shown["layer"]],
+        **_gene_names(shown_genes),
+        "blocks": [int(value) for value in shown_genes["block"]],
+        "layers": [int(value) for value in shown_genes["layer"]],
         "r": r.round(2).tolist(),
         "total": len(blocks),
     }
 
 
-def _share(blocks: pd.DataFrame, most: int) -> pd.DataFrame:
-    """Keep the first genes of each block, in proportion, but its prototype in any case."""
-    if len(blocks) <= most:
+def _first_of_each_block(blocks: pd.DataFrame, max_genes: int) -> pd.DataFrame:
+    """Return the first genes of each block, in proportion, but always its representative."""
+    if len(blocks) <= max_genes:
         return blocks
-    size = blocks.groupby("block")["gene"].transform("size")
-    rank = blocks.groupby("block").cumcount()
-    return blocks[rank < np.maximum(1, size * most // len(blocks))].head(most)
+    block_size = blocks.groupby("block")["gene"].transform("size")
+    rank_in_block = blocks.groupby("block").cumcount()
+    return blocks[rank_in_block < np.maximum(1, block_size * max_genes // len(blocks))].head(
+        max_genes
+    )
 
 
-def strips(dataset: Dataset, signature: pd.DataFrame) -> list[Strip]:
+def gene_strips(dataset: Dataset, signature: pd.DataFrame) -> list[GeneStrip]:
     """Return the values of the first genes of the signature."""
-    shown, rows = signature.head(MOST_STRIPS), spread(len(dataset.samples), MOST_SAMPLES)
-    values = dataset.X[np.ix_(rows, _columns(dataset, shown["gene"]))]
+    shown_genes = signature.head(MAX_STRIPS)
+    rows = spread(len(dataset.samples), MOST_SAMPLES)
+    values = dataset.X[np.ix_(rows, _gene_columns(dataset, shown_genes["gene"]))]
     return [
         {"gene": gene, "symbol": symbol, "values": rounded(values[:, column], 4)}
-        for column, (gene, symbol) in enumerate(zip(*_names(shown).values(), strict=True))
+        for column, (gene, symbol) in enumerate(
+            zip(*_gene_names(shown_genes).values(), strict=True)
+        )
     ]
 
 
-def heat(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -> Heat:
-    """Standardised values of the signature, genes and samples that are alike side by side."""
-    shown = signature.head(MOST_HEAT[0])
-    kept = np.array(spread(len(dataset.samples), MOST_HEAT[1]))
-    z = np.zeros((0, len(kept)))
-    if len(shown):
-        z = _standardised(dataset, shown["gene"])[kept].T
-    genes, gene_tree = tree(z)
-    columns, sample_tree = tree(z.T)
-    order, batches = kept[columns], dataset.batches()
-    chosen = predictions[at_mu(predictions, None)]
-    chosen = chosen.assign(score=own_margins(chosen, dataset.design.classes))
-    means = chosen.groupby("sample")["score"].mean()
+def heat_data(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -> HeatMap:
+    """Return standardised values of the signature, with genes and samples clustered."""
+    shown_genes = signature.head(MAX_HEAT_SHAPE[0])
+    shown_samples = np.array(spread(len(dataset.samples), MAX_HEAT_SHAPE[1]))
+    z = np.zeros((0, len(shown_samples)))
+    if len(shown_genes):
+        z = _standardise_genes(dataset, shown_genes["gene"])[shown_samples].T
+    gene_order, gene_tree = cluster_rows(z)
+    sample_order, sample_tree = cluster_rows(z.T)
+    sample_rows = shown_samples[sample_order]
+    batches = dataset.batches()
+    chosen_predictions = predictions[at_mu(predictions, None)]
+    chosen_predictions = chosen_predictions.assign(
+        score=own_margins(chosen_predictions, dataset.design.classes)
+    )
+    means = chosen_predictions.groupby("sample")["score"].mean()
     return {
-        **_names(shown.iloc[genes]),
-        "samples": [dataset.samples[row] for row in order],
-        "response": rounded(dataset.plain()[order], 5),
-        "batches": None if batches is None else [str(batches[row]) for row in order],
-        "score": rounded([means.get(dataset.samples[row], np.nan) for row in order], 4),
+        **_gene_names(shown_genes.iloc[gene_order]),
+        "samples": [dataset.samples[row] for row in sample_rows],
+        "response": rounded(dataset.plain()[sample_rows], 5),
+        "batches": None if batches is None else [str(batches[row]) for row in sample_rows],
+        "score": rounded([means.get(dataset.samples[row], np.nan) for row in sample_rows], 4),
         "gene_tree": gene_tree,
         "sample_tree": sample_tree,
-        "z": np.clip(z, -4, 4)[genes][:, columns].round(2).tolist(),
+        "z": np.clip(z, -4, 4)[gene_order][:, sample_order].round(2).tolist(),
         "total": len(signature),
     }
 
 
-def _names(table: pd.DataFrame) -> Named:
-    genes = [str(gene) for gene in table["gene"]]
-    symbols = [g if s != s else str(s) for g, s in zip(genes, table["symbol"], strict=True)]
-    return {"genes": genes, "symbols": symbols}
+def _gene_names(table: pd.DataFrame) -> GeneNames:
+    """Return ids and symbols; a gene without a symbol has its id."""
+    gene_ids = [str(gene) for gene in table["gene"]]
+    symbols = [
+        gene if symbol != symbol else str(symbol)
+        for gene, symbol in zip(gene_ids, table["symbol"], strict=True)
+    ]
+    return {"genes": gene_ids, "symbols": symbols}
 
 
-def _columns(dataset: Dataset, genes: pd.Series[Any]) -> list[int]:
-    place = {gene: column for column, gene in enumerate(dataset.genes)}
-    return [place[str(gene)] for gene in genes]
+def _gene_columns(dataset: Dataset, gene_ids: pd.Series[Any]) -> list[int]:
+    """Return the columns of genes in the matrix."""
+    column_of_gene = {gene: column for column, gene in enumerate(dataset.genes)}
+    return [column_of_gene[str(gene)] for gene in gene_ids]
 
 
-def _standardised(dataset: Dataset, genes: pd.Series[Any]) -> Array:
-    x = dataset.X[:, _columns(dataset, genes)]
-    x = x - x.mean(axis=0)
-    deviation = x.std(axis=0)
+def _standardise_genes(dataset: Dataset, gene_ids: pd.Series[Any]) -> Array:
+    """Return (n_samples, n) values with mean 0 and standard deviation 1; constant genes are 0."""
+    values = dataset.X[:, _gene_columns(dataset, gene_ids)]
+    values = values - values.mean(axis=0)
+    deviation = values.std(axis=0)
     scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-    return np.asarray(x * scale)
+    return np.asarray(values * scale)
 
 
 def block_warnings(data: Genes) -> list[str]:
-    """Name the groups that may be one, by their representative genes."""
-    bound = data["config"]["clusters"]["warn_above"]
-    r, names = data["correlation"]["r"], data["correlation"]["genes"]
-    lead = [g for g, gene in enumerate(names) if gene in _prototypes(data)]
-    pairs = [(a, b) for a, b in combinations(lead, 2) if abs(r[a][b]) > bound]
+    """Return a sentence on blocks whose representatives are strongly correlated."""
+    max_correlation = data["config"]["clusters"]["warn_above"]
+    r = data["correlation"]["r"]
+    names = data["correlation"]["genes"]
+    representatives = [
+        index for index, gene in enumerate(names) if gene in _representative_genes(data)
+    ]
+    pairs = [
+        (gene_a, gene_b)
+        for gene_a, gene_b in combinations(representatives, 2)
+        if abs(r[gene_a][gene_b]) > max_correlation
+    ]
     if not pairs:
         return []
-    first = "; ".join(
-        f"{names[a]} and {names[b]} (r\u00a0=\u00a0{decimal(r[a][b])})" for a, b in pairs[:3]
+    pairs_text = "; ".join(
+        f"{names[gene_a]} and {names[gene_b]} (r\u00a0=\u00a0{decimal(r[gene_a][gene_b])})"
+        for gene_a, gene_b in pairs[:3]
     )
-    more = f"; and {counted(len(pairs) - 3, 'more pair')}" if len(pairs) > 3 else ""
-    return [f"These genes are strongly correlated; treat their groups as one: {first}{more}."]
+    remainder = f"; and {counted(len(pairs) - 3, 'more pair')}" if len(pairs) > 3 else ""
+    return [
+        f"These genes are strongly correlated; treat their groups as one: {pairs_text}{remainder}."
+    ]
 
 
-def _prototypes(data: Genes) -> set[str]:
+def _representative_genes(data: Genes) -> set[str]:
+    """Return the representative gene of each block."""
     return {row["prototype"] for row in records(data["tables"]["blocks"])}
 
 
-Three = tuple[float, float, float]
-MOST_CARDS = 40
-FEWEST_LISTS, MOST_REPLACING = 3, 3
-"""Lists without a gene below which nothing is said of what replaces it; genes that are named."""
-LEAST_SHARE, LEAST_GAIN = 0.5, 0.25
-"""Share of the lists without a gene that hold another, and by how much it exceeds the others'."""
+ValueAndInterval = tuple[float, float, float]  # value, lower and upper limit
+MAX_CARDS = 40
+MIN_LISTS_WITHOUT = 3  # lists without a gene that are needed to name its replacements
+MAX_REPLACEMENTS = 3
+MIN_REPLACEMENT_SHARE = 0.5  # share of the lists without a gene that hold the replacement
+MIN_REPLACEMENT_GAIN = 0.25  # that share less the share of the lists with the gene
 
 
-def cards(
+def gene_cards(
     dataset: Dataset, signature: pd.DataFrame, observed: Fits, halves: Fits | None
-) -> Cards:  # fmt: skip
-    """Collect what the card of each gene says."""
-    values = described(dataset)
-    it, classes = units(values), dataset.design.classes or ()
-    shown = signature.head(MOST_CARDS)
-    column = {gene: place for place, gene in enumerate(dataset.genes)}
-    lists = selected(observed, halves, len(dataset.genes))
+) -> GeneCards:
+    """Return the cards of the first genes of the signature."""
+    described_dataset = described(dataset)
+    test_units = units(described_dataset)
+    classes = dataset.design.classes or ()
+    shown_genes = signature.head(MAX_CARDS)
+    column_of_gene = {gene: index for index, gene in enumerate(dataset.genes)}
+    lists = selection_matrix(observed, halves, len(dataset.genes))
     times = dataset.response()
     rows = spread(len(times), MOST_SAMPLES)
-    each: list[Card] = []
-    for row in shown.to_dict("records"):
+    card_records: list[GeneCard] = []
+    for row in shown_genes.to_dict("records"):
         gene = str(row["gene"])
-        x, own = it.X[:, column[gene]], row.get("class")
-        side = 0
-        if it.test == "anova":
-            side = classes.index(own) if own in classes else _most_different_class(it, x)
-        separation, effect = MEASURES[it.test](it, x, side)
-        each.append({
-            "gene": gene,
-            "of": classes[side] if it.test == "anova" else None,
-            "separation": _limited(separation),
-            "effect": _limited(effect),
-            "lists": [int(lists[:, column[gene]].sum()), len(lists)],
-            "replaced": replaced(values, lists, column[gene]),
-            "missing": _missing(dataset, column[gene]),
-        })  # fmt: skip
+        gene_values = test_units.X[:, column_of_gene[gene]]
+        own_class = row.get("class")
+        class_code = 0
+        if test_units.test == "anova":
+            if own_class in classes:
+                class_code = classes.index(own_class)
+            else:
+                class_code = _most_different_class(test_units, gene_values)
+        separation, effect = MEASURES_OF_TEST[test_units.test](test_units, gene_values, class_code)
+        card_records.append(
+            {
+                "gene": gene,
+                "of": classes[class_code] if test_units.test == "anova" else None,
+                "separation": _rounded_score(separation),
+                "effect": _rounded_score(effect),
+                "lists": [int(lists[:, column_of_gene[gene]].sum()), len(lists)],
+                "replaced": replacement_genes(described_dataset, lists, column_of_gene[gene]),
+                "missing": _missing_shares(dataset, column_of_gene[gene]),
+            }
+        )
     return {
-        "test": it.test,
+        "test": test_units.test,
         "events": times["event"][rows].tolist() if times.dtype.names else None,
-        "each": each,
+        "each": card_records,
     }
 
 
-def _missing(dataset: Dataset, gene: int) -> list[float] | None:
-    lost = np.isnan(dataset.X[:, gene])
-    if not lost.any():
+def _missing_shares(dataset: Dataset, gene: int) -> list[float] | None:
+    """Return the share of missing values in each class; None if no value is missing."""
+    is_missing = np.isnan(dataset.X[:, gene])
+    if not is_missing.any():
         return None
     classes = dataset.design.classes
-    names = dataset.obs[dataset.design.label].astype(str).to_numpy() if classes else None
-    parts = [lost] if classes is None else [lost[names == name] for name in classes]
-    return [rounded(float(part.mean()), 4) for part in parts]
+    sample_classes = dataset.obs[dataset.design.label].astype(str).to_numpy() if classes else None
+    missing_by_class = (
+        [is_missing]
+        if classes is None
+        else [is_missing[sample_classes == name] for name in classes]
+    )
+    return [rounded(float(missing.mean()), 4) for missing in missing_by_class]
 
 
-def _limited(three: Three) -> Limited:
-    value, low, high = rounded(three, 4)
+def _rounded_score(estimate: ValueAndInterval) -> Limited:
+    """Return value and limits, rounded for the page."""
+    value, low, high = rounded(estimate, 4)
     return {"value": value, "low": low, "high": high}
 
 
-def selected(observed: Fits, halves: Fits | None, n_genes: int) -> Array:
-    """Return which gene is in the chosen list of each split and each half, (n_lists, n_genes)."""
-    found = []
-    for chosen in (fits.with_chosen() for fits in (observed, halves) if fits is not None):
-        for fit in range(len(chosen)):
-            inside = np.zeros(n_genes, dtype=bool)
-            inside[chosen.chosen_coef(fit)[0]] = True
-            found.append(inside)
-    return np.array(found, dtype=bool).reshape(-1, n_genes)
+def selection_matrix(observed: Fits, halves: Fits | None, n_genes: int) -> Array:
+    """Return (n_lists, n_genes): whether a gene is in the chosen list of each split and half."""
+    memberships = []
+    for chosen_fits in (fits.with_chosen() for fits in (observed, halves) if fits is not None):
+        for fit in range(len(chosen_fits)):
+            is_selected = np.zeros(n_genes, dtype=bool)
+            is_selected[chosen_fits.chosen_coef(fit)[0]] = True
+            memberships.append(is_selected)
+    return np.array(memberships, dtype=bool).reshape(-1, n_genes)
 
 
-def replaced(dataset: Dataset, lists: Array, gene: int) -> list[Replacement]:
-    """Return the genes that are more often in a list without this one than in one with it.
+def replacement_genes(dataset: Dataset, lists: Array, gene: int) -> list[Replacement]:
+    """Return the genes that are more often in lists without this gene than in lists with it.
 
-    By the difference of the two shares, largest first, where it is at least `LEAST_GAIN`, of genes
-    in at least `LEAST_SHARE` of the lists without it; none where too few lists lack it, or all do.
+    They have a share of at least `MIN_REPLACEMENT_SHARE` of the lists without the gene, and at
+    least `MIN_REPLACEMENT_GAIN` more than of the lists with it; the largest difference comes first.
+    There are none if fewer than `MIN_LISTS_WITHOUT` lists lack the gene, or all of them.
     """
-    inside = lists[:, gene]
-    without = int((~inside).sum())
-    if without < FEWEST_LISTS or without == len(lists):
+    has_gene = lists[:, gene]
+    n_without = int((~has_gene).sum())
+    if n_without < MIN_LISTS_WITHOUT or n_without == len(lists):
         return []
-    there, absent = lists[inside].mean(axis=0), lists[~inside].mean(axis=0)
-    gain = np.where(absent >= LEAST_SHARE, absent - there, 0.0)
-    order = np.argsort(-gain, kind="stable")[:MOST_REPLACING]
+    share_with = lists[has_gene].mean(axis=0)
+    share_without = lists[~has_gene].mean(axis=0)
+    gain = np.where(share_without >= MIN_REPLACEMENT_SHARE, share_without - share_with, 0.0)
+    order = np.argsort(-gain, kind="stable")[:MAX_REPLACEMENTS]
     return [
         {
-            "gene": dataset.genes[k],
-            "symbol": str(dataset.var["symbol"].iloc[k]),
-            "without": [int(lists[~inside, k].sum()), without],
-            "beside": [int(lists[inside, k].sum()), int(inside.sum())],
-            "r": rounded(_pearson(dataset.X[:, gene], dataset.X[:, k]), 3),
+            "gene": dataset.genes[other_gene],
+            "symbol": str(dataset.var["symbol"].iloc[other_gene]),
+            "without": [int(lists[~has_gene, other_gene].sum()), n_without],
+            "beside": [int(lists[has_gene, other_gene].sum()), int(has_gene.sum())],
+            "r": rounded(_pearson(dataset.X[:, gene], dataset.X[:, other_gene]), 3),
         }
-        for k in order
-        if gain[k] >= LEAST_GAIN
+        for other_gene in order
+        if gain[other_gene] >= MIN_REPLACEMENT_GAIN
     ]
 
 
 def _pearson(a: Array, b: Array) -> float:
-    a, b = a - a.mean(), b - b.mean()
-    size = float(np.sqrt((a @ a) * (b @ b)))
-    return float(a @ b) / size if size > 0 else np.nan
+    """Return Pearson's r; NaN if a gene is constant."""
+    a = a - a.mean()
+    b = b - b.mean()
+    norm_product = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / norm_product if norm_product > 0 else np.nan
 
 
-def _of_classes(it: Units, x: Array, side: int) -> tuple[Three, Three]:
+def _measure_two_classes(
+    test_units: Units, gene_values: Array, class_code: int
+) -> tuple[ValueAndInterval, ValueAndInterval]:
     """Return the AUC, and the difference of the class means with Welch's interval."""
-    return delong(it.y, x), _welch(x[it.y > 0], x[it.y <= 0])
+    return delong(test_units.y, gene_values), _welch_interval(
+        gene_values[test_units.y > 0], gene_values[test_units.y <= 0]
+    )
 
 
-def _most_different_class(it: Units, x: Array) -> int:
-    """Return the class whose mean is farthest from the mean of the others, for a gene x (n,)."""
-    in_class = np.asarray(it.y) == np.unique(it.y)[:, None]
-    distances = [abs(x[members].mean() - x[~members].mean()) for members in in_class]
+def _most_different_class(test_units: Units, gene_values: Array) -> int:
+    """Return the class whose mean is farthest from the mean of the others."""
+    in_class = np.asarray(test_units.y) == np.unique(test_units.y)[:, None]
+    distances = [
+        abs(gene_values[members].mean() - gene_values[~members].mean()) for members in in_class
+    ]
     return int(np.argmax(distances))
 
 
-def _of_several(it: Units, x: Array, side: int) -> tuple[Three, Three]:
-    """Return the same of one class against the others."""
-    mine = it.y == side
-    return delong(np.where(mine, 1.0, -1.0), x), _welch(x[mine], x[~mine])
+def _measure_one_class(
+    test_units: Units, gene_values: Array, class_code: int
+) -> tuple[ValueAndInterval, ValueAndInterval]:
+    """Return AUC and difference of the means of one class against the others."""
+    is_class = test_units.y == class_code
+    return delong(np.where(is_class, 1.0, -1.0), gene_values), _welch_interval(
+        gene_values[is_class], gene_values[~is_class]
+    )
 
 
-def _welch(up: Array, down: Array) -> Three:
-    difference = float(up.mean() - down.mean()) if len(up) and len(down) else np.nan
-    if min(len(up), len(down)) < 2:
+def _welch_interval(positive: Array, negative: Array) -> ValueAndInterval:
+    """Return the difference of two means with Welch's interval."""
+    difference = (
+        float(positive.mean() - negative.mean()) if len(positive) and len(negative) else np.nan
+    )
+    if min(len(positive), len(negative)) < 2:
         return difference, np.nan, np.nan
     from scipy.special import stdtrit
 
-    a, b = np.var(up, ddof=1) / len(up), np.var(down, ddof=1) / len(down)
-    if not a + b > 0:
+    positive_variance = np.var(positive, ddof=1) / len(positive)
+    negative_variance = np.var(negative, ddof=1) / len(negative)
+    if not positive_variance + negative_variance > 0:
         return difference, difference, difference
-    freedom = (a + b) ** 2 / (a**2 / (len(up) - 1) + b**2 / (len(down) - 1))
-    half = float(stdtrit(freedom, 0.975) * np.sqrt(a + b))
-    return difference, difference - half, difference + half
+    degrees_of_freedom = (positive_variance + negative_variance) ** 2 / (
+        positive_variance**2 / (len(positive) - 1) + negative_variance**2 / (len(negative) - 1)
+    )
+    half_width = float(
+        stdtrit(degrees_of_freedom, 0.975) * np.sqrt(positive_variance + negative_variance)
+    )
+    return difference, difference - half_width, difference + half_width
 
 
-def _of_pairs(it: Units, x: Array, side: int) -> tuple[Three, Three]:
-    """Return the share of groups in which it is higher, and the mean of the differences."""
-    group = np.asarray(it.group)
-    up = np.flatnonzero((group[1:] == group[:-1]) & (it.y[1:] > it.y[:-1])) + 1
-    apart = x[up] - x[up - 1]
-    share = float(np.mean((apart > 0) + 0.5 * (apart == 0))) if len(apart) else np.nan
-    limits = wilson(share, len(apart)) if len(apart) else (np.nan, np.nan)
-    return (share, *limits), (float(apart.mean()) if len(apart) else np.nan, *mean_t(apart))
+def _measure_pairs(
+    test_units: Units, gene_values: Array, class_code: int
+) -> tuple[ValueAndInterval, ValueAndInterval]:
+    """Return the share of pairs in which the gene is higher, and the mean difference."""
+    group = np.asarray(test_units.group)
+    second_of_pair = (
+        np.flatnonzero((group[1:] == group[:-1]) & (test_units.y[1:] > test_units.y[:-1])) + 1
+    )
+    differences = gene_values[second_of_pair] - gene_values[second_of_pair - 1]
+    share = (
+        float(np.mean((differences > 0) + 0.5 * (differences == 0))) if len(differences) else np.nan
+    )
+    limits = wilson(share, len(differences)) if len(differences) else (np.nan, np.nan)
+    return (share, *limits), (
+        float(differences.mean()) if len(differences) else np.nan,
+        *mean_t(differences),
+    )
 
 
-def _of_a_number(it: Units, x: Array, side: int) -> tuple[Three, Three]:
-    """Return Pearson's r with Fisher's interval, the change with one standard deviation of y."""
+def _measure_number(
+    test_units: Units, gene_values: Array, class_code: int
+) -> tuple[ValueAndInterval, ValueAndInterval]:
+    """Return Pearson's r with Fisher's interval, and the change with one SD of y."""
     from scipy.special import stdtrit
 
-    y, n = it.y - it.y.mean(), len(it.y)
-    r, sd = _pearson(x, it.y), float(x.std())
+    centred_response = test_units.y - test_units.y.mean()
+    n = len(test_units.y)
+    r = _pearson(gene_values, test_units.y)
+    gene_sd = float(gene_values.std())
     if n < 4 or not abs(r) < 1 - 1e-12:
-        return (r, np.nan, np.nan), (r * sd, np.nan, np.nan)
+        return (r, np.nan, np.nan), (r * gene_sd, np.nan, np.nan)
     low, high = np.tanh(np.arctanh(r) + np.array([-1, 1]) * Z / np.sqrt(n - 3))
-    change = float(x @ y) / n / float(y.std())
-    half = stdtrit(n - 2, 0.975) * sd * np.sqrt((1 - r**2) / (n - 2))
-    return (r, float(low), float(high)), (change, change - half, change + half)
+    change = float(gene_values @ centred_response) / n / float(centred_response.std())
+    half_width = stdtrit(n - 2, 0.975) * gene_sd * np.sqrt((1 - r**2) / (n - 2))
+    return (r, float(low), float(high)), (change, change - half_width, change + half_width)
 
 
-def _of_survival(it: Units, x: Array, side: int) -> tuple[Three, Three]:
+def _measure_survival(
+    test_units: Units, gene_values: Array, class_code: int
+) -> tuple[ValueAndInterval, ValueAndInterval]:
     """Return Harrell's C, and the hazard ratio of one standard deviation of the gene."""
-    time, event = it.y["time"], it.y["event"]
-    c, sd = harrell(time, event, x), float(x.std())
-    b, limits = slope(time, event, x / sd if sd > 0 else x, it.ties or USUAL)
+    time = test_units.y["time"]
+    event = test_units.y["event"]
+    concordance = harrell(time, event, gene_values)
+    gene_sd = float(gene_values.std())
+    log_hazard_ratio, limits = slope(
+        time, event, gene_values / gene_sd if gene_sd > 0 else gene_values, test_units.ties or USUAL
+    )
     with np.errstate(over="ignore"):
-        low, ratio, high = np.exp([limits[0], b, limits[1]])
-    return (c.value, *c.interval), (float(ratio), float(low), float(high))
+        low, ratio, high = np.exp([limits[0], log_hazard_ratio, limits[1]])
+    return (concordance.value, *concordance.interval), (float(ratio), float(low), float(high))
 
 
-MEASURES: dict[str, Callable[[Units, Array, int], tuple[Three, Three]]] = {
-    "welch": _of_classes,
-    "anova": _of_several,
-    "differences": _of_pairs,
-    "correlation": _of_a_number,
-    "score": _of_survival,
+# by the test of genes: a function of units, values and class code that returns association and
+# effect
+MEASURES_OF_TEST: dict[
+    str, Callable[[Units, Array, int], tuple[ValueAndInterval, ValueAndInterval]]
+] = {
+    "welch": _measure_two_classes,
+    "anova": _measure_one_class,
+    "differences": _measure_pairs,
+    "correlation": _measure_number,
+    "score": _measure_survival,
 }
-"""How a gene alone goes with the response, and the size of its effect, by the test of genes."""

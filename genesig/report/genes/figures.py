@@ -1,4 +1,4 @@
-"""Pictures of genes and their values."""
+"""Figures of genes and their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from genesig.arrays import Array
-from genesig.report.genes.record import Genes, Heat, Tree
+from genesig.report.genes.record import Genes, HeatMap, Tree
 from genesig.report.page.measure import class_of, measure
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.style import (
@@ -39,33 +39,38 @@ from genesig.report.page.style import (
 from genesig.report.page.svg import GENE, gene_names, name_columns, name_points, name_rows
 from genesig.report.page.words import gene_label, percent, short_symbol, shorten
 
-NAMED_ROWS = 45  # rows of the correlation image up to which genes have their names
+MAX_LABELLED_ROWS = 45  # genes up to which the correlation image has their names
 
 
-def correlation(data: Genes) -> Figure:
-    """Pearson's r in block and layer order; thick lines between blocks, thin between layers."""
-    it = data["correlation"]
-    count = len(it["genes"])
-    named = count <= NAMED_ROWS
-    figure, ax = sheet(WIDE, 5.0 if named else 6.2)
-    image = ax.imshow(np.array(it["r"]), cmap=diverging(), vmin=-1, vmax=1)
+def draw_correlation(data: Genes) -> Figure:
+    """Draw Pearson's r by block and layer; thick lines separate blocks, thin lines layers."""
+    correlation = data["correlation"]
+    count = len(correlation["genes"])
+    is_labelled = count <= MAX_LABELLED_ROWS
+    figure, ax = sheet(WIDE, 5.0 if is_labelled else 6.2)
+    image = ax.imshow(np.array(correlation["r"]), cmap=diverging(), vmin=-1, vmax=1)
     colour_bar(figure, image, ax, "Pearson's r", shrink=0.6)
-    places = list(zip(it["blocks"], it["layers"], strict=True))
+    block_and_layer = list(zip(correlation["blocks"], correlation["layers"], strict=True))
     for edge in range(1, count):
-        if places[edge] != places[edge - 1]:
-            thick = places[edge][0] != places[edge - 1][0]
+        if block_and_layer[edge] != block_and_layer[edge - 1]:
+            is_block_edge = block_and_layer[edge][0] != block_and_layer[edge - 1][0]
             for draw in (ax.axhline, ax.axvline):
-                draw(edge - 0.5, color=OVER, lw=1.6 if thick else 0.5)
-    own = gene_names(it["genes"], it["symbols"])
-    name_rows(ax, own)
-    name_columns(ax, own, GENE)
-    ticks = _apart(_middles(it["blocks"], least=max(1, count // 45)), count / 36)
+                draw(edge - 0.5, color=OVER, lw=1.6 if is_block_edge else 0.5)
+    labels = gene_names(correlation["genes"], correlation["symbols"])
+    name_rows(ax, labels)
+    name_columns(ax, labels, GENE)
+    ticks = _thin_ticks(
+        _middles_of_runs(correlation["blocks"], min_length=max(1, count // 45)), count / 36
+    )
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_ticks([x for x, _ in ticks], [str(block) for _, block in ticks])
+        axis.set_ticks([position for position, _ in ticks], [str(block) for _, block in ticks])
     ax.set_xlabel("block")
     ax.set_ylabel("block")
-    if named:
-        names = [gene_label(g, s, 32) for g, s in zip(it["genes"], it["symbols"], strict=True)]
+    if is_labelled:
+        names = [
+            gene_label(gene, symbol, 32)
+            for gene, symbol in zip(correlation["genes"], correlation["symbols"], strict=True)
+        ]
         ax.set_yticks(range(count), names, fontsize=6)
         ax.set_ylabel("")
     ax.tick_params(length=0)
@@ -73,150 +78,210 @@ def correlation(data: Genes) -> Figure:
     return figure
 
 
-def _middles(blocks: list[Any], least: int) -> list[tuple[float, Any]]:
+def _middles_of_runs(blocks: list[Any], min_length: int) -> list[tuple[float, Any]]:
     """Return (middle, name) of each run of equal values that is long enough for a label."""
-    found, start = [], 0
+    middles = []
+    start = 0
     for block, run in groupby(blocks):
         length = len(list(run))
-        if length >= least:
-            found.append((start + (length - 1) / 2, block))
+        if length >= min_length:
+            middles.append((start + (length - 1) / 2, block))
         start += length
-    return found
+    return middles
 
 
-def _apart(ticks: list[tuple[float, Any]], least: float) -> list[tuple[float, Any]]:
-    """Leave out the names that would run into the one before."""
-    found: list[tuple[float, Any]] = []
-    for at, name in ticks:
-        if not found or at - found[-1][0] >= least:
-            found.append((at, name))
-    return found
+def _thin_ticks(ticks: list[tuple[float, Any]], min_distance: float) -> list[tuple[float, Any]]:
+    """Return the ticks without those that would overlap the one before."""
+    separated: list[tuple[float, Any]] = []
+    for position, name in ticks:
+        if not separated or position - separated[-1][0] >= min_distance:
+            separated.append((position, name))
+    return separated
 
 
-NAMED_POINTS = 14
-"""Genes of the signature whose names stand in the volcano."""
+MAX_LABELLED_POINTS = 14  # genes of the signature with a name in the volcano plot
 
 
-def effect_name(data: Genes) -> str:
-    """Return what the x axis of the volcano is."""
+def effect_axis_label(data: Genes) -> str:
+    """Return the label of the x axis of the volcano plot."""
     classes = data["study"]["classes"]
     if not classes:
         return measure(data).words.effect.format(shorten(data["study"]["label"], 24))
-    what = scale_name(data)
+    scale_label = mean_difference_label(data)
     if len(classes) > 2:
-        return f"{what}, largest of the class means less the smallest"
-    return f"{what}, {shorten(classes[1], 18)} less {shorten(classes[0], 18)}"
+        return f"{scale_label}, largest of the class means less the smallest"
+    return f"{scale_label}, {shorten(classes[1], 18)} less {shorten(classes[0], 18)}"
 
 
-def scale_name(data: Genes) -> str:
-    """Return what a difference of two class means is."""
+def mean_difference_label(data: Genes) -> str:
+    """Return the name of a difference of two class means."""
     return "log₂ fold change" if data["volcano"]["logarithm"] else "difference of the means"
 
 
-def volcano(data: Genes) -> Figure:
-    """Effect of each gene against its p, the lists marked."""
-    it = data["volcano"]
+def draw_volcano(data: Genes) -> Figure:
+    """Draw the effect of each gene against its p, with the lists marked."""
+    volcano = data["volcano"]
     figure, ax = sheet(WIDE, 3.9)
-    x = np.array(it["effect"], dtype=float)
-    y = -np.log10(np.maximum(np.array(it["p"], dtype=float), 1e-300))
-    mine, passes = np.array(it["signature"]), np.array(it["passes"])
-    other = np.array(it["nonlinear"] if it["nonlinear"] is not None else np.zeros(len(x), bool))
-    for rows, colour, size in ((~passes & ~mine, RULE, 9), (passes & ~mine, OTHER, 11)):
-        ax.scatter(x[rows], y[rows], s=size, color=colour, lw=0)
-    ax.scatter(x[mine], y[mine], s=34, color=OWN, edgecolor=PAPER, lw=0.6)
-    ax.scatter(x[other], y[other], s=70, marker="D", facecolor="none", edgecolor=NEGATIVE, lw=1.2)
-    name_points(ax, x, y, gene_names(it["genes"], it["symbols"]), GENE)
+    effect = np.array(volcano["effect"], dtype=float)
+    minus_log_p = -np.log10(np.maximum(np.array(volcano["p"], dtype=float), 1e-300))
+    in_signature = np.array(volcano["signature"])
+    passes = np.array(volcano["passes"])
+    in_nonlinear_list = np.array(
+        volcano["nonlinear"] if volcano["nonlinear"] is not None else np.zeros(len(effect), bool)
+    )
+    for rows, colour, size in (
+        (~passes & ~in_signature, RULE, 9),
+        (passes & ~in_signature, OTHER, 11),
+    ):
+        ax.scatter(effect[rows], minus_log_p[rows], s=size, color=colour, lw=0)
+    ax.scatter(
+        effect[in_signature], minus_log_p[in_signature], s=34, color=OWN, edgecolor=PAPER, lw=0.6
+    )
+    ax.scatter(
+        effect[in_nonlinear_list],
+        minus_log_p[in_nonlinear_list],
+        s=70,
+        marker="D",
+        facecolor="none",
+        edgecolor=NEGATIVE,
+        lw=1.2,
+    )
+    name_points(ax, effect, minus_log_p, gene_names(volcano["genes"], volcano["symbols"]), GENE)
     if data["univariate"]["bound"] is not None:
-        edge = -np.log10(max(data["univariate"]["bound"], 1e-300))
-        rule(ax, y=edge)
+        fdr_limit = -np.log10(max(data["univariate"]["bound"], 1e-300))
+        rule(ax, y=fdr_limit)
         fdr = percent(data["config"]["controls"]["fdr"])
-        near = x[np.abs(y - edge) < 0.08 * y.max()]
-        left = not near.size or near.min() > x.min() + 0.12 * np.ptp(x)
-        note(ax, 0.01 if left else 0.99, edge, f"FDR {fdr} ↑", va="bottom",
-             ha="left" if left else "right", transform=ax.get_yaxis_transform())  # fmt: skip
+        near_limit = effect[np.abs(minus_log_p - fdr_limit) < 0.08 * minus_log_p.max()]
+        is_left = not near_limit.size or near_limit.min() > effect.min() + 0.12 * np.ptp(effect)
+        note(
+            ax,
+            0.01 if is_left else 0.99,
+            fdr_limit,
+            f"FDR {fdr} ↑",
+            va="bottom",
+            ha="left" if is_left else "right",
+            transform=ax.get_yaxis_transform(),
+        )
     rule(ax, x=0)
-    first = sorted(np.flatnonzero(mine), key=lambda k: -y[k])[:NAMED_POINTS]
-    names = {int(k): short_symbol(it["symbols"][k]) or shorten(it["symbols"][k], 18) for k in first}
-    _name_beside(ax, x, y, np.flatnonzero(mine | other), names)
-    ax.set_xlabel(effect_name(data))
+    labelled_points = sorted(np.flatnonzero(in_signature), key=lambda point: -minus_log_p[point])[
+        :MAX_LABELLED_POINTS
+    ]
+    names = {
+        int(point): short_symbol(volcano["symbols"][point])
+        or shorten(volcano["symbols"][point], 18)
+        for point in labelled_points
+    }
+    _label_points(ax, effect, minus_log_p, np.flatnonzero(in_signature | in_nonlinear_list), names)
+    ax.set_xlabel(effect_axis_label(data))
     ax.set_ylabel("−log₁₀ p of the gene by itself")
     return figure
 
 
-def _name_beside(ax: Axes, x: Array, y: Array, marked: Array, names: Mapping[int, str]) -> None:
-    """Name points at the right or at the left, where no marked point and no name is in the way."""
+def _label_points(ax: Axes, x: Array, y: Array, marked: Array, names: Mapping[int, str]) -> None:
+    """Name points at their right or left, unless a marked point or another name is there."""
     if not names:
         return
-    wide, high = 1.1 * np.ptp(x), np.ptp(y)
-    taken: list[tuple[float, float, float]] = []
-    for k, name in names.items():
-        for side in (-1, 1) if x[k] > 0.7 * x.max() else (1, -1):
-            end = x[k] + side * wide * (0.02 + 0.009 * len(name))
-            left, right = sorted((x[k], end))
-            points = marked[(marked != k) & (np.abs(y[marked] - y[k]) < 0.03 * high)]
-            met = bool(np.any((x[points] > left) & (x[points] < right)))
-            met |= any(abs(at - y[k]) < 0.04 * high and low < right and left < top
-                       for low, top, at in taken)  # fmt: skip
-            if not met and x.min() - 0.05 * wide < end < x.max() + 0.05 * wide:
-                taken.append((left, right, y[k]))
-                ax.annotate(name, (x[k], y[k]), (8 * side, 0), fontsize=7, va="center",
-                            ha="left" if side > 0 else "right",
-                            textcoords="offset points")  # fmt: skip
+    label_room = 1.1 * np.ptp(x)
+    y_range = np.ptp(y)
+    placed_labels: list[tuple[float, float, float]] = []
+    for point, name in names.items():
+        for direction in (-1, 1) if x[point] > 0.7 * x.max() else (1, -1):
+            end = x[point] + direction * label_room * (0.02 + 0.009 * len(name))
+            span_start, span_end = sorted((x[point], end))
+            points = marked[(marked != point) & (np.abs(y[marked] - y[point]) < 0.03 * y_range)]
+            is_blocked = bool(np.any((x[points] > span_start) & (x[points] < span_end)))
+            is_blocked |= any(
+                abs(label_y - y[point]) < 0.04 * y_range
+                and label_start < span_end
+                and span_start < label_end
+                for label_start, label_end, label_y in placed_labels
+            )
+            if not is_blocked and x.min() - 0.05 * label_room < end < x.max() + 0.05 * label_room:
+                placed_labels.append((span_start, span_end, y[point]))
+                ax.annotate(
+                    name,
+                    (x[point], y[point]),
+                    (8 * direction, 0),
+                    fontsize=7,
+                    va="center",
+                    ha="left" if direction > 0 else "right",
+                    textcoords="offset points",
+                )
                 break
 
 
-NAMED_SAMPLES = 60
-"""Samples up to which each has its name."""
-FOR_NAMES, PER_SAMPLE, PER_GENE, BAR = 3.4, 2 / 96, 0.14, 0.17
-"""Inches: names and the genes' tree; two points of a screen a sample; a gene; a bar."""
+MAX_LABELLED_SAMPLES = 60  # samples up to which the heat map has their names
+LABEL_INCHES = 3.4  # width of the names and of the genes' tree
+SAMPLE_INCHES = 2 / 96  # two pixels of a screen
+GENE_INCHES = 0.14
+BAR_INCHES = 0.17
 
 
-def heat(data: Genes) -> Figure:
-    """Standardised expression of the signature, clustered, under bars of what samples are."""
-    it, bars = data["heat"], list(_bars(data))
-    count, width = len(it["genes"]), len(it["samples"])
-    heights = [0.55, BAR * len(bars), PER_GENE * max(count, 3)]
+def draw_heat_map(data: Genes) -> Figure:
+    """Draw the clustered standardised values of the signature below bars about the samples."""
+    heat = data["heat"]
+    bars = list(_annotation_bars(data))
+    count = len(heat["genes"])
+    width = len(heat["samples"])
+    heights = [0.55, BAR_INCHES * len(bars), GENE_INCHES * max(count, 3)]
     figure, axes = sheet(
-        max(WIDE, FOR_NAMES + PER_SAMPLE * width), 1.15 + sum(heights), 3, 2,
-        width_ratios=[0.09, 1], height_ratios=heights, gap=0.005,
-    )  # fmt: skip
-    (corner, top), (none, band), (side, body) = axes
-    image = body.imshow(np.array(it["z"], dtype=float), cmap=diverging(), vmin=-3, vmax=3,
-                        aspect="auto")  # fmt: skip
-    _key(corner, image)
-    none.set_axis_off()
-    _branches(top, it["sample_tree"], width)
-    _branches(side, it["gene_tree"], count, upright=False)
-    band.imshow(np.array([colours for _, colours in bars]), aspect="auto")
-    band.set_yticks(range(len(bars)), [name for name, _ in bars], fontsize=7)
-    _names(body, it)
-    name_rows(body, gene_names(it["genes"], it["symbols"]))
-    for ax in (band, body):
-        name_columns(ax, it["samples"])
+        max(WIDE, LABEL_INCHES + SAMPLE_INCHES * width),
+        1.15 + sum(heights),
+        3,
+        2,
+        width_ratios=[0.09, 1],
+        height_ratios=heights,
+        gap=0.005,
+    )
+    (key_axes, sample_tree_axes), (unused_axes, bar_axes), (gene_tree_axes, image_axes) = axes
+    image = image_axes.imshow(
+        np.array(heat["z"], dtype=float), cmap=diverging(), vmin=-3, vmax=3, aspect="auto"
+    )
+    _draw_colour_key(key_axes, image)
+    unused_axes.set_axis_off()
+    _draw_branches(sample_tree_axes, heat["sample_tree"], width)
+    _draw_branches(gene_tree_axes, heat["gene_tree"], count, is_upright=False)
+    bar_axes.imshow(np.array([colours for _, colours in bars]), aspect="auto")
+    bar_axes.set_yticks(range(len(bars)), [name for name, _ in bars], fontsize=7)
+    _label_genes_and_samples(image_axes, heat)
+    name_rows(image_axes, gene_names(heat["genes"], heat["symbols"]))
+    for ax in (bar_axes, image_axes):
+        name_columns(ax, heat["samples"])
         ax.yaxis.tick_right()
         ax.tick_params(length=0)
         bare(ax)
-    band.set_xticks([])
-    _legend(figure, data)
+    bar_axes.set_xticks([])
+    _add_legend(figure, data)
     return figure
 
 
-def _names(ax: Axes, it: Heat) -> None:
-    pairs = zip(it["genes"], it["symbols"], strict=True)
-    ax.set_yticks(range(len(it["genes"])), [gene_label(g, s, 34) for g, s in pairs], fontsize=7)
-    few = it["samples"] if len(it["samples"]) <= NAMED_SAMPLES else []
-    ax.set_xticks(range(len(few)), [shorten(s, 14) for s in few], rotation=90, fontsize=6.5)
+def _label_genes_and_samples(ax: Axes, heat: HeatMap) -> None:
+    """Set the names of genes, and of samples if they are few."""
+    pairs = zip(heat["genes"], heat["symbols"], strict=True)
+    ax.set_yticks(
+        range(len(heat["genes"])),
+        [gene_label(gene, symbol, 34) for gene, symbol in pairs],
+        fontsize=7,
+    )
+    labelled_samples = heat["samples"] if len(heat["samples"]) <= MAX_LABELLED_SAMPLES else []
+    ax.set_xticks(
+        range(len(labelled_samples)),
+        [shorten(symbol, 14) for symbol in labelled_samples],
+        rotation=90,
+        fontsize=6.5,
+    )
 
 
-def _branches(ax: Axes, tree: Tree, count: int, *, upright: bool = True) -> None:
-    """Draw the joints of a tree as one path, its leaves at the side of the image."""
-    along, height = [], []
-    for left, right, low, other, level in tree:
-        along += [left, left, right, right, np.nan]
-        height += [low, level, level, other, np.nan]
-    x, y = (along, height) if upright else (height, along)
+def _draw_branches(ax: Axes, tree: Tree, count: int, *, is_upright: bool = True) -> None:
+    """Draw the joints of a tree as one path, with its leaves at the side of the image."""
+    positions = []
+    heights = []
+    for left_position, right_position, left_height, right_height, level in tree:
+        positions += [left_position, left_position, right_position, right_position, np.nan]
+        heights += [left_height, level, level, right_height, np.nan]
+    x, y = (positions, heights) if is_upright else (heights, positions)
     ax.plot(x, y, color=MUTED, lw=0.7)
-    if upright:
+    if is_upright:
         ax.set_xlim(-0.5, count - 0.5)
         ax.set_ylim(bottom=0)
     else:
@@ -225,59 +290,78 @@ def _branches(ax: Axes, tree: Tree, count: int, *, upright: bool = True) -> None
     ax.set_axis_off()
 
 
-def _key(ax: Axes, image: Any) -> None:
-    """Put the colours of the values into the corner."""
+def _draw_colour_key(ax: Axes, image: Any) -> None:
+    """Draw the colour scale of the values into the corner."""
     ax.set_axis_off()
-    inner = ax.inset_axes((0.0, 0.45, 0.9, 0.22))
-    bar = ax.figure.colorbar(image, cax=inner, orientation="horizontal")
-    bar.outline.set_visible(False)
-    bar.set_ticks([-3, 0, 3], labels=["−3", "0", "3"])
-    inner.tick_params(length=1.5, labelsize=6)
+    key_axes = ax.inset_axes((0.0, 0.45, 0.9, 0.22))
+    colour_bar_artist = ax.figure.colorbar(image, cax=key_axes, orientation="horizontal")
+    colour_bar_artist.outline.set_visible(False)
+    colour_bar_artist.set_ticks([-3, 0, 3], labels=["−3", "0", "3"])
+    key_axes.tick_params(length=1.5, labelsize=6)
 
 
-def _bars(data: Genes) -> Any:
+def _annotation_bars(data: Genes) -> Any:
     """Yield (name, colours of the samples) of each bar."""
-    it, study = data["heat"], data["study"]
-    yield shorten(study["label"], 24), _response(it["response"], study)
-    if it["batches"] is not None and data["batch"] is not None:
-        colour = _by_name(it["batches"])
-        yield shorten(data["batch"]["column"], 24), [to_rgba(colour[b]) for b in it["batches"]]
-    score = np.array([np.nan if s is None else s for s in it["score"]], dtype=float)
+    heat = data["heat"]
+    study = data["study"]
+    yield shorten(study["label"], 24), _response_colours(heat["response"], study)
+    if heat["batches"] is not None and data["batch"] is not None:
+        colour_of_batch = _colour_of_batch(heat["batches"])
+        yield (
+            shorten(data["batch"]["column"], 24),
+            [to_rgba(colour_of_batch[batch]) for batch in heat["batches"]],
+        )
+    score = np.array(
+        [np.nan if held_out_score is None else held_out_score for held_out_score in heat["score"]],
+        dtype=float,
+    )
     if not study["classes"]:
-        yield "held-out prediction", _scaled(score)
+        yield "held-out prediction", _colour_scale(score)
         return
-    most = max(float(np.nanmax(np.abs(score), initial=0.0)), 1e-12)
-    shade = diverging()(np.nan_to_num(score / most) / 2 + 0.5)
-    shade[np.isnan(score)] = to_rgba(RULE)
-    yield "held-out score", shade.tolist()
+    largest_score = max(float(np.nanmax(np.abs(score), initial=0.0)), 1e-12)
+    colours = diverging()(np.nan_to_num(score / largest_score) / 2 + 0.5)
+    colours[np.isnan(score)] = to_rgba(RULE)
+    yield "held-out score", colours.tolist()
 
 
-def _response(response: list[float], study: StudyFacts) -> Any:
+def _response_colours(response: list[float], study: StudyFacts) -> Any:
+    """Return the colour of each sample by its class or its number."""
     if not study["classes"]:
-        return _scaled(np.array(response, dtype=float))
+        return _colour_scale(np.array(response, dtype=float))
     return [to_rgba(CLASS_COLOURS[class_of(value, study["classes"])]) for value in response]
 
 
-def _scaled(values: Array) -> Any:
-    low, high = np.nanmin(values, initial=np.inf), np.nanmax(values, initial=-np.inf)
+def _colour_scale(values: Array) -> Any:
+    """Return colours from the smallest to the largest value."""
+    low = np.nanmin(values, initial=np.inf)
+    high = np.nanmax(values, initial=-np.inf)
     share = (values - low) / (high - low) if high > low else np.zeros_like(values)
     return mpl.colormaps[SEQUENTIAL](np.nan_to_num(share)).tolist()
 
 
-def _by_name(names: list[str]) -> dict[str, str]:
-    """Give the first batches the colours that are no class's; others are grey."""
+def _colour_of_batch(names: list[str]) -> dict[str, str]:
+    """Return the colour of each batch: those that no class has; grey for further batches."""
     colours = BLOCK_COLOURS[2:]
     return {
-        name: colours[k] if k < len(colours) else OTHER for k, name in enumerate(sorted(set(names)))
+        name: colours[number] if number < len(colours) else OTHER
+        for number, name in enumerate(sorted(set(names)))
     }
 
 
-def _legend(figure: Figure, data: Genes) -> None:
+def _add_legend(figure: Figure, data: Genes) -> None:
+    """Add the legend of classes and batches."""
     pairs = list(zip(data["study"]["classes"] or [], CLASS_COLOURS, strict=False))
     if data["heat"]["batches"] is not None:
-        pairs += list(_by_name(data["heat"]["batches"]).items())[: len(BLOCK_COLOURS) - 1]
+        pairs += list(_colour_of_batch(data["heat"]["batches"]).items())[: len(BLOCK_COLOURS) - 1]
     if pairs:
         marks = [Rectangle((0, 0), 1, 1, color=colour, lw=0) for _, colour in pairs]
-        figure.legend(marks, [shorten(name, 20) for name, _ in pairs], loc="outside upper center",
-                      ncols=min(len(pairs), 6), fontsize=8, handlelength=1.0, handletextpad=0.4,
-                      columnspacing=1.2)  # fmt: skip
+        figure.legend(
+            marks,
+            [shorten(name, 20) for name, _ in pairs],
+            loc="outside upper center",
+            ncols=min(len(pairs), 6),
+            fontsize=8,
+            handlelength=1.0,
+            handletextpad=0.4,
+            columnspacing=1.2,
+        )

@@ -1,4 +1,4 @@
-"""How to read the evidence of a gene, and what the Methods text says of signature and genes."""
+"""Sentences about the signature and about tests of genes, for Methods and for the sections."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from genesig.selection.genes.frequency import (
 )
 from genesig.selection.linear.ensemble import LIST_LENGTHS
 
-TESTS = {
+TEST_NAMES = {
     "welch": "Welch t-test",
     "differences": "paired t-test",
     "anova": "Welch analysis of variance",
@@ -35,10 +35,10 @@ TESTS = {
 }
 
 
-def signature(data: Genes) -> list[str]:
-    """Say what the signature holds, and how its stability was measured."""
+def signature_sentences(data: Genes) -> list[str]:
+    """Return the sentences of Methods about the signature and its stability."""
     halves = data["design"]["subsamples"]
-    measured = (
+    stability_sentence = (
         " Stability (agreement beyond chance, after Nogueira et al. 2018) compares the lists of"
         f" the two disjoint halves of the samples in {halves // 2} halvings, each half with"
         " settings of its own choice, and is compared with chance and with lasso lists of the"
@@ -46,54 +46,56 @@ def signature(data: Genes) -> list[str]:
         if halves
         else ""
     )
-    share = percent(data["config"]["signature"]["cv_frequency"])
-    what = (
+    core_share = percent(data["config"]["signature"]["cv_frequency"])
+    definition = (
         "The signature is the list of the final model, chosen in the same way on all samples;"
-        f" genes selected in at least {share} of the outer training sets are core."
+        f" genes selected in at least {core_share} of the outer training sets are core."
     )
     if data["answer"]["evidence"]:
-        what = (
+        definition = (
             "The signature is the genes of the final model, chosen in the same way on all samples."
         )
     return [
-        f"{what}{measured} Each"
+        f"{definition}{stability_sentence} Each"
         " gene of the longer lists was assigned to the gene of the minimal list with which it"
         " correlates most, where |r| is at least"
         f" {decimal(data['config']['clusters']['least'])}."
     ]
 
 
-def one_value(data: Genes) -> str:
-    """Say what was averaged before single genes were tested; nothing where samples count alone."""
-    it, classes = data["univariate"], data["study"]["classes"]
-    if it["group"] is None:
+def averaging_note(data: Genes) -> str:
+    """Return the note on the values per gene; "" if each sample counts alone."""
+    tests = data["univariate"]
+    classes = data["study"]["classes"]
+    if tests["group"] is None:
         return ""
-    noun = f"{counted(it['values'], 'value')}: one per {clean(it['group'])}"
-    if it["test"] == "differences":
-        return f" ({noun}, the difference of its class means)"
+    value_count = f"{counted(tests['values'], 'value')}: one per {clean(tests['group'])}"
+    if tests["test"] == "differences":
+        return f" ({value_count}, the difference of its class means)"
     if classes:
-        return f" ({noun} and class, the mean of its samples)"
-    return f" ({noun}, the mean of its samples)"
+        return f" ({value_count} and class, the mean of its samples)"
+    return f" ({value_count}, the mean of its samples)"
 
 
-def in_test(data: Genes) -> str:
-    """Say that the batches and the covariates are in the test."""
-    batch, fixed = data["univariate"]["batch"], data["univariate"].get("covariates", [])
-    words = "" if batch is None else f", with {clean(batch)} as a factor in the model"
-    return words + (f", adjusted for {enumerated(fixed)}" if fixed else "")
+def adjustment_note(data: Genes) -> str:
+    """Return the note on the batches and covariates in the test."""
+    batch = data["univariate"]["batch"]
+    covariates = data["univariate"].get("covariates", [])
+    note = "" if batch is None else f", with {clean(batch)} as a factor in the model"
+    return note + (f", adjusted for {enumerated(covariates)}" if covariates else "")
 
 
-def tests(data: Genes) -> list[str]:
-    """Say how single genes were tested."""
+def single_gene_sentences(data: Genes) -> list[str]:
+    """Return the sentence of Methods about the tests of single genes."""
     return [
-        f"Single genes were tested by a {TESTS[data['univariate']['test']]} on all"
-        f" samples{one_value(data)}{in_test(data)}, at a false discovery rate of"
+        f"Single genes were tested by a {TEST_NAMES[data['univariate']['test']]} on all"
+        f" samples{averaging_note(data)}{adjustment_note(data)}, at a false discovery rate of"
         f" {percent(data['config']['controls']['fdr'])} (Benjamini and Hochberg 1995)."
     ]
 
 
-def evidence_words(data: Genes, evidence: Evidence) -> list[str]:
-    """Say how to read the two tables of genes."""
+def evidence_paragraphs(data: Genes, evidence: Evidence) -> list[str]:
+    """Return the paragraphs on how to read the two tables of genes."""
     fdr = data["config"]["signature"]["fdr"]
     return [
         "Selection frequency: how often a gene was selected in"
@@ -102,33 +104,33 @@ def evidence_words(data: Genes, evidence: Evidence) -> list[str]:
         " expected among genes selected at least this often, from permuted labels. With"
         f" q\u00a0≤\u00a0{significant(fdr, 2)}, expect {percent(fdr)} to be false; q does not say"
         " which.",
-        f"{_others(data, evidence)}{speaks_for(data)}{_without_weight(data)}.",
+        f"{_unselected_sentence(data, evidence)}{speaks_for(data)}{_zero_weight_note(data)}.",
     ]
 
 
-def _without_weight(data: Genes) -> str:
-    """Explain weight 0, if an FDR-selected gene has it."""
+def _zero_weight_note(data: Genes) -> str:
+    """Return the explanation of weight 0, if an FDR-selected gene has it."""
     unused = any(
         row["fdr_selected"] and not row["weight"] for row in records(data["tables"]["signature"])
     )
     return "; weight 0 marks an FDR-selected gene that the model does not use" if unused else ""
 
 
-def _others(data: Genes, evidence: Evidence) -> str:
-    """Say how to take the genes that do not pass the FDR, if there are any."""
+def _unselected_sentence(data: Genes, evidence: Evidence) -> str:
+    """Return how to read the genes that were not FDR-selected; "" without any."""
     if evidence["fdr_selected"] == data["answer"]["size"]:
         return ""
-    who = "These genes"
+    subject = "These genes"
     if evidence["fdr_selected"]:
-        who = "FDR-selected genes come first. The others"
+        subject = "FDR-selected genes come first. The others"
     return (
-        f"{who} help to predict but may be there by chance or replace a correlated gene. Do not"
+        f"{subject} help to predict but may be there by chance or replace a correlated gene. Do not"
         " follow them up without data from another study. "
     )
 
 
-def standing(row: Row) -> str:
-    """Say how often a gene is selected, and how often by chance."""
+def selection_text(row: Row) -> str:
+    """Return how often a gene is selected, and how often by chance."""
     passed = "FDR-selected" if row["fdr_selected"] else "not FDR-selected"
     return (
         f"{passed}: in {percent(row['selection_frequency'])} of random halves"
@@ -138,14 +140,12 @@ def standing(row: Row) -> str:
 
 
 def evidence_sentences(data: Genes) -> list[str]:
-    """Say how genes were selected by FDR; nothing if they were not tested."""
+    """Return the sentences of Methods about selection by FDR; none without it."""
     if data["answer"]["evidence"] is None:
         return []
-    wanted = data["config"]["signature"]
-    permuted, lists = (
-        counted(wanted["permutations"], "permutation"),
-        2 * PAIRS_OF_ALL_SAMPLES * len(LIST_SHARES),
-    )
+    signature_settings = data["config"]["signature"]
+    permuted = counted(signature_settings["permutations"], "permutation")
+    lists = 2 * PAIRS_OF_ALL_SAMPLES * len(LIST_SHARES)
     return [
         "Genes were selected by stability selection with complementary pairs of random halves"
         " (Meinshausen and Bühlmann 2010; Shah and Samworth 2013). From each of"
@@ -157,31 +157,32 @@ def evidence_sentences(data: Genes) -> list[str]:
         f" number under {permuted} of the labels (one added to the sum and to the number of"
         " permutations). q is the smallest E(t)/R(t) over t ≤ F, the plug-in estimate of the false"
         " discovery rate (Tusher et al. 2001; Storey and Tibshirani 2003).",
-        f"Genes with q ≤ {significant(wanted['fdr'], 2)} were FDR-selected if their number"
-        " exceeded that with permuted labels, each permutation judged by the E of the others, at"
-        f" p ≤ {significant(MAX_GATE_P)}. In each training set {PAIRS_OF_TRAINING_SET} pairs gave"
-        " the list in the same way, so that the accuracy with FDR-selected genes only is a"
-        " held-out one, too; if"
-        f" fewer than {wanted['least']} genes passed, that model took the {wanted['least']} genes"
-        " of the largest selection frequency.",
-        _predictive(data),
+        f"Genes with q ≤ {significant(signature_settings['fdr'], 2)} were FDR-selected if their"
+        " number exceeded that with permuted labels, each permutation judged by the E of the"
+        f" others, at p ≤ {significant(MAX_GATE_P)}. In each training set {PAIRS_OF_TRAINING_SET}"
+        " pairs gave the list in the same way, so that the accuracy with FDR-selected genes only"
+        f" is a held-out one, too; if fewer than {signature_settings['least']} genes passed, that"
+        f" model took the {signature_settings['least']} genes of the largest selection frequency.",
+        _model_list_sentence(data),
     ]
 
 
-def _predictive(data: Genes) -> str:
-    which, rate = data["config"]["linear"]["list"], data["config"]["signature"]["fdr"]
-    said = {
+def _model_list_sentence(data: Genes) -> str:
+    """Return the sentence of Methods about the gene list of the model."""
+    list_setting = data["config"]["linear"]["list"]
+    fdr = data["config"]["signature"]["fdr"]
+    sentence = {
         "best": "The model of each training set has the list with the smaller error over"
         " the inner folds: that of the two-stage protocol, or the genes with"
-        f" q ≤ {significant(PREDICTIVE_FDR_FACTOR * rate, 2)}.",
+        f" q ≤ {significant(PREDICTIVE_FDR_FACTOR * fdr, 2)}.",
         "fdr": "The model is that of the FDR-selected genes.",
-    }.get(which, "The model is that of the two-stage list.")
+    }.get(list_setting, "The model is that of the two-stage list.")
     if data["config"]["linear"].get("model") == "ensemble":
-        said += (
+        sentence += (
             " It was averaged with two other linear models: one of the genes that random halves of"
             " the training samples select most often, one of those most associated with the"
             " outcome by themselves. Their numbers of genes"
             f" ({LIST_LENGTHS[0]} to {LIST_LENGTHS[-1]}) were chosen by the inner"
             " folds; the mean is again linear, with the genes of all three."
         )
-    return f"{said} A ridge refit gives the weights of every list."
+    return f"{sentence} A ridge refit gives the weights of every list."

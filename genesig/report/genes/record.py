@@ -1,4 +1,4 @@
-"""What the topic of genes reads of report_data.json."""
+"""Records of report_data.json about genes."""
 
 from __future__ import annotations
 
@@ -7,141 +7,115 @@ from typing import NotRequired, TypedDict
 from genesig.report.page.record import Limited, Study
 
 
-class Named(TypedDict):
+class GeneNames(TypedDict):
     """Genes by id and symbol."""
 
-    genes: list[str]
+    genes: list[str]  # gene ids
     symbols: list[str]
 
 
-class Univariate(TypedDict):
-    """Tests of ``total`` single genes.
+class SingleGeneTests(TypedDict):
+    """Numbers of the tests of single genes."""
 
-    ``bound`` is the largest p that passes the false discovery rate, ``significant`` the number that
-    pass, ``both`` those of them that are in the signature. ``test`` is welch, differences or
-    correlation, ``group`` the column whose samples were averaged, ``batch`` that of the batches in
-    the test, ``values`` how many were tested per gene, ``covariates`` those in the test.
-    """
-
-    bound: float | None
-    significant: int
-    both: int
-    total: int
-    test: str
-    group: str | None
-    batch: str | None
-    values: int
-    covariates: NotRequired[list[str]]
+    bound: float | None  # largest p that passes the false discovery rate; None if no gene passes
+    significant: int  # genes that pass
+    in_signature: int  # those of them that are in the signature
+    total: int  # tested genes
+    test: str  # a key of `genesig.report.genes.methods.TEST_NAMES`
+    group: str | None  # column whose samples were averaged
+    batch: str | None  # column of the batches in the test
+    values: int  # tested values per gene
+    covariates: NotRequired[list[str]]  # covariates in the test
 
 
-class Correlation(Named):
-    """Pearson's r between at most 300 genes of ``total``, in the order of blocks and layers."""
+class CorrelationMatrix(GeneNames):
+    """Pearson's r between genes of the blocks."""
 
-    blocks: list[int]
-    layers: list[int]
-    r: list[list[float]]
-    total: int
+    blocks: list[int]  # block of each gene
+    layers: list[int]  # layer of each gene within its block
+    r: list[list[float]]  # (n_genes, n_genes)
+    total: int  # genes in blocks, of which at most `MAX_CORRELATED_GENES` are here
 
 
-class Strip(TypedDict):
-    """The values of one gene."""
+class GeneStrip(TypedDict):
+    """The values of one gene in the samples of the page."""
 
     gene: str
     symbol: str
     values: list[float]
 
 
+# joints [left, right, height_left, height_right, height], see `cluster_rows`
 Tree = list[list[float]]
-"""Joints [left, right, from_left, from_right, height], see `genesig.report.genes.clustered`."""
 
 
-class Heat(Named):
-    """Standardised values (at most 100 genes of ``total`` × 1000 samples), clustered.
-
-    ``score`` is the mean score while held out, null for a sample that never was.
-    """
+class HeatMap(GeneNames):
+    """Standardised values of the signature, with genes and samples in the order of their trees."""
 
     samples: list[str]
-    response: list[float]
-    batches: list[str] | None
-    score: list[float | None]
+    response: list[float]  # of each sample
+    batches: list[str] | None  # batch of each sample
+    score: list[float | None]  # mean score while held out; None for a sample that never was
     gene_tree: Tree
     sample_tree: Tree
-    z: list[list[float]]
-    total: int
+    z: list[list[float]]  # (n_genes, n_samples), clipped to ±4
+    total: int  # genes in the signature
 
 
-class Volcano(Named):
-    """Effect and p of genes of ``total``; ``passes`` the false discovery rate, and in which lists.
+class VolcanoPlot(GeneNames):
+    """Effect and p of single genes."""
 
-    ``effect`` is the difference of the class means or the change with one standard deviation of a
-    number; ``logarithm`` whether it is known to be one of log2.
-    """
-
-    effect: list[float]
+    effect: list[float]  # see `genesig.report.genes.collect.gene_effects`
     p: list[float]
-    passes: list[bool]
-    signature: list[bool]
-    nonlinear: list[bool] | None
-    logarithm: bool
-    total: int
+    passes: list[bool]  # whether the gene passes the false discovery rate
+    signature: list[bool]  # whether it is in the signature
+    nonlinear: list[bool] | None  # whether it is in the nonlinear list; None without one
+    logarithm: bool  # whether the steps say that the values are log2
+    total: int  # tested genes
 
 
 class Replacement(TypedDict):
-    """A gene in lists that lack another: [lists with it, lists] ``without`` the other, ``beside``.
-
-    ``r`` is Pearson's r between the two.
-    """
+    """A gene that is in lists which lack the gene of the card."""
 
     gene: str
     symbol: str
-    without: list[int]
-    beside: list[int]
-    r: float | None
+    without: list[int]  # [lists with it, lists] among the lists without the gene of the card
+    beside: list[int]  # [lists with it, lists] among the lists with the gene of the card
+    r: float | None  # Pearson's r between the two genes
 
 
-class Card(TypedDict):
-    """A gene of the signature by itself.
-
-    ``separation`` is the AUC of two classes, that of class ``of`` against the others, the share of
-    pairs in which it is higher, Pearson's r or Harrell's C; ``effect`` the difference of the means,
-    the change with one standard deviation of a number, or the hazard ratio of one standard
-    deviation of the gene. ``lists`` says how many of all chosen lists hold it, halves included;
-    ``missing`` the share of each class (of all samples where there are none) that misses it, null
-    where no sample does.
-    """
+class GeneCard(TypedDict):
+    """A gene of the signature by itself."""
 
     gene: str
-    of: str | None
-    separation: Limited
-    effect: Limited
-    lists: list[int]
+    of: str | None  # the class of the direction; None unless there are several classes
+    separation: Limited  # AUC, share of pairs, Pearson's r or Harrell's C, by the test
+    effect: Limited  # difference of the means, change per standard deviation, or hazard ratio
+    lists: list[int]  # [chosen lists with the gene, all], half-sample lists included
     replaced: list[Replacement]
+    # share of missing values in each class; None if no value is missing
     missing: list[float] | None
 
 
-class Cards(TypedDict):
-    """At most 40 cards, in the order of the signature; ``test`` as in Univariate.
+class GeneCards(TypedDict):
+    """Cards in the order of the signature, at most `MAX_CARDS`."""
 
-    ``events`` says of survival whether the time of each sample ended with the event.
-    """
-
-    test: str
-    events: list[bool] | None
-    each: list[Card]
+    test: str  # as in `SingleGeneTests`
+    events: list[bool] | None  # survival only: whether the time of each sample ended with the event
+    each: list[GeneCard]
 
 
 class GeneParts(TypedDict):
-    """What this topic adds: at most 60 strips in the order of the signature."""
+    """The parts of report_data.json about genes."""
 
-    univariate: Univariate
-    correlation: Correlation
-    strips: list[Strip]
-    heat: Heat
-    volcano: Volcano
+    univariate: SingleGeneTests
+    correlation: CorrelationMatrix
+    strips: list[GeneStrip]  # in the order of the signature, at most `MAX_STRIPS`
+    heat: HeatMap
+    volcano: VolcanoPlot
 
 
 class Genes(Study, GeneParts):
-    """The lists and the values of genes, beside what every topic may read."""
+    """The data of a study and of its genes."""
 
-    cards: Cards
+    cards: GeneCards

@@ -1,4 +1,4 @@
-"""Sections about lists of genes, their values and what a shorter list costs."""
+"""Sections about lists of genes, their values, and accuracy by the length of a list."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.genes import figures
-from genesig.report.genes.methods import evidence_words, in_test, one_value
-from genesig.report.genes.record import Correlation, Genes
+from genesig.report.genes.methods import adjustment_note, averaging_note, evidence_paragraphs
+from genesig.report.genes.record import CorrelationMatrix, Genes
 from genesig.report.page.measure import bound, measure, speaks_for
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import MUTED, OWN, PAPER, SMALL, note, rule, sheet
@@ -32,40 +32,58 @@ from genesig.report.page.words import (
     shown_of,
 )
 
-IN_THE_FILE = ("rank", "selection_p", "size", "first_mu", "mean_weight", "sign_consistency",
-               "univariate_p", "univariate_q")  # fmt: skip
-"""Columns of signature.tsv that the page leaves to it."""
-FIRST = 8
-"""Genes that are read before the table is opened."""
+# columns of signature.tsv that are not on the page
+FILE_ONLY_COLUMNS = (
+    "rank",
+    "selection_p",
+    "size",
+    "first_mu",
+    "mean_weight",
+    "sign_consistency",
+    "univariate_p",
+    "univariate_q",
+)
+N_VISIBLE_GENES = 8  # rows above the fold of the table
 
 
-def signature(data: Genes, limits: Limits) -> Section:
-    """Show the signature as one table."""
-    proved, items = data["answer"]["evidence"], list[Item]()
+def signature_section(data: Genes, limits: Limits) -> Section:
+    """Return the section with the signature as one table."""
+    evidence = data["answer"]["evidence"]
+    items = list[Item]()
     if data["answer"]["size"]:
-        more = " and FDR-selected genes" if proved and proved["fdr_selected"] else ""
-        caption = f"Signature genes{more}."
-        items.append(packed_table(
-            data, "signature", caption, min(limits.table_rows, FIRST), search=True, shown=True,
-            without=(*IN_THE_FILE, *_of_each_class(data)),
-        ))  # fmt: skip
+        fdr_selected_note = (
+            " and FDR-selected genes" if evidence and evidence["fdr_selected"] else ""
+        )
+        caption = f"Signature genes{fdr_selected_note}."
+        items.append(
+            packed_table(
+                data,
+                "signature",
+                caption,
+                min(limits.table_rows, N_VISIBLE_GENES),
+                search=True,
+                shown=True,
+                without=(*FILE_ONLY_COLUMNS, *_class_weight_columns(data)),
+            )
+        )
     if data["tables"]["selection"]["rows"]:
         caption = "All genes selected in at least one random half."
         items.append(packed_table(data, "selection", caption, limits.table_rows, search=True))
-    words = _signature_words(data)
-    return Section("signature", "Signature genes", words, items, part="genes")
+    paragraphs = _signature_paragraphs(data)
+    return Section("signature", "Signature genes", paragraphs, items, part="genes")
 
 
-def _of_each_class(data: Genes) -> list[str]:
-    """Return the weights of each of several classes: the page has that of the gene's own class."""
+def _class_weight_columns(data: Genes) -> list[str]:
+    """Return the weight columns of several classes; the page has that of the gene's own class."""
     return [f"weight {name}" for name in data["study"]["classes"] or []]
 
 
-def _signature_words(data: Genes) -> list[str]:
+def _signature_paragraphs(data: Genes) -> list[str]:
+    """Return the text above the signature."""
     if not data["answer"]["size"]:
         return ["The signature is empty: the final model selected no gene."]
     if data["answer"]["evidence"]:
-        return evidence_words(data, data["answer"]["evidence"])
+        return evidence_paragraphs(data, data["answer"]["evidence"])
     return [
         f"{counted(data['answer']['size'], 'gene')} of the final model, the most often selected"
         f" first. Core genes were selected in at least {bound(data)} of the outer training sets."
@@ -73,257 +91,327 @@ def _signature_words(data: Genes) -> list[str]:
     ]
 
 
-def blocks(data: Genes, limits: Limits) -> Section:
-    """Show groups of correlated genes around the genes of the shortest list."""
-    total, shown = data["correlation"]["total"], len(data["correlation"]["genes"])
-    if not shown:
-        words = ["No genes were selected, so there are no groups."]
-        return Section("blocks", "Groups of correlated genes", words, part="genes")
-    words = [
+def blocks_section(data: Genes, limits: Limits) -> Section:
+    """Return the section with groups of correlated genes."""
+    total = data["correlation"]["total"]
+    n_shown = len(data["correlation"]["genes"])
+    if not n_shown:
+        paragraphs = ["No genes were selected, so there are no groups."]
+        return Section("blocks", "Groups of correlated genes", paragraphs, part="genes")
+    paragraphs = [
         "Genes are grouped around representative genes (the shortest list) by correlation. Groups"
         " are ordered by the weight of their representative. Other patients may well select another"
         " gene of a group."
-        f"{_apart(data)}"
+        f"{_ungrouped_note(data)}"
     ]
     caption = "All selected genes by group, in the order in which they enter."
     items = [packed_table(data, "blocks", caption, limits.table_rows, search=True)]
-    pictures = [_correlation(data, shown, total)] if shown > 1 else []
-    return Section("blocks", "Groups of correlated genes", words, items, part="genes",
-                   folded=True, files=["prototypes.tsv"], pictures=pictures)  # fmt: skip
-
-
-def _apart(data: Genes) -> str:
-    """Count the genes that belong to no group."""
-    rows = records(data["tables"]["blocks"])
-    number = sum(row["block"] is None for row in rows)
-    if not number:
-        return ""
-    least = decimal(data["config"]["clusters"]["least"])
-    verb = "belongs" if number == 1 else "belong"
-    return f" {counted(number, 'gene')} {verb} to no group (|r| < {least})."
-
-
-def _correlation(data: Genes, shown: int, total: int) -> Picture:
-    return picture(
-        "correlation",
-        partial(figures.correlation, data),
-        data=_square(data["correlation"]),
-        title="Correlation between selected genes",
-        description=f"Image of Pearson's r between {shown} genes in the order of groups and"
-        " layers.",
-        caption="Pearson's r between genes, by group. Thick lines separate groups; thin lines, the"
-        " layers in which genes enter as μ grows. Orange: positive; blue: negative correlation."
-        f"{shown_of(shown, total, 'gene', ', the first ones of each group')}",
+    pictures = [_correlation_picture(data, n_shown, total)] if n_shown > 1 else []
+    return Section(
+        "blocks",
+        "Groups of correlated genes",
+        paragraphs,
+        items,
+        part="genes",
+        folded=True,
+        files=["prototypes.tsv"],
+        pictures=pictures,
     )
 
 
-def _square(it: Correlation) -> Columns:
-    square = dict(zip(it["genes"], it["r"], strict=True))
-    return {"gene": it["genes"], "symbol": it["symbols"], "block": it["blocks"], **square}
+def _ungrouped_note(data: Genes) -> str:
+    """Return the number of genes that belong to no group."""
+    rows = records(data["tables"]["blocks"])
+    n_ungrouped = sum(row["block"] is None for row in rows)
+    if not n_ungrouped:
+        return ""
+    min_correlation = decimal(data["config"]["clusters"]["least"])
+    verb = "belongs" if n_ungrouped == 1 else "belong"
+    return f" {counted(n_ungrouped, 'gene')} {verb} to no group (|r| < {min_correlation})."
 
 
-def expression(data: Genes, limits: Limits) -> Section:
-    """Show samples and values of the signature, for illustration."""
+def _correlation_picture(data: Genes, n_shown: int, total: int) -> Picture:
+    """Return the image of the correlation matrix."""
+    return picture(
+        "correlation",
+        partial(figures.draw_correlation, data),
+        data=_correlation_columns(data["correlation"]),
+        title="Correlation between selected genes",
+        description=f"Image of Pearson's r between {n_shown} genes in the order of groups and"
+        " layers.",
+        caption="Pearson's r between genes, by group. Thick lines separate groups; thin lines, the"
+        " layers in which genes enter as μ grows. Orange: positive; blue: negative correlation."
+        f"{shown_of(n_shown, total, 'gene', ', the first ones of each group')}",
+    )
+
+
+def _correlation_columns(correlation: CorrelationMatrix) -> Columns:
+    """Return the data of that image."""
+    column_of_gene = dict(zip(correlation["genes"], correlation["r"], strict=True))
+    return {
+        "gene": correlation["genes"],
+        "symbol": correlation["symbols"],
+        "block": correlation["blocks"],
+        **column_of_gene,
+    }
+
+
+def expression_section(data: Genes, limits: Limits) -> Section:
+    """Return the section with the heat map of the signature."""
     if not data["answer"]["size"]:
-        words = ["The signature is empty, so there is nothing to show."]
-        return Section("expression", "Expression of the signature", words, part="genes")
-    words = [
+        paragraphs = ["The signature is empty, so there is nothing to show."]
+        return Section("expression", "Expression of the signature", paragraphs, part="genes")
+    paragraphs = [
         "For illustration only: these samples selected the genes, so they separate well even by"
         " chance."
     ]
-    return Section("expression", "Expression of the signature", words, [_heat(data)],
-                   part="genes")  # fmt: skip
+    return Section(
+        "expression",
+        "Expression of the signature",
+        paragraphs,
+        [_heat_map_picture(data)],
+        part="genes",
+    )
 
 
-def _heat(data: Genes) -> Picture:
-    it = data["heat"]
-    shown, columns = len(it["genes"]), len(it["samples"])
-    capped = first_of(shown, it["total"], "gene")
-    capped += shown_of(columns, data["study"]["samples"], "sample", ", evenly spaced")
+def _heat_map_picture(data: Genes) -> Picture:
+    """Return the heat map."""
+    heat = data["heat"]
+    n_genes = len(heat["genes"])
+    n_samples = len(heat["samples"])
+    subset_note = first_of(n_genes, heat["total"], "gene")
+    subset_note += shown_of(n_samples, data["study"]["samples"], "sample", ", evenly spaced")
     score = "held-out score" if data["study"]["classes"] else "held-out prediction"
     scale = "" if data["study"]["classes"] else ", dark low, yellow high"
     return picture(
         "heat_map",
-        partial(figures.heat, data),
+        partial(figures.draw_heat_map, data),
         data={
-            "gene": it["genes"],
-            "symbol": it["symbols"],
-            **dict(zip(it["samples"], map(list, zip(*it["z"], strict=True)), strict=True)),
+            "gene": heat["genes"],
+            "symbol": heat["symbols"],
+            **dict(zip(heat["samples"], map(list, zip(*heat["z"], strict=True)), strict=True)),
         },
         title="Heat map of the signature",
-        description=f"Standardised expression of {shown} genes in {columns} samples, both"
+        description=f"Standardised expression of {n_genes} genes in {n_samples} samples, both"
         " clustered.",
         caption="Z-scores per gene (capped at ±3): orange above, blue below the mean. Rows and"
         " columns are clustered (average linkage, Euclidean distance). Top bars:"
-        f" {clean(data['study']['label'])}{_batch_bar(data)} and {score}{scale}.{capped}",
+        f" {clean(data['study']['label'])}{_batch_bar_note(data)} and {score}{scale}.{subset_note}",
     )
 
 
-def _batch_bar(data: Genes) -> str:
+def _batch_bar_note(data: Genes) -> str:
+    """Return the name of the batch column, if there are batches."""
     return f", {clean(data['batch']['column'])}" if data["batch"] else ""
 
 
-def _volcano(data: Genes) -> Picture:
-    it = data["volcano"]
-    shown = len(it["genes"])
-    other = " Diamonds: the nonlinear list." if it["nonlinear"] is not None else ""
-    logs = "" if it["logarithm"] or not data["study"]["classes"] else (
-        " If your values are log₂, the difference is the log₂ fold change."
-    )  # fmt: skip
+def _volcano_picture(data: Genes) -> Picture:
+    """Return the volcano plot."""
+    volcano = data["volcano"]
+    n_genes = len(volcano["genes"])
+    nonlinear_note = " Diamonds: the nonlinear list." if volcano["nonlinear"] is not None else ""
+    log_note = (
+        ""
+        if volcano["logarithm"] or not data["study"]["classes"]
+        else (" If your values are log₂, the difference is the log₂ fold change.")
+    )
     return picture(
         "volcano",
-        partial(figures.volcano, data),
+        partial(figures.draw_volcano, data),
         data={
-            "gene": it["genes"],
-            "symbol": it["symbols"],
-            "effect": it["effect"],
-            "p": it["p"],
-            "passes": it["passes"],
-            "signature": it["signature"],
+            "gene": volcano["genes"],
+            "symbol": volcano["symbols"],
+            "effect": volcano["effect"],
+            "p": volcano["p"],
+            "passes": volcano["passes"],
+            "signature": volcano["signature"],
         },
         title="Volcano plot of single-gene tests",
-        description=f"{figures.effect_name(data)} against minus log p of {shown} genes.",
-        caption=f"Green: the signature.{other} Grey: other genes, faint below the dashed"
-        f" line of the false discovery rate.{logs}"
-        f"{shown_of(shown, it['total'], 'gene', how=_which())}",
+        description=f"{figures.effect_axis_label(data)} against minus log p of {n_genes} genes.",
+        caption=f"Green: the signature.{nonlinear_note} Grey: other genes, faint below the dashed"
+        f" line of the false discovery rate.{log_note}"
+        f"{shown_of(n_genes, volcano['total'], 'gene', how=_selection_note())}",
     )
 
 
-def _which() -> str:
+def _selection_note() -> str:
+    """Return the rule by which the genes of the volcano plot were chosen."""
     return ": selected genes, the smallest p, and others evenly spaced"
 
 
-def _included(both: int, size: int) -> str:
-    """Say how many signature genes are among those that pass."""
+def _signature_note(n_in_signature: int, size: int) -> str:
+    """Return how many signature genes are among those that pass."""
     if not size:
         return ""
-    if both == size:
-        every = "the one signature gene" if size == 1 else f"all {size} signature genes"
-        return f", including {every}"
-    return f", including {both or 'none'} of {counted(size, 'signature gene')}"
+    if n_in_signature == size:
+        all_genes = "the one signature gene" if size == 1 else f"all {size} signature genes"
+        return f", including {all_genes}"
+    return f", including {n_in_signature or 'none'} of {counted(size, 'signature gene')}"
 
 
-def single_genes(data: Genes, limits: Limits) -> Section:
-    """Set the tests of single genes beside the selection."""
-    tests, fdr = data["univariate"], data["config"]["controls"]["fdr"]
-    words = [
-        f"Single-gene tests (FDR {percent(fdr)}){one_value(data)}{in_test(data)} find"
+def single_genes_section(data: Genes, limits: Limits) -> Section:
+    """Return the section with the tests of single genes."""
+    tests = data["univariate"]
+    fdr = data["config"]["controls"]["fdr"]
+    paragraphs = [
+        f"Single-gene tests (FDR {percent(fdr)}){averaging_note(data)}{adjustment_note(data)} find"
         f" {tests['significant']:,} of {counted(tests['total'], 'gene')} associated with the"
-        f" outcome{_included(tests['both'], data['answer']['size'])}.",
+        f" outcome{_signature_note(tests['in_signature'], data['answer']['size'])}.",
         "The lists differ because one of several correlated genes is enough to predict, and some"
         " genes matter only in combination.",
     ]
-    items: list[Item] = [_volcano(data)] if data["volcano"]["genes"] else []
+    items: list[Item] = [_volcano_picture(data)] if data["volcano"]["genes"] else []
     caption = "Single-gene tests, smallest p first."
     items.append(packed_table(data, "univariate", caption, limits.table_rows, search=True))
-    return Section("single-genes", "Single-gene tests", words, items, part="genes", folded=True)
+    return Section(
+        "single-genes", "Single-gene tests", paragraphs, items, part="genes", folded=True
+    )
 
 
-TITLE = "Accuracy and stability by number of genes"
+BREVITY_TITLE = "Accuracy and stability by number of genes"
 
 
-class Length(NamedTuple):
-    """Lists of one kind: genes on average, value and limits, agreement of those of halves."""
+class ListLength(NamedTuple):
+    """Gene lists of one kind, averaged over the outer splits."""
 
-    chosen: bool
-    genes: float
-    value: float
-    limits: tuple[float | None, float | None]
-    stability: float | None
+    is_chosen: bool  # the reported lists; otherwise nested ones
+    genes: float  # mean number of genes
+    value: float  # main measure
+    limits: tuple[float | None, float | None]  # 95% CI of the measure
+    stability: float | None  # agreement of lists from separate halves of the samples
 
 
-def lengths(data: Genes) -> list[Length]:
-    """Return the chosen lists and the nested ones that hold genes, the shortest first."""
-    shown, tables = measure(data), data["tables"]
+def list_lengths(data: Genes) -> list[ListLength]:
+    """Return the chosen and the nested lists that hold genes, the shortest first."""
+    study_measure = measure(data)
+    tables = data["tables"]
     sizes: dict[float | None, list[float]] = {}
     for row in records(tables["scores"]):
         if row["n_genes"]:
             sizes.setdefault(row["mu"], []).append(row["n_genes"])
-    alike = {row["mu"]: row["stability"] for row in records(tables["stability"])
-             if row["source"] == "half_subsamples"}  # fmt: skip
-    found = [
-        Length(row["mu"] is None, float(np.mean(sizes[row["mu"]])), value, shown.interval(row),
-               alike.get(row["mu"]))
+    stability_of_mu = {
+        row["mu"]: row["stability"]
+        for row in records(tables["stability"])
+        if row["source"] == "half_subsamples"
+    }
+    lengths = [
+        ListLength(
+            row["mu"] is None,
+            float(np.mean(sizes[row["mu"]])),
+            value,
+            study_measure.interval(row),
+            stability_of_mu.get(row["mu"]),
+        )
         for row in own_rows(tables["controls"])
-        if row["mu"] in sizes and (value := shown.value(row["error"])) is not None
-    ]  # fmt: skip
-    return sorted(found, key=lambda one: one.genes)
+        if row["mu"] in sizes and (value := study_measure.value(row["error"])) is not None
+    ]
+    return sorted(lengths, key=lambda length: length.genes)
 
 
-def brevity(data: Genes, limits: Limits) -> Section:
-    """Show accuracy and stability of the lists by their length, instead of a choice among them."""
-    found, shown = lengths(data), measure(data)
-    if len(found) < 2:
-        return Section("brevity", TITLE, part="genes")
-    write, write_limits = shown.write, shown.write_limits
-    shortest, own = found[0], next((one for one in found if one.chosen), found[-1])
-    words = [
+def brevity_section(data: Genes, limits: Limits) -> Section:
+    """Return the section with accuracy and stability by the length of the lists."""
+    lengths = list_lengths(data)
+    study_measure = measure(data)
+    if len(lengths) < 2:
+        return Section("brevity", BREVITY_TITLE, part="genes")
+    format_value = study_measure.write
+    format_limits = study_measure.write_limits
+    shortest = lengths[0]
+    chosen_length = next((length for length in lengths if length.is_chosen), lengths[-1])
+    paragraphs = [
         f"The shortest lists have {counted(round(shortest.genes), 'gene')} on average and a"
-        f" {shown.name} of {write(shortest.value)}{between(*shortest.limits, write_limits)}; the"
-        f" chosen ones have {counted(round(own.genes), 'gene')}, {write(own.value)}"
-        f"{between(*own.limits, write_limits)}. These values are for whole lists; a panel of"
-        " genes common to all lists was not tested."
+        f" {study_measure.name} of"
+        f" {format_value(shortest.value)}{between(*shortest.limits, format_limits)}; the chosen"
+        f" ones have {counted(round(chosen_length.genes), 'gene')},"
+        f" {format_value(chosen_length.value)}{between(*chosen_length.limits, format_limits)}."
+        " These values are for whole lists; a panel of genes common to all lists was not tested."
     ]
     image = picture(
         "brevity",
         partial(draw_brevity, data),
         data=transposed(
-            ("list", "genes", shown.column, "low", "high", "stability"),
-            [("chosen" if one.chosen else "nested", one.genes, one.value, *one.limits,
-              one.stability) for one in found],
+            ("list", "genes", study_measure.column, "low", "high", "stability"),
+            [
+                (
+                    "chosen" if length.is_chosen else "nested",
+                    length.genes,
+                    length.value,
+                    *length.limits,
+                    length.stability,
+                )
+                for length in lengths
+            ],
         ),
-        title=f"{shown.title} against the number of genes",
+        title=f"{study_measure.title} against the number of genes",
         description="; ".join(
-            f"{one.genes:.0f} genes: {write(one.value)}" for one in found
+            f"{length.genes:.0f} genes: {format_value(length.value)}" for length in lengths
         ),
-        caption=f"a: {shown.name} with 95% CI. Filled: the chosen lists, which are reported; open:"
-        " nested lists (choosing the best here would bias its estimate). b: stability of lists from"
-        " separate halves of the samples (1: identical, 0: chance).",
-    )  # fmt: skip
+        caption=f"a: {study_measure.name} with 95% CI. Filled: the chosen lists, which are"
+        " reported; open: nested lists (choosing the best here would bias its estimate). b:"
+        " stability of lists from separate halves of the samples (1: identical, 0: chance).",
+    )
     files = ["lists.tsv", "nested_lists.tsv", "stability.tsv"]
-    return Section("brevity", TITLE, words, [image], part="genes", files=files)
+    return Section("brevity", BREVITY_TITLE, paragraphs, [image], part="genes", files=files)
 
 
 def draw_brevity(data: Genes) -> Figure:
-    """Draw error, and agreement where it was measured, over the number of genes."""
-    found, shown = lengths(data), measure(data)
-    alike = any(one.stability is not None for one in found)
-    figure, axes = sheet(SMALL, 4.2 if alike else 2.8, 1 + alike, 1, sharex=True, squeeze=False,
-                         height_ratios=[3, 2][: 1 + alike])  # fmt: skip
-    top = axes[0, 0]
-    for one in found:
-        low, high = one.limits
+    """Draw the measure, and stability if it was measured, over the number of genes."""
+    lengths = list_lengths(data)
+    study_measure = measure(data)
+    has_stability = any(length.stability is not None for length in lengths)
+    figure, axes = sheet(
+        SMALL,
+        4.2 if has_stability else 2.8,
+        1 + has_stability,
+        1,
+        sharex=True,
+        squeeze=False,
+        height_ratios=[3, 2][: 1 + has_stability],
+    )
+    top_axes = axes[0, 0]
+    for length in lengths:
+        low, high = length.limits
         if low is not None and high is not None:
-            top.vlines(one.genes, low, high, color=OWN, lw=1.6)
-    _dots(top, found, [one.value for one in found])
-    rule(top, y=shown.chance)
-    note(top, found[0].genes, shown.chance, "chance", va="bottom")
-    top.set_ylabel(shown.name)
-    if shown.share:
-        top.set_ylim(top=1.02)
-    if alike:
-        _dots(axes[1, 0], found, [one.stability for one in found])
+            top_axes.vlines(length.genes, low, high, color=OWN, lw=1.6)
+    _draw_list_dots(top_axes, lengths, [length.value for length in lengths])
+    rule(top_axes, y=study_measure.chance)
+    note(top_axes, lengths[0].genes, study_measure.chance, "chance", va="bottom")
+    top_axes.set_ylabel(study_measure.name)
+    if study_measure.share:
+        top_axes.set_ylim(top=1.02)
+    if has_stability:
+        _draw_list_dots(axes[1, 0], lengths, [length.stability for length in lengths])
         axes[1, 0].set_ylabel("stability")
-        axes[1, 0].set_ylim(min(0, *(one.stability or 0 for one in found)) - 0.02, 1.02)
-    last = axes[-1, 0]
-    last.set_xscale("log")
+        axes[1, 0].set_ylim(min(0, *(length.stability or 0 for length in lengths)) - 0.02, 1.02)
+    bottom_axes = axes[-1, 0]
+    bottom_axes.set_xscale("log")
     ticks: list[float] = []
-    for one in found:  # those too near the one before could not be read
-        if not ticks or one.genes > 1.12 * ticks[-1]:
-            ticks.append(one.genes)
-    last.set_xticks(ticks, [f"{each:.0f}" for each in ticks])
-    last.set_xticks([], minor=True)
-    last.set_xlabel("mean number of genes")
+    for length in lengths:  # those too near the one before could not be read
+        if not ticks or length.genes > 1.12 * ticks[-1]:
+            ticks.append(length.genes)
+    bottom_axes.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    bottom_axes.set_xticks([], minor=True)
+    bottom_axes.set_xlabel("mean number of genes")
     for letter, ax in zip("ab", axes[:, 0], strict=False):
         ax.grid(axis="y")
-        ax.set_title(letter if alike else "", fontweight="bold")
+        ax.set_title(letter if has_stability else "", fontweight="bold")
     return figure
 
 
-def _dots(ax: Axes, found: list[Length], values: list[float | None]) -> None:
-    known = [(one, value) for one, value in zip(found, values, strict=True) if value is not None]
-    nested = [(one.genes, value) for one, value in known if not one.chosen]
-    ax.plot(*zip(*nested, strict=True), color=MUTED, lw=0.8) if nested else None
-    for one, value in known:
-        ax.scatter([one.genes], [value], s=42, facecolor=OWN if one.chosen else PAPER,
-                   edgecolor=OWN, lw=1.5, zorder=3)  # fmt: skip
+def _draw_list_dots(ax: Axes, lengths: list[ListLength], values: list[float | None]) -> None:
+    """Draw a dot for each length; filled: the chosen lists."""
+    measured = [
+        (length, value) for length, value in zip(lengths, values, strict=True) if value is not None
+    ]
+    nested_points = [(length.genes, value) for length, value in measured if not length.is_chosen]
+    ax.plot(*zip(*nested_points, strict=True), color=MUTED, lw=0.8) if nested_points else None
+    for length, value in measured:
+        ax.scatter(
+            [length.genes],
+            [value],
+            s=42,
+            facecolor=OWN if length.is_chosen else PAPER,
+            edgecolor=OWN,
+            lw=1.5,
+            zorder=3,
+        )

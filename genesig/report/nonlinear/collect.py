@@ -1,4 +1,4 @@
-"""The part of report_data.json about nonlinear selection."""
+"""Collect the part of report_data.json about nonlinear selection."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Settings(TypedDict):
-    """What the page reads of the config's section ``nonlinear``."""
+class NonlinearSettings(TypedDict):
+    """Settings of the config's section ``nonlinear`` that the page reads."""
 
     genes: int | None
     kernel: str
@@ -35,222 +35,250 @@ class Settings(TypedDict):
 
 
 class SelectedGene(TypedDict):
-    """How often a gene is selected, by both, and the size of the derivative by it.
-
-    ``mean_norm`` is over the splits that select the gene, ``final_norm`` 0 where the model of all
-    samples does without it.
-    """
+    """A gene that nonlinear or linear selection found."""
 
     gene: str
     symbol: str
-    cv_frequency: float
-    linear_cv_frequency: float
-    mean_norm: float | None
-    final_norm: float
-    in_list: bool
+    cv_frequency: float  # share of the outer splits that select the gene
+    linear_cv_frequency: float  # the same of the linear lists
+    mean_norm: float | None  # size of the derivative, over the splits that select the gene
+    final_norm: float  # the same in the final model; 0 if it does not use the gene
+    in_list: bool  # core gene of nonlinear selection
     in_signature: bool
 
 
-class Agreement(TypedDict):
-    """Core genes shared with those of the chosen linear lists."""
+class ListAgreement(TypedDict):
+    """Core genes of nonlinear selection shared with those of the chosen linear lists."""
 
     n_linear: int
     n_nonlinear: int
     shared: int
-    jaccard: float | None
-    jaccard_in_split: float | None
+    jaccard: float | None  # shared genes over all genes of both
+    jaccard_in_split: float | None  # the same within a split, mean over the splits
 
 
-class Trouble(TypedDict):
-    """What did not go as asked.
+class FitProblems(TypedDict):
+    """Numbers of fits that ended early, did not converge or selected no gene."""
 
-    Splits, paths that were cut and paths of the inner folds that were, of so many; fits that did
-    not converge; splits without a gene; what was said of splits, and how much more.
-    """
-
-    splits: int
-    cut: int
-    inner_cut: int
-    inner: int
-    unfinished: int
-    none: int
-    messages: list[str]
-    more: int
+    splits: int  # outer splits
+    cut: int  # splits whose path ended before the chosen tau
+    inner_cut: int  # inner paths that ended before the smallest tau
+    inner: int  # all inner paths
+    unfinished: int  # fits above the requested gap
+    none: int  # splits without a gene
+    messages: list[str]  # first messages about single splits
+    further_messages: int  # number of further messages
 
 
-class FinalModel(TypedDict):
-    """What was chosen for the model of all samples, and the share that no gene at all fits."""
+class FinalNonlinearModel(TypedDict):
+    """Settings of the nonlinear model of all samples."""
 
     tau: float | None
     nu: float | None
     width: float | None
     lam: float | None
-    explained_by_none: float | None
+    explained_by_none: float | None  # share of the variance fitted without any gene
     n_genes: int
 
 
-class Curve(TypedDict):
-    """Partial dependence on one gene; ``straight`` is r² with a line."""
+class DependenceCurve(TypedDict):
+    """Partial dependence of the final model on one gene."""
 
     gene: str
     symbol: str
-    norm: float
-    straight: float | None
-    value: list[float]
-    effect: list[float]
-    samples: list[int]
+    norm: float  # size of the derivative
+    straight: float | None  # r² of the curve with a line
+    value: list[float]  # expression of the gene
+    effect: list[float]  # mean score at this expression
+    samples: list[int]  # samples near this expression
 
 
-class Curves(TypedDict):
-    """At most 12 curves of ``drawn_from``.
+class DependenceCurves(TypedDict):
+    """Curves of the first genes of the final model."""
 
-    ``straight`` is the median r² with a line of all of them.
-    """
-
-    curves: list[Curve]
-    drawn_from: int
-    straight: float | None
+    curves: list[DependenceCurve]
+    drawn_from: int  # genes of the final model
+    straight: float | None  # median r² with a line, over all of them
 
 
-class NonlinearRecord(Curves):
-    """Nonlinear selection, summed up.
+class NonlinearRecord(DependenceCurves):
+    """Summary of nonlinear selection."""
 
-    ``genes`` are at most 50 of the ``ever`` that any split selected. ``sizes`` and ``none`` are
-    smallest, median and largest over the splits: of the number of genes, and of the share fitted
-    by no gene. ``screened`` is the number of genes that each training set kept.
-    """
-
-    screened: int
-    genes: list[SelectedGene]
-    ever: int
-    agreement: Agreement
-    difference: Difference | None
-    sizes: list[float]
-    none: list[float | None]
-    trouble: Trouble
-    model: FinalModel
+    screened: int  # genes that each training set kept
+    genes: list[SelectedGene]  # at most twice `MAX_NONLINEAR_GENES`
+    ever: int  # genes that any split selected
+    agreement: ListAgreement
+    difference: Difference | None  # of the error to that of linear selection
+    sizes: list[float]  # smallest, median and largest number of genes over the splits
+    none: list[float | None]  # the same of the share fitted without any gene
+    trouble: FitProblems
+    model: FinalNonlinearModel
 
 
 class Nonlinear(Study):
-    """What this topic reads; null where nonlinear selection was not run."""
+    """The data of a study and of nonlinear selection; None if that was not run."""
 
     nonlinear: NonlinearRecord | None
 
 
 TABLES = (
-    "nonlinear", "nonlinear_scores", "nonlinear_model", "nonlinear_predictions",
-    "nonlinear_agreement", "nonlinear_difference", "nonlinear_curves",
-)  # fmt: skip
+    "nonlinear",
+    "nonlinear_scores",
+    "nonlinear_model",
+    "nonlinear_predictions",
+    "nonlinear_agreement",
+    "nonlinear_difference",
+    "nonlinear_curves",
+)
 SHOWN = ("nonlinear",)
 
-MOST_GENES = 25
-MOST_CURVES = 12
-MOST_MESSAGES = 5
+MAX_NONLINEAR_GENES = 25
+MAX_CURVES = 12
+MAX_MESSAGES = 5
 
 
 def nonlinear(
-    tables: Mapping[str, pd.DataFrame], config: Settings | None
+    tables: Mapping[str, pd.DataFrame], config: NonlinearSettings | None
 ) -> NonlinearRecord | None:
-    """Sum nonlinear selection up; None where it was not run."""
+    """Return the summary of nonlinear selection; None if it was not run."""
     if "nonlinear" not in tables or config is None:
         return None
-    splits, model = tables["nonlinear_scores"], tables["nonlinear_model"].iloc[0]
+    splits = tables["nonlinear_scores"]
+    model = tables["nonlinear_model"].iloc[0]
     return {
         "screened": int(model["screened"]),
-        "genes": _genes(tables["nonlinear"], tables["signature"]),
+        "genes": _gene_rows(tables["nonlinear"], tables["signature"]),
         "ever": len(tables["nonlinear"]),
-        "agreement": _agreement(tables["nonlinear_agreement"]),
-        "difference": _difference(tables["nonlinear_difference"]),
+        "agreement": _list_agreement(tables["nonlinear_agreement"]),
+        "difference": _difference_to_linear(tables["nonlinear_difference"]),
         "sizes": rounded(splits["n_genes"].quantile([0, 0.5, 1]).to_numpy(), 4),
         "none": rounded(splits["explained_by_none"].quantile([0, 0.5, 1]).to_numpy(), 3),
-        "trouble": _trouble(splits, float(config["tolerance"])),
-        "model": _final(model),
-        **_curves(tables["nonlinear_curves"]),
+        "trouble": _fit_problems(splits, float(config["tolerance"])),
+        "model": _final_model(model),
+        **_dependence_curves(tables["nonlinear_curves"]),
     }
 
 
-def _final(model: pd.Series[Any]) -> FinalModel:
-    found: FinalModel = rounded_row(model, 4, "tau", "nu", "width", "lam", "explained_by_none")
-    return {**found, "n_genes": int(model["n_genes"])}
+def _final_model(model: pd.Series[Any]) -> FinalNonlinearModel:
+    """Return the settings of the final model."""
+    settings: FinalNonlinearModel = rounded_row(
+        model, 4, "tau", "nu", "width", "lam", "explained_by_none"
+    )
+    return {**settings, "n_genes": int(model["n_genes"])}
 
 
-def _difference(differences: pd.DataFrame) -> Difference | None:
-    own = differences[differences["model"] == "nonlinear"].to_dict("records")
+def _difference_to_linear(differences: pd.DataFrame) -> Difference | None:
+    """Return the difference of the errors of nonlinear and linear selection."""
+    nonlinear_rows = differences[differences["model"] == "nonlinear"].to_dict("records")
     keys = ("error", "linear", "difference", "low", "high")
-    return rounded_row(own[0], 5, *keys) if own else None
+    return rounded_row(nonlinear_rows[0], 5, *keys) if nonlinear_rows else None
 
 
-def _genes(found: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
-    """Return the genes selected most often, and those of the signature that are not among them."""
-    columns = ["gene", "symbol", "cv_frequency", "linear_cv_frequency", "mean_norm", "final_norm",
-               "in_list", "in_signature"]  # fmt: skip
-    rows = [dict(zip(columns, row, strict=True)) for row in found[columns].itertuples(index=False)]
-    shown = rows[:MOST_GENES]
-    there = {row["gene"] for row in shown}
-    later = [row for row in rows[MOST_GENES:] if row["in_signature"]]
-    there |= {row["gene"] for row in later}
+def _gene_rows(table: pd.DataFrame, signature: pd.DataFrame) -> list[SelectedGene]:
+    """Return the most often selected genes, and the signature genes that are not among them."""
+    columns = [
+        "gene",
+        "symbol",
+        "cv_frequency",
+        "linear_cv_frequency",
+        "mean_norm",
+        "final_norm",
+        "in_list",
+        "in_signature",
+    ]
+    rows = [dict(zip(columns, row, strict=True)) for row in table[columns].itertuples(index=False)]
+    first_rows = rows[:MAX_NONLINEAR_GENES]
+    listed_genes = {row["gene"] for row in first_rows}
+    signature_rows = [row for row in rows[MAX_NONLINEAR_GENES:] if row["in_signature"]]
+    listed_genes |= {row["gene"] for row in signature_rows}
     listed = signature[["gene", "symbol", "cv_frequency"]].itertuples(index=False)
-    never = [
-        {"gene": gene, "symbol": symbol, "cv_frequency": 0.0, "linear_cv_frequency": often,
-         "mean_norm": None, "final_norm": 0.0, "in_list": False, "in_signature": True}
-        for gene, symbol, often in listed if gene not in there
-    ]  # fmt: skip
-    return [_rounded(row) for row in [*shown, *later, *never][: 2 * MOST_GENES]]
+    unselected_rows = [
+        {
+            "gene": gene,
+            "symbol": symbol,
+            "cv_frequency": 0.0,
+            "linear_cv_frequency": linear_frequency,
+            "mean_norm": None,
+            "final_norm": 0.0,
+            "in_list": False,
+            "in_signature": True,
+        }
+        for gene, symbol, linear_frequency in listed
+        if gene not in listed_genes
+    ]
+    return [
+        _rounded_gene(row)
+        for row in [*first_rows, *signature_rows, *unselected_rows][: 2 * MAX_NONLINEAR_GENES]
+    ]
 
 
-def _rounded(row: Mapping[str, Any]) -> SelectedGene:
+def _rounded_gene(row: Mapping[str, Any]) -> SelectedGene:
+    """Return the row of a gene with numbers rounded."""
     name = row["symbol"] if row["symbol"] == row["symbol"] else row["gene"]
-    found: SelectedGene = rounded_row(row, 4, "cv_frequency", "linear_cv_frequency", "mean_norm",
-                                      "final_norm")  # fmt: skip
-    return {**found, "gene": str(row["gene"]), "symbol": str(name),
-            "in_list": bool(row["in_list"]), "in_signature": bool(row["in_signature"])}  # fmt: skip
+    frequencies: SelectedGene = rounded_row(
+        row, 4, "cv_frequency", "linear_cv_frequency", "mean_norm", "final_norm"
+    )
+    return {
+        **frequencies,
+        "gene": str(row["gene"]),
+        "symbol": str(name),
+        "in_list": bool(row["in_list"]),
+        "in_signature": bool(row["in_signature"]),
+    }
 
 
-def _agreement(table: pd.DataFrame) -> Agreement:
+def _list_agreement(table: pd.DataFrame) -> ListAgreement:
+    """Return the agreement of the chosen lists."""
     row = table[at_mu(table, None)].iloc[0]
-    return {"n_linear": int(row["n_linear"]), "n_nonlinear": int(row["n_nonlinear"]),
-            "shared": int(row["shared"]), "jaccard": plain(row["jaccard"]),
-            "jaccard_in_split": plain(row["jaccard_in_split"])}  # fmt: skip
+    return {
+        "n_linear": int(row["n_linear"]),
+        "n_nonlinear": int(row["n_nonlinear"]),
+        "shared": int(row["shared"]),
+        "jaccard": plain(row["jaccard"]),
+        "jaccard_in_split": plain(row["jaccard_in_split"]),
+    }
 
 
-def _trouble(splits: pd.DataFrame, tolerance: float) -> Trouble:
-    """Count what did not go as asked: paths cut, fits that did not converge, splits without one."""
-    gap, said = splits["gap"], splits["message"].fillna("").astype(str)
+def _fit_problems(splits: pd.DataFrame, tolerance: float) -> FitProblems:
+    """Count paths that ended early, fits that did not converge, and splits without a gene."""
+    gap = splits["gap"]
+    split_messages = splits["message"].fillna("").astype(str)
     messages = [
-        f"{split}: {words}" for split, words in zip(splits["split"], said, strict=True)
-        if words and "path ends" not in words  # those are counted
-    ]  # fmt: skip
+        f"{split}: {message}"
+        for split, message in zip(splits["split"], split_messages, strict=True)
+        if message and "path ends" not in message  # those are counted
+    ]
     return {
         "splits": len(splits),
-        "cut": int(said.str.contains("path ends").sum()),
+        "cut": int(split_messages.str.contains("path ends").sum()),
         "inner_cut": int(splits["cut"].sum()),
         "inner": int(splits["paths"].sum()),
         "unfinished": int((gap > tolerance).sum()),
         "none": int((splits["n_genes"] == 0).sum()),
-        "messages": messages[:MOST_MESSAGES],
-        "more": max(0, len(messages) - MOST_MESSAGES),
+        "messages": messages[:MAX_MESSAGES],
+        "further_messages": max(0, len(messages) - MAX_MESSAGES),
     }
 
 
-def _curves(table: pd.DataFrame) -> Curves:
-    """Return the curves of the first genes, and how straight those of all genes are."""
-    each: Sequence[tuple[Any, pd.DataFrame]] = list(table.groupby("gene", sort=False))
-    straight = [float(mine["straight"].iloc[0]) for _, mine in each]
-    known = [value for value in straight if value == value]
-    shown: list[Curve] = [
+def _dependence_curves(table: pd.DataFrame) -> DependenceCurves:
+    """Return the curves of the first genes, and the median r² with a line of all curves."""
+    gene_tables: Sequence[tuple[Any, pd.DataFrame]] = list(table.groupby("gene", sort=False))
+    r2_with_line = [float(gene_table["straight"].iloc[0]) for _, gene_table in gene_tables]
+    defined = [value for value in r2_with_line if value == value]
+    curves: list[DependenceCurve] = [
         {
             "gene": str(gene),
-            "symbol": str(mine["symbol"].fillna(gene).iloc[0]),
-            "norm": rounded(mine["norm"].iloc[0], 4),
-            "straight": rounded(mine["straight"].iloc[0], 4),
-            "value": rounded(mine["value"].to_numpy(), 5),
-            "effect": rounded(mine["effect"].to_numpy(), 5),
-            "samples": [int(count) for count in mine["samples"]],
+            "symbol": str(gene_table["symbol"].fillna(gene).iloc[0]),
+            "norm": rounded(gene_table["norm"].iloc[0], 4),
+            "straight": rounded(gene_table["straight"].iloc[0], 4),
+            "value": rounded(gene_table["value"].to_numpy(), 5),
+            "effect": rounded(gene_table["effect"].to_numpy(), 5),
+            "samples": [int(count) for count in gene_table["samples"]],
         }
-        for gene, mine in each[:MOST_CURVES]
+        for gene, gene_table in gene_tables[:MAX_CURVES]
     ]
     return {
-        "curves": shown,
-        "drawn_from": len(each),
-        "straight": rounded(float(np.median(known)), 4) if known else None,
+        "curves": curves,
+        "drawn_from": len(gene_tables),
+        "straight": rounded(float(np.median(defined)), 4) if defined else None,
     }

@@ -1,4 +1,4 @@
-"""What nonlinear selection finds, and whether it adds anything: words and pictures."""
+"""The section about nonlinear selection, and its sentences of Methods."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from genesig.report.nonlinear.collect import (
-    MOST_GENES,
-    Agreement,
-    Curve,
+    MAX_NONLINEAR_GENES,
+    DependenceCurve,
+    ListAgreement,
     Nonlinear,
     NonlinearRecord,
+    NonlinearSettings,
     SelectedGene,
-    Settings,
 )
 from genesig.report.page import charts
 from genesig.report.page.measure import often
@@ -52,267 +52,314 @@ from genesig.report.page.words import (
     significant,
 )
 
-NONLINEAR = NEGATIVE  # blue; the linear lists are green as everywhere
-COLUMNS = 3
+NONLINEAR_COLOUR = NEGATIVE  # blue; linear lists are green on the whole page
+CURVES_PER_ROW = 3
 
 
-def draw_genes(rows: Sequence[SelectedGene], bound: float) -> Figure:
-    """How often each gene is selected, by both; and the size of the derivative by it."""
+def draw_gene_frequencies(rows: Sequence[SelectedGene], core_bound: float) -> Figure:
+    """Draw the frequency of each gene in both selections, and the size of the derivative."""
     names = [gene_label(row["gene"], row["symbol"], 30) for row in rows]
     bold = [row["in_signature"] for row in rows]
-    figure, left, right = charts.frequencies(names, bold, bound, "size of the derivative")
+    figure, frequency_axes, norm_axes = charts.frequencies(
+        names, bold, core_bound, "size of the derivative"
+    )
     for y, row in enumerate(rows):
         low, high = sorted((row["cv_frequency"], row["linear_cv_frequency"]))
-        left.hlines(y, low, high, color=RULE, lw=2.4)
-        left.scatter(row["linear_cv_frequency"], y, s=30, facecolor=PAPER, edgecolor=OWN, lw=1.4,
-                     zorder=3)  # fmt: skip
-        left.scatter(row["cv_frequency"], y, s=24, marker="D", color=NONLINEAR, zorder=4)
+        frequency_axes.hlines(y, low, high, color=RULE, lw=2.4)
+        frequency_axes.scatter(
+            row["linear_cv_frequency"], y, s=30, facecolor=PAPER, edgecolor=OWN, lw=1.4, zorder=3
+        )
+        frequency_axes.scatter(
+            row["cv_frequency"], y, s=24, marker="D", color=NONLINEAR_COLOUR, zorder=4
+        )
         if row["mean_norm"] is not None:
-            right.hlines(y, 0, row["mean_norm"], color=NONLINEAR, lw=3.2)
-    for ax in (left, right):
-        name_rows(ax, gene_names([r["gene"] for r in rows], [r["symbol"] for r in rows]))
-    right.set_xlim(left=0)
+            norm_axes.hlines(y, 0, row["mean_norm"], color=NONLINEAR_COLOUR, lw=3.2)
+    for ax in (frequency_axes, norm_axes):
+        name_rows(ax, gene_names([row["gene"] for row in rows], [row["symbol"] for row in rows]))
+    norm_axes.set_xlim(left=0)
     return figure
 
 
-def draw_curves(found: Sequence[Curve], noun: str) -> Figure:
-    """Mean of the final model, called `noun`, along each of its first genes; ticks: samples."""
-    columns = min(COLUMNS, len(found))
-    lines = -(-len(found) // columns)
-    figure, axes = sheet(WIDE, 0.5 + 1.75 * lines, lines, columns, gap=0.05, sharey=True,
-                         squeeze=False)  # fmt: skip
+def draw_dependence(curves: Sequence[DependenceCurve], noun: str) -> Figure:
+    """Draw the mean score (or `noun`) along each of the first genes; ticks are samples."""
+    columns = min(CURVES_PER_ROW, len(curves))
+    n_rows = -(-len(curves) // columns)
+    figure, axes = sheet(
+        WIDE, 0.5 + 1.75 * n_rows, n_rows, columns, gap=0.05, sharey=True, squeeze=False
+    )
     for number, ax in enumerate(axes.flat):
-        if number >= len(found):
+        if number >= len(curves):
             ax.set_visible(False)
             continue
-        _curve(ax, found[number])
+        _draw_curve(ax, curves[number])
     for row in axes:
         row[0].set_ylabel(noun)
     axes[-1][0].set_xlabel("normalised expression")
     return figure
 
 
-def _curve(ax: Axes, one: Curve) -> None:
-    ax.plot(one["value"], one["effect"], color=NONLINEAR, lw=2)
-    ticks = [value for value, many in zip(one["value"], one["samples"], strict=True) if many]
-    low = 0.045
-    ax.vlines(ticks, 0, low, color=INK, lw=0.8, transform=ax.get_xaxis_transform())
-    ax.set_title(shorten(one["symbol"], 20), fontsize=8)
-    ax.set_title(f"r² {decimal(one['straight'])}", fontsize=7, loc="right", color=MUTED)
+def _draw_curve(ax: Axes, curve: DependenceCurve) -> None:
+    """Draw the curve of one gene."""
+    ax.plot(curve["value"], curve["effect"], color=NONLINEAR_COLOUR, lw=2)
+    ticks = [
+        value
+        for value, n_samples in zip(curve["value"], curve["samples"], strict=True)
+        if n_samples
+    ]
+    tick_height = 0.045
+    ax.vlines(ticks, 0, tick_height, color=INK, lw=0.8, transform=ax.get_xaxis_transform())
+    ax.set_title(shorten(curve["symbol"], 20), fontsize=8)
+    ax.set_title(f"r² {decimal(curve['straight'])}", fontsize=7, loc="right", color=MUTED)
     ax.locator_params(axis="both", nbins=4)
     ax.grid(axis="y", color=RULE, lw=0.5)
 
 
-BENT, STRAIGHT = 0.8, 0.95
-"""Median r² of the curves with a line, below and above which they are called so."""
-NOTICED = 0.005
-"""Share fitted by no gene that is worth a sentence."""
+MAX_R2_OF_BENT = 0.8  # median r² with a line below which curves are called bent
+MIN_R2_OF_STRAIGHT = 0.95  # median r² with a line from which they are called almost linear
+# share of the variance fitted without a gene that is worth a sentence
+MIN_EXPLAINED_BY_NONE = 0.005
 
 
-def nonlinear(data: Nonlinear, limits: Limits) -> Section:
-    """Show nonlinear selection beside the linear lists; nothing where it was not run."""
-    it = data["nonlinear"]
-    if it is None:
+def nonlinear_section(data: Nonlinear, limits: Limits) -> Section:
+    """Return the section about nonlinear selection; an empty one if it was not run."""
+    record = data["nonlinear"]
+    if record is None:
         return Section("nonlinear", "Nonlinear selection")
-    settings: Settings = data["config"]["nonlinear"]
-    words = [finding(data, it), _what(data, it), *_honest(it, settings)]
-    items, pictures = list[Item](), list[Picture]()
-    if it["genes"]:
-        pictures.append(_genes(it, data["config"]["signature"]["cv_frequency"]))
-    if it["curves"]:
-        pictures.append(_curves(it, classes=data["study"]["classes"] is not None))
-    if _is_better(it["difference"]):
-        items, pictures = [*pictures], []
+    settings: NonlinearSettings = data["config"]["nonlinear"]
+    paragraphs = [
+        nonlinear_finding(data, record),
+        _method_sentence(data, record),
+        *_caveats(record, settings),
+    ]
+    items = list[Item]()
+    pictures = list[Picture]()
+    if record["genes"]:
+        pictures.append(_genes_picture(record, data["config"]["signature"]["cv_frequency"]))
+    if record["curves"]:
+        pictures.append(_curves_picture(record, has_classes=data["study"]["classes"] is not None))
+    if _is_better(record["difference"]):
+        items = [*pictures]
+        pictures = []
     else:
-        words = [finding(data, it)]
-    if it["genes"]:
+        paragraphs = [nonlinear_finding(data, record)]
+    if record["genes"]:
         caption = "Every gene that any split selected."
         items.append(packed_table(data, "nonlinear", caption, limits.table_rows, search=True))
-    return Section("nonlinear", "Nonlinear selection", words, items, folded=True,
-                   pictures=pictures,
-                   files=["nonlinear_scores.tsv", "nonlinear_agreement.tsv"])  # fmt: skip
+    return Section(
+        "nonlinear",
+        "Nonlinear selection",
+        paragraphs,
+        items,
+        folded=True,
+        pictures=pictures,
+        files=["nonlinear_scores.tsv", "nonlinear_agreement.tsv"],
+    )
 
 
 def _is_better(difference: Difference | None) -> bool:
-    """Whether nonlinear models have a smaller error than linear ones, beyond chance."""
+    """Tell whether nonlinear models have a smaller error than linear ones, beyond chance."""
     return difference is not None and difference["high"] is not None and difference["high"] < 0
 
 
-def finding(data: Study, it: NonlinearRecord) -> str:
-    """Say first what nonlinear selection adds, from the measured numbers alone."""
-    bent = _bent(it, data["config"]["nonlinear"])
-    said = (_verdict(data, it["difference"]), _shared(it["agreement"], often(data)), bent)
-    return " ".join(f"{one}." for one in said if one)
+def nonlinear_finding(data: Study, record: NonlinearRecord) -> str:
+    """Return the sentences on the benefit of nonlinear selection."""
+    curvature = _curvature_sentence(record, data["config"]["nonlinear"])
+    sentences = (
+        _difference_sentence(data, record["difference"]),
+        _agreement_sentence(record["agreement"], often(data)),
+        curvature,
+    )
+    return " ".join(f"{sentence}." for sentence in sentences if sentence)
 
 
-def _verdict(data: Study, d: Difference | None) -> str:
-    if d is None or d["error"] is None or d["linear"] is None:
+def _difference_sentence(data: Study, difference: Difference | None) -> str:
+    """Return the difference of the errors in words."""
+    if difference is None or difference["error"] is None or difference["linear"] is None:
         return "Whether nonlinear selection adds anything could not be measured"
-    words = f"its {against(data, d, 'the linear lists')}"
-    if d["low"] is None or d["high"] is None:
-        return f"Nonlinear selection: {words}, {NO_INTERVAL}"
+    comparison = f"its {against(data, difference, 'the linear lists')}"
+    if difference["low"] is None or difference["high"] is None:
+        return f"Nonlinear selection: {comparison}, {NO_INTERVAL}"
     if neither(data, "nonlinear"):
-        words = words.replace("its ", "the nonlinear ", 1)
+        comparison = comparison.replace("its ", "the nonlinear ", 1)
         return (
-            f"Neither nonlinear nor linear selection is better than chance on these data: {words}"
+            "Neither nonlinear nor linear selection is better than chance on these data:"
+            f" {comparison}"
         )
-    if d["high"] < 0:
-        return f"Nonlinear selection adds something on these data: {words}"
-    if d["low"] > 0:
-        return f"Nonlinear selection predicts worse than linear selection on these data: {words}"
-    return f"No benefit of nonlinear selection was detectable: {words}"
+    if difference["high"] < 0:
+        return f"Nonlinear selection adds something on these data: {comparison}"
+    if difference["low"] > 0:
+        return (
+            f"Nonlinear selection predicts worse than linear selection on these data: {comparison}"
+        )
+    return f"No benefit of nonlinear selection was detectable: {comparison}"
 
 
-def _shared(a: Agreement, often: str) -> str:
-    size, linear, shared = a["n_nonlinear"], a["n_linear"], a["shared"]
-    if not size:
+def _agreement_sentence(agreement: ListAgreement, core_noun: str) -> str:
+    """Return how many core genes both selections share."""
+    n_nonlinear = agreement["n_nonlinear"]
+    linear = agreement["n_linear"]
+    shared = agreement["shared"]
+    if not n_nonlinear:
         return "No gene is selected often enough for a list of its own"
     if not linear:
-        return f"Its list has {counted(size, 'gene')}; the linear lists have no {often}"
-    there = f"among the {counted(linear, often)} of the linear lists"
-    if size == 1:
-        return f"Its list has one gene, which is {'also' if shared else 'not'} {there}"
-    some = {0: "none of them is", 1: "one of them is also"}.get(shared, f"{shared} are also")
-    return f"Its list has {size} genes; {some} {there}"
+        return f"Its list has {counted(n_nonlinear, 'gene')}; the linear lists have no {core_noun}"
+    context = f"among the {counted(linear, core_noun)} of the linear lists"
+    if n_nonlinear == 1:
+        return f"Its list has one gene, which is {'also' if shared else 'not'} {context}"
+    shared_text = {0: "none of them is", 1: "one of them is also"}.get(shared, f"{shared} are also")
+    return f"Its list has {n_nonlinear} genes; {shared_text} {context}"
 
 
-def _bent(it: NonlinearRecord, settings: Settings) -> str:
-    if it["straight"] is None:
+def _curvature_sentence(record: NonlinearRecord, settings: NonlinearSettings) -> str:
+    """Return whether the curves are bent."""
+    if record["straight"] is None:
         return ""
     if settings["kernel"] == "linear":
         return "Its kernel is linear, so its curves are straight lines on any data"
-    r2 = f"(median r² with a line {decimal(it['straight'])})"
-    if it["straight"] >= STRAIGHT:
+    r2 = f"(median r² with a line {decimal(record['straight'])})"
+    if record["straight"] >= MIN_R2_OF_STRAIGHT:
         return f"Its effects are almost linear {r2}"
-    how = "bent" if it["straight"] < BENT else "slightly bent"
-    return f"The curves of its final model are {how} {r2}"
+    shape = "bent" if record["straight"] < MAX_R2_OF_BENT else "slightly bent"
+    return f"The curves of its final model are {shape} {r2}"
 
 
-def _what(data: Study, it: NonlinearRecord) -> str:
-    of: int = data["study"]["genes"]
-    set_to: Settings = data["config"]["nonlinear"]
+def _method_sentence(data: Study, record: NonlinearRecord) -> str:
+    """Return how nonlinear selection differs from the linear lists."""
+    n_genes: int = data["study"]["genes"]
+    settings: NonlinearSettings = data["config"]["nonlinear"]
     label = "the class" if data["study"]["classes"] else clean(data["study"]["label"])
-    here = {
+    kernel_note = {
         "linear": "the kernel is linear here, so the score has the same form and only the way"
         " of selecting differs.",
         "polynomial": "here a gene counts if the score, a polynomial of degree"
-        f" {set_to['degree']}, changes with it.",
-    }.get(set_to["kernel"], "here a gene counts if the score changes with it in any smooth way.")
-    kept = (
-        f"Of {counted(of, 'gene')}, each training set kept the {it['screened']} on which {label}"
-        " depends most, one by one; a gene that matters only together with others may be lost"
-        " there."
-        if it["screened"] < of
+        f" {settings['degree']}, changes with it.",
+    }.get(settings["kernel"], "here a gene counts if the score changes with it in any smooth way.")
+    screening_note = (
+        f"Of {counted(n_genes, 'gene')}, each training set kept the {record['screened']} on which"
+        f" {label} depends most, one by one; a gene that matters only together with others may be"
+        " lost there."
+        if record["screened"] < n_genes
         else "No gene was left out beforehand."
     )
     return (
-        f"The linear lists add up genes, each along a straight line; {here}{_penalty(set_to)}"
-        f" {kept} Unselected genes still enter the kernel, so the result depends on how many genes"
-        " are kept; a selected gene has no weight, only its curve."
+        "The linear lists add up genes, each along a straight line;"
+        f" {kernel_note}{_penalty_sentence(settings)} {screening_note} Unselected genes still enter"
+        " the kernel, so the result depends on how many genes are kept; a selected gene has no"
+        " weight, only its curve."
     )
 
 
-def _penalty(set_to: Settings) -> str:
-    groups = "those of a table" if set_to["groups"] else "blocks of correlated genes"
+def _penalty_sentence(settings: NonlinearSettings) -> str:
+    """Return the note on grouped or elastic penalties; "" for others."""
+    groups = "those of a table" if settings["groups"] else "blocks of correlated genes"
     return {
         "group": f" Genes are selected in whole groups, {groups}.",
         "elastic": " The penalty is elastic: correlated genes tend to be selected together.",
-    }.get(set_to["penalty"], "")
+    }.get(settings["penalty"], "")
 
 
-def _honest(it: NonlinearRecord, settings: Settings) -> list[str]:
-    trouble, found = it["trouble"], []
-    low, middle, high = it["none"]
-    refit = (
+def _caveats(record: NonlinearRecord, settings: NonlinearSettings) -> list[str]:
+    """Return the sentences on overfitting, and on paths and fits that ended early."""
+    problems = record["trouble"]
+    sentences = []
+    low, median, high = record["none"]
+    refit_sentence = (
         "Errors here are those of a smooth refit on the selected genes alone."
         if settings["debias"]
         else "Errors here are those of the penalised function, not refitted on the selected genes"
         " alone."
     )
-    if middle is not None and high is not None and high >= NOTICED:
-        found.append(
-            f"The kernel fits {percent(middle)} of the training variance (median; range"
+    if median is not None and high is not None and high >= MIN_EXPLAINED_BY_NONE:
+        sentences.append(
+            f"The kernel fits {percent(median)} of the training variance (median; range"
             f" {percent(low)} to {percent(high)}) before selecting any gene (overfitting): use the"
             " ranking, not the number of genes."
-            f" {refit}"
+            f" {refit_sentence}"
         )
     else:
-        found.append(refit)
-    if trouble["cut"] or trouble["inner_cut"]:
-        found.append(
+        sentences.append(refit_sentence)
+    if problems["cut"] or problems["inner_cut"]:
+        sentences.append(
             "A path stops where it would select more genes than there are samples: in"
-            f" {trouble['cut']} of {counted(trouble['splits'], 'split')} before the chosen τ, in"
-            f" {trouble['inner_cut']} of {trouble['inner']} inner paths before the smallest τ."
+            f" {problems['cut']} of {counted(problems['splits'], 'split')} before the chosen τ, in"
+            f" {problems['inner_cut']} of {problems['inner']} inner paths before the smallest τ."
         )
-    if trouble["none"]:
-        found.append(f"{counted(trouble['none'], 'split')} selected no gene at all.")
-    if trouble["unfinished"]:
-        found.append(
-            f"{counted(trouble['unfinished'], 'fit')} did not reach the requested accuracy;"
+    if problems["none"]:
+        sentences.append(f"{counted(problems['none'], 'split')} selected no gene at all.")
+    if problems["unfinished"]:
+        sentences.append(
+            f"{counted(problems['unfinished'], 'fit')} did not reach the requested accuracy;"
             " more iterations may help."
         )
-    other = "; ".join(clean(one) for one in trouble["messages"]) + " …" * bool(trouble["more"])
-    return found + ([f"Said of single splits: {other}."] if trouble["messages"] else [])
+    messages = "; ".join(clean(message) for message in problems["messages"]) + " …" * bool(
+        problems["further_messages"]
+    )
+    return sentences + ([f"Said of single splits: {messages}."] if problems["messages"] else [])
 
 
-def _genes(it: NonlinearRecord, bound: float) -> Picture:
-    shown = it["genes"]
-    named = "; ".join(
-        f"{gene_label(one['gene'], one['symbol'])} {percent(one['cv_frequency'])} against"
-        f" {percent(one['linear_cv_frequency'])}"
-        for one in shown[:10]
+def _genes_picture(record: NonlinearRecord, core_bound: float) -> Picture:
+    """Return the frequencies of genes."""
+    genes = record["genes"]
+    gene_texts = "; ".join(
+        f"{gene_label(gene['gene'], gene['symbol'])} {percent(gene['cv_frequency'])} against"
+        f" {percent(gene['linear_cv_frequency'])}"
+        for gene in genes[:10]
     )
     return picture(
         "nonlinear_genes",
-        partial(draw_genes, shown, bound),
+        partial(draw_gene_frequencies, genes, core_bound),
         data=columns_of(
-            shown, "gene", "symbol", "cv_frequency", "linear_cv_frequency", "mean_norm"
+            genes, "gene", "symbol", "cv_frequency", "linear_cv_frequency", "mean_norm"
         ),
         title="How often genes are selected, nonlinear and linear",
-        description=f"Selection frequency of {len(shown)} genes in nonlinear and in linear"
-        f" selection, and the size of the derivative. {clean(named)}.",
+        description=f"Selection frequency of {len(genes)} genes in nonlinear and in linear"
+        f" selection, and the size of the derivative. {clean(gene_texts)}.",
         caption="Left: share of the outer splits that select the gene; blue diamond: nonlinear,"
         " green ring: the chosen linear lists. Right: mean size of the score's derivative by the"
-        " gene, shrunken by the penalty, so that only the order means something. Bold: genes of the"
-        f" signature. Shown: the {counted(min(MOST_GENES, it['ever']), 'gene')} selected most often"
-        f" of {it['ever']}, and the signature.",
+        " gene, shrunken by the penalty, so that only the order means something. Bold: genes of"
+        f" the signature. Shown: the {counted(min(MAX_NONLINEAR_GENES, record['ever']), 'gene')}"
+        f" selected most often of {record['ever']}, and the signature.",
     )
 
 
-def _curves(it: NonlinearRecord, *, classes: bool) -> Picture:
-    shown, total = len(it["curves"]), it["drawn_from"]
-    named = "; ".join(
-        f"{gene_label(one['gene'], one['symbol'])}, r² with a line {decimal(one['straight'])}"
-        for one in it["curves"]
+def _curves_picture(record: NonlinearRecord, *, has_classes: bool) -> Picture:
+    """Return the partial dependence on the first genes."""
+    n_curves = len(record["curves"])
+    total = record["drawn_from"]
+    curve_texts = "; ".join(
+        f"{gene_label(curve['gene'], curve['symbol'])}, r² with a line {decimal(curve['straight'])}"
+        for curve in record["curves"]
     )
-    many = f" The first {shown} of its {total} genes." if shown < total else ""
+    subset_note = f" The first {n_curves} of its {total} genes." if n_curves < total else ""
     return picture(
         "nonlinear_curves",
-        partial(draw_curves, it["curves"], "mean score" if classes else "mean prediction"),
+        partial(
+            draw_dependence, record["curves"], "mean score" if has_classes else "mean prediction"
+        ),
         data=transposed(
             ("gene", "symbol", "value", "effect", "samples"),
             [
-                (one["gene"], one["symbol"], *at)
-                for one in it["curves"]
-                for at in zip(one["value"], one["effect"], one["samples"], strict=True)
+                (curve["gene"], curve["symbol"], *point)
+                for curve in record["curves"]
+                for point in zip(curve["value"], curve["effect"], curve["samples"], strict=True)
             ],
         ),
         title="Partial dependence on the top genes",
-        description=f"Mean score of the final model along {counted(shown, 'gene')}:"
-        f" {clean(named)}.",
+        description=f"Mean score of the final model along {counted(n_curves, 'gene')}:"
+        f" {clean(curve_texts)}.",
         caption="How the score of the final model changes with one gene, averaged over what the"
         " other genes are in all samples. Ticks: observed values; beyond them the curve is"
         " extrapolated. The model was fitted on all samples: the curves describe it and are no"
-        f" evidence. r² near 1: a straight line says the same.{many}",
+        f" evidence. r² near 1: a straight line says the same.{subset_note}",
     )
 
 
-KERNELS = {
+KERNEL_WORDS = {
     "gaussian": "a Gaussian kernel (width {width} the median distance between training samples)",
     "polynomial": "a polynomial kernel of degree {degree}",
     "linear": "a linear kernel",
 }
-PENALTIES = {
+PENALTY_WORDS = {
     "lasso": "a penalty on the norm of its partial derivative by each gene over the training"
     " samples",
     "group": "a penalty on the norm of its partial derivatives by each {groups}",
@@ -322,59 +369,68 @@ PENALTIES = {
 
 
 def nonlinear_sentences(data: Nonlinear) -> list[str]:
-    """Return the sentences, none where nonlinear selection was not run."""
+    """Return the sentences of Methods; none if nonlinear selection was not run."""
     if data["nonlinear"] is None:
         return []
-    it: Settings = data["config"]["nonlinear"]
-    return [_model(it), _screen(it), _choice(it), _control(it)]
+    settings: NonlinearSettings = data["config"]["nonlinear"]
+    return [
+        _model_sentence(settings),
+        _screening_sentence(settings),
+        _choice_sentence(settings),
+        _control_sentence(settings),
+    ]
 
 
-def _model(it: Settings) -> str:
-    width = " or ".join(map(significant, it["width"])) + " times"
-    groups = "group of genes of a table" if it["groups"] else "block of correlated genes"
-    kernel = KERNELS.get(it["kernel"], f"the kernel {clean(it['kernel'])}")
-    penalty = PENALTIES.get(it["penalty"], f"the penalty {clean(it['penalty'])}")
+def _model_sentence(settings: NonlinearSettings) -> str:
+    """Return the kernel and the penalty in words."""
+    width = " or ".join(map(significant, settings["width"])) + " times"
+    groups = "group of genes of a table" if settings["groups"] else "block of correlated genes"
+    kernel = KERNEL_WORDS.get(settings["kernel"], f"the kernel {clean(settings['kernel'])}")
+    penalty = PENALTY_WORDS.get(settings["penalty"], f"the penalty {clean(settings['penalty'])}")
     return (
         "For nonlinear selection on the same splits, the squared error of a function with"
-        f" {kernel.format(width=width, degree=it['degree'])} was minimised under"
-        f" {penalty.format(groups=groups, mu=significant(it['mu']))} (Rosasco et al. 2010;"
+        f" {kernel.format(width=width, degree=settings['degree'])} was minimised under"
+        f" {penalty.format(groups=groups, mu=significant(settings['mu']))} (Rosasco et al. 2010;"
         " Gregorova et al. 2018), plus ν times its squared norm; a gene is selected unless"
         " this derivative is zero at every training sample."
     )
 
 
-def _screen(it: Settings) -> str:
-    if it["genes"] is None:
+def _screening_sentence(settings: NonlinearSettings) -> str:
+    """Return how genes were screened."""
+    if settings["genes"] is None:
         return "All genes took part."
     return (
-        f"Each training set, also of the inner folds, kept its {counted(it['genes'], 'gene')} of"
-        " largest dependence, measured by the Hilbert-Schmidt independence criterion between ranks"
-        " and response (Song et al. 2012)."
+        f"Each training set, also of the inner folds, kept its {counted(settings['genes'], 'gene')}"
+        " of largest dependence, measured by the Hilbert-Schmidt independence criterion between"
+        " ranks and response (Song et al. 2012)."
     )
 
 
-def _choice(it: Settings) -> str:
-    what = "τ, ν and the width" if len(it["width"]) > 1 else "τ and ν"
+def _choice_sentence(settings: NonlinearSettings) -> str:
+    """Return how the settings were chosen."""
+    chosen_names = "τ, ν and the width" if len(settings["width"]) > 1 else "τ and ν"
     refit = (
-        f"; kernel ridge regression on the selected genes, its weight chosen from"
-        f" {counted(len(it['lam']), 'value')} ({power(min(it['lam']))} to {power(max(it['lam']))}),"
-        " predicted"
-        if it["debias"]
+        "; kernel ridge regression on the selected genes, its weight chosen from"
+        f" {counted(len(settings['lam']), 'value')} ({power(min(settings['lam']))} to"
+        f" {power(max(settings['lam']))}), predicted"
+        if settings["debias"]
         else "; the penalised function itself predicted"
     )
     return (
-        f"The inner folds chose {what} among {counted(it['tau_count'], 'value')} of τ down to"
-        f" {significant(it['tau_min'])} τ max and ν ="
-        f" {', '.join(map(significant, it['nu']))} (relative to mean diag K/n) by squared"
+        f"The inner folds chose {chosen_names} among {counted(settings['tau_count'], 'value')} of τ"
+        f" down to {significant(settings['tau_min'])} τ max and ν ="
+        f" {', '.join(map(significant, settings['nu']))} (relative to mean diag K/n) by squared"
         f" error{refit}."
     )
 
 
-def _control(it: Settings) -> str:
-    if not it["fvm_genes"]:
+def _control_sentence(settings: NonlinearSettings) -> str:
+    """Return the Feature Vector Machine that was run as a control."""
+    if not settings["fvm_genes"]:
         return ""
     return (
-        f"As a control, up to {counted(max(it['fvm_genes']), 'gene')} were selected by the Feature"
-        f" Vector Machine (Li et al. 2006; {it['fvm_bins']} bins of the ranks) from the same kept"
-        " genes, followed by the same ridge."
+        f"As a control, up to {counted(max(settings['fvm_genes']), 'gene')} were selected by the"
+        f" Feature Vector Machine (Li et al. 2006; {settings['fvm_bins']} bins of the ranks) from"
+        " the same kept genes, followed by the same ridge."
     )

@@ -1,4 +1,4 @@
-"""What the scores are good for: probabilities, their calibration, decisions."""
+"""The section about probabilities: their calibration, and decisions by them."""
 
 from __future__ import annotations
 
@@ -32,74 +32,70 @@ from genesig.selection.assess.calibration import reliability
 
 
 @dataclass(frozen=True)
-class Told:
-    """What was said of held-out samples, each as often as it was held out.
+class HeldOutProbabilities:
+    """Probabilities of held-out samples, each as often as it was held out."""
 
-    Attributes
-    ----------
-    probability : (t,) float
-        Of the positive class, where it has the share `share`.
-    positive : (t,) bool
-    repeats : int
-        How often each sample stands there.
-    share : float
-    group_size : float
-        Mean number of samples of a group; 1 if every sample is independent.
-    """
+    probability: Array  # (t,) of the positive class, if its share is `share`
+    positive: Array  # (t,) bool
+    repeats: int  # how often each sample was held out
+    share: float  # share of the positive class that the probabilities are for
+    group_size: float = 1.0  # mean number of samples of a group; 1 if samples are independent
 
-    probability: Array
-    positive: Array
-    repeats: int
-    share: float
-    group_size: float = 1.0
+    def reliability_groups(self) -> list[dict[str, float]]:
+        """Return groups of similar probability: its mean, the observed share and its limits.
 
-    def groups(self) -> list[dict[str, float]]:
-        """Return groups of similar probability: its mean, and the share that came with limits.
-
-        Both are of classes in the shares that the probabilities are for: the odds of what came
-        among these samples are multiplied by those of `share` over those of their own share.
+        All are for classes in the shares of the probabilities: observed odds are multiplied by the
+        odds of `share` over the odds of the share among these samples.
         """
         # Samples of one group count as one: the page does not say which belong together.
-        often = round(self.repeats * self.group_size)
-        found = reliability(
-            np.where(self.positive, 1.0, -1.0), 2 * self.probability - 1, times=often
+        counted_per_sample = round(self.repeats * self.group_size)
+        groups = reliability(
+            np.where(self.positive, 1.0, -1.0), 2 * self.probability - 1, times=counted_per_sample
         )
-        times = _odds(self.share) / _odds(float(self.positive.mean()))
-        moved = ("share", "low", "high")
-        return [one | {key: _among(one[key], times) for key in moved} for one in found]
+        odds_ratio = _to_odds(self.share) / _to_odds(float(self.positive.mean()))
+        share_fields = ("share", "low", "high")
+        return [
+            group | {key: _scale_odds(group[key], odds_ratio) for key in share_fields}
+            for group in groups
+        ]
 
-    def mean(self) -> float:
-        """Return the mean probability, in classes of these shares."""
-        sides = [float(self.probability[side].mean()) for side in (~self.positive, self.positive)]
-        return (1 - self.share) * sides[0] + self.share * sides[1]
+    def mean_probability(self) -> float:
+        """Return the mean probability among classes in these shares."""
+        class_means = [
+            float(self.probability[members].mean()) for members in (~self.positive, self.positive)
+        ]
+        return (1 - self.share) * class_means[0] + self.share * class_means[1]
 
     def net_benefit(self, threshold: Array) -> Array:
-        """Return the net benefit of treating whoever has at least such a probability."""
+        """Return the net benefit of treating from a threshold probability on."""
         return net_benefit(self.probability, self.positive, threshold, self.share)
 
-    def of_everyone(self, threshold: Array) -> Array:
-        """Return the net benefit of treating all."""
+    def net_benefit_of_all(self, threshold: Array) -> Array:
+        """Return the net benefit of treating everybody."""
         return np.asarray(self.share - (1 - self.share) * threshold / (1 - threshold))
 
 
-def told(data: Prediction) -> Told | None:
-    """Return the probabilities of two classes, None where there are none."""
-    classes, counts, tested = (
-        two(data["study"]),
-        data["study"]["counts"],
-        data["held_out"]["samples"],
-    )
-    if not classes or not counts or not all("probabilities" in one for one in tested):
+def held_out_probabilities(data: Prediction) -> HeldOutProbabilities | None:
+    """Return the held-out probabilities of two classes; None if there are none."""
+    classes = two(data["study"])
+    counts = data["study"]["counts"]
+    samples = data["held_out"]["samples"]
+    if not classes or not counts or not all("probabilities" in sample for sample in samples):
         return None
-    asked = data["config"]["probabilities"]
+    target_shares = data["config"]["probabilities"]
     share = {"study": counts[1] / sum(counts), "equal": 0.5}
-    return Told(
-        np.array([p for one in tested for p in one["probabilities"]], dtype=float),
-        np.array([one["label"] == classes[1] for one in tested for _ in one["probabilities"]]),
-        max((one["tested"] for one in tested), default=1),
-        share[asked] if isinstance(asked, str) else float(asked[1]),
-        len(tested) / (data["study"]["groups"] or len(tested)),
-    )  # fmt: skip
+    return HeldOutProbabilities(
+        np.array(
+            [probability for sample in samples for probability in sample["probabilities"]],
+            dtype=float,
+        ),
+        np.array(
+            [sample["label"] == classes[1] for sample in samples for _ in sample["probabilities"]]
+        ),
+        max((sample["tested"] for sample in samples), default=1),
+        share[target_shares] if isinstance(target_shares, str) else float(target_shares[1]),
+        len(samples) / (data["study"]["groups"] or len(samples)),
+    )
 
 
 def net_benefit(probability: Array, positive: Array, threshold: Array, share: float) -> Array:
@@ -108,33 +104,44 @@ def net_benefit(probability: Array, positive: Array, threshold: Array, share: fl
     Vickers and Elkin 2006, MDM 26:565, with the shares apart from those of the samples.
     """
     treated = probability[None] >= threshold[:, None]
-    hits, false = (treated[:, side].mean(axis=1) for side in (positive, ~positive))
-    return np.asarray(share * hits - (1 - share) * false * threshold / (1 - threshold))
+    true_positive_rate, false_positive_rate = (
+        treated[:, members].mean(axis=1) for members in (positive, ~positive)
+    )
+    return np.asarray(
+        share * true_positive_rate - (1 - share) * false_positive_rate * threshold / (1 - threshold)
+    )
 
 
-def _odds(share: float) -> float:
+def _to_odds(share: float) -> float:
     return share / (1 - share)
 
 
-def _among(share: float, times: float) -> float:
-    """Return the share whose odds are so many times those of another."""
-    return times * share / (1 + (times - 1) * share)
+def _scale_odds(share: float, odds_ratio: float) -> float:
+    """Return the share whose odds are `odds_ratio` times the odds of `share`."""
+    return odds_ratio * share / (1 + (odds_ratio - 1) * share)
 
 
-THRESHOLDS = np.arange(1, 100) / 100
+THRESHOLD_GRID = np.arange(1, 100) / 100  # threshold probabilities of the decision curve
 
 
-def draw_calibration(told: Told, name: str) -> Figure:
-    """Share of the positive class in groups of similar probabilities."""
+def draw_calibration(probabilities: HeldOutProbabilities, name: str) -> Figure:
+    """Draw the share of the positive class against the predicted probability."""
     figure, ax = sheet(SMALL, 3.6)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
-    for one in told.groups():
-        ax.vlines(one["expected"], one["low"], one["high"], color=INK, lw=1.4)
-        ax.scatter([one["expected"]], [one["share"]], s=46, color=OWN, zorder=3)
-        note(ax, one["expected"], 1.04, str(one["samples"]), ha="center")
-    for side, (mine, foot) in enumerate(((~told.positive, -0.1), (told.positive, -0.06))):
-        ax.plot(told.probability[mine], np.full(int(mine.sum()), foot), "|",
-                color=CLASS_COLOURS[side], ms=5)  # fmt: skip
+    for group in probabilities.reliability_groups():
+        ax.vlines(group["expected"], group["low"], group["high"], color=INK, lw=1.4)
+        ax.scatter([group["expected"]], [group["share"]], s=46, color=OWN, zorder=3)
+        note(ax, group["expected"], 1.04, str(group["samples"]), ha="center")
+    for class_index, (members, tick_y) in enumerate(
+        ((~probabilities.positive, -0.1), (probabilities.positive, -0.06))
+    ):
+        ax.plot(
+            probabilities.probability[members],
+            np.full(int(members.sum()), tick_y),
+            "|",
+            color=CLASS_COLOURS[class_index],
+            ms=5,
+        )
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.14, 1.12)
     ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
@@ -143,13 +150,13 @@ def draw_calibration(told: Told, name: str) -> Figure:
     return figure
 
 
-def draw_decisions(told: Told, name: str) -> Figure:
-    """Net benefit of deciding by the model, beside treating all and none."""
+def draw_decisions(probabilities: HeldOutProbabilities, name: str) -> Figure:
+    """Draw the net benefit of the model, of treating all and of treating none."""
     figure, ax = sheet(SMALL, 3.6)
-    top = max(told.share, 0.05)
-    ax.plot(THRESHOLDS, told.of_everyone(THRESHOLDS), color=MUTED, lw=1.2)
+    top = max(probabilities.share, 0.05)
+    ax.plot(THRESHOLD_GRID, probabilities.net_benefit_of_all(THRESHOLD_GRID), color=MUTED, lw=1.2)
     ax.axhline(0, color=MUTED, lw=1.2, dashes=(4, 3))
-    ax.plot(THRESHOLDS, told.net_benefit(THRESHOLDS), color=OWN, lw=2)
+    ax.plot(THRESHOLD_GRID, probabilities.net_benefit(THRESHOLD_GRID), color=OWN, lw=2)
     ax.set_ylim(-0.25 * top, 1.15 * top)
     ax.set_xlim(0, 1)
     note(ax, 0.02, -0.02 * top, f"none treated as {shorten(name, 18)}", va="top")
@@ -159,80 +166,106 @@ def draw_decisions(told: Told, name: str) -> Figure:
     return figure
 
 
-def benefits(told: Told) -> dict[str, list[float]]:
+def net_benefit_data(probabilities: HeldOutProbabilities) -> dict[str, list[float]]:
     """Return the net benefit of the model and of treating all, at each threshold."""
-    return {"threshold": rounded(THRESHOLDS, 3),
-            "model": rounded(told.net_benefit(THRESHOLDS), 5),
-            "all": rounded(told.of_everyone(THRESHOLDS), 5)}  # fmt: skip
+    return {
+        "threshold": rounded(THRESHOLD_GRID, 3),
+        "model": rounded(probabilities.net_benefit(THRESHOLD_GRID), 5),
+        "all": rounded(probabilities.net_benefit_of_all(THRESHOLD_GRID), 5),
+    }
 
 
-TITLE = "Calibration and decisions"
-FEWEST = 5
-"""Samples of a class below which probabilities say nothing."""
-MIN_CALIBRATED = 100
-"""Samples from which the curves are drawn; fewer make groups of a handful."""
+DECISIONS_TITLE = "Calibration and decisions"
+MIN_CLASS_SAMPLES = 5  # samples of a class below which probabilities are not assessed
+MIN_CURVE_SAMPLES = 100  # samples from which curves are drawn; fewer make groups of a handful
 
 
-def decisions(data: Prediction, limits: Limits) -> Section:
-    """Show what held-out samples' probabilities are worth, where anything was found."""
-    classes, it = two(data["study"]), told(data)
-    if it is None or not classes:
-        return Section("decisions", TITLE, part="prediction")
-    words, items = [_words(data, it, classes[1])], []
-    if min(it.positive.sum(), (~it.positive).sum()) < FEWEST * it.repeats:
-        words = [f"A class has fewer than {FEWEST} samples: too few for probabilities."]
+def decisions_section(data: Prediction, limits: Limits) -> Section:
+    """Return the section about probabilities, with curves if the model is better than chance."""
+    classes = two(data["study"])
+    probabilities = held_out_probabilities(data)
+    if probabilities is None or not classes:
+        return Section("decisions", DECISIONS_TITLE, part="prediction")
+    paragraphs = [_conversion_sentence(data, probabilities, classes[1])]
+    items = []
+    if (
+        min(probabilities.positive.sum(), (~probabilities.positive).sum())
+        < MIN_CLASS_SAMPLES * probabilities.repeats
+    ):
+        paragraphs = [
+            f"A class has fewer than {MIN_CLASS_SAMPLES} samples: too few for probabilities."
+        ]
     elif here(data) is Grade.NONE:
-        words = ["The scores distinguish the classes no better than chance: they are no basis for"
-                 " a decision."]  # fmt: skip
-    elif len(data["held_out"]["samples"]) < MIN_CALIBRATED:
-        words.append(
-            f"Calibration and decision curves are shown from {MIN_CALIBRATED} patients on."
+        paragraphs = [
+            "The scores distinguish the classes no better than chance: they are no basis for"
+            " a decision."
+        ]
+    elif len(data["held_out"]["samples"]) < MIN_CURVE_SAMPLES:
+        paragraphs.append(
+            f"Calibration and decision curves are shown from {MIN_CURVE_SAMPLES} patients on."
         )
     else:
-        items = [_calibration(data, it, classes[1]), _benefit(it, classes[1])]
-    return Section("decisions", TITLE, words, items, part="prediction", folded=True)
+        items = [
+            _calibration_picture(data, probabilities, classes[1]),
+            _net_benefit_picture(probabilities, classes[1]),
+        ]
+    return Section("decisions", DECISIONS_TITLE, paragraphs, items, part="prediction", folded=True)
 
 
-def _words(data: Prediction, it: Told, name: str) -> str:
-    """Say how a score becomes a probability, and for which shares of the classes."""
-    ours = data["config"]["probabilities"] == "study"
+def _conversion_sentence(data: Prediction, probabilities: HeldOutProbabilities, name: str) -> str:
+    """Return how scores become probabilities, and for which class shares."""
+    of_study = data["config"]["probabilities"] == "study"
     return (
         "Scores are converted to probabilities by logistic regression, fitted within each training"
-        f" set. {shrinkage_words(data)}Probabilities hold if {percent(it.share)} of patients are"
-        f" {clean(name)}, as {'in this study' if ours else 'set in the config'}."
+        f" set. {shrinkage_words(data)}Probabilities hold if {percent(probabilities.share)} of"
+        f" patients are {clean(name)}, as {'in this study' if of_study else 'set in the config'}."
     )
 
 
-def _drawn(name: str, draw: Callable[..., Figure], *args: Any, data: Columns,
-           **words: str) -> Picture:  # fmt: skip
-    return picture(name, partial(draw, *args), data=data, **words)
+def _decision_picture(
+    name: str, draw_figure: Callable[..., Figure], *args: Any, data: Columns, **texts: str
+) -> Picture:
+    """Return a picture of this section."""
+    return picture(name, partial(draw_figure, *args), data=data, **texts)
 
 
-def _calibration(data: Prediction, it: Told, name: str) -> Picture:
-    tested = data["held_out"]["samples"]
-    every = "each repeat" if it.repeats > 1 else "each sample"
-    return _drawn(
-        "calibration", draw_calibration, it, name,
-        data={**columns_of(tested, "sample", "label", "mean"),
-              "probability": rounded([np.mean(one["probabilities"]) for one in tested], 5)},
+def _calibration_picture(
+    data: Prediction, probabilities: HeldOutProbabilities, name: str
+) -> Picture:
+    """Return the calibration of held-out probabilities."""
+    samples = data["held_out"]["samples"]
+    tick_unit = "each repeat" if probabilities.repeats > 1 else "each sample"
+    return _decision_picture(
+        "calibration",
+        draw_calibration,
+        probabilities,
+        name,
+        data={
+            **columns_of(samples, "sample", "label", "mean"),
+            "probability": rounded([np.mean(sample["probabilities"]) for sample in samples], 5),
+        },
         title="Calibration of held-out probabilities",
-        description=f"Observed share of {clean(name)} in groups of similar predicted"
-        f" probability; on average {percent(it.mean())} are predicted, {percent(it.share)}"
-        " observed.",
+        description=f"Observed share of {clean(name)} in groups of similar predicted probability;"
+        f" on average {percent(probabilities.mean_probability())} are predicted,"
+        f" {percent(probabilities.share)} observed.",
         caption="Dots: groups of similar predicted probability with 95% CI and the"
-        f" number of samples above; dashed: perfect calibration. Ticks: {every}, by class.",
-    )  # fmt: skip
+        f" number of samples above; dashed: perfect calibration. Ticks: {tick_unit}, by class.",
+    )
 
 
-def _benefit(it: Told, name: str) -> Picture:
-    gain = float(it.net_benefit(np.array([it.share]))[0])
-    repeats = ", averaged over repeats" * (it.repeats > 1)
-    return _drawn(
-        "decision_curve", draw_decisions, it, name,
-        data=benefits(it),
+def _net_benefit_picture(probabilities: HeldOutProbabilities, name: str) -> Picture:
+    """Return the decision curve."""
+    benefit_at_prevalence = float(probabilities.net_benefit(np.array([probabilities.share]))[0])
+    repeats = ", averaged over repeats" * (probabilities.repeats > 1)
+    return _decision_picture(
+        "decision_curve",
+        draw_decisions,
+        probabilities,
+        name,
+        data=net_benefit_data(probabilities),
         title="Decision curve",
-        description=f"Net benefit over threshold probabilities; {decimal(gain)} at a threshold of"
-        f" {percent(it.share)}.",
+        description=f"Net benefit over threshold probabilities; {decimal(benefit_at_prevalence)} at"
+        f" a threshold of {percent(probabilities.share)}.",
         caption=f"Net benefit per patient of treating those called {clean(name)} (Vickers and"
-        f" Elkin 2006){repeats}, at a prevalence of {percent(it.share)}.",
-    )  # fmt: skip
+        f" Elkin 2006){repeats}, at a prevalence of {percent(probabilities.share)}.",
+    )

@@ -1,4 +1,4 @@
-"""Pictures of held-out predictions and of model selection."""
+"""Figures of held-out predictions and of model selection."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from genesig.report.page.style import (
 from genesig.report.page.svg import Columns, name_columns
 from genesig.report.page.tables import control_rows, transposed
 from genesig.report.page.words import decimal, power, shorten, significant
-from genesig.report.prediction.collect import Prediction, Surface
+from genesig.report.prediction.collect import ErrorSurface, Prediction
 
 
-def roc(curves: Sequence[Curve], classes: Sequence[str], text: str) -> Figure:
-    """One curve per repeat of the outer splits."""
+def draw_roc(curves: Sequence[Curve], classes: Sequence[str], text: str) -> Figure:
+    """Draw one ROC curve per repeat of the outer splits."""
     figure, ax = roc_axes(classes)
     for curve in curves:
         ax.plot(curve["x"], curve["y"], color=OWN, lw=1.6, alpha=max(0.35, 1 / len(curves)))
@@ -42,118 +42,165 @@ def roc(curves: Sequence[Curve], classes: Sequence[str], text: str) -> Figure:
     return figure
 
 
-def samples(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
-    """Held-out scores of each sample, one dot per repeat."""
-    found = sorted(tested, key=lambda s: (classes.index(s["label"]), s["mean"]))
-    found = found[:: max(1, len(found) // 200)]
+def draw_samples(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Figure:
+    """Draw the held-out scores of each sample, one dot per repeat."""
+    ordered = sorted(tested, key=lambda sample: (classes.index(sample["label"]), sample["mean"]))
+    ordered = ordered[:: max(1, len(ordered) // 200)]
     figure, ax = sheet(WIDE, 3.4)
-    for side, name in enumerate(classes):
-        mine = [(x, one) for x, one in enumerate(found) if one["label"] == name]
-        dots = [(x, score) for x, one in mine for score in one["scores"]]
-        bars = [(x, one["mean"]) for x, one in mine if one["tested"] > 1]
-        ax.scatter(*_columns(dots), s=16, marker=CLASS_MARKERS[side], color=CLASS_COLOURS[side],
-                   alpha=0.75, lw=0)  # fmt: skip
-        x, mean = _columns(bars)
-        ax.hlines(mean, x - 0.35, x + 0.35, color=INK, lw=1.3)
+    for class_index, name in enumerate(classes):
+        class_samples = [
+            (position, sample) for position, sample in enumerate(ordered) if sample["label"] == name
+        ]
+        dot_points = [
+            (position, score) for position, sample in class_samples for score in sample["scores"]
+        ]
+        mean_points = [
+            (position, sample["mean"]) for position, sample in class_samples if sample["tested"] > 1
+        ]
+        ax.scatter(
+            *_x_and_y(dot_points),
+            s=16,
+            marker=CLASS_MARKERS[class_index],
+            color=CLASS_COLOURS[class_index],
+            alpha=0.75,
+            lw=0,
+        )
+        position, mean = _x_and_y(mean_points)
+        ax.hlines(mean, position - 0.35, position + 0.35, color=INK, lw=1.3)
     rule(ax, y=0)
-    name_columns(ax, [one["sample"] for one in found])
-    _class_names(ax, [classes.index(s["label"]) for s in found], classes)
-    ax.set_xlim(-0.8, len(found) - 0.2)
+    name_columns(ax, [sample["sample"] for sample in ordered])
+    _label_classes(ax, [classes.index(sample["label"]) for sample in ordered], classes)
+    ax.set_xlim(-0.8, len(ordered) - 0.2)
     ax.set_ylabel("score while held out")
-    names = [shorten(s["sample"], 14) for s in found] if len(found) <= 60 else []
-    ax.set_xticks(range(len(names)), names, rotation=90, fontsize=7)
+    sample_names = (
+        [shorten(sample["sample"], 14) for sample in ordered] if len(ordered) <= 60 else []
+    )
+    ax.set_xticks(range(len(sample_names)), sample_names, rotation=90, fontsize=7)
     ax.tick_params(axis="x", length=0)
     return figure
 
 
-def _columns(points: list[tuple[int, float]]) -> Any:
+def _x_and_y(points: list[tuple[int, float]]) -> Any:
+    """Return points as (2, n)."""
     return np.array(points, dtype=float).reshape(-1, 2).T
 
 
-def _class_names(ax: Axes, side: list[int], classes: Sequence[str]) -> None:
-    for s, name in enumerate(classes):
-        places = [x for x, one in enumerate(side) if one == s]
-        if places:
-            sign = f" ({'+' if s else '−'})" if len(classes) == 2 else ""
-            ax.text(float(np.mean(places)), 1.01, f"{shorten(name, 24)}{sign}",
-                    transform=ax.get_xaxis_transform(), ha="center", va="bottom",
-                    color=CLASS_COLOURS[s], fontweight="bold")  # fmt: skip
-    for start in np.flatnonzero(np.diff(side)):
+def _label_classes(ax: Axes, class_of_sample: list[int], classes: Sequence[str]) -> None:
+    """Name the classes above their samples."""
+    for class_index, name in enumerate(classes):
+        positions = [
+            x for x, member_class in enumerate(class_of_sample) if member_class == class_index
+        ]
+        if positions:
+            sign = f" ({'+' if class_index else '−'})" if len(classes) == 2 else ""
+            ax.text(
+                float(np.mean(positions)),
+                1.01,
+                f"{shorten(name, 24)}{sign}",
+                transform=ax.get_xaxis_transform(),
+                ha="center",
+                va="bottom",
+                color=CLASS_COLOURS[class_index],
+                fontweight="bold",
+            )
+    for start in np.flatnonzero(np.diff(class_of_sample)):
         ax.axvline(start + 0.5, color=RULE, lw=1)
 
 
-def observed_predicted(found: Sequence[HeldOutSample], fit: Fit, label: str) -> Figure:
-    """Held-out prediction against the observed response; thin lines span the repeats."""
+def draw_observed_predicted(samples: Sequence[HeldOutSample], fit: Fit, label: str) -> Figure:
+    """Draw held-out predictions against observed values; thin lines span the repeats."""
     figure, ax = charts.observed_predicted(
-        [s["label"] for s in found], [s["mean"] for s in found], [s["sample"] for s in found],
+        [sample["label"] for sample in samples],
+        [sample["mean"] for sample in samples],
+        [sample["sample"] for sample in samples],
         (f"observed {shorten(label, 24)}", "predicted while held out"),
         f"R² {decimal(fit['r2'])}\nr {decimal(fit['r'])}",
-    )  # fmt: skip
-    for one in found:
-        ax.vlines(one["label"], min(one["scores"]), max(one["scores"]), color=RULE, lw=1)
+    )
+    for sample in samples:
+        ax.vlines(sample["label"], min(sample["scores"]), max(sample["scores"]), color=RULE, lw=1)
     return figure
 
 
-def controls(data: Prediction) -> Figure:
-    """Every predictor on the same splits, with its interval."""
-    shown = measure(data)
+def draw_controls(data: Prediction) -> Figure:
+    """Draw the measure of every method on the same splits, with its interval."""
+    study_measure = measure(data)
     lines = [
-        charts.Line(model_name(row["model"]), shown.value(row["error"]), shown.interval(row),
-                    OWN if row["model"] == "genesig" else INK, bold=row["model"] == "genesig")
+        charts.Line(
+            model_name(row["model"]),
+            study_measure.value(row["error"]),
+            study_measure.interval(row),
+            OWN if row["model"] == "genesig" else INK,
+            bold=row["model"] == "genesig",
+        )
         for row in control_rows(data)
-    ]  # fmt: skip
-    label = f"{shown.name} on held-out samples"
-    band = shown.values(data["null"]["errors"])
-    return charts.forest(lines, label, at=shown.chance, band=band)[0]
+    ]
+    axis_label = f"{study_measure.name} on held-out samples"
+    null_values = study_measure.values(data["null"]["errors"])
+    return charts.forest(lines, axis_label, at=study_measure.chance, band=null_values)[0]
 
 
-def surface(data: Prediction) -> Figure:
-    """Show the validation error over tau and mu, the chosen points, and the number of genes."""
-    it = data["surface"]
-    rows = it["rows"]
-    figure, ((top,), (low,)) = sheet(
-        WIDE, 1.7 + 0.42 * len(rows) + 1.0, 2, 1, sharex=True,
+def draw_surface(data: Prediction) -> Figure:
+    """Draw the validation error over tau and mu, the chosen points and the number of genes."""
+    grid = data["surface"]
+    rows = grid["rows"]
+    figure, ((error_axes,), (size_axes,)) = sheet(
+        WIDE,
+        1.7 + 0.42 * len(rows) + 1.0,
+        2,
+        1,
+        sharex=True,
         height_ratios=[max(len(rows), 3) * 0.42, 1.3],
-    )  # fmt: skip
-    error = np.array(it["error"], dtype=float)
-    image = top.imshow(error, cmap=SEQUENTIAL, aspect="auto", origin="lower")
-    colour_bar(figure, image, top, "validation error")
-    most = max((count for *_, count in it["chosen"]), default=1)
-    for x, y, count in it["chosen"]:
-        top.scatter([x], [y], s=60 + 200 * count / most, color=OVER_PAPER, edgecolor=OVER, lw=1)
-        top.text(x, y, str(count), ha="center", va="center", fontsize=8, color=OVER)
-    x, y = it["final"]
-    top.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER, lw=3.2)
-    top.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER_PAPER, lw=1.4)
-    top.set_yticks(range(len(rows)), [power(v) for v in rows])
-    top.set_ylabel("μ" if it["along"] == "mu" else "λ (ridge refit)")
-    top.tick_params(length=0)
-    _sizes(low, it)
+    )
+    error = np.array(grid["error"], dtype=float)
+    image = error_axes.imshow(error, cmap=SEQUENTIAL, aspect="auto", origin="lower")
+    colour_bar(figure, image, error_axes, "validation error")
+    max_splits = max((count for *_, count in grid["chosen"]), default=1)
+    for x, y, count in grid["chosen"]:
+        error_axes.scatter(
+            [x], [y], s=60 + 200 * count / max_splits, color=OVER_PAPER, edgecolor=OVER, lw=1
+        )
+        error_axes.text(x, y, str(count), ha="center", va="center", fontsize=8, color=OVER)
+    x, y = grid["final"]
+    error_axes.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER, lw=3.2)
+    error_axes.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER_PAPER, lw=1.4)
+    error_axes.set_yticks(range(len(rows)), [power(row_value) for row_value in rows])
+    error_axes.set_ylabel("μ" if grid["along"] == "mu" else "λ (ridge refit)")
+    error_axes.tick_params(length=0)
+    _draw_list_sizes(size_axes, grid)
     return figure
 
 
-def surface_data(it: Surface) -> Columns:
-    """Return the error at each point of the grid, and the splits that chose it."""
-    chosen = {(tau, row): count for tau, row, count in it["chosen"]}
+def surface_data(grid: ErrorSurface) -> Columns:
+    """Return the error at each point of the grid, and the number of splits that chose it."""
+    splits_of_point = {(tau, row): count for tau, row, count in grid["chosen"]}
     return transposed(
-        ("tau", it["along"], "error", "splits"),
-        [(tau, value, it["error"][row][k], chosen.get((k, row), 0))
-         for row, value in enumerate(it["rows"]) for k, tau in enumerate(it["tau"])],
-    )  # fmt: skip
+        ("tau", grid["along"], "error", "splits"),
+        [
+            (tau, value, grid["error"][row][k], splits_of_point.get((k, row), 0))
+            for row, value in enumerate(grid["rows"])
+            for k, tau in enumerate(grid["tau"])
+        ],
+    )
 
 
-def _sizes(ax: Axes, it: Surface) -> None:
-    """Show the number of genes along tau, a line for each mu that was searched."""
-    tau = it["tau"]
-    for row, size in enumerate(np.array(it["size"], dtype=float)):
+def _draw_list_sizes(ax: Axes, grid: ErrorSurface) -> None:
+    """Draw the number of genes along tau, a line for each searched mu."""
+    tau = grid["tau"]
+    for row, size in enumerate(np.array(grid["size"], dtype=float)):
         ax.plot(range(len(tau)), size, color=OWN, marker="o", markersize=3)
-        known = np.flatnonzero(~np.isnan(size))
-        if len(it["size"]) > 1 and len(known):
-            ax.annotate(f"μ = {power(it['rows'][row])}", (known[-1], size[known[-1]]), (5, 0),
-                        textcoords="offset points", fontsize=7, va="center")  # fmt: skip
+        defined = np.flatnonzero(~np.isnan(size))
+        if len(grid["size"]) > 1 and len(defined):
+            ax.annotate(
+                f"μ = {power(grid['rows'][row])}",
+                (defined[-1], size[defined[-1]]),
+                (5, 0),
+                textcoords="offset points",
+                fontsize=7,
+                va="center",
+            )
     ax.set_ylim(bottom=0)
     ax.set_ylabel("genes")
     ax.set_xlabel("τ / τ max  (fewer genes on the left, more on the right)")
     step = max(1, len(tau) // 10)
-    ax.set_xticks(range(0, len(tau), step), [significant(t, 2) for t in tau[::step]])
+    ax.set_xticks(range(0, len(tau), step), [significant(fraction, 2) for fraction in tau[::step]])
     ax.grid(axis="y")

@@ -1,4 +1,4 @@
-"""Sections about model selection, prediction, chance, other methods and single samples."""
+"""Sections about model selection, accuracy, permutations, other methods and single samples."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ from genesig.report.prediction.collect import Prediction
 from genesig.selection.assess.controls import FDR_SELECTED
 
 
-def model_selection(data: Prediction, limits: Limits) -> Section:
-    """Show the surface of the validation error, with the chosen points."""
-    it = data["surface"]
-    tau, row = it["final"]
-    along = "mu" if it["along"] == "mu" else "lambda"
+def model_selection_section(data: Prediction, limits: Limits) -> Section:
+    """Return the section with the surface of the validation error."""
+    grid = data["surface"]
+    tau, row = grid["final"]
+    parameter = "mu" if grid["along"] == "mu" else "lambda"
     image = picture(
         "model_selection",
-        partial(figures.surface, data),
-        data=figures.surface_data(it),
-        title=f"Validation error over τ and {'μ' if along == 'mu' else 'λ'}",
+        partial(figures.draw_surface, data),
+        data=figures.surface_data(grid),
+        title=f"Validation error over τ and {'μ' if parameter == 'mu' else 'λ'}",
         description=(
-            f"Image of the validation error over {len(it['tau'])} values of tau and"
-            f" {len(it['rows'])} of {along}, with the points that the outer splits chose. The final"
-            f" model uses tau {significant(it['tau'][tau])} of tau max and {along}"
-            f" {significant(it['rows'][row])}. Below, the mean number of selected genes."
+            f"Image of the validation error over {len(grid['tau'])} values of tau and"
+            f" {len(grid['rows'])} of {parameter}, with the points that the outer splits chose. The"
+            f" final model uses tau {significant(grid['tau'][tau])} of tau max and {parameter}"
+            f" {significant(grid['rows'][row])}. Below, the mean number of selected genes."
         ),
         caption=(
             "Above: validation error over the inner folds, averaged over the outer splits; dark is"
@@ -66,11 +66,11 @@ def model_selection(data: Prediction, limits: Limits) -> Section:
             " point, the diamond marks the final model. Below: mean number of genes at each τ."
         ),
     )
-    return Section("selection", "Model selection", _selection_words(data), pictures=[image])
+    return Section("selection", "Model selection", _tuning_sentences(data), pictures=[image])
 
 
-def _selection_words(data: Prediction) -> list[str]:
-    """Say what was tuned within each training set."""
+def _tuning_sentences(data: Prediction) -> list[str]:
+    """Return what was tuned within each training set."""
     if data["config"]["linear"]["list"] == "minimal":
         return [
             "Within each training set, cross-validation chose τ (larger τ selects fewer genes) and"
@@ -85,63 +85,80 @@ def _selection_words(data: Prediction) -> list[str]:
     ]
 
 
-def performance(data: Prediction, limits: Limits) -> Section:
-    """Show the error of the study."""
-    found = [*(_of_classes(data) if data["study"]["classes"] else _of_a_number(data))]
-    if not found:  # survival has a section of its own
+def performance_section(data: Prediction, limits: Limits) -> Section:
+    """Return the section with the accuracy of the study."""
+    pictures = [*(_class_pictures(data) if data["study"]["classes"] else _number_pictures(data))]
+    if not pictures:  # survival has a section of its own
         return Section("performance", "Accuracy on held-out samples", part="prediction")
-    words = [said] if (said := _sides(data)) else []
-    return Section("performance", "Accuracy on held-out samples", words, found, part="prediction",
-                   files=["scores.tsv"])  # fmt: skip
+    paragraphs = [sentence] if (sentence := _sensitivity_sentence(data)) else []
+    return Section(
+        "performance",
+        "Accuracy on held-out samples",
+        paragraphs,
+        pictures,
+        part="prediction",
+        files=["scores.tsv"],
+    )
 
 
-def _sides(data: Prediction) -> str:
-    """Say sensitivity and specificity of two classes."""
-    said = [
-        f"{one['name']} {percent(one['value'])}{between(one['low'], one['high'], percent)}"
-        for one in reversed(data["answer"]["measures"]) if one["name"] != "auc"
-    ]  # fmt: skip
-    if not said:
+def _sensitivity_sentence(data: Prediction) -> str:
+    """Return sensitivity and specificity of two classes."""
+    measure_texts = [
+        f"{row['name']} {percent(row['value'])}{between(row['low'], row['high'], percent)}"
+        for row in reversed(data["answer"]["measures"])
+        if row["name"] != "auc"
+    ]
+    if not measure_texts:
         return ""
     return (
-        f"Held-out samples: {' and '.join(said)}; these CIs are for the calls made here, not for"
-        " models trained on other patients."
+        f"Held-out samples: {' and '.join(measure_texts)}; these CIs are for the calls made here,"
+        " not for models trained on other patients."
     )
 
 
-def _of_classes(data: Prediction) -> Iterator[Picture]:
-    classes, held_out = data["study"]["classes"] or [], data["held_out"]
+def _class_pictures(data: Prediction) -> Iterator[Picture]:
+    """Yield ROC curve and confusion matrix of held-out samples."""
+    classes = data["study"]["classes"] or []
+    held_out = data["held_out"]
     if held_out["roc"] is not None:
-        yield _roc(held_out["roc"], classes, _auc(data), data["design"]["repeats"])
+        yield _roc_picture(held_out["roc"], classes, _auc_text(data), data["design"]["repeats"])
     if held_out["confusion"] is not None:
-        yield _confusion(held_out["confusion"], classes, data["design"]["repeats"])
+        yield _confusion_picture(held_out["confusion"], classes, data["design"]["repeats"])
 
 
-def _auc(data: Prediction) -> str:
-    """Return the AUC with its interval, as scores give it."""
-    own = of_chosen(own_rows(data["tables"]["controls"]))
-    if not own or own[0]["auc"] is None:
+def _auc_text(data: Prediction) -> str:
+    """Return the AUC with its interval."""
+    chosen_rows = of_chosen(own_rows(data["tables"]["controls"]))
+    if not chosen_rows or chosen_rows[0]["auc"] is None:
         return "AUC not defined"
-    return with_limits("AUC", own[0]["auc"], own[0]["auc_low"], own[0]["auc_high"])
+    return with_limits(
+        "AUC", chosen_rows[0]["auc"], chosen_rows[0]["auc_low"], chosen_rows[0]["auc_high"]
+    )
 
 
-def _roc(found: list[Curve], classes: list[str], auc: str, repeats: int) -> Picture:
-    curves = "One curve per repeat" if repeats > 1 else "One curve"
+def _roc_picture(curves: list[Curve], classes: list[str], auc: str, repeats: int) -> Picture:
+    """Return the ROC curve of the held-out scores."""
+    curves_text = "One curve per repeat" if repeats > 1 else "One curve"
     return picture(
         "roc",
-        partial(figures.roc, found, classes, auc),
+        partial(figures.draw_roc, curves, classes, auc),
         data=transposed(
             ("repeat", "false_positive_rate", "true_positive_rate"),
-            [(one["repeat"], *at) for one in found for at in zip(one["x"], one["y"], strict=True)],
+            [
+                (curve["repeat"], *point)
+                for curve in curves
+                for point in zip(curve["x"], curve["y"], strict=True)
+            ],
         ),
         title="ROC curve of the held-out scores",
-        description=f"{curves}. {auc}.",
-        caption=f"{curves}. Curves pool scores of several models; the AUC compares only samples"
-        " scored by the same model. Diagonal: chance.",
+        description=f"{curves_text}. {auc}.",
+        caption=f"{curves_text}. Curves pool scores of several models; the AUC compares only"
+        " samples scored by the same model. Diagonal: chance.",
     )
 
 
-def _confusion(counts: list[list[float]], classes: list[str], repeats: int) -> Picture:
+def _confusion_picture(counts: list[list[float]], classes: list[str], repeats: int) -> Picture:
+    """Return the confusion matrix of the held-out calls."""
     count = "Mean number of held-out samples per repeat"
     if repeats == 1:
         count = "Number of held-out samples"
@@ -155,17 +172,19 @@ def _confusion(counts: list[list[float]], classes: list[str], repeats: int) -> P
     )
 
 
-def _of_a_number(data: Prediction) -> Iterator[Picture]:
-    held_out, fit = data["held_out"], data["held_out"]["fit"]
+def _number_pictures(data: Prediction) -> Iterator[Picture]:
+    """Yield observed against predicted numbers of held-out samples."""
+    held_out = data["held_out"]
+    fit = data["held_out"]["fit"]
     if fit is None:
         return
     yield picture(
         "observed_predicted",
-        partial(figures.observed_predicted, held_out["samples"], fit, data["study"]["label"]),
+        partial(figures.draw_observed_predicted, held_out["samples"], fit, data["study"]["label"]),
         data={
-            "sample": [one["sample"] for one in held_out["samples"]],
-            "observed": [one["label"] for one in held_out["samples"]],
-            "predicted": [one["mean"] for one in held_out["samples"]],
+            "sample": [sample["sample"] for sample in held_out["samples"]],
+            "observed": [sample["label"] for sample in held_out["samples"]],
+            "predicted": [sample["mean"] for sample in held_out["samples"]],
         },
         title="Observed and predicted values",
         description=f"Scatter of held-out predictions against observed values, R squared"
@@ -174,9 +193,10 @@ def _of_a_number(data: Prediction) -> Iterator[Picture]:
     )
 
 
-def _fit_caption(several: bool) -> str:
+def _fit_caption(has_repeats: bool) -> str:
+    """Return the caption of that figure."""
     line = "The dashed line is perfect prediction."
-    if not several:
+    if not has_repeats:
         return f"Held-out prediction of each sample against its observed value. {line}"
     return (
         "Mean held-out prediction of each sample against its observed value; thin lines span the"
@@ -185,23 +205,26 @@ def _fit_caption(several: bool) -> str:
     )
 
 
-def chance(data: Prediction, limits: Limits) -> Section:
-    """Say how p was reached; the first screen draws the permutations if there is no evidence."""
-    p, errors, observed = data["answer"]["p"], data["null"]["errors"], data["null"]["observed"]
+def permutation_section(data: Prediction, limits: Limits) -> Section:
+    """Return the section with the definition of p."""
+    p_values = data["answer"]["p"]
+    errors = data["null"]["errors"]
+    observed = data["null"]["observed"]
     if not errors or observed is None:
-        words = ["No permutation test was run, so there is no p-value."]
-        return Section("chance", "Permutation test", words, part="prediction")
-    words = [
+        paragraphs = ["No permutation test was run, so there is no p-value."]
+        return Section("chance", "Permutation test", paragraphs, part="prediction")
+    paragraphs = [
         f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
-        f" {shuffled(data)}.{_speaks_of(data)}"
-        f" p = (1 + number of permutations with {measure(data).as_good})/({len(errors)} + 1) ="
-        f" {significant(p['value'], 2)}; the smallest value that {len(errors)} permutations allow"
-        f" is {significant(p['smallest'], 2)}."
+        f" {shuffled(data)}.{_scope_of_p(data)} p = (1 + number of permutations with"
+        f" {measure(data).as_good})/({len(errors)} + 1) = {significant(p_values['value'], 2)}; the"
+        f" smallest value that {len(errors)} permutations allow is"
+        f" {significant(p_values['smallest'], 2)}."
     ]
-    return Section("chance", "Permutation test", words, part="prediction", folded=True)
+    return Section("chance", "Permutation test", paragraphs, part="prediction", folded=True)
 
 
-def _speaks_of(data: Prediction) -> str:
+def _scope_of_p(data: Prediction) -> str:
+    """Return which differences p is about, if labels were permuted within groups or batches."""
     if names := held(data):
         return f" So p asks whether expression adds anything to {names}."
     if data["batch"] is not None and data["study"]["exchanged"] == "samples":
@@ -214,180 +237,221 @@ def _speaks_of(data: Prediction) -> str:
     )
 
 
-def controls(data: Prediction, limits: Limits) -> Section:
-    """Show other methods on the same splits."""
+def controls_section(data: Prediction, limits: Limits) -> Section:
+    """Return the section with other methods on the same splits."""
     caption = "All methods on the same outer splits, genesig at every μ."
     if data["null"]["errors"]:
         caption += " p: only models that were repeated with permuted labels have one."
     table = _controls_table(data, caption, limits)
-    words = [
+    paragraphs = [
         "A signature should come close to methods that use all genes. All methods saw the same"
-        " training and test samples." + _alone(data)
+        " training and test samples." + _fdr_selected_sentence(data)
     ]
     rows = control_rows(data)
     if not any(row["model"] == "genesig" for row in rows):
-        return Section("controls", "Other methods", words, [table], part="prediction")
-    shown = measure(data)
+        return Section("controls", "Other methods", paragraphs, [table], part="prediction")
+    study_measure = measure(data)
     image = picture(
         "controls",
-        partial(figures.controls, data),
-        data={"model": [row["model"] for row in rows], **shown.columns(rows)},
-        title=f"{shown.title} of every method on the same splits",
-        description=f"{shown.name}, dots with 95% CI: {each_value(rows, shown)}.",
-        caption=f"Dot: {shown.name} on held-out samples; line: 95% CI of the procedure."
-        f" Dashed: chance.{_band(data)} Where intervals overlap, they do not show which method is"
-        " better; the paired differences in the table do.",
+        partial(figures.draw_controls, data),
+        data={"model": [row["model"] for row in rows], **study_measure.columns(rows)},
+        title=f"{study_measure.title} of every method on the same splits",
+        description=f"{study_measure.name}, dots with 95% CI: {each_value(rows, study_measure)}.",
+        caption=f"Dot: {study_measure.name} on held-out samples; line: 95% CI of the procedure."
+        f" Dashed: chance.{_null_band_note(data)} Where intervals overlap, they do not show which"
+        " method is better; the paired differences in the table do.",
     )
-    return Section("controls", "Other methods", words, [image, table], part="prediction")
+    return Section("controls", "Other methods", paragraphs, [image, table], part="prediction")
 
 
-def _alone(data: Prediction) -> str:
-    """Say what the model of FDR-selected genes is; nothing where there is none."""
+def _fdr_selected_sentence(data: Prediction) -> str:
+    """Return the accuracy of the model of FDR-selected genes; "" if there is none."""
     if all(row["model"] != FDR_SELECTED for row in records(data["tables"]["controls"])):
         return ""
-    least = counted(data["config"]["signature"]["least"], "gene")
+    min_genes = counted(data["config"]["signature"]["least"], "gene")
     evidence = data["answer"]["evidence"]
-    price = evidence["price"] if evidence else None
-    reached = "" if price is None else f" {fdr_selected_only(data, price)}."
+    accuracy_difference = evidence["price"] if evidence else None
+    difference_sentence = (
+        "" if accuracy_difference is None else f" {fdr_selected_only(data, accuracy_difference)}."
+    )
     return (
-        f"{reached} FDR-selected genes only: selected again in each training set (the {least} with"
-        " the largest selection frequency if fewer pass)."
+        f"{difference_sentence} FDR-selected genes only: selected again in each training set (the"
+        f" {min_genes} with the largest selection frequency if fewer pass)."
     )
 
 
-def _band(data: Prediction) -> str:
+def _null_band_note(data: Prediction) -> str:
+    """Return the caption of the grey band, if there are enough permutations."""
     if len(data["null"]["errors"]) < FEWEST_FOR_BAND:
         return ""
     return " Grey: 95% of the runs with permuted labels."
 
 
 def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
-    """Show controls.tsv; errors as accuracy, R² or C, like everything on the page."""
-    table, shown = data["tables"]["controls"], measure(data)
-    rows, columns = sorted(records(table), key=_place), table["columns"]
-    caption += f" The column error of controls.tsv is 1 − {shown.name}."
-    columns = [shown.column if name == "error" else name for name in columns]
-    names = ("difference", "difference_low", "difference_high")
-    if all(name in columns for name in names):
-        rows = [{**row, **dict(zip(names, turned(row), strict=True))} for row in rows]
-    rows = [{**row, "error": shown.value(row["error"]),
-             **dict(zip(("low", "high"), shown.interval(row), strict=True))}
-            for row in rows]  # fmt: skip
-    return _with_chosen(shown_table(
-        "controls", caption, columns, [list(row.values()) for row in rows], limits.table_rows,
-        total=table["total"], file=table["file"],
-    ))  # fmt: skip
+    """Return controls.tsv with accuracy, R² or C instead of errors."""
+    table = data["tables"]["controls"]
+    study_measure = measure(data)
+    rows = sorted(records(table), key=_method_order)
+    columns = table["columns"]
+    caption += f" The column error of controls.tsv is 1 − {study_measure.name}."
+    columns = [study_measure.column if name == "error" else name for name in columns]
+    difference_columns = ("difference", "difference_low", "difference_high")
+    if all(name in columns for name in difference_columns):
+        rows = [{**row, **dict(zip(difference_columns, turned(row), strict=True))} for row in rows]
+    rows = [
+        {
+            **row,
+            "error": study_measure.value(row["error"]),
+            **dict(zip(("low", "high"), study_measure.interval(row), strict=True)),
+        }
+        for row in rows
+    ]
+    return _name_chosen_lists(
+        shown_table(
+            "controls",
+            caption,
+            columns,
+            [list(row.values()) for row in rows],
+            limits.table_rows,
+            total=table["total"],
+            file=table["file"],
+        )
+    )
 
 
-def _place(row: Row) -> tuple[int, float]:
-    """Put the chosen lists first, other methods by their error, the lists at each μ last."""
+def _method_order(row: Row) -> tuple[int, float]:
+    """Return the sort key: chosen lists, other methods by error, lists at each mu."""
     if row["model"] != "genesig":
         return 1, inf if row["error"] is None else row["error"]
     return (0, 0.0) if row["mu"] is None else (2, row["mu"])
 
 
-def _with_chosen(table: Table) -> Table:
-    """Call the lists by their name that have no μ of their own; other methods have none at all."""
+def _name_chosen_lists(table: Table) -> Table:
+    """Write "chosen" for lists without a mu of their own."""
     keys = [column.key for column in table.columns]
     if "mu" in keys:
-        model, mu = keys.index("model"), keys.index("mu")
+        model = keys.index("model")
+        mu = keys.index("mu")
         for row in table.rows:
             if row[model].value == "genesig" and row[mu].value is None:
                 row[mu] = Cell("chosen")
     return table
 
 
-def samples(data: Prediction, limits: Limits) -> Section:
-    """Say who is wrong, and how often."""
-    found, classes = data["held_out"]["samples"], data["study"]["classes"]
+def samples_section(data: Prediction, limits: Limits) -> Section:
+    """Return the section with the held-out predictions of each sample."""
+    samples = data["held_out"]["samples"]
+    classes = data["study"]["classes"]
     by_class = classes is not None
     columns = ["sample", "label", "tested", *(["wrong"] if by_class else []), "mean", "scores"]
-    ranked = sorted(found, key=_worst)
-    scores = [", ".join(significant(v, 2) for v in one["scores"]) for one in ranked]
-    cells = [{**one, "scores": text} for one, text in zip(ranked, scores, strict=True)]
+    ranked = sorted(samples, key=_error_order)
+    scores = [", ".join(significant(score, 2) for score in sample["scores"]) for sample in ranked]
+    cells = [{**sample, "scores": text} for sample, text in zip(ranked, scores, strict=True)]
     rows = [[values[key] for key in columns] for values in cells]
-    order = "most often misclassified" if by_class else "worst predicted"
-    order = order if by_class or measure(data).fitted else "highest score"
+    order_text = "most often misclassified" if by_class else "worst predicted"
+    order_text = order_text if by_class or measure(data).fitted else "highest score"
     table = shown_table(
-        "held_out_samples", f"Held-out predictions by sample, {order} first.", columns, rows,
-        limits.table_rows, total=len(rows), file="predictions.tsv", search=True,
-    )  # fmt: skip
-    words, items = [sample_words(data)], list[Item]()
+        "held_out_samples",
+        f"Held-out predictions by sample, {order_text} first.",
+        columns,
+        rows,
+        limits.table_rows,
+        total=len(rows),
+        file="predictions.tsv",
+        search=True,
+    )
+    paragraphs = [misclassified_sentence(data)]
+    items = list[Item]()
     if two(data["study"]):
-        words.append(refused_words(data["held_out"]["rejection"] or []))
+        paragraphs.append(rejection_sentence(data["held_out"]["rejection"] or []))
     elif classes:
-        items.append(_margins(found, classes))
-    return Section("samples", "By sample", words, [*items, table], part="prediction", folded=True)
+        items.append(_margins_picture(samples, classes))
+    return Section(
+        "samples", "By sample", paragraphs, [*items, table], part="prediction", folded=True
+    )
 
 
-def _worst(one: HeldOutSample) -> tuple[float, float]:
-    """Sort by the times a sample was wrong and its mean score; a number by its distance."""
-    if one["wrong"] is None:
-        apart = one["mean"] if isinstance(one["label"], str) else abs(one["mean"] - one["label"])
-        return (-apart, 0.0)
-    return (-one["wrong"] / one["tested"], abs(one["mean"]))
+def _error_order(sample: HeldOutSample) -> tuple[float, float]:
+    """Return the sort key: share of wrong calls and mean score, or the distance of a number."""
+    if sample["wrong"] is None:
+        distance = (
+            sample["mean"]
+            if isinstance(sample["label"], str)
+            else abs(sample["mean"] - sample["label"])
+        )
+        return (-distance, 0.0)
+    return (-sample["wrong"] / sample["tested"], abs(sample["mean"]))
 
 
-def sample_words(data: Prediction) -> str:
-    """Say how many samples were misclassified in most of their repeats."""
+def misclassified_sentence(data: Prediction) -> str:
+    """Return how many samples were misclassified in most of their repeats."""
     wrong = data["answer"]["wrong"]
     if wrong is None:
         return "Predictions of each sample while it was held out."
-    mostly, always = len(wrong["mostly"]), len(wrong["always"])
-    if not mostly:
-        most = " in most of its repeats" * (data["design"]["repeats"] > 1)
-        return f"No sample was misclassified{most} while it was held out."
-    most = f" in {'every repeat' if mostly == always else 'most repeats'}"
-    every = f", {always} of them in every one" if 0 < always < mostly else ""
+    n_mostly = len(wrong["mostly"])
+    n_always = len(wrong["always"])
+    if not n_mostly:
+        repeats_note = " in most of its repeats" * (data["design"]["repeats"] > 1)
+        return f"No sample was misclassified{repeats_note} while it was held out."
+    repeats_note = f" in {'every repeat' if n_mostly == n_always else 'most repeats'}"
+    always_note = f", {n_always} of them in every one" if 0 < n_always < n_mostly else ""
     return (
-        f"{mostly} of {counted(wrong['samples'], 'sample')} {'was' if mostly == 1 else 'were'}"
-        f" misclassified{most * (data['design']['repeats'] > 1)} while held out"
-        f"{every}. Check {'it' if mostly == 1 else 'them'} for mislabelling, an unusual subtype or"
-        " low sample quality."
+        f"{n_mostly} of {counted(wrong['samples'], 'sample')} {'was' if n_mostly == 1 else 'were'}"
+        f" misclassified{repeats_note * (data['design']['repeats'] > 1)} while held"
+        f" out{always_note}. Check {'it' if n_mostly == 1 else 'them'} for mislabelling, an unusual"
+        " subtype or low sample quality."
     )
 
 
-def _scores(found: list[HeldOutSample]) -> Columns:
+def _score_columns(samples: list[HeldOutSample]) -> Columns:
+    """Return the scores of all samples as columns."""
     return transposed(
         ("sample", "label", "score"),
-        [(one["sample"], one["label"], score) for one in found for score in one["scores"]],
+        [
+            (sample["sample"], sample["label"], score)
+            for sample in samples
+            for score in sample["scores"]
+        ],
     )
 
 
-def _margins(found: list[HeldOutSample], classes: list[str]) -> Picture:
+def _margins_picture(samples: list[HeldOutSample], classes: list[str]) -> Picture:
+    """Return the margins of samples of several classes."""
     return picture(
         "samples",
-        partial(figures.samples, found, classes),
-        data=_scores(found),
+        partial(figures.draw_samples, samples, classes),
+        data=_score_columns(samples),
         title="Margin of each sample while held out",
         description="Dots of the held-out margins of each sample, sorted by class and mean.",
-        caption=f"{_dots(found)}: that of its own class less the largest of the others. Below the"
-        " dashed line a sample is called something else.",
+        caption=f"{_dots_caption(samples)}: that of its own class less the largest of the others."
+        " Below the dashed line a sample is called something else.",
     )
 
 
-def _dots(found: list[HeldOutSample]) -> str:
-    if all(one["tested"] == 1 for one in found):
+def _dots_caption(samples: list[HeldOutSample]) -> str:
+    """Return the meaning of a dot."""
+    if all(sample["tested"] == 1 for sample in samples):
         return "One dot per sample, its score while held out"
     return "One dot per time a sample was held out, a bar for the mean score"
 
 
-def refused_words(refused: list[Rejection]) -> str:
-    """Say whom to refuse so that no error is left, or that nobody need be."""
-    if not any(row["wrong"] for row in refused):
+def rejection_sentence(rejections: list[Rejection]) -> str:
+    """Return the calls to leave undecided so that no error remains."""
+    if not any(row["wrong"] for row in rejections):
         return (
             "Averaged over repeats, every sample falls on the correct side of the threshold, so"
             " none needs to be left undecided."
         )
     return (
         "Leaving the scores closest to 0 undecided"
-        f" ({' and '.join(map(_rejection_words, refused))}) would have removed all errors here."
+        f" ({' and '.join(map(_rejection_text, rejections))}) would have removed all errors here."
         " Optimistic: these thresholds were chosen on the same data."
     )
 
 
-def _rejection_words(row: Rejection) -> str:
-    if row["threshold"] is None:
-        return f"no {clean(row['class'])} call"
-    calls = f"{clean(row['class'])} calls ({percent(row['share'])})"
-    return f"{row['rejected']} of {row['predicted']} {calls}"
+def _rejection_text(rejection: Rejection) -> str:
+    """Return the calls of one class that would be left undecided."""
+    if rejection["threshold"] is None:
+        return f"no {clean(rejection['class'])} call"
+    calls = f"{clean(rejection['class'])} calls ({percent(rejection['share'])})"
+    return f"{rejection['rejected']} of {rejection['predicted']} {calls}"

@@ -1,4 +1,4 @@
-"""The part of report_data.json about the quality of the samples: what of quality.json is shown."""
+"""Collect the part of report_data.json about the quality of the samples from quality.json."""
 
 from __future__ import annotations
 
@@ -14,348 +14,390 @@ if TYPE_CHECKING:
     from genesig.results import Dataset
 
 
-Band = list[float | None]
-"""Values at 5, 25, 50, 75 and 95% of the genes of one sample."""
+Band = list[float | None]  # values at 5, 25, 50, 75 and 95% of the genes of one sample
 
 
-class Scale(TypedDict):
-    """The values as read: whether they look like logarithms, and the step that takes them."""
+class ValueScale(TypedDict):
+    """The values as read, and whether they look like logarithms."""
 
-    p99: float | None
+    p99: float | None  # 99th percentile
     max: float | None
     min: float | None
-    raw: bool
-    counts: bool
-    taken: str | None
-    doubled: bool
+    raw: bool  # whether they look as if they were never logged
+    counts: bool  # whether they look like counts
+    log_step: str | None  # step that takes logarithms; None without one
+    doubled: bool  # whether that step takes logarithms of logarithms
 
 
-class Step(TypedDict):
-    """A step, and the number of genes that it leaves."""
+class StepGenes(TypedDict):
+    """A step of normalisation."""
 
     step: str
-    genes: int
+    genes: int  # genes that it leaves
 
 
-class Skipped(TypedDict):
-    """A column of the sample table that was not tested."""
+class SkippedColumn(TypedDict):
+    """A column of the sample table that was not tested, with the reason."""
 
     column: str
     reason: str
 
 
-class MissingLabel(TypedDict):
-    """How far missing values go with the label, as quality.json has it."""
+class MissingByLabel(TypedDict):
+    """Association of missing values with the label, from quality.json."""
 
-    tested: int
-    named: int
-    first: list[list[Any]]
-    sample_p: float | None
-    class_share: list[float]
+    tested: int  # genes with missing values
+    associated: int  # those of them that are associated at a false discovery rate of 5%
+    examples: list[list[Any]]  # [gene, share of missing values in each class] of the first ones
+    sample_p: float | None  # p of the share of missing values of a sample between classes
+    class_share: list[float]  # share of missing values in each class
 
 
-class Missing(TypedDict):
-    """Missing values: [[samples, genes that miss so many]], and [[gene, samples]] of the worst.
-
-    ``omics`` are [[omic, samples that lack it altogether]].
-    """
+class MissingValues(TypedDict):
+    """Numbers of missing values."""
 
     total: int
-    genes: list[list[int]]
-    worst: list[list[Any]]
-    omics: list[list[Any]]
-    label: MissingLabel | None
+    genes: list[list[int]]  # [samples, number of genes that so many samples miss]
+    worst: list[list[Any]]  # [gene, samples that miss it] of the genes with most of them
+    omics: list[list[Any]]  # [omic, samples without it]
+    label: MissingByLabel | None
 
 
-class Look(TypedDict):
-    """The samples before or after the steps; ``compared`` counts the genes of ``rle``.
-
-    ``logarithm`` says whether the bands are of log2(1 + value).
-    """
+class SampleDistributions(TypedDict):
+    """Distributions of the samples before or after the steps."""
 
     genes: int
-    compared: int
-    logarithm: bool
+    compared: int  # genes in `rle`
+    logarithm: bool  # whether the bands are of log2(1 + value)
     quantiles: list[Band]
-    rle: list[Band]
+    rle: list[Band]  # relative log expression
 
 
-class Outlier(TypedDict):
-    """A sample far from the others, its row among those shown, and in what it is far off."""
+class OutlierSample(TypedDict):
+    """A sample far from the others."""
 
     sample: str
-    row: int
-    rules: list[str]
+    row: int  # row among the samples of the page
+    rules: list[str]  # keys of `genesig.report.quality.section.RULE_WORDS`
 
 
-class Components(TypedDict):
-    """Points on up to three components, and the share of the variance of each of all."""
+class SampleComponents(TypedDict):
+    """Samples on principal components."""
 
-    points: list[list[float]]
-    explained: list[float]
-    scaled: bool
+    points: list[list[float]]  # (n_samples, at most 3)
+    explained: list[float]  # share of the variance of every component
+    scaled: bool  # whether genes were scaled
 
 
-class Associated(TypedDict):
-    """A column of the sample table, and what it explains of each component.
-
-    ``role`` is label, batch, group, pair or empty; ``kind`` classes or number. ``adjusted`` is the
-    share less what chance gives; ``within_label`` whether each of its values occurs with one label
-    only.
-    """
+class AssociatedColumn(TypedDict):
+    """A column of the sample table, and its association with each component."""
 
     column: str
-    role: str
-    kind: str
+    role: str  # label, batch, group, pair or ""
+    kind: str  # classes or number
     levels: int
     samples: int
-    within_label: bool
-    share: list[float | None]
-    adjusted: list[float | None]
+    within_label: bool  # whether each of its values occurs with one label only
+    share: list[float | None]  # share of each component that it explains
+    adjusted: list[float | None]  # this share less the share by chance
     p: list[float | None]
     q: list[float]
 
 
-class Second(TypedDict):
-    """The column to colour by beside the label, with its values as text."""
+class ColourColumn(TypedDict):
+    """The column that colours the second plot of components."""
 
     column: str
     kind: str
-    values: list[str]
+    values: list[str]  # of each sample, as text
 
 
-class Follows(TypedDict):
-    """What the first component goes with rather than with the label: the share of each in it."""
+class DominantColumn(TypedDict):
+    """A column that explains more of the first component than the label does."""
 
     column: str
-    share: float
-    label: float
-    explained: float
+    share: float  # share of the component that the column explains, less chance
+    label: float  # the same of the label
+    explained: float  # share of the variance of the component
 
 
 class QualityRecord(TypedDict):
-    """The samples by batch and response: at most 1000 of ``total``, and every outlier.
-
-    ``kind`` is "library", "factor" or null, and ``size`` its values; ``detected`` the share of
-    genes with a read; ``lost`` the missing values. ``changed`` is whether there is a step between
-    ``before`` and ``after``. ``associations`` are at most 30, the label first; ``columns`` counts
-    those tested.
-    """
+    """Quality of the samples, ordered by batch and response."""
 
     batch: str | None
-    scale: Scale
-    steps: list[Step]
+    scale: ValueScale
+    steps: list[StepGenes]
     genes: int
-    skipped: list[Skipped]
-    missing: Missing
-    kind: str | None
-    samples: list[str]
+    skipped: list[SkippedColumn]
+    missing: MissingValues
+    kind: str | None  # "library", "factor" or None
+    samples: list[str]  # at most `MOST_SAMPLES` of `total`, and every outlier
     total: int
     response: list[float]
     batches: list[str] | None
-    before: Look
-    after: Look
-    changed: bool
-    size: list[float | None] | None
-    detected: list[float | None] | None
-    top: list[float | None] | None
+    before: SampleDistributions
+    after: SampleDistributions
+    changed: bool  # whether steps lie between `before` and `after`
+    size: list[float | None] | None  # library size or scaling factor of each sample
+    detected: list[float | None] | None  # share of genes with a read
+    top: list[float | None] | None  # share of the reads in the genes that have most of them
     rules: dict[str, list[float | None]]
-    lost: list[float]
-    outliers: list[Outlier]
-    twins: list[list[str]]
-    components: Components
-    associations: list[Associated]
-    columns: int
-    second: Second | None
-    follows: Follows | None
+    lost: list[float]  # share of missing values of each sample
+    outliers: list[OutlierSample]
+    twins: list[list[str]]  # pairs of samples that look like one specimen
+    components: SampleComponents
+    associations: list[AssociatedColumn]  # at most `MAX_COLUMNS`, the label first
+    columns: int  # tested columns
+    second: ColourColumn | None
+    follows: DominantColumn | None
 
 
-class Quality(Study):
-    """What this topic reads."""
+class QualityStudy(Study):
+    """The data of a study and of the quality of its samples."""
 
     quality: QualityRecord
 
 
 TABLES = SHOWN = ("modules",)
-MOST_COLUMNS = 30
+MAX_COLUMNS = 30
 # A component goes with a column rather than with the label: share of its variance, less what
 # chance gives, at least; by how much more than the label's; largest adjusted p.
-STRONG, MORE, CREDIBLE = 0.25, 0.1, 0.05
+MIN_COLUMN_SHARE = 0.25  # share of a component, less chance, from which a column may dominate it
+MIN_LEAD_OVER_LABEL = 0.1  # by how much this share must exceed the share of the label
+MAX_ADJUSTED_P = 0.05  # of a dominant column
 
 
-def quality(found: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
-    """Put the samples in the order of the figures, cap what is heavy, choose what to colour by."""
-    rows, outliers = _order(found, dataset), found["outliers"]
-    place = {row: at for at, row in enumerate(rows)}
-    tested: list[Associated] = sorted(found["associations"], key=_rank)
+def quality_record(quality_json: Mapping[str, Any], dataset: Dataset) -> QualityRecord:
+    """Return quality.json in the order of the figures, capped, with a column to colour by."""
+    rows = _sample_order(quality_json, dataset)
+    outliers = quality_json["outliers"]
+    row_on_page = {row: position for position, row in enumerate(rows)}
+    associations: list[AssociatedColumn] = sorted(
+        quality_json["associations"], key=_association_order
+    )
     return {
-        "batch": found["batch"],
-        "scale": found["scale"],
-        "steps": found["steps"],
-        "genes": found["genes"],
-        "skipped": found["skipped"],
-        "missing": {key: found["missing"][key] for key in Missing.__annotations__},  # type: ignore[typeddict-item]
-        "kind": found["size"]["kind"],
+        "batch": quality_json["batch"],
+        "scale": quality_json["scale"],
+        "steps": quality_json["steps"],
+        "genes": quality_json["genes"],
+        "skipped": quality_json["skipped"],
+        "missing": {key: quality_json["missing"][key] for key in MissingValues.__annotations__},  # type: ignore[typeddict-item]
+        "kind": quality_json["size"]["kind"],
         "samples": [dataset.samples[row] for row in rows],
         "total": len(dataset.samples),
         "response": rounded(dataset.plain()[rows], 5),
-        "batches": None if found["batch"] is None else _cells(dataset, found["batch"], rows),
-        "before": _look(found["before"], rows),
-        "after": _look(found["after"], rows),
-        "changed": bool(found["steps"]),
-        "size": _kept(found["size"]["values"], rows),
-        "detected": _kept(found["size"]["detected"], rows),
-        "top": _kept(found["size"]["top"], rows),
-        "rules": {rule["name"]: _taken(rule["values"], rows) for rule in outliers["rules"]},
-        "lost": _taken(found["missing"]["samples"], rows),
+        "batches": None
+        if quality_json["batch"] is None
+        else _column_texts(dataset, quality_json["batch"], rows),
+        "before": _distributions_of_rows(quality_json["before"], rows),
+        "after": _distributions_of_rows(quality_json["after"], rows),
+        "changed": bool(quality_json["steps"]),
+        "size": _rounded_rows_or_none(quality_json["size"]["values"], rows),
+        "detected": _rounded_rows_or_none(quality_json["size"]["detected"], rows),
+        "top": _rounded_rows_or_none(quality_json["size"]["top"], rows),
+        "rules": {rule["name"]: _rounded_rows(rule["values"], rows) for rule in outliers["rules"]},
+        "lost": _rounded_rows(quality_json["missing"]["samples"], rows),
         "outliers": [
-            {"sample": one["sample"], "row": place[one["row"]], "rules": one["rules"]}
-            for one in outliers["samples"]
+            {
+                "sample": outlier["sample"],
+                "row": row_on_page[outlier["row"]],
+                "rules": outlier["rules"],
+            }
+            for outlier in outliers["samples"]
         ],
-        "twins": found["twins"],
-        "components": _components(found["components"], rows),
-        "associations": tested[:MOST_COLUMNS],
-        "columns": len(tested),
-        "second": _second(tested, dataset, rows),
-        "follows": _follows(found),
+        "twins": quality_json["twins"],
+        "components": _components_of_rows(quality_json["components"], rows),
+        "associations": associations[:MAX_COLUMNS],
+        "columns": len(associations),
+        "second": _colour_column(associations, dataset, rows),
+        "follows": _dominant_column(quality_json),
     }
 
 
-def _order(found: Mapping[str, Any], dataset: Dataset) -> list[int]:
-    """Sort by batch, then by response; of very many samples keep some, and every outlier."""
+def _sample_order(quality_json: Mapping[str, Any], dataset: Dataset) -> list[int]:
+    """Return the rows by batch and response: at most `MOST_SAMPLES`, and every outlier."""
     batch = np.zeros(len(dataset.samples), dtype=int)
-    if found["batch"] is not None:
-        names = dataset.obs[found["batch"]].astype(str).to_numpy(dtype=object)
+    if quality_json["batch"] is not None:
+        names = dataset.obs[quality_json["batch"]].astype(str).to_numpy(dtype=object)
         batch = np.unique(names, return_inverse=True)[1]
     order: list[int] = np.lexsort((dataset.plain(), batch)).tolist()
-    kept = {order[at] for at in spread(len(order), MOST_SAMPLES)}
-    kept |= {one["row"] for one in found["outliers"]["samples"]}
-    return [row for row in order if row in kept]
+    shown_rows = {order[position] for position in spread(len(order), MOST_SAMPLES)}
+    shown_rows |= {outlier["row"] for outlier in quality_json["outliers"]["samples"]}
+    return [row for row in order if row in shown_rows]
 
 
-def _cells(dataset: Dataset, column: str, rows: Sequence[int]) -> list[str]:
+def _column_texts(dataset: Dataset, column: str, rows: Sequence[int]) -> list[str]:
+    """Return the cells of a column as text."""
     values = dataset.obs[column].astype(str).to_list()
     return [values[row] for row in rows]
 
 
-def _taken(values: Sequence[float | None], rows: Sequence[int]) -> list[Any]:
+def _rounded_rows(values: Sequence[float | None], rows: Sequence[int]) -> list[Any]:
+    """Return the values of these rows, rounded."""
     return list(rounded([values[row] for row in rows], 5))
 
 
-def _kept(values: Sequence[float | None] | None, rows: Sequence[int]) -> list[Any] | None:
-    return None if values is None else _taken(values, rows)
+def _rounded_rows_or_none(
+    values: Sequence[float | None] | None, rows: Sequence[int]
+) -> list[Any] | None:
+    """Return the values of these rows, rounded; None stays None."""
+    return None if values is None else _rounded_rows(values, rows)
 
 
-def _look(found: Look, rows: Sequence[int]) -> Look:
+def _distributions_of_rows(
+    distributions: SampleDistributions, rows: Sequence[int]
+) -> SampleDistributions:
+    """Return the distributions of these rows."""
     return {
-        "genes": found["genes"],
-        "compared": found["compared"],
-        "logarithm": found["logarithm"],
-        "quantiles": _bands(found["quantiles"], rows),
-        "rle": _bands(found["rle"], rows),
+        "genes": distributions["genes"],
+        "compared": distributions["compared"],
+        "logarithm": distributions["logarithm"],
+        "quantiles": _bands_of_rows(distributions["quantiles"], rows),
+        "rle": _bands_of_rows(distributions["rle"], rows),
     }
 
 
-def _bands(values: Sequence[Band], rows: Sequence[int]) -> list[Band]:
+def _bands_of_rows(values: Sequence[Band], rows: Sequence[int]) -> list[Band]:
+    """Return the bands of these rows, rounded."""
     return list(rounded(np.array(values, dtype=float)[rows], 4))
 
 
-def _components(found: Components, rows: Sequence[int]) -> Components:
-    points = np.array(found["points"], dtype=float).reshape(len(found["points"]), -1)
+def _components_of_rows(components: SampleComponents, rows: Sequence[int]) -> SampleComponents:
+    """Return the components of these rows."""
+    points = np.array(components["points"], dtype=float).reshape(len(components["points"]), -1)
     return {
         "points": rounded(points[rows, :3], 4),
-        "explained": rounded(found["explained"], 4),
-        "scaled": found["scaled"],
+        "explained": rounded(components["explained"], 4),
+        "scaled": components["scaled"],
     }
 
 
-def _rank(one: Associated) -> tuple[bool, bool, float]:
-    """Sort the label first, the batch next, then the columns by what they explain."""
-    return (one["role"] != "label", one["role"] != "batch", -_most(one))
+def _association_order(association: AssociatedColumn) -> tuple[bool, bool, float]:
+    """Return the sort key: the label, the batch, then columns by the share they explain."""
+    return (
+        association["role"] != "label",
+        association["role"] != "batch",
+        -_largest_share(association),
+    )
 
 
-def _most(one: Associated) -> float:
-    return max((value or 0.0 for value in one["adjusted"][:2]), default=0.0)
+def _largest_share(association: AssociatedColumn) -> float:
+    """Return the larger share of the first two components."""
+    return max((value or 0.0 for value in association["adjusted"][:2]), default=0.0)
 
 
-def _second(tested: Sequence[Associated], dataset: Dataset, rows: Sequence[int]) -> Second | None:
-    """Choose the column beside the label for the picture: the batch, else the one that shows."""
-    for one in tested:
-        if one["role"] != "label":
-            return {"column": one["column"], "kind": one["kind"],
-                    "values": _cells(dataset, one["column"], rows)}  # fmt: skip
+def _colour_column(
+    associations: Sequence[AssociatedColumn], dataset: Dataset, rows: Sequence[int]
+) -> ColourColumn | None:
+    """Return the column to colour by beside the label: the batch, else the most associated one."""
+    for association in associations:
+        if association["role"] != "label":
+            return {
+                "column": association["column"],
+                "kind": association["kind"],
+                "values": _column_texts(dataset, association["column"], rows),
+            }
     return None
 
 
-def _follows(found: Mapping[str, Any]) -> Follows | None:
-    """Name the column that the first component goes with rather than with the label, if any.
+def _dominant_column(quality_json: Mapping[str, Any]) -> DominantColumn | None:
+    """Return the column that explains the first component better than the label; None without.
 
     Patients and pairs are kept whole by the splits, and a column whose values each occur with one
-    label only is a finer label as well as it may be a fault; neither is named, but a batch is.
+    label only may be a finer label; neither is named, but a batch is.
     """
-    tested: list[Associated] = found["associations"]
-    label = next((_of_first(one) for one in tested if one["role"] == "label"), 0.0)
-    rivals = [
-        one
-        for one in tested
-        if (one["role"] == "batch" or (one["role"] == "" and not one["within_label"]))
-        and one["q"][0] < CREDIBLE
-        and _of_first(one) >= max(STRONG, label + MORE)
+    associations: list[AssociatedColumn] = quality_json["associations"]
+    label_share = next(
+        (
+            _share_of_first(association)
+            for association in associations
+            if association["role"] == "label"
+        ),
+        0.0,
+    )
+    candidates = [
+        association
+        for association in associations
+        if (
+            association["role"] == "batch"
+            or (association["role"] == "" and not association["within_label"])
+        )
+        and association["q"][0] < MAX_ADJUSTED_P
+        and _share_of_first(association) >= max(MIN_COLUMN_SHARE, label_share + MIN_LEAD_OVER_LABEL)
     ]
-    if not rivals:
+    if not candidates:
         return None
-    best = max(rivals, key=lambda one: (_of_first(one), one["role"] == "batch"))
-    return {"column": best["column"], "share": _of_first(best), "label": label,
-            "explained": found["components"]["explained"][0]}  # fmt: skip
+    dominant = max(
+        candidates,
+        key=lambda association: (_share_of_first(association), association["role"] == "batch"),
+    )
+    return {
+        "column": dominant["column"],
+        "share": _share_of_first(dominant),
+        "label": label_share,
+        "explained": quality_json["components"]["explained"][0],
+    }
 
 
-def _of_first(one: Associated) -> float:
-    return one["adjusted"][0] or 0.0
+def _share_of_first(association: AssociatedColumn) -> float:
+    """Return the share of the first component that a column explains, less chance."""
+    return association["adjusted"][0] or 0.0
 
 
-def quality_warnings(data: Quality, said: Sequence[str]) -> list[str]:
+def quality_warnings(data: QualityStudy, validation_warnings: Sequence[str]) -> list[str]:
     """Return one sentence for the first screen if something is wrong, none otherwise.
 
-    What the validation said of values that were never logged is not said again.
+    A warning of the validation about values without logarithms is not repeated.
     """
-    it = data["quality"]
-    found = [_of_outliers(it["outliers"]), twins_words(it["twins"]),
-             _of_component(it["follows"], data["study"]["label"])]  # fmt: skip
-    raw = it["scale"]["raw"] and it["scale"]["taken"] is None
-    if raw and it["after"]["logarithm"] and not any("never logged" in one for one in said):
-        found.append("the values were never logged")
-    words = "; ".join(one for one in found if one)
-    return [f"Quality of the samples: {words}."] if words else []
+    record = data["quality"]
+    clauses = [
+        _outliers_clause(record["outliers"]),
+        twins_clause(record["twins"]),
+        _dominant_column_clause(record["follows"], data["study"]["label"]),
+    ]
+    is_raw = record["scale"]["raw"] and record["scale"]["log_step"] is None
+    if (
+        is_raw
+        and record["after"]["logarithm"]
+        and not any("never logged" in warning for warning in validation_warnings)
+    ):
+        clauses.append("the values were never logged")
+    text = "; ".join(warning for warning in clauses if warning)
+    return [f"Quality of the samples: {text}."] if text else []
 
 
-def _of_outliers(outliers: Sequence[Outlier]) -> str:
+def _outliers_clause(outliers: Sequence[OutlierSample]) -> str:
+    """Return a clause about samples far from the others; "" without any."""
     if not outliers:
         return ""
-    names = ", ".join(shorten(one["sample"], 20) for one in outliers[:5])
-    more = " …" if len(outliers) > 5 else ""
-    one = len(outliers) == 1
-    how = f"{'lies' if one else 'lie'} far from the others"
+    names = ", ".join(shorten(outlier["sample"], 20) for outlier in outliers[:5])
+    remainder = " …" if len(outliers) > 5 else ""
+    is_single = len(outliers) == 1
+    verb_phrase = f"{'lies' if is_single else 'lie'} far from the others"
     if all(outlier["rules"] == ["missing"] for outlier in outliers):
-        how = f"{'misses' if one else 'miss'} many more values than the others"
-    return f"{counted(len(outliers), 'sample')} {how} ({names}{more})"
+        verb_phrase = f"{'misses' if is_single else 'miss'} many more values than the others"
+    return f"{counted(len(outliers), 'sample')} {verb_phrase} ({names}{remainder})"
 
 
-def twins_words(twins: Sequence[Sequence[str]]) -> str:
-    """Say which samples look like one, in a clause; nothing where none does."""
+def twins_clause(twins: Sequence[Sequence[str]]) -> str:
+    """Return a clause about samples that look like one specimen; "" without any."""
     if not twins:
         return ""
-    first, second = (shorten(name, 20) for name in twins[0])
-    more = f" and {counted(len(twins) - 1, 'more pair')}" if len(twins) > 1 else ""
-    return (f"{first} and {second}{more} look like one specimen measured twice, and may stand on"
-            " both sides of a split")  # fmt: skip
+    first_sample, second_sample = (shorten(name, 20) for name in twins[0])
+    remainder = f" and {counted(len(twins) - 1, 'more pair')}" if len(twins) > 1 else ""
+    return (
+        f"{first_sample} and {second_sample}{remainder} look like one specimen measured twice, and"
+        " may stand on both sides of a split"
+    )
 
 
-def _of_component(one: Follows | None, label: str) -> str:
-    if one is None:
+def _dominant_column_clause(column: DominantColumn | None, label: str) -> str:
+    """Return a clause about the column that dominates the first component; "" without one."""
+    if column is None:
         return ""
     return (
-        f"the largest source of variation (PC1, {percent(one['explained'])} of variance) follows"
-        f" {clean(one['column'])} ({percent(one['share'])}) more than {clean(label)}"
-        f" ({percent(one['label'])}): check that {clean(one['column'])} and sample handling are not"
-        " confounded"
+        f"the largest source of variation (PC1, {percent(column['explained'])} of variance) follows"
+        f" {clean(column['column'])} ({percent(column['share'])}) more than {clean(label)}"
+        f" ({percent(column['label'])}): check that {clean(column['column'])} and sample handling"
+        " are not confounded"
     )

@@ -1,4 +1,4 @@
-"""Pictures of the quality of the samples, and of what they differ by."""
+"""Figures of the quality of the samples."""
 
 from __future__ import annotations
 
@@ -34,249 +34,361 @@ from genesig.report.page.style import (
 )
 from genesig.report.page.svg import name_columns, name_points
 from genesig.report.page.words import percent, shorten
-from genesig.report.quality.collect import Associated, Band, Look, Quality, Second
+from genesig.report.quality.collect import (
+    AssociatedColumn,
+    Band,
+    ColourColumn,
+    QualityStudy,
+    SampleDistributions,
+)
 
-NAMED = 60  # samples up to which each has its name below it
-POINTS = 460  # width of the samples' axis, in points
+MAX_LABELLED_SAMPLES = 60  # samples up to which each has its name
+SAMPLE_AXIS_POINTS = 460  # width of the samples' axis, in points
 
 
-class Panel(NamedTuple):
-    """Bands of all samples at one moment."""
+class BandPanel(NamedTuple):
+    """A panel with the bands of all samples."""
 
-    when: str
+    version: str  # "as read" or "as analysed"
     unit: str
     bands: Sequence[Band]
 
 
-def distributions(data: Quality) -> Figure:
-    """Quantiles of each sample, as read and after the steps."""
-    panels = [Panel(when, _unit(look), look["quantiles"]) for when, look in looks(data)]
-    return _bands(data, panels)
+def draw_distributions(data: QualityStudy) -> Figure:
+    """Draw the quantiles of each sample, as read and as analysed."""
+    panels = [
+        BandPanel(version, _value_unit(distributions), distributions["quantiles"])
+        for version, distributions in shown_distributions(data)
+    ]
+    return _draw_bands(data, panels)
 
 
-def relative(data: Quality) -> Figure:
-    """Relative log expression of each sample, as read and after the steps."""
-    figure = _bands(data, [Panel(when, "RLE", look["rle"]) for when, look in looks(data)])
+def draw_rle(data: QualityStudy) -> Figure:
+    """Draw the relative log expression of each sample, as read and as analysed."""
+    figure = _draw_bands(
+        data,
+        [
+            BandPanel(version, "RLE", distributions["rle"])
+            for version, distributions in shown_distributions(data)
+        ],
+    )
     for ax in figure.axes:
         rule(ax, y=0)
     return figure
 
 
-def looks(data: Quality) -> list[tuple[str, Look]]:
-    """Return what is shown of the samples: as read, where steps changed it, and as analysed."""
-    it = data["quality"]
-    looks = [("as read", it["before"]), ("as analysed", it["after"])]
-    return looks if it["changed"] else looks[1:]
+def shown_distributions(data: QualityStudy) -> list[tuple[str, SampleDistributions]]:
+    """Return (name, distributions) as read, if steps change them, and as analysed."""
+    record = data["quality"]
+    versions = [("as read", record["before"]), ("as analysed", record["after"])]
+    return versions if record["changed"] else versions[1:]
 
 
-def _unit(look: Look) -> str:
-    return "log₂(1 + value)" if look["logarithm"] else "value"
+def _value_unit(distributions: SampleDistributions) -> str:
+    """Return the unit of the values."""
+    return "log₂(1 + value)" if distributions["logarithm"] else "value"
 
 
-def _bands(data: Quality, panels: Sequence[Panel]) -> Figure:
-    count, (thin, wide) = len(panels), _widths(len(data["quality"]["samples"]))
+def _draw_bands(data: QualityStudy, panels: Sequence[BandPanel]) -> Figure:
+    """Draw the bands of all samples, one panel per version."""
+    count = len(panels)
+    (thin_width, thick_width) = _bar_widths(len(data["quality"]["samples"]))
     figure, axes = sheet(WIDE, 0.95 + 1.75 * count, count, 1, sharex=True, squeeze=False)
     for ax, panel in zip(axes[:, 0], panels, strict=True):
         bands = np.array(panel.bands, dtype=float)
-        for rows, colour in _parts(data):
-            for low, high, thick in ((0, 4, thin), (1, 3, wide)):
-                _segments(ax, rows, bands[rows, low], bands[rows, high], colour, thick)
-        _marks(ax, bands[:, 2], 0.6 * wide * len(bands) / POINTS)
-        ax.set_ylabel(f"{panel.unit}\n{panel.when}" if count > 1 else panel.unit)
+        for rows, colour in _rows_by_colour(data):
+            for low, high, line_width in ((0, 4, thin_width), (1, 3, thick_width)):
+                _draw_bars(ax, rows, bands[rows, low], bands[rows, high], colour, line_width)
+        _draw_medians(ax, bands[:, 2], 0.6 * thick_width * len(bands) / SAMPLE_AXIS_POINTS)
+        ax.set_ylabel(f"{panel.unit}\n{panel.version}" if count > 1 else panel.unit)
         ax.yaxis.set_major_locator(MaxNLocator(5))
-    _sample_axis(figure, data)
+    _label_sample_axis(figure, data)
     return figure
 
 
-def _parts(data: Quality) -> list[tuple[Any, str]]:
-    """Return the places of the samples of each class with its colour."""
+def _rows_by_colour(data: QualityStudy) -> list[tuple[Any, str]]:
+    """Return the samples of each class with its colour."""
     response = np.array(data["quality"]["response"], dtype=float)
     if data["study"]["classes"] is None:
         return [(np.arange(len(response)), OWN)]
-    sides = enumerate(codes(data["study"]["classes"]))
-    return [(np.flatnonzero(response == s), CLASS_COLOURS[k]) for k, s in sides]
+    class_codes = enumerate(codes(data["study"]["classes"]))
+    return [
+        (np.flatnonzero(response == code), CLASS_COLOURS[class_index])
+        for class_index, code in class_codes
+    ]
 
 
-def _widths(count: int) -> tuple[float, float]:
-    """Return the widths of thin and thick bars, in points; many samples leave no gaps."""
-    room = min(POINTS / count, 20.0)
-    return max(0.16 * room, 0.5), max((0.62 if count <= NAMED else 0.85) * room, 0.8)
+def _bar_widths(count: int) -> tuple[float, float]:
+    """Return the widths of thin and thick bars in points; many samples leave no gaps."""
+    points_per_sample = min(SAMPLE_AXIS_POINTS / count, 20.0)
+    return max(0.16 * points_per_sample, 0.5), max(
+        (0.62 if count <= MAX_LABELLED_SAMPLES else 0.85) * points_per_sample, 0.8
+    )
 
 
-def _segments(ax: Axes, at: Any, low: Any, high: Any, colour: str, thick: float) -> None:
-    """Draw upright bars as one path: a page of a thousand samples stays small."""
-    x, y = np.repeat(at.astype(float), 3), np.column_stack([low, high, low]).ravel()
+def _draw_bars(
+    ax: Axes, positions: Any, low: Any, high: Any, colour: str, line_width: float
+) -> None:
+    """Draw upright bars as one path, so that a page of a thousand samples stays small."""
+    x = np.repeat(positions.astype(float), 3)
+    y = np.column_stack([low, high, low]).ravel()
     y[2::3] = np.nan
-    ax.plot(x, y, color=colour, lw=thick, solid_capstyle="butt", alpha=0.85)
+    ax.plot(x, y, color=colour, lw=line_width, solid_capstyle="butt", alpha=0.85)
 
 
-def _marks(ax: Axes, values: Any, half: float) -> None:
+def _draw_medians(ax: Axes, values: Any, half_width: float) -> None:
     """Draw a level mark for each sample, all in one path."""
-    at = np.arange(len(values), dtype=float)
-    x = np.column_stack([at - half, at + half, at]).ravel()
+    positions = np.arange(len(values), dtype=float)
+    x = np.column_stack([positions - half_width, positions + half_width, positions]).ravel()
     y = np.repeat(values, 3)
     y[2::3] = np.nan
     ax.plot(x, y, color=INK, lw=1.3, solid_capstyle="butt")
 
 
-def _sample_axis(figure: Figure, data: Quality) -> None:
-    """Name samples below, groups of samples above."""
-    it, top, bottom = data["quality"], figure.axes[0], figure.axes[-1]
-    count = len(it["samples"])
+def _label_sample_axis(figure: Figure, data: QualityStudy) -> None:
+    """Name samples below the panels, groups of samples above."""
+    record = data["quality"]
+    top_axes = figure.axes[0]
+    bottom_axes = figure.axes[-1]
+    count = len(record["samples"])
     for ax in figure.axes:
-        name_columns(ax, it["samples"])
-    bottom.set_xlim(-0.8, count - 0.2)
-    far = {one["row"] for one in it["outliers"]}
-    named = range(count) if count <= NAMED else _apart(sorted(far), count // 45)
-    names = [shorten(it["samples"][row], 14) for row in named]
-    bottom.set_xticks(list(named), names, rotation=90, fontsize=7)
-    for row, text in zip(named, bottom.get_xticklabels(), strict=True):
-        text.set_fontweight("bold" if row in far and count <= NAMED else "normal")
+        name_columns(ax, record["samples"])
+    bottom_axes.set_xlim(-0.8, count - 0.2)
+    outlier_rows = {outlier["row"] for outlier in record["outliers"]}
+    labelled_rows = (
+        range(count)
+        if count <= MAX_LABELLED_SAMPLES
+        else _thin_positions(sorted(outlier_rows), count // 45)
+    )
+    names = [shorten(record["samples"][row], 14) for row in labelled_rows]
+    bottom_axes.set_xticks(list(labelled_rows), names, rotation=90, fontsize=7)
+    for row, text in zip(labelled_rows, bottom_axes.get_xticklabels(), strict=True):
+        text.set_fontweight(
+            "bold" if row in outlier_rows and count <= MAX_LABELLED_SAMPLES else "normal"
+        )
     for ax in figure.axes:
-        ax.tick_params(axis="x", length=0 if count <= NAMED else 3)
-    runs = _runs(data)
+        ax.tick_params(axis="x", length=0 if count <= MAX_LABELLED_SAMPLES else 3)
+    runs = _sample_runs(data)
     for start, _, _, _ in runs[1:]:
         for ax in figure.axes:
             ax.axvline(start - 0.5, color=RULE, lw=1, zorder=0.4)
-    if it["batches"] is not None and data["study"]["classes"]:
-        _class_key(figure, data["study"]["classes"])
-    room = count / 9
+    if record["batches"] is not None and data["study"]["classes"]:
+        _add_class_legend(figure, data["study"]["classes"])
+    min_run = count / 9
     for start, stop, name, colour in runs:
-        if stop - start >= room / 2:
-            top.text((start + stop - 1) / 2, 1.02, shorten(name, 22), color=colour, ha="center",
-                     va="bottom", fontsize=8, fontweight="bold",
-                     transform=top.get_xaxis_transform())  # fmt: skip
+        if stop - start >= min_run / 2:
+            top_axes.text(
+                (start + stop - 1) / 2,
+                1.02,
+                shorten(name, 22),
+                color=colour,
+                ha="center",
+                va="bottom",
+                fontsize=8,
+                fontweight="bold",
+                transform=top_axes.get_xaxis_transform(),
+            )
 
 
-def _class_key(figure: Figure, classes: Sequence[str]) -> None:
-    """Say which colour is which class, where batches have the place above."""
+def _add_class_legend(figure: Figure, classes: Sequence[str]) -> None:
+    """Add the legend of the classes, if batches are named above the panels."""
     bars = [Rectangle((0, 0), 1, 1, color=colour, lw=0) for colour in CLASS_COLOURS[: len(classes)]]
     names = [shorten(name, 24) for name in classes]
-    figure.legend(bars, names, loc="outside upper right", ncols=min(len(classes), 5), fontsize=8,
-                  handlelength=1.0, handletextpad=0.4, columnspacing=1.2)  # fmt: skip
+    figure.legend(
+        bars,
+        names,
+        loc="outside upper right",
+        ncols=min(len(classes), 5),
+        fontsize=8,
+        handlelength=1.0,
+        handletextpad=0.4,
+        columnspacing=1.2,
+    )
 
 
-def _apart(places: Sequence[int], least: int) -> list[int]:
-    """Keep the places whose names would not stand upon each other."""
-    kept: list[int] = []
-    for place in places:
-        if not kept or place - kept[-1] > least:
-            kept.append(place)
-    return kept
+def _thin_positions(positions: Sequence[int], min_distance: int) -> list[int]:
+    """Return the positions whose names do not overlap."""
+    separated: list[int] = []
+    for position in positions:
+        if not separated or position - separated[-1] > min_distance:
+            separated.append(position)
+    return separated
 
 
-def _runs(data: Quality) -> list[tuple[int, int, str, str]]:
-    """Return (start, stop, name, colour) of each batch, or of each class where there is none."""
-    it, classes = data["quality"], data["study"]["classes"]
-    if it["batches"] is not None:
-        return [(*ends, str(name), INK) for ends, name in _equal(it["batches"])]
+def _sample_runs(data: QualityStudy) -> list[tuple[int, int, str, str]]:
+    """Return (start, stop, name, colour) of each batch, or of each class without batches."""
+    record = data["quality"]
+    classes = data["study"]["classes"]
+    if record["batches"] is not None:
+        return [
+            (*start_stop, str(name), INK) for start_stop, name in _runs_of_equal(record["batches"])
+        ]
     if classes is None:
         label = shorten(data["study"]["label"], 30)
-        return [(0, len(it["samples"]), f"{label}, from small to large", INK)]
-    sides = _equal([class_of(value, classes) for value in it["response"]])
-    return [(*ends, classes[side], CLASS_COLOURS[side]) for ends, side in sides]
+        return [(0, len(record["samples"]), f"{label}, from small to large", INK)]
+    class_runs = _runs_of_equal([class_of(value, classes) for value in record["response"]])
+    return [
+        (*start_stop, classes[class_index], CLASS_COLOURS[class_index])
+        for start_stop, class_index in class_runs
+    ]
 
 
-def _equal(values: Sequence[Any]) -> list[tuple[tuple[int, int], Any]]:
-    found, start = [], 0
+def _runs_of_equal(values: Sequence[Any]) -> list[tuple[tuple[int, int], Any]]:
+    """Return ((start, stop), value) of each run of equal values."""
+    runs = []
+    start = 0
     for value, run in groupby(values):
         stop = start + len(list(run))
-        found.append(((start, stop), value))
+        runs.append(((start, stop), value))
         start = stop
-    return found
+    return runs
 
 
-SHOWN = 8  # components in the picture of associations
-SHARE = LinearSegmentedColormap.from_list("share", ["#f3f2ee", "#b3d3e6", "#5fa5d0"])
+MAX_COMPONENTS = 8  # components in the figure of associations
+SHARE_COLOURS = LinearSegmentedColormap.from_list("share", ["#f3f2ee", "#b3d3e6", "#5fa5d0"])
 
 
-def components(data: Quality) -> Figure:
-    """Place samples on the first two components, by the label and by one more column."""
-    it = data["quality"]
-    points = np.array(it["components"]["points"], dtype=float)
-    second = it["second"]
-    count = 2 if second else 1
-    figure, axes = sheet(WIDE if second else 4.6, 3.9, 1, count, squeeze=False, gap=0.06)
-    image = by_response(axes[0, 0], points[:, 0], points[:, 1], it["response"],
-                        data["study"]["classes"], label=False)  # fmt: skip
-    _above(axes[0, 0], data["study"]["label"], keyed=image is None)
+def draw_components(data: QualityStudy) -> Figure:
+    """Draw samples on the first two components, by the label and by another column."""
+    record = data["quality"]
+    points = np.array(record["components"]["points"], dtype=float)
+    colour_column = record["second"]
+    count = 2 if colour_column else 1
+    figure, axes = sheet(WIDE if colour_column else 4.6, 3.9, 1, count, squeeze=False, gap=0.06)
+    image = by_response(
+        axes[0, 0],
+        points[:, 0],
+        points[:, 1],
+        record["response"],
+        data["study"]["classes"],
+        label=False,
+    )
+    _add_title(axes[0, 0], data["study"]["label"], has_key=image is None)
     if image is not None:
         colour_bar(figure, image, axes[0, 0], "", location="bottom", aspect=30)
-    if second:
-        _by_column(figure, axes[0, 1], points, second)
+    if colour_column:
+        _draw_by_column(figure, axes[0, 1], points, colour_column)
     for ax in axes[0]:
-        plane(ax, it["components"]["explained"], 0, 1, "component")
-        name_points(ax, points[:, 0], points[:, 1], it["samples"])
-        for one in it["outliers"][:12]:
-            ax.annotate(shorten(one["sample"], 14), points[one["row"], :2], (4, 4),
-                        textcoords="offset points", fontsize=7)  # fmt: skip
+        plane(ax, record["components"]["explained"], 0, 1, "component")
+        name_points(ax, points[:, 0], points[:, 1], record["samples"])
+        for outlier in record["outliers"][:12]:
+            ax.annotate(
+                shorten(outlier["sample"], 14),
+                points[outlier["row"], :2],
+                (4, 4),
+                textcoords="offset points",
+                fontsize=7,
+            )
     return figure
 
 
-def _above(ax: Axes, title: str, *, keyed: bool) -> None:
-    """Name the column, with the key of its classes below the name."""
+def _add_title(ax: Axes, title: str, *, has_key: bool) -> None:
+    """Name the column, with the legend of its classes below the name."""
     handles, names = ax.get_legend_handles_labels()
-    if keyed and names:
-        ax.legend(handles, names, loc="lower left", bbox_to_anchor=(-0.03, 1.0), fontsize=8,
-                  ncols=2 if len(names) < 5 else 3, title=shorten(title, 40), alignment="left",
-                  title_fontproperties={"weight": "bold", "size": 9}, handletextpad=0.2,
-                  columnspacing=1.0, borderaxespad=0.2)  # fmt: skip
+    if has_key and names:
+        ax.legend(
+            handles,
+            names,
+            loc="lower left",
+            bbox_to_anchor=(-0.03, 1.0),
+            fontsize=8,
+            ncols=2 if len(names) < 5 else 3,
+            title=shorten(title, 40),
+            alignment="left",
+            title_fontproperties={"weight": "bold", "size": 9},
+            handletextpad=0.2,
+            columnspacing=1.0,
+            borderaxespad=0.2,
+        )
     else:
         ax.set_title(shorten(title, 40), fontsize=9, fontweight="bold")
 
 
-def _by_column(figure: Figure, ax: Axes, points: Any, second: Second) -> None:
+def _draw_by_column(figure: Figure, ax: Axes, points: Any, colour_column: ColourColumn) -> None:
+    """Draw samples by the values of another column."""
     x, y = points[:, :2].T
-    if second["kind"] == "number":
-        value = np.array([_float(text) for text in second["values"]])
-        there = ~np.isnan(value)
-        ax.scatter(x[~there], y[~there], s=30, color=OTHER, alpha=0.5, lw=0)
-        image = ax.scatter(x[there], y[there], c=value[there], cmap=SEQUENTIAL, s=30,
-                           edgecolor=PAPER, lw=0.5)  # fmt: skip
-        _above(ax, second["column"], keyed=False)
+    if colour_column["kind"] == "number":
+        numbers = np.array([_float_or_nan(text) for text in colour_column["values"]])
+        is_number = ~np.isnan(numbers)
+        ax.scatter(x[~is_number], y[~is_number], s=30, color=OTHER, alpha=0.5, lw=0)
+        image = ax.scatter(
+            x[is_number],
+            y[is_number],
+            c=numbers[is_number],
+            cmap=SEQUENTIAL,
+            s=30,
+            edgecolor=PAPER,
+            lw=0.5,
+        )
+        _add_title(ax, colour_column["column"], has_key=False)
         colour_bar(figure, image, ax, "", location="bottom", aspect=30)
         return
-    values = np.array(second["values"], dtype=object)
+    values = np.array(colour_column["values"], dtype=object)
     names, counts = np.unique(values, return_counts=True)
     common = sorted(names[np.argsort(-counts, kind="stable")][: len(BLOCK_COLOURS)])
-    rest = ~np.isin(values, common)
-    if rest.any():
+    is_other = ~np.isin(values, common)
+    if is_other.any():
         label = f"{len(names) - len(common)} others"
-        ax.scatter(x[rest], y[rest], s=22, color=OTHER, alpha=0.6, lw=0, label=label)
-    looks = list(zip(BLOCK_COLOURS, BLOCK_MARKERS, strict=True))
+        ax.scatter(x[is_other], y[is_other], s=22, color=OTHER, alpha=0.6, lw=0, label=label)
+    styles = list(zip(BLOCK_COLOURS, BLOCK_MARKERS, strict=True))
     # The first two are those of the classes beside it, so they come last.
-    for name, (colour, marker) in zip(common, looks[2:] + looks[:2], strict=False):
-        mine = values == name
-        ax.scatter(x[mine], y[mine], s=34, color=colour, marker=marker, edgecolor=PAPER, lw=0.6,
-                   label=shorten(name, 16) or "blank")  # fmt: skip
-    _above(ax, second["column"], keyed=True)
+    for name, (colour, marker) in zip(common, styles[2:] + styles[:2], strict=False):
+        members = values == name
+        ax.scatter(
+            x[members],
+            y[members],
+            s=34,
+            color=colour,
+            marker=marker,
+            edgecolor=PAPER,
+            lw=0.6,
+            label=shorten(name, 16) or "blank",
+        )
+    _add_title(ax, colour_column["column"], has_key=True)
 
 
-def _float(text: str) -> float:
+def _float_or_nan(text: str) -> float:
+    """Return the number of a text; NaN if it is none."""
     try:
         return float(text)
     except ValueError:
         return float("nan")
 
 
-def associations(data: Quality) -> Figure:
-    """Share of each component that each column of the sample table explains."""
-    it = data["quality"]
-    rows, explained = it["associations"], it["components"]["explained"]
-    count = min(SHOWN, sum(share > 0 for share in explained))
-    share = np.array([one["share"][:count] for one in rows], dtype=float)
+def draw_associations(data: QualityStudy) -> Figure:
+    """Draw the share of each component that each column explains."""
+    record = data["quality"]
+    rows = record["associations"]
+    explained = record["components"]["explained"]
+    count = min(MAX_COMPONENTS, sum(share > 0 for share in explained))
+    share = np.array([association["share"][:count] for association in rows], dtype=float)
     figure, ax = sheet(WIDE, 1.0 + 0.27 * max(len(rows), 2))
-    image = ax.imshow(share, cmap=SHARE, vmin=0, vmax=1, aspect="auto")
-    for row, one in enumerate(rows):
-        for at in range(count):
-            if one["q"][at] < 0.05:
-                ax.add_patch(Rectangle((at - 0.47, row - 0.43), 0.94, 0.86, fill=False,
-                                       edgecolor=OVER, lw=1.2))  # fmt: skip
-            ax.text(at, row, percent(share[row, at]), ha="center", va="center", fontsize=7.5,
-                    color=OVER)  # fmt: skip
-    heads = [f"{k + 1}\n{percent(explained[k])}" for k in range(count)]
-    ax.set_xticks(range(count), heads)
-    ax.set_yticks(range(len(rows)), [_named(one) for one in rows])
+    image = ax.imshow(share, cmap=SHARE_COLOURS, vmin=0, vmax=1, aspect="auto")
+    for row, association in enumerate(rows):
+        for component in range(count):
+            if association["q"][component] < 0.05:
+                ax.add_patch(
+                    Rectangle(
+                        (component - 0.47, row - 0.43),
+                        0.94,
+                        0.86,
+                        fill=False,
+                        edgecolor=OVER,
+                        lw=1.2,
+                    )
+                )
+            ax.text(
+                component,
+                row,
+                percent(share[row, component]),
+                ha="center",
+                va="center",
+                fontsize=7.5,
+                color=OVER,
+            )
+    headings = [f"{number + 1}\n{percent(explained[number])}" for number in range(count)]
+    ax.set_xticks(range(count), headings)
+    ax.set_yticks(range(len(rows)), [_column_label(association) for association in rows])
     ax.get_yticklabels()[0].set_fontweight("bold" if rows[0]["role"] == "label" else "normal")
     ax.tick_params(length=0)
     ax.set_xlabel("component, and its share of the variance")
@@ -285,6 +397,7 @@ def associations(data: Quality) -> Figure:
     return figure
 
 
-def _named(one: Associated) -> str:
-    name = shorten(one["column"], 30)
-    return f"{name} ({one['role']})" if one["role"] else name
+def _column_label(association: AssociatedColumn) -> str:
+    """Return the name of a column with its role."""
+    name = shorten(association["column"], 30)
+    return f"{name} ({association['role']})" if association["role"] else name

@@ -21,7 +21,7 @@ from genesig.data.steps.normalise import (
 )
 from genesig.errors import pick
 from genesig.models.baselines import BASELINES, ridge_beside
-from genesig.plugins import answering, check_answer
+from genesig.plugins import check_plugin_result, plugin_errors
 from genesig.response.covariates import splined
 from genesig.response.known import ByKind
 from genesig.results import Dataset, Split, Splits
@@ -122,9 +122,9 @@ def _of_split(
             y = dataset.response()[train]
             asks = "genes" in signature(score).parameters
             named = {"genes": dataset.var.iloc[fitted.genes]} if asks else {}
-            with answering("baselines", name):
+            with plugin_errors("baselines", name):
                 found = score(X, y, X_test, _inner(split), state, **named)
-            check_answer("baselines", name, found, (len(test),))
+            check_plugin_result("baselines", name, found, (len(test),))
             yield name, test, found
 
 

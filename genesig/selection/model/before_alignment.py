@@ -12,7 +12,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.scale import middle_and_top, spread_as_raw
-from genesig.words import too
+from genesig.words import further_text
 
 NOT_TOLD = (
     "not told: the model takes each gene relative to the new samples themselves, which puts them"
@@ -55,6 +55,6 @@ def other_logarithms(
     never = raw[first] and not raw_then
     what = f"the values look as if they were {'never logged' if never else 'logged already'} (99th "
     what += f"percentile {sizes[first][1]:.4g}; in training {then['p99']:.4g})"
-    what += f"{too(len(wrong) - 1, 'sample')}; "
+    what += f"{further_text(len(wrong) - 1, 'sample')}; "
     what += "take log2 of them" if never else "give the model the values before logarithms"
     return f", sample '{names[first]}'", what + ", as for its training samples"

@@ -33,7 +33,7 @@ from genesig.selection.model.shape import (
     refuse_unknown,
     seen_by,
 )
-from genesig.words import SMALLEST, is_missing
+from genesig.words import MIN_SPREAD, is_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ def balanced_means(X: Array, y: Array, classes: bool, present: tuple[float, ...]
 
 def shift(means: Array, training_means: Array, training_sds: Array) -> Array:
     """(m - m_train) / s_train, NaN for a gene that does not vary in the training samples."""
-    scale = np.where(training_sds > SMALLEST, training_sds, np.nan)
+    scale = np.where(training_sds > MIN_SPREAD, training_sds, np.nan)
     return np.asarray((means - training_means) / scale)
 
 
@@ -316,7 +316,7 @@ def _not_assessable(name: str, error: InvalidInput) -> Scored:
 
     first = next(problem for problem in error.problems if problem.level == "error")
     tables = {of: pd.DataFrame(columns=[*head, "list"]) for of, head in HEADS.items()}
-    return Scored(tables, {"name": name, "not_assessable": f"{first.where}: {first.what}"})
+    return Scored(tables, {"name": name, "not_assessable": f"{first.location}: {first.message}"})
 
 
 def _scored(dataset: Dataset, model: Model, cohort: Cohort, said: Sequence[str], *, name: str,
@@ -381,7 +381,7 @@ def _score_fdr_selected(
     try:
         tables = tested(chosen).tables
     except InvalidInput as error:
-        lost = [f"the FDR-selected genes are not tested: {each.what}" for each in error.problems]
+        lost = [f"the FDR-selected genes are not tested: {each.message}" for each in error.problems]
         return [], {"fdr_selected": about}, lost
     return (
         [(FDR_SELECTED, tables)],

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.words import SMALLEST, counted
+from genesig.words import MIN_SPREAD, counted
 
 # A gene that tells two classes of like size apart has them at -1 and +1 training standard
 # deviations: a shift by one takes a sample to the middle between them.
@@ -96,7 +96,7 @@ def profile(x: Array, known: Array, scale: Mapping[str, Any]) -> Profile:
         As `training_scale` gives it.
     """
     m, s = (np.asarray(scale[key], dtype=float) for key in ("means", "sds"))
-    used = known & (s > SMALLEST)
+    used = known & (s > MIN_SPREAD)
     d, x, m, w = int(used.sum()), x[used], m[used], 1 / s[used] ** 2
     if not d:
         return Profile(0, 0.0, np.inf, 1.0, np.inf)
@@ -247,7 +247,7 @@ def panel_genes(X: Array, without: Array) -> Array:
     without : int array
         Genes of the models, which are held against the training samples anyway.
     """
-    varies = np.setdiff1d(np.flatnonzero(X.std(axis=0) > SMALLEST), without)
+    varies = np.setdiff1d(np.flatnonzero(X.std(axis=0) > MIN_SPREAD), without)
     by_mean = varies[np.argsort(X[:, varies].mean(axis=0), kind="stable")]
     at = np.unique(np.linspace(0, len(by_mean) - 1, min(PANEL, len(by_mean))).round().astype(int))
     return np.sort(by_mean[at])
@@ -296,7 +296,7 @@ def axes_of(Z: Array) -> Array:
 def coherence(Z: Array, axes: Array) -> float:
     """Return the share of the variance of samples along axes: of orthonormal V |ZV'|²/|Z|²."""
     Z = Z - Z.mean(axis=0)
-    return float(np.sum((Z @ axes.T) ** 2) / max(float(np.sum(Z**2)), SMALLEST))
+    return float(np.sum((Z @ axes.T) ** 2) / max(float(np.sum(Z**2)), MIN_SPREAD))
 
 
 def agreement(X: Array, means: Array) -> Array:
@@ -378,7 +378,7 @@ def _together(X: Array, known: Array, panel: Panel) -> Iterator[str]:
 
 def _standardised(X: Array, sds: Array) -> Array:
     """Return (X - mean)/sd within ± `FAR`: a gene that is silent but once has a sd of nearly 0."""
-    Z = (X - X.mean(axis=0)) / np.where(sds > SMALLEST, sds, np.inf)
+    Z = (X - X.mean(axis=0)) / np.where(sds > MIN_SPREAD, sds, np.inf)
     return np.asarray(np.clip(Z, -FAR, FAR))
 
 

@@ -12,7 +12,7 @@ from genesig.response.known import RESPONSES
 from genesig.results import Fits
 from genesig.results.fits import ANSWERS
 from genesig.selection.genes.frequency import mu_index_of
-from genesig.words import LARGEST, counted
+from genesig.words import MAX_VALUE, counted
 
 FORMAT = "genesig linear model"
 VERSION = 6
@@ -34,8 +34,8 @@ OPTIONAL = {
 
 TEXT: Node = {"type": "string"}
 NAME: Node = {"type": "string", "minLength": 1}
-NUMBER: Node = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
-SIZE: Node = {"type": "number", "minimum": 0, "maximum": LARGEST}
+NUMBER: Node = {"type": "number", "minimum": -MAX_VALUE, "maximum": MAX_VALUE}
+SIZE: Node = {"type": "number", "minimum": 0, "maximum": MAX_VALUE}
 COUNT: Node = {"type": "integer", "minimum": 0}
 
 

@@ -20,7 +20,7 @@ from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS, Refe
 from genesig.data.steps.scale import LEARNED_DEPTH_STEPS
 from genesig.data.steps.zeros import ZEROS_AS_MISSING as ZEROS
 from genesig.errors import GenesigError, InvalidInput, Problem, refuse
-from genesig.plugins import offered
+from genesig.plugins import entry_points_of
 from genesig.response.covariates import Covariate, encoded, knot_counts, names_of, splined
 from genesig.results import Dataset, Fits
 from genesig.selection.model.kinds.known import MODELLED
@@ -105,7 +105,7 @@ def refuse_unknown(model: Model, about: pd.DataFrame | None, where: str) -> list
     problems = list(check_known(covariates_of(model), filled, about, where))
     for problem in problems:
         if problem.level == "error":
-            raise refuse(problem.where, problem.what)
+            raise refuse(problem.location, problem.message)
     return problems
 
 
@@ -277,12 +277,12 @@ def _items(validator: Any, schema: Any, values: Any, node: Any) -> Iterator[Any]
 
 def _validator() -> Any:
     """Return the validator; of the steps that other packages add, these know the fields."""
-    if not offered("steps"):
+    if not entry_points_of("steps"):
         return VALIDATOR
     schema = deepcopy(SCHEMA)
     steps = schema["properties"]["normalisation"]["properties"]["steps"]["items"]["anyOf"]
     steps += [{"type": "object", "required": ["step"], "properties": {"step": {"const": name}}}
-              for name in offered("steps")]  # fmt: skip
+              for name in entry_points_of("steps")]  # fmt: skip
     return VALIDATOR.evolve(schema=schema)
 
 

@@ -84,7 +84,7 @@ def test_samples_without_a_group_are_groups_of_their_own(study: Study) -> None:
     assert len(set(cohort.group or ())) == 5
     (problem,) = cohort.problems
     assert problem.level == "warning"
-    assert problem.what == (
+    assert problem.message == (
         "no group for 'X3', 'X4'; each such sample counts as a group of its own"
     )
 
@@ -92,4 +92,4 @@ def test_samples_without_a_group_are_groups_of_their_own(study: Study) -> None:
 def test_groups_alike_by_sight_are_warned_of(study: Study) -> None:
     cohort = _read(study, _with_column("family", ["a", "A", *NAMES[2:]]), FAMILIES)
     (problem,) = cohort.problems
-    assert problem.what.startswith("group 'A' differs from 'a' in upper and lower case")
+    assert problem.message.startswith("group 'A' differs from 'a' in upper and lower case")

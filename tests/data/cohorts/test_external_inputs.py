@@ -216,7 +216,7 @@ def test_all_data_sets_are_looked_at_and_stop_the_stage(study: Study) -> None:
     config = resolve_config(read_config("config.yaml"), SCHEMA)
     with pytest.raises(InvalidInput) as caught:
         check_external(config)
-    assert [problem.what[:24] for problem in caught.value.problems] == [
+    assert [problem.message[:24] for problem in caught.value.problems] == [
         "label 'stats' is not a c", "no label is a class of t"]  # fmt: skip
 
 
@@ -300,7 +300,7 @@ def test_other_ids_are_translated_and_several_become_their_median(study: Study) 
     expected = [values[0], np.nanmedian(values[1:4], axis=0), values[4],
                 np.median(values[6:8], axis=0)]  # fmt: skip
     np.testing.assert_array_equal(found.matrix.cells.T, expected)
-    assert [problem.what for problem in found.problems] == [
+    assert [problem.message for problem in found.problems] == [
         "1 gene of the matrix without a name here, so left out",
         "2 names for more than one gene of the matrix; their median is taken in each sample",
     ]

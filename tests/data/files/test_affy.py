@@ -24,8 +24,8 @@ def problem(parse, content):
     with pytest.raises(InvalidInput) as caught:
         parse(content, "f")
     (found,) = caught.value.problems
-    assert "\n" not in found.what
-    return found.what
+    assert "\n" not in found.message
+    return found.message
 
 
 @pytest.mark.parametrize("form", CELS)
@@ -114,7 +114,7 @@ def test_all_arrays_of_another_chip_are_listed(tmp_path):
     layout = folder_with(tmp_path, Toy__cdf=LAYOUTS["text"]) / "Toy.cdf"
     with pytest.raises(InvalidInput) as caught:
         read_arrays(find_arrays(folder), layout, read_unpacked)
-    assert [p.where[-5:] for p in caught.value.problems] == ["a.CEL", "c.CEL"]
+    assert [p.location[-5:] for p in caught.value.problems] == ["a.CEL", "c.CEL"]
 
 
 def test_a_layout_of_ones_own_belongs_to_the_chip_its_name_begins_with(tmp_path):

@@ -116,4 +116,4 @@ def test_what_is_wrong_is_one_line(change: Any, part: Any, words: str, tmp_path:
     with pytest.raises(InvalidInput) as error:
         read_matrix(tmp_path / "e.h5mu", part)
     (problem,) = error.value.problems
-    assert words in problem.what
+    assert words in problem.message

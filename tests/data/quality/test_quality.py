@@ -104,18 +104,18 @@ def test_the_decision_about_logarithms_has_its_evidence():
     dataset = faultless(np.random.default_rng(0), raw=True)
     it = found(dataset)
     assert it["scale"]["raw"]
-    assert it["scale"]["taken"] is None
+    assert it["scale"]["log_step"] is None
     assert it["scale"]["p99"] == pytest.approx(np.percentile(dataset.X, 99), rel=1e-5)
     assert it["scale"]["max"] == pytest.approx(dataset.X.max(), rel=1e-5)
     assert it["before"]["logarithm"]
     assert it["after"]["logarithm"]
     logged = found(dataset, [LOG2])
-    assert logged["scale"]["taken"] == "log2"
+    assert logged["scale"]["log_step"] == "log2"
     assert not logged["after"]["logarithm"]
     assert not logged["scale"]["doubled"]
     assert found(faultless(np.random.default_rng(0)), [LOG2])["scale"]["doubled"]
     ranked = found(dataset, [{"step": "rank_samples"}])
-    assert ranked["scale"]["taken"] is None
+    assert ranked["scale"]["log_step"] is None
     assert not ranked["after"]["logarithm"]
 
 

@@ -109,8 +109,8 @@ def _said(X: Array, group: list[str] | None = None, label: list[str] | None = No
     genes = [f"g{k}" for k in range(X.shape[1])]
     sheet = Sheet(obs, tuple(names), design, [])
     found = list(check_twins(Expression(X, genes, []), sheet, "e.tsv"))
-    assert all(problem.level == "warning" and problem.where == "e.tsv" for problem in found)
-    return [problem.what for problem in found]
+    assert all(problem.level == "warning" and problem.location == "e.tsv" for problem in found)
+    return [problem.message for problem in found]
 
 
 def test_twins_on_both_sides_of_the_splits_are_warned_of() -> None:

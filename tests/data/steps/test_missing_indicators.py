@@ -143,4 +143,4 @@ def test_steps_that_would_take_it_for_a_level_are_refused(keep, samples, folds, 
     config = {"expression": "e.tsv", "samples": "s.tsv", "label": "class", "normalise": steps,
               "data": {"missing": keep}}  # fmt: skip
     found = check_settings(resolve_config(config, load_schema()), "config")
-    assert any(message in p.what and p.level == "error" for p in found), found
+    assert any(message in p.message and p.level == "error" for p in found), found

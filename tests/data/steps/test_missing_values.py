@@ -38,14 +38,18 @@ def study(tmp_path, monkeypatch):
 
 def problems(config):
     resolved = resolve_config(config, load_schema())
-    return [p for p in examine_study(resolved, "config").problems if "permutations" not in p.where]
+    return [
+        p for p in examine_study(resolved, "config").problems if "permutations" not in p.location
+    ]
 
 
 def test_they_are_refused_and_the_way_out_is_named(study):
     (found,) = (p for p in problems(study) if p.level == "error")
-    assert "(22 further cells in 3 genes)" in found.what
-    assert "data.missing: true, and as the first step of normalise.folds {step: knn_" in found.what
-    assert "{step: left_censored}, if it was too small to be measured" in found.what
+    assert "(22 further cells in 3 genes)" in found.message
+    assert (
+        "data.missing: true, and as the first step of normalise.folds {step: knn_" in found.message
+    )
+    assert "{step: left_censored}, if it was too small to be measured" in found.message
 
 
 def test_they_are_kept_for_the_step_that_fills_them_in(study):
@@ -84,7 +88,7 @@ def test_steps_that_cannot_have_them_are_refused(study, samples, folds, message)
 @pytest.mark.parametrize("name", IMPUTATION_STEPS)
 def test_a_step_without_anything_to_fill_in_is_warned_of(study, name):
     found = problems({**study, "normalise": {"folds": [{"step": name}]}})
-    assert any("has nothing to do" in p.what and p.level == "warning" for p in found)
+    assert any("has nothing to do" in p.message and p.level == "warning" for p in found)
 
 
 def test_other_faults_are_refused_all_the_same(study):
@@ -163,13 +167,13 @@ def test_what_is_missing_by_class_is_told_before_the_study_runs(study):
     raw = {**study, "data": {"missing": True}}
     log2 = {"samples": [{"step": "log2"}]}
     found = problems({**raw, "normalise": log2 | {"folds": [{"step": "knn_impute"}]}})
-    told = [p.what for p in found if "missing" in p.what or "lack" in p.what]
+    told = [p.message for p in found if "missing" in p.message or "lack" in p.message]
     assert "go with the label: 1 gene of 4 with missing values (false discovery" in told[0]
     assert "'g4', which 100 % of 'a' and 0 % of 'b' lack" in told[0]
     assert "{step: left_censored} takes it for a low one" in told[0]
     assert told[1].endswith("anew: 1 gene that more than 50 % of a class lack, 'g4'")
     found = problems({**raw, "normalise": log2 | {"folds": [{"step": "left_censored"}]}})
-    (told,) = (p.what for p in found if "missing" in p.what)
+    (told,) = (p.message for p in found if "missing" in p.message)
     assert told.endswith("make sure that all were measured alike")
 
 
@@ -207,7 +211,9 @@ def test_neighbours_are_advised_against_where_low_values_are_missing(study):
     told = {}
     for step in IMPUTATION_STEPS:
         config = {**study, "data": {"missing": True}, "normalise": {"folds": [{"step": step}]}}
-        told[step] = [p.what for p in problems(config) if "missing where genes are low" in p.what]
+        told[step] = [
+            p.message for p in problems(config) if "missing where genes are low" in p.message
+        ]
     assert [len(told[step]) for step in IMPUTATION_STEPS] == [1, 0, 0, 0]
     assert "left_censored and half_minimum are for such values" in told["knn_impute"][0]
 
@@ -245,6 +251,6 @@ def test_what_no_step_can_fill_in_is_refused_in_a_line(name, study):
     Path("e.tsv").write_text("\n".join("\t".join(line) for line in table) + "\n")
     normalise = {"samples": [{"step": s} for s in samples], "folds": [{"step": s} for s in folds]}
     found = problems({**study, "data": {"missing": missing}, "normalise": normalise})
-    errors = [f"{p.where}: {p.what}" for p in found if p.level == "error"]
+    errors = [f"{p.location}: {p.message}" for p in found if p.level == "error"]
     assert any(words in line for line in errors), errors
     assert not any("\n" in line for line in errors)

@@ -101,7 +101,7 @@ def problems(folder, change, folds, samples):
         found = examine_study(resolve_config(config, load_schema()), "config").problems
     except InvalidInput as error:
         found = error.problems
-    return [f"{p.where}: {p.what}" for p in found if p.level == "error"]
+    return [f"{p.location}: {p.message}" for p in found if p.level == "error"]
 
 
 @pytest.mark.parametrize("name", BROKEN)

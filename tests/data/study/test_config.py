@@ -289,7 +289,7 @@ def test_an_accession_that_is_none_is_the_only_fault() -> None:
 def test_all_faults_are_told_at_once() -> None:
     with pytest.raises(InvalidInput) as caught:
         resolve_config({"linear": {"tau_mim": 1, "mu": [-1]}}, SCHEMA, "c.yaml")
-    places = [problem.where for problem in caught.value.problems]
+    places = [problem.location for problem in caught.value.problems]
     assert sorted(places) == sorted(
         [f"c.yaml, {key}" for key in ("expression", "samples", "label")]
         + ["c.yaml, linear.tau_mim", "c.yaml, linear.mu, item 1"]
@@ -302,8 +302,8 @@ def test_a_scheme_that_a_kind_has_no_use_for_is_refused_once(group: str | None) 
            "data": {"task": "survival", "group": group}, "nonlinear": {"enabled": False},
            "splits": {"scheme": "leave_one_out"}}  # fmt: skip
     found = check_settings(resolve_config(raw, SCHEMA), "c.yaml")
-    (said,) = [problem for problem in found if problem.where == "c.yaml, splits.scheme"]
-    assert "leaves no pairs" in said.what
+    (said,) = [problem for problem in found if problem.location == "c.yaml, splits.scheme"]
+    assert "leaves no pairs" in said.message
 
 
 def test_the_table_of_settings_is_the_schemas() -> None:
@@ -371,4 +371,4 @@ def test_many_faults_are_counted() -> None:
     with pytest.raises(InvalidInput) as caught:
         resolve_config(raw, SCHEMA)
     assert len(caught.value.problems) == 21
-    assert caught.value.problems[-1].what == "880 further faults; mend these first"
+    assert caught.value.problems[-1].message == "880 further faults; mend these first"

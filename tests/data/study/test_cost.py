@@ -242,9 +242,9 @@ def test_gene_sets_cost_by_their_number(name: str) -> None:
     assert more > (3600 if name == "structured" else 180)
     room = [max(cost.megabytes for cost in costs.values()) for costs in (small, large)]
     assert room[1] > room[0] + 400
-    said = [problem.what for problem in check_cost(large, "c.yaml")]
+    said = [problem.message for problem in check_cost(large, "c.yaml")]
     assert any("gene sets take about" in what for what in said) == (name != "enrichment")
-    assert not any("gene sets" in problem.what for problem in check_cost(small, "c.yaml"))
+    assert not any("gene sets" in problem.message for problem in check_cost(small, "c.yaml"))
 
 
 def test_the_sets_of_the_file_are_counted(tmp_path: Path) -> None:

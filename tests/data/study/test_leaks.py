@@ -68,7 +68,7 @@ def _sheet(y: Array, task: str = "classification") -> Sheet:
 def _said(X: Array, y: Array, task: str = "classification") -> list[str]:
     found = list(check_label_genes(_expression(X), _sheet(y, task), "e.tsv"))
     assert all(problem.level == "warning" for problem in found)
-    return [problem.what for problem in found]
+    return [problem.message for problem in found]
 
 
 def _noise(seed: int, sizes: tuple[int, int], genes: int) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ def _said(X: Array, y: Array, names: tuple[str, ...] = NAMES) -> list[str]:
     genes = [f"g{k}" for k in range(X.shape[1])]
     found = check_label_genes(Expression(X, genes, []), Sheet(obs, tuple(obs.index), design, []),
                               "e.tsv")  # fmt: skip
-    return [problem.what for problem in found]
+    return [problem.message for problem in found]
 
 
 def _drawn(seed: int, n: int = 30, d: int = 40) -> tuple[Array, Array]:

@@ -123,9 +123,11 @@ def test_a_fault_is_one_line(name, tmp_path, monkeypatch, capsys):
 def test_an_omic_of_which_nothing_is_left_is_named(factors):
     problems, genes = [], ["a:g1", "a:g2", "b:g3"]
     found = omics_of(None, None, "e.tsv", genes, factors, problems, ["c:g4", "c:g5", "a:g6"])
-    assert problems[0].what.startswith("nothing is left of the omic 'c': each of the 2 genes has")
+    assert problems[0].message.startswith(
+        "nothing is left of the omic 'c': each of the 2 genes has"
+    )
     assert (found is None) == (factors != "learned")
-    rest = [problem.what for problem in problems[1:]]
+    rest = [problem.message for problem in problems[1:]]
     lost = "data.omics has a factor for 'c', of which nothing is left; take it out"
     assert rest == ([] if factors == "learned" else [lost])
 
@@ -135,11 +137,11 @@ def test_a_class_that_lacks_an_omic_is_not_told_of_low_values():
     sheet = Sheet(raw.obs, raw.design.classes, raw.design, [])
     omics = raw.var[OMIC].to_numpy(dtype=object)
     (told,) = check_missing(raw.X, raw.genes, sheet, FOLDS, "e.tsv", omics)
-    assert "Some samples lack 'protein' as a whole, which is no low value" in told.what
-    assert "left_censored" not in told.what
+    assert "Some samples lack 'protein' as a whole, which is no low value" in told.message
+    assert "left_censored" not in told.message
     scattered = np.where(np.arange(30) % 6, np.nan_to_num(raw.X), raw.X)
     (told,) = check_missing(scattered, raw.genes, sheet, FOLDS, "e.tsv", omics)
-    assert "{step: left_censored} takes it for a low one" in told.what
+    assert "{step: left_censored} takes it for a low one" in told.message
 
 
 def test_steps_that_mix_omics_are_refused(tmp_path, monkeypatch, capsys):

@@ -41,5 +41,5 @@ def test_what_fits_is_taken(asked, classes):
 )
 def test_what_does_not_is_said(asked, classes, said):
     (problem,) = check_shares(asked, design(*classes), "c.yaml")
-    assert (problem.where, problem.level) == ("c.yaml, probabilities", "error")
-    assert problem.what == said
+    assert (problem.location, problem.level) == ("c.yaml, probabilities", "error")
+    assert problem.message == said

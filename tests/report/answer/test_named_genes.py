@@ -13,8 +13,8 @@ from genesig.report.answer.collect import evidence
 from genesig.report.answer.section import gene_frequencies, tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
-from genesig.report.genes.methods import standing
-from genesig.report.genes.section import signature
+from genesig.report.genes.methods import selection_text
+from genesig.report.genes.section import signature_section
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import fdr_selected_only
@@ -76,7 +76,7 @@ def test_a_q_just_above_the_bound_is_not_written_as_the_bound():
         "selection_q": 0.105,
         "fdr_selected": False,
     }
-    assert standing(row).startswith("not FDR-selected")
+    assert selection_text(row).startswith("not FDR-selected")
 
 
 def test_indicators_of_missing_values_are_counted_apart_from_genes():
@@ -191,7 +191,7 @@ def test_a_named_gene_that_the_model_does_without_is_told():
 @pytest.mark.usefixtures("undrawn")
 def test_the_tables_of_genes_explain_their_columns():
     data = collected(Study())
-    section = signature(data, SMALL)
+    section = signature_section(data, SMALL)
     tables = {item.name: item for item in section.items}
     assert tables["selection"].file == "selection.tsv"
     assert tables["selection"].total == len(rows(data, "selection"))
@@ -244,7 +244,7 @@ def test_without_permutations_genes_are_core_as_before():
     assert data["answer"]["core"] == sum(row["core"] for row in rows(data, "signature")) > 0
     assert "core: selected in at least" in genes_words(data)
     assert "had been selected in at least" in results(data)[0]
-    section = signature(data, SMALL)
+    section = signature_section(data, SMALL)
     assert [item.name for item in section.items] == ["signature"]
     assert "core" in [column.key for column in section.items[0].columns]
 

@@ -15,7 +15,7 @@ from genesig.report.methods import methods
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import headline, judge
 from genesig.report.page.words import rate
-from genesig.report.prediction.section import controls
+from genesig.report.prediction.section import controls_section
 from genesig.report.record import Report
 from genesig.report.render import render
 from genesig.report.sections import FIRST_SCREEN
@@ -149,7 +149,7 @@ def test_ridge_is_explained_where_it_is_told(name):
 
 @pytest.mark.usefixtures("undrawn")
 def test_the_gain_over_covariates_is_no_weight():
-    section = controls(collected("adds"), Limits(3, 9))
+    section = controls_section(collected("adds"), Limits(3, 9))
     table = next(one for one in section.items if hasattr(one, "columns"))
     heads = [column.label for column in table.columns]
     assert "Gain" in heads

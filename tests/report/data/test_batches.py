@@ -16,7 +16,7 @@ from genesig.report.data import study as study_section
 from genesig.report.methods import methods
 from genesig.report.page.measure import where
 from genesig.report.page.section import Limits
-from genesig.report.prediction.section import chance
+from genesig.report.prediction.section import permutation_section
 from genesig.report.record import Report
 from genesig.results import Dataset
 
@@ -116,7 +116,7 @@ def test_methods_and_chance_speak_of_batches() -> None:
     assert "ComBat (Johnson et al. 2007, Biostatistics 8:118), without the label" in text
     assert "(covariates: age)" in text
     assert where(data) == " within each batch (centre)"
-    words = " ".join(chance(data, Limits(12, 500)).words)
+    words = " ".join(permutation_section(data, Limits(12, 500)).words)
     assert "differences within a batch, not of those between batches" in words
 
 

@@ -11,7 +11,7 @@ import pytest
 from report_records import HOSTILE, Study, arguments, make_about
 
 from genesig.report.collect import collect
-from genesig.report.external.section import caution, elsewhere, external
+from genesig.report.external.section import cohort_paragraphs, external, missing_cohort_advice
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Facts, Limits, each
 from genesig.report.page.svg import Picture
@@ -39,8 +39,8 @@ def test_without_other_studies_nothing_is_said() -> None:
     data = _data()
     section = external(data, LIMITS)
     assert (section.part, list(section.items), list(section.words)) == ("cohorts", [], [])
-    assert elsewhere(data) == []
-    assert caution(data) == [
+    assert cohort_paragraphs(data) == []
+    assert missing_cohort_advice(data) == [
         "Test the final model in an independent cohort before any clinical use."
     ]
 
@@ -53,12 +53,12 @@ def test_what_was_not_assessable_is_said_beside_what_was() -> None:
         data = json.loads(json.dumps(collect(**given, external=abouts), allow_nan=False))
         assert len(data["external"]) == len(abouts) - 1
         assert external(data, LIMITS).words[-1] == line
-        assert line in elsewhere(data)[0].text
+        assert line in cohort_paragraphs(data)[0].text
 
 
 def test_the_first_screen_has_one_line(one: dict[str, Any]) -> None:
     scores = one["external"][0]["scores"]
-    line = elsewhere(one)[0].text
+    line = cohort_paragraphs(one)[0].text
     auc, error = scores["auc"], scores["balanced_error"]["value"]
     low, high = (1 - scores["balanced_error"][end] for end in ("high", "low"))
     limits = f"95% CI {100 * low:.0f}–{100 * high:.0f}%"
@@ -113,7 +113,7 @@ def test_one_class_has_no_curve_and_says_so() -> None:
     pictures = [item.name for item in each(section.items) if isinstance(item, Picture)]
     assert pictures == [f"external_c0_{name}" for name in ("confusion", "scores", "shift")]
     assert "25 samples of one class, so that there is no AUC" in section.words[1]
-    assert "in c0 (25 samples), of one class" in elsewhere(data)[0].text
+    assert "in c0 (25 samples), of one class" in cohort_paragraphs(data)[0].text
 
 
 def test_a_regression_shows_r2() -> None:
@@ -123,11 +123,11 @@ def test_a_regression_shows_r2() -> None:
     assert pictures == ["external_c0_fit", "external_c0_shift"]
     r2 = data["external"][0]["scores"]["r2"]["value"]
     assert f"R² {r2:.2f}" in section.words[1]
-    assert f"reached R² {r2:.2f} (95% CI" in elsewhere(data)[0].text
+    assert f"reached R² {r2:.2f} (95% CI" in cohort_paragraphs(data)[0].text
 
 
 def test_many_are_counted_on_the_first_screen() -> None:
-    line = elsewhere(_data({}, {}, {}, {}, {}))[0].text
+    line = cohort_paragraphs(_data({}, {}, {}, {}, {}))[0].text
     assert line.startswith("In 5 cohorts the final model, unchanged, reached a median AUC of")
     assert line.endswith(" was better than chance in 5 (by the 95% CI).")
 
@@ -137,7 +137,7 @@ def test_of_many_those_no_better_than_chance_are_named() -> None:
     data = _data({}, {"one_class": True}, {}, {"seen_before": 25}, {})
     data["external"][4]["scores"]["auc"] |= {"value": 0.5, "low": 0.3, "high": 0.7}
     data["answer"]["cohorts"]["better"] = 2
-    line = elsewhere(data)[0].text
+    line = cohort_paragraphs(data)[0].text
     assert "In 4 cohorts" in line
     assert "AUC of 0.82 (range 0.50–0.82)" in line
     assert "better than chance in 2, not in c4, undecided in c1 (by the" in line
@@ -161,7 +161,7 @@ def test_training_samples_and_far_values_are_warned_of() -> None:
 def test_training_samples_are_named_beside_the_figures_they_flatter() -> None:
     """Not in the warnings alone: the sentence with the AUC is the one that is copied."""
     data = _data({"seen_before": 3}, {"seen_before": 25}, {})
-    line = elsewhere(data)[0].text
+    line = cohort_paragraphs(data)[0].text
     assert line.startswith("The final model, unchanged, reached ")
     words = external(data, LIMITS).words
     for k, seen in enumerate((", 3 of them seen in training", ", all seen in training", "")):
@@ -206,7 +206,7 @@ def test_combat_is_said_beside_the_numbers_it_made() -> None:
     words = external(data, LIMITS).words
     assert words[-1].startswith("ComBat brought c0 to the level of this study first")
     assert "do not hold for patients who come one by one" in words[-1]
-    line = elsewhere(data)[0].text
+    line = cohort_paragraphs(data)[0].text
     assert "in c0 (25 samples, after ComBat)" in line
     assert "in c1 (25 samples)" in line
     assert not any("ComBat brought" in text for text in external(_data({}), LIMITS).words)

@@ -14,7 +14,7 @@ from genesig.report.answer.collect import cohorts
 from genesig.report.answer.sentences import rules
 from genesig.report.external.collect import external as collected
 from genesig.report.external.section import (
-    elsewhere,
+    cohort_paragraphs,
     external,
     external_sentences,
 )
@@ -59,7 +59,7 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     assert section.words[1] == (
         f"other (40 samples): {c}; 0.75 in the cross-validation of this study."
     )
-    (paragraph,) = elsewhere(data)
+    (paragraph,) = cohort_paragraphs(data)
     said = f"The final model, unchanged, reached {c} in other (40 samples)."
     assert (paragraph.lead, paragraph.text) == ("External cohort.", said)
     names = [picture.name for picture in _pictures(data)]

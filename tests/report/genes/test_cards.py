@@ -15,15 +15,15 @@ from study_data import study_of
 
 from genesig.report.collect import collect
 from genesig.report.genes.cards import (
-    ALONE,
-    RADIUS,
-    alone,
-    in_short,
-    separation,
-    values_of,
-    with_interval,
+    DOT_RADIUS,
+    MEASURE_OF_TEST,
+    direction_and_value,
+    draw_values,
+    measure_upwards,
+    single_gene_measure,
+    text_with_interval,
 )
-from genesig.report.genes.collect import MEASURES, replaced, selected
+from genesig.report.genes.collect import MEASURES_OF_TEST, replacement_genes, selection_matrix
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import FROM, TO
 from genesig.report.page.words import gene_anchor, percent
@@ -32,31 +32,31 @@ from genesig.selection.genes.univariate import Units, units
 
 
 def measured(it, gene=0, side=0):
-    return MEASURES[it.test](it, it.X[:, gene], side)
+    return MEASURES_OF_TEST[it.test](it, it.X[:, gene], side)
 
 
 def test_two_classes_have_the_auc_and_the_difference_of_their_means():
     it = units(study_of("classification", 3))
-    separation, effect = measured(it)
+    measure_upwards, effect = measured(it)
     up, down = it.X[it.y > 0, 0], it.X[it.y < 0, 0]
-    assert separation[0] == pytest.approx(roc_auc_score(it.y, it.X[:, 0]))
+    assert measure_upwards[0] == pytest.approx(roc_auc_score(it.y, it.X[:, 0]))
     limits = ttest_ind(up, down, equal_var=False).confidence_interval()
     assert effect == pytest.approx((up.mean() - down.mean(), limits.low, limits.high))
 
 
 def test_one_of_several_classes_stands_against_the_others():
     it = units(study_of("several_classes", 3))
-    separation, effect = measured(it, side=2)
-    assert separation[0] == pytest.approx(roc_auc_score(it.y == 2, it.X[:, 0]))
+    measure_upwards, effect = measured(it, side=2)
+    assert measure_upwards[0] == pytest.approx(roc_auc_score(it.y == 2, it.X[:, 0]))
     assert effect[0] == pytest.approx(it.X[it.y == 2, 0].mean() - it.X[it.y != 2, 0].mean())
 
 
 def test_a_number_has_the_correlation_and_the_change_with_it():
     it = units(study_of("regression", 3))
-    separation, effect = measured(it)
+    measure_upwards, effect = measured(it)
     found = pearsonr(it.X[:, 0], it.y)
     limits = found.confidence_interval()
-    assert separation == pytest.approx((found.statistic, limits.low, limits.high))
+    assert measure_upwards == pytest.approx((found.statistic, limits.low, limits.high))
     z = (it.y - it.y.mean()) / it.y.std()
     assert effect[0] == pytest.approx(np.polyfit(z, it.X[:, 0], 1)[0])
     assert effect[1] < effect[0] < effect[2]
@@ -65,14 +65,14 @@ def test_a_number_has_the_correlation_and_the_change_with_it():
 def test_survival_has_c_and_the_hazard_ratio():
     linear_model = pytest.importorskip("sksurv.linear_model")
     it = units(study_of("survival", 3))
-    separation, effect = measured(it)
+    measure_upwards, effect = measured(it)
     x = it.X[:, :1] / it.X[:, 0].std()
     y = np.empty(len(x), dtype=[("e", bool), ("t", float)])
     y["e"], y["t"] = it.y["event"], it.y["time"]
     fit = linear_model.CoxPHSurvivalAnalysis(ties="efron").fit(x, y)
     assert effect[0] == pytest.approx(np.exp(fit.coef_[0]), rel=1e-5)
     c = fit.score(x, y)
-    assert separation[0] == pytest.approx(c if fit.coef_[0] > 0 else 1 - c)
+    assert measure_upwards[0] == pytest.approx(c if fit.coef_[0] > 0 else 1 - c)
 
 
 def test_pairs_are_counted_and_their_differences_averaged():
@@ -80,19 +80,19 @@ def test_pairs_are_counted_and_their_differences_averaged():
     a, b = rng.normal(size=12), rng.normal(0.8, 1, 12)
     x, y = np.column_stack([a, b]).ravel(), np.tile([-1.0, 1.0], 12)
     it = Units(x[:, None], y, np.repeat(np.arange(12), 2), "differences")
-    separation, effect = measured(it)
-    assert separation[0] == pytest.approx(np.mean(b > a))
+    measure_upwards, effect = measured(it)
+    assert measure_upwards[0] == pytest.approx(np.mean(b > a))
     limits = ttest_rel(b, a).confidence_interval()
     assert effect == pytest.approx((np.mean(b - a), limits.low, limits.high))
 
 
-@pytest.mark.parametrize("test", MEASURES)
+@pytest.mark.parametrize("test", MEASURES_OF_TEST)
 def test_a_gene_that_never_differs_is_no_error(test):
     kind = {"welch": "classification", "anova": "several_classes", "differences": "classification",
             "correlation": "regression", "score": "survival"}[test]  # fmt: skip
     y = study_of(kind, 3).response()
     it = Units(np.ones((len(y), 1)), y, np.arange(len(y)), test)
-    for value, low, high in MEASURES[test](it, it.X[:, 0], 0):
+    for value, low, high in MEASURES_OF_TEST[test](it, it.X[:, 0], 0):
         assert np.isnan(low) or low <= value <= high
 
 
@@ -100,25 +100,25 @@ def test_a_gene_is_replaced_by_those_of_the_lists_without_it():
     dataset = study_of("classification", 3, d=5)
     lists = np.zeros((8, 5), dtype=bool)
     lists[:4, 0], lists[4:, 1], lists[3, 1], lists[:, 2], lists[4, 3] = True, True, True, True, True
-    (only,) = replaced(dataset, lists, 0)
+    (only,) = replacement_genes(dataset, lists, 0)
     assert (only["gene"], only["without"], only["beside"]) == ("g1", [4, 4], [1, 4])
     assert only["r"] == pytest.approx(np.corrcoef(dataset.X[:, 0], dataset.X[:, 1])[0, 1], abs=1e-3)
-    assert replaced(dataset, lists, 2) == []  # in every list
-    assert replaced(dataset, lists, 4) == []  # in none
-    assert replaced(dataset, lists[:6], 0) == []  # two lists without it
+    assert replacement_genes(dataset, lists, 2) == []  # in every list
+    assert replacement_genes(dataset, lists, 4) == []  # in none
+    assert replacement_genes(dataset, lists[:6], 0) == []  # two lists without it
     lists[1, 1], lists[7, 1] = True, False
-    assert replaced(dataset, lists, 0) != []  # 3 of 4 against 2 of 4
+    assert replacement_genes(dataset, lists, 0) != []  # 3 of 4 against 2 of 4
     lists[0, 1] = True
-    assert replaced(dataset, lists, 0) == []  # 3 of 4 against 3 of 4
+    assert replacement_genes(dataset, lists, 0) == []  # 3 of 4 against 3 of 4
 
 
 def test_lists_are_those_of_splits_and_halves():
     given = arguments(Study())
-    found = selected(given["observed"], given["halves"], 120)
+    found = selection_matrix(given["observed"], given["halves"], 120)
     assert len(found) == 10 + 6
     whole = given["observed"].with_chosen()
     assert set(np.flatnonzero(found[3])) == set(whole.chosen_coef(3)[0])
-    assert len(selected(given["observed"], None, 120)) == 10
+    assert len(selection_matrix(given["observed"], None, 120)) == 10
 
 
 @pytest.mark.parametrize("study", [Study(names=HOSTILE), Study(regression=True)])
@@ -134,7 +134,7 @@ def test_a_card_says_what_the_tables_say(study):
         assert "<script" not in card.svg
         assert card.svg.startswith("<svg")
     for row, one in zip(table.rows, data["cards"]["each"], strict=True):
-        assert (row[0].value, row[3].value) == (one["gene"], separation(data, one)["value"])
+        assert (row[0].value, row[3].value) == (one["gene"], measure_upwards(data, one)["value"])
     assert all(one.help for one in table.columns[2:] if one.label not in (FROM, TO))
     assert section.folded
 
@@ -142,39 +142,41 @@ def test_a_card_says_what_the_tables_say(study):
 @pytest.mark.parametrize("study", [Study(), Study(regression=True)])
 def test_a_number_that_is_lower_is_said_so_and_read_from_the_middle_up(study):
     data = collect(**arguments(study))
-    one, it = dict(data["cards"]["each"][0]), alone(data)
+    one, it = dict(data["cards"]["each"][0]), single_gene_measure(data)
     one["separation"] = {"value": 0.03, "low": 0.0, "high": 0.12}
     one["effect"] = {"value": -1.0, "low": None, "high": None}
-    said = in_short(data, one)
-    if it.turned:
+    said = direction_and_value(data, one)
+    if it.is_folded:
         assert said == "lower in tumour, AUC 0.97"
-        assert separation(data, one) == {"value": 0.97, "low": 0.88, "high": 1.0}
+        assert measure_upwards(data, one) == {"value": 0.97, "low": 0.88, "high": 1.0}
     one["separation"] = {"value": 0.97, "low": 0.88, "high": 1.0}
-    assert in_short(data, one).startswith("in no clear direction, ")  # order and size disagree
+    assert direction_and_value(data, one).startswith(
+        "in no clear direction, "
+    )  # order and size disagree
     one["effect"] = {"value": 1.0, "low": None, "high": None}
-    words = "higher in tumour, AUC 0.97" if it.turned else "rises with class, r 0.97"
-    assert in_short(data, one) == words
+    words = "higher in tumour, AUC 0.97" if it.is_folded else "rises with class, r 0.97"
+    assert direction_and_value(data, one) == words
     one["separation"] = {"value": it.middle, "low": None, "high": None}
-    assert in_short(data, one) == f"{it.short} {it.write(it.middle)}"
+    assert direction_and_value(data, one) == f"{it.short_name} {it.format_number(it.middle)}"
     one["separation"] = {"value": None, "low": None, "high": None}
-    assert in_short(data, one) == f"{it.short} –"
+    assert direction_and_value(data, one) == f"{it.short_name} –"
 
 
-@pytest.mark.parametrize("test", ALONE)
+@pytest.mark.parametrize("test", MEASURE_OF_TEST)
 def test_each_measure_has_a_definition_and_two_ways(test):
-    it = ALONE[test]
-    assert len(set(it.ways)) == 2
+    it = MEASURE_OF_TEST[test]
+    assert len(set(it.directions)) == 2
     assert it.help
-    assert set(ALONE) == set(MEASURES)
+    assert set(MEASURE_OF_TEST) == set(MEASURES_OF_TEST)
 
 
 @pytest.mark.parametrize("study", [Study(), Study(regression=True)])
 def test_the_names_of_a_card_stand_where_its_dots_are(study):
     data = collect(**arguments(study))
     values = data["strips"][0]["values"]
-    svg, marks = values_of(values, data["study"], None, "w")
+    svg, marks = draw_values(values, data["study"], None, "w")
     starts = re.findall(r"M(-?[\d.]+) (-?[\d.]+)a", svg)
-    drawn = sorted((round(float(x) + RADIUS, 1), round(float(y), 1)) for x, y in starts)
+    drawn = sorted((round(float(x) + DOT_RADIUS, 1), round(float(y), 1)) for x, y in starts)
     assert marks["names"] == data["study"]["response"]["name"]
     assert np.allclose(drawn, sorted(zip(marks["x"], marks["y"], strict=True)), atol=0.11)
     left, top, right, bottom = marks["box"]
@@ -216,4 +218,4 @@ def test_a_card_has_the_share_of_each_class_that_misses_the_gene():
 ])  # fmt: skip
 def test_a_number_and_its_limits_have_as_many_decimals(value, low, high, said):
     it = {"value": value, "low": low, "high": high}
-    assert with_interval(it) == said
+    assert text_with_interval(it) == said

@@ -13,8 +13,8 @@ from scipy.spatial.distance import squareform
 from scipy.stats import linregress
 
 from genesig.report.collect import collect
-from genesig.report.genes.collect import effects, tree
-from genesig.report.genes.figures import heat
+from genesig.report.genes.collect import cluster_rows, gene_effects
+from genesig.report.genes.figures import draw_heat_map
 
 pytestmark = pytest.mark.drawn
 
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.drawn
 def test_the_effect_of_two_classes_is_the_difference_of_their_means():
     dataset = arguments(Study())["dataset"]
     frame = pd.DataFrame(dataset.X).groupby(dataset.response()).mean()
-    np.testing.assert_allclose(effects(dataset), frame.loc[1] - frame.loc[-1])
+    np.testing.assert_allclose(gene_effects(dataset), frame.loc[1] - frame.loc[-1])
 
 
 def test_the_effect_of_a_number_is_the_change_with_one_standard_deviation():
     dataset = arguments(Study(regression=True))["dataset"]
     y = dataset.response()
     slopes = [linregress(y, x).slope * y.std() for x in dataset.X.T]
-    np.testing.assert_allclose(effects(dataset), slopes)
+    np.testing.assert_allclose(gene_effects(dataset), slopes)
 
 
 def test_the_volcano_holds_every_gene_of_the_lists_and_their_sign():
@@ -56,7 +56,7 @@ def test_a_log_fold_change_is_called_so_only_where_the_base_is_known(steps, know
 @pytest.mark.parametrize("rows", [2, 3, 40, 1500])
 def test_the_tree_joins_rows_where_scipy_does(rows):
     X = np.random.default_rng(1).normal(size=(rows, 3))
-    order, joints = tree(X)
+    order, joints = cluster_rows(X)
     assert sorted(order) == list(range(rows))
     assert len(joints) == rows - 1
     heights = sorted(joint[-1] for joint in joints)
@@ -71,14 +71,14 @@ def test_the_tree_joins_rows_where_scipy_does(rows):
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_tree_of_one_row_has_no_joint(rows):
-    assert tree(np.zeros((rows, 4))) == (list(range(rows)), [])
+    assert cluster_rows(np.zeros((rows, 4))) == (list(range(rows)), [])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("samples", [40, 1000])
 def test_each_cell_of_the_heat_map_has_a_pixel_of_its_own(samples):
     data = collected(Study(samples=samples, repeats=1, nonlinear=False))
-    figure = heat(data)
+    figure = draw_heat_map(data)
     figure.draw_without_rendering()
     body = figure.axes[5]
     width = body.get_window_extent().width / figure.dpi * 96  # points of a screen

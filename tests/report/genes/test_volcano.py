@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from report_records import Study, collected
 
-from genesig.report.genes.figures import volcano
+from genesig.report.genes.figures import draw_volcano
 
 
 @pytest.mark.parametrize(("there", "side"), [(True, "right"), (False, "left")])
@@ -17,5 +17,5 @@ def test_the_name_of_the_bound_stands_where_no_gene_lies(there, side):
     n = len(it["effect"])
     it["effect"] = [-1.0, *np.linspace(-0.2, 1.0, n - 1)]
     it["p"] = [bound if there else 0.5, *np.full(n - 2, 0.5), 1e-9]
-    (text,) = [one for one in volcano(data).axes[0].texts if one.get_text().startswith("FDR")]
+    (text,) = [one for one in draw_volcano(data).axes[0].texts if one.get_text().startswith("FDR")]
     assert text.get_ha() == side

@@ -9,7 +9,7 @@ from report_records import HOSTILE, Study, arguments, with_nonlinear
 from genesig.report.collect import collect, tables_in
 from genesig.report.methods import methods, references
 from genesig.report.nonlinear.collect import SHOWN, TABLES
-from genesig.report.nonlinear.section import finding, nonlinear
+from genesig.report.nonlinear.section import nonlinear_finding, nonlinear_section
 from genesig.report.page.section import Limits
 
 LIMITS = Limits(12, 500)
@@ -37,7 +37,7 @@ def better(given):
 
 
 def first(data):
-    return finding(data, data["nonlinear"])
+    return nonlinear_finding(data, data["nonlinear"])
 
 
 CASES = {
@@ -77,13 +77,13 @@ def test_a_regression_is_told_in_r2():
     assert "its R² is 0.70 against 0.50" in text
     assert "0.10 to 0.30" in text
     assert "adds something" in text
-    assert "the class" not in " ".join(nonlinear(data, LIMITS).words)
+    assert "the class" not in " ".join(nonlinear_section(data, LIMITS).words)
 
 
 @pytest.mark.slow
 @pytest.mark.drawn
 def test_the_section_shows_figures_and_tables():
-    section = nonlinear(made(**BETTER), LIMITS)
+    section = nonlinear_section(made(**BETTER), LIMITS)
     names = [item.name for item in section.items]
     assert names == ["nonlinear_genes", "nonlinear_curves", "nonlinear"]
     words = " ".join(section.words)
@@ -96,7 +96,7 @@ def test_the_section_shows_figures_and_tables():
 
 @pytest.mark.usefixtures("undrawn")
 def test_without_benefit_the_section_is_one_sentence_and_figures_are_files():
-    section = nonlinear(made(), LIMITS)
+    section = nonlinear_section(made(), LIMITS)
     assert list(section.words) == [first(made())]
     assert [item.name for item in section.items] == ["nonlinear"]
     assert [item.name for item in section.pictures] == ["nonlinear_genes", "nonlinear_curves"]
@@ -137,7 +137,7 @@ def test_shared_genes_are_counted_in_words(size, core, shared, said, named):
 def test_the_words_follow_kernel_and_penalty(change, said, unsaid):
     given = arguments(Study())
     given["config"]["nonlinear"] |= change
-    words = " ".join(nonlinear(better(given), LIMITS).words)
+    words = " ".join(nonlinear_section(better(given), LIMITS).words)
     assert said in words
     assert unsaid not in words
 
@@ -146,7 +146,7 @@ def test_the_words_follow_kernel_and_penalty(change, said, unsaid):
 def test_a_function_of_no_gene_that_fits_nothing_is_not_talked_of():
     given = arguments(Study())
     given["tables"]["nonlinear_scores"]["explained_by_none"] = -1e-16
-    words = " ".join(nonlinear(better(given), LIMITS).words)
+    words = " ".join(nonlinear_section(better(given), LIMITS).words)
     assert "With no gene at all" not in words
     assert "Errors here are those of a smooth refit" in words
 
@@ -157,7 +157,7 @@ def test_messages_are_not_crowded_out_by_paths_that_ended():
     table = given["tables"]["nonlinear_scores"]
     table["message"] = "the path ends before tau = 0.6 tau_max"
     table.loc[len(table) - 1, "message"] = "too few samples, or no gene that varies"
-    section = nonlinear(better(given), LIMITS)
+    section = nonlinear_section(better(given), LIMITS)
     assert "Said of single splits: " in section.words[-1]
     assert "too few samples" in section.words[-1]
     assert "Said" not in [column.label for column in section.items[-1].columns]
@@ -169,7 +169,7 @@ def test_what_went_wrong_is_said():
     table = given["tables"]["nonlinear_scores"]
     table.loc[0, "gap"] = 0.3
     table.loc[1, ["n_genes", "message"]] = [0, "too few samples, or no gene that varies"]
-    words = " ".join(nonlinear(better(given), LIMITS).words)
+    words = " ".join(nonlinear_section(better(given), LIMITS).words)
     assert "1 fit did not reach the requested accuracy" in words
     assert "1 split selected no gene at all" in words
     assert "r1f2: too few samples, or no gene that varies" in words
@@ -178,7 +178,7 @@ def test_what_went_wrong_is_said():
 def test_switched_off_there_is_nothing():
     data = made(Study(nonlinear=False))
     assert data["nonlinear"] is None
-    assert nonlinear(data, LIMITS).empty
+    assert nonlinear_section(data, LIMITS).empty
     assert not set(SHOWN) & set(data["tables"])
     assert not any("onlinear" in text for text in [*methods(data), *references(data)])
 
@@ -219,7 +219,7 @@ def test_methods_follow_the_settings(penalty, kernel):
     ids=["hostile", "regression", "two genes", "one split", "empty", "no signal", "few samples"],
 )  # fmt: skip
 def test_odd_studies_have_their_section(study):
-    section = nonlinear(made(study), LIMITS)
+    section = nonlinear_section(made(study), LIMITS)
     assert section.words
     for word in ("nan", "None", "inf "):
         assert not any(word in text for text in section.words)
@@ -238,7 +238,7 @@ def test_no_gene_selected_anywhere():
         n_nonlinear=0, shared=0, jaccard=np.nan
     )
     data = collect(**{**given, "tables": tables})
-    section = nonlinear(data, LIMITS)
+    section = nonlinear_section(data, LIMITS)
     assert "No gene is selected often enough for a list of its own" in section.words[0]
 
 
@@ -251,5 +251,5 @@ def test_tables_are_told_by_their_names():
 
 @pytest.mark.usefixtures("undrawn")
 def test_what_was_chosen_is_shown_to_the_limit():
-    table = nonlinear(made(), replace(LIMITS, table_rows=2)).items[-1]
+    table = nonlinear_section(made(), replace(LIMITS, table_rows=2)).items[-1]
     assert (table.most, len(table.rows)) == (2, table.total)

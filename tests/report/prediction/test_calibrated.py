@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 from sklearn.metrics import confusion_matrix
 
-from genesig.report.prediction.decision import Told, net_benefit
+from genesig.report.prediction.decision import HeldOutProbabilities, net_benefit
 
 RNG = np.random.default_rng(4)
 POSITIVE = RNG.random(80) < 0.35
@@ -22,27 +22,36 @@ def test_net_benefit_is_its_definition():
         wanted = true / 80 - false / 80 * t / (1 - t)
         assert net_benefit(p, POSITIVE, np.array([t]), share)[0] == pytest.approx(wanted)
     everyone = net_benefit(np.ones(80), POSITIVE, THRESHOLDS, share)
-    told = Told(p, POSITIVE, 1, share)
-    np.testing.assert_allclose(told.of_everyone(THRESHOLDS), everyone, atol=1e-12)
-    assert told.of_everyone(np.array([share]))[0] == pytest.approx(0)
+    told = HeldOutProbabilities(p, POSITIVE, 1, share)
+    np.testing.assert_allclose(told.net_benefit_of_all(THRESHOLDS), everyone, atol=1e-12)
+    assert told.net_benefit_of_all(np.array([share]))[0] == pytest.approx(0)
     assert (net_benefit(np.zeros(80), POSITIVE, THRESHOLDS, share) == 0).all()
 
 
 def test_other_shares_are_those_of_samples_that_stand_there_more_often():
     p, share = expit(SCORE), 3 * POSITIVE.sum() / (3 * POSITIVE.sum() + (~POSITIVE).sum())
     rows = np.repeat(np.arange(80), np.where(POSITIVE, 3, 1))
-    told, often = Told(p, POSITIVE, 1, share), Told(p[rows], POSITIVE[rows], 1, share)
+    told, often = (
+        HeldOutProbabilities(p, POSITIVE, 1, share),
+        HeldOutProbabilities(p[rows], POSITIVE[rows], 1, share),
+    )
     np.testing.assert_allclose(told.net_benefit(THRESHOLDS), often.net_benefit(THRESHOLDS))
-    assert told.mean() == pytest.approx(often.mean()) == pytest.approx(p[rows].mean())
-    raw = Told(p, POSITIVE, 1, float(POSITIVE.mean())).groups()
-    for one, plain in zip(told.groups(), raw, strict=True):
+    assert (
+        told.mean_probability()
+        == pytest.approx(often.mean_probability())
+        == pytest.approx(p[rows].mean())
+    )
+    raw = HeldOutProbabilities(p, POSITIVE, 1, float(POSITIVE.mean())).reliability_groups()
+    for one, plain in zip(told.reliability_groups(), raw, strict=True):
         odds = [each["share"] / (1 - each["share"]) for each in (one, plain)]
         assert odds[0] == pytest.approx(3 * odds[1])
 
 
 def test_repeats_are_no_further_samples():
     p = np.sort(expit(SCORE))
-    once = Told(p, POSITIVE, 1, 0.35).groups()
-    often = Told(np.repeat(p, 4), np.repeat(POSITIVE, 4), 4, 0.35).groups()
+    once = HeldOutProbabilities(p, POSITIVE, 1, 0.35).reliability_groups()
+    often = HeldOutProbabilities(
+        np.repeat(p, 4), np.repeat(POSITIVE, 4), 4, 0.35
+    ).reliability_groups()
     for one, other in zip(once, often, strict=True):
         assert one == pytest.approx(other)

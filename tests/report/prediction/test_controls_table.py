@@ -11,7 +11,7 @@ from genesig.report.collect import collect
 from genesig.report.page.section import Limits
 from genesig.report.page.tables import WRITERS, Table
 from genesig.report.patients import next_study, score_effect
-from genesig.report.prediction.section import _auc, controls
+from genesig.report.prediction.section import _auc_text, controls_section
 
 LIMITS = Limits(12, 500)
 KINDS = tuple(COLUMNS)
@@ -27,7 +27,7 @@ def test_the_chosen_lists_come_first_then_other_methods_then_lists_at_each_mu(ki
              for name, much in (("ridge", 0.1), ("lasso", -0.05))]  # fmt: skip
     given["tables"]["controls"] = pd.concat([added[0], known, added[1]], ignore_index=True)
     data = collect(**given)
-    (table,) = [item for item in controls(data, LIMITS).items if isinstance(item, Table)]
+    (table,) = [item for item in controls_section(data, LIMITS).items if isinstance(item, Table)]
     keys = [column.key for column in table.columns]
     rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
     own = [row["model"].value == "genesig" for row in rows]
@@ -62,4 +62,4 @@ def test_a_symbol_with_its_name_is_the_symbol_alone():
 @pytest.mark.parametrize("rows", [[], [["genesig", None, None]]], ids=["no row", "no value"])
 def test_an_auc_without_a_value_is_called_not_defined(rows):
     controls_table = {"columns": ["model", "mu", "auc"], "rows": rows}
-    assert _auc({"tables": {"controls": controls_table}}) == "AUC not defined"
+    assert _auc_text({"tables": {"controls": controls_table}}) == "AUC not defined"

@@ -12,7 +12,12 @@ from genesig.report.page.section import Limits
 from genesig.report.page.verdict import judge
 from genesig.report.page.words import percent
 from genesig.report.prediction import decision
-from genesig.report.prediction.decision import MIN_CALIBRATED, decisions, net_benefit, told
+from genesig.report.prediction.decision import (
+    MIN_CURVE_SAMPLES,
+    decisions_section,
+    held_out_probabilities,
+    net_benefit,
+)
 
 DATA = collected(Study())
 LIMITS = Limits(60, 10)
@@ -29,7 +34,7 @@ def changed(p=None, **config):
 
 
 def test_where_nothing_is_found_it_is_one_sentence():
-    section = decisions(changed(0.4), LIMITS)
+    section = decisions_section(changed(0.4), LIMITS)
     assert list(section.items) == []
     assert len(section.words) == 1
     assert "no better than chance" in section.words[0]
@@ -40,8 +45,8 @@ def test_where_nothing_is_found_it_is_one_sentence():
 def test_curves_are_drawn_from_a_hundred_patients_on(many):
     data = changed(0.01)
     if many:
-        data["held_out"]["samples"] *= 1 + MIN_CALIBRATED // len(data["held_out"]["samples"])
-    section = decisions(data, LIMITS)
+        data["held_out"]["samples"] *= 1 + MIN_CURVE_SAMPLES // len(data["held_out"]["samples"])
+    section = decisions_section(data, LIMITS)
     names = [item.name for item in section.items]
     assert names == (["calibration", "decision_curve"] if many else [])
     assert ("from 100 patients on" in section.words[-1]) == (not many)
@@ -52,10 +57,10 @@ def test_curves_are_drawn_from_a_hundred_patients_on(many):
 )
 def test_it_is_of_the_shares_that_are_asked_for(asked, share):
     data = changed(0.01, probabilities=asked)
-    it, counts = told(data), data["study"]["counts"]
+    it, counts = held_out_probabilities(data), data["study"]["counts"]
     share = counts[1] / sum(counts) if share is None else share
     assert it.share == pytest.approx(share)
-    assert f"if {percent(share)} of patients are" in decisions(data, LIMITS).words[0]
+    assert f"if {percent(share)} of patients are" in decisions_section(data, LIMITS).words[0]
     samples = data["held_out"]["samples"]
     p = np.array([one["probabilities"] for one in samples])
     positive = np.array([one["label"] == data["study"]["classes"][1] for one in samples])
@@ -76,7 +81,7 @@ def test_it_is_of_the_shares_that_are_asked_for(asked, share):
 def test_decisions_say_how_much_of_the_slope_is_kept(shrinkage, words):
     data = changed(0.01)
     data["held_out"]["shrinkage"] = shrinkage
-    section = decisions(data, LIMITS)
+    section = decisions_section(data, LIMITS)
     assert (words or "Probabilities hold if") in section.words[0]
     assert (words is None) == (
         "slope" not in section.words[0] and "in doubt" not in section.words[0]
@@ -87,19 +92,19 @@ def test_without_probabilities_there_is_no_section():
     data = changed(0.01)
     for one in data["held_out"]["samples"]:
         del one["probabilities"]
-    section = decisions(data, LIMITS)
+    section = decisions_section(data, LIMITS)
     assert not list(section.words)
     assert not list(section.items)
 
 
 @pytest.mark.parametrize(("n_cases", "n_figures"), [(4, 0), (5, 2)])
 def test_probabilities_need_five_samples_of_each_class(n_cases, n_figures, monkeypatch):
-    monkeypatch.setattr(decision, "MIN_CALIBRATED", 0)  # figures of a small study, too
+    monkeypatch.setattr(decision, "MIN_CURVE_SAMPLES", 0)  # figures of a small study, too
     data = changed(0.01)
     samples, name = data["held_out"]["samples"], data["study"]["classes"][1]
     cases = [sample for sample in samples if sample["label"] == name]
     controls = [sample for sample in samples if sample["label"] != name]
     data["held_out"]["samples"] = [*controls, *cases[:n_cases]]
-    section = decisions(data, LIMITS)
+    section = decisions_section(data, LIMITS)
     assert len(list(section.items)) == n_figures
     assert ("A class has fewer than 5 samples" in section.words[0]) is (n_figures == 0)

@@ -17,9 +17,9 @@ from genesig.data.steps.normalise import normalise_samples
 from genesig.report.collect import collect
 from genesig.report.page.record import spread
 from genesig.report.page.section import Limits
-from genesig.report.quality.collect import quality as shown
+from genesig.report.quality.collect import quality_record as shown
 from genesig.report.quality.collect import quality_warnings
-from genesig.report.quality.section import RULES, quality
+from genesig.report.quality.section import RULE_WORDS, quality_section
 
 LIMITS = Limits(3, 50)
 LOG2 = {"step": "log2", "floor": 1.0, "ceiling": 1e9}
@@ -38,7 +38,7 @@ def page_data(dataset, samples=(), folds=MOMENTS):
 
 
 def made(data):
-    section = quality(data, LIMITS)
+    section = quality_section(data, LIMITS)
     facts = dict(section.items[0].pairs)
     shown = [*section.items, *section.pictures]
     return section, facts, {item.name: item for item in shown if hasattr(item, "name")}
@@ -303,7 +303,7 @@ def test_the_page_has_the_section_and_its_warning():
     data = collect(**given)
     mine = [one for one in data["warnings"] if one.startswith("Quality of the samples")]
     assert mine == ["Quality of the samples: 1 sample lies far from the others (S03)."]
-    assert set(RULES) >= {rule["name"] for rule in given["seen"]["outliers"]["rules"]}
+    assert set(RULE_WORDS) >= {rule["name"] for rule in given["seen"]["outliers"]["rules"]}
 
 
 def test_samples_like_one_specimen_are_said_on_the_first_screen_and_in_the_section():

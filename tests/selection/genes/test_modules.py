@@ -12,7 +12,7 @@ from settings import MOMENTS
 from genesig.report.collect import collect
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
-from genesig.report.quality.section import quality
+from genesig.report.quality.section import quality_section
 from genesig.selection.genes import modules
 from genesig.selection.genes.modules import MODULE_COLUMNS, gene_modules
 
@@ -86,7 +86,7 @@ def test_few_samples_or_genes_have_fewer_modules(n, d):
 
 def shown(data):
     """Return the table of modules of the quality section, if it is there."""
-    items = quality(data, LIMITS).items
+    items = quality_section(data, LIMITS).items
     return next((item for item in items if getattr(item, "name", "") == "modules"), None)
 
 

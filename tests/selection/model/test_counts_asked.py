@@ -39,7 +39,7 @@ def said_of(model: dict[str, Any], X: Any) -> list[str]:
     names = tuple(f"n{k}" for k in range(N))
     matrix = Matrix(names, tuple(GENES), X, {}, tuple(range(N)))
     _, problems = predict(model, matrix, "new.tsv", missing=0.0, mu=None)
-    return [each.what for each in problems if "whole numbers" in each.what]
+    return [each.message for each in problems if "whole numbers" in each.message]
 
 
 @pytest.mark.parametrize("chain", ["size factors", "stabilised"])

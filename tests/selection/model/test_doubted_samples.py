@@ -19,7 +19,7 @@ def _said(chain: str, X: Any, **changes: Any) -> list[str]:
     model["digest"] = digest_of(model)
     matrix = Matrix(tuple(NAMES), tuple(GENES), X, {}, tuple(range(2, len(NAMES) + 2)))
     _, problems = predict(model, matrix, "new.tsv", missing=0.2, mu=None)
-    return [str(problem) for problem in problems if problem.where != "the model"]
+    return [str(problem) for problem in problems if problem.location != "the model"]
 
 
 @pytest.mark.parametrize("chain", ["plain", "log2", "filter", "imputed"])

@@ -13,7 +13,7 @@ from fitted_models import scored, written
 
 from genesig.report.answer.collect import cohorts
 from genesig.report.external.collect import external as collected
-from genesig.report.external.section import external_sentences, finding, samples_tested
+from genesig.report.external.section import cohort_finding, external_sentences, samples_tested
 from genesig.report.page.measure import MEASURES
 
 KINDS = ("classification", "several_classes", "regression", "survival")
@@ -93,7 +93,7 @@ def test_the_page_counts_groups_beside_samples(kind: str) -> None:
     (cohort,) = page["external"]
     many = "36 samples in 12 groups"
     assert samples_tested(cohort) == f"{many} (patient)"
-    assert f"({many} (patient))" in finding(page, cohort)
+    assert f"({many} (patient))" in cohort_finding(page, cohort)
     assert page["answer"]["cohorts"]["rows"][0]["groups"] == 12
     methods = " ".join(external_sentences(page))
     assert "n = 36 in 12 groups" in methods

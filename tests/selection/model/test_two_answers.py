@@ -167,9 +167,9 @@ def test_predict_says_which_of_the_named_genes_are_claimed(
     model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
     check_model(model, "model.json")
     warned = [
-        each.what
+        each.message
         for each in predicted(dataset, model, fdr_selected=True)[1]
-        if "evidence" in each.what
+        if "evidence" in each.message
     ]
     assert len(warned) == (said is not None)
     assert all(said is not None and said.format(len(genes)) in each for each in warned)
@@ -184,12 +184,12 @@ def test_a_study_without_evidence_says_so_of_scores_without_probability(
     model = final_model(dataset, final, folds=MOMENTS, selection=evidence)
     for named in (False, True):
         scored, problems = predicted(dataset, model, fdr_selected=named)
-        warnings = [each for each in problems if each.what.startswith("no gene")]
+        warnings = [each for each in problems if each.message.startswith("no gene")]
         without_probability = kind == "regression"
         assert len(warnings) == (evidence is NONE and (named or without_probability))
         doubts = scored["doubt"].str.contains("no gene of the study has evidence of its own")
         assert doubts.all() == (evidence is NONE and without_probability)
-        assert not any("is in doubt" in each.what for each in problems)
+        assert not any("is in doubt" in each.message for each in problems)
 
 
 @pytest.mark.parametrize(("shrinkage", "words"), [(0.9, ""), (0.3, "keeps 30% of its slope")])
@@ -205,7 +205,7 @@ def test_the_slope_of_the_probabilities_decides_whether_they_are_in_doubt(
     scored, problems = predicted(dataset, model)
     assert (scored["doubt"] == "").all() == (not words)
     assert scored["doubt"].str.endswith(words).all()
-    assert sum("left-out samples" in each.what for each in problems) == bool(words)
+    assert sum("left-out samples" in each.message for each in problems) == bool(words)
 
 
 def test_without_permutations_the_chosen_list_is_the_answer() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from genesig.data.files.delimited import Matrix, parse_matrix
 from genesig.data.files.formats.interface import DOUBTS_ATTRIBUTE, Format
 from genesig.errors import refuse
-from genesig.words import as_seen, counted, listing, misspelt
+from genesig.words import as_read, counted, is_misspelt, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> li
     for frequent, rare in combinations(special, 2):
         if (True, frequent) not in columns or (True, rare) not in columns:
             continue
-        is_same = _letters(frequent) == _letters(rare) or misspelt(frequent, rare)
+        is_same = _letters(frequent) == _letters(rare) or is_misspelt(frequent, rare)
         if is_same and columns[True, frequent].keys().isdisjoint(columns[True, rare]):
             columns[True, frequent] |= columns.pop((True, rare))
             sentences.append(
@@ -79,7 +79,7 @@ def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> li
 
 def _letters(key: str) -> str:
     """Return a key without case, blanks and punctuation."""
-    return re.sub(r"[\W_]+", "", as_seen(key))
+    return re.sub(r"[\W_]+", "", as_read(key))
 
 
 def _characteristic(tag: str, value: str) -> tuple[str, str]:

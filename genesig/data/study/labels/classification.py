@@ -17,7 +17,15 @@ from genesig.data.study.labels.record import (
     check_left_out,
 )
 from genesig.errors import Problem, did_you_mean
-from genesig.words import alike, as_word, control_first, counted, flow, is_number, listing
+from genesig.words import (
+    as_word,
+    control_first,
+    counted,
+    equal_looking,
+    flow_yaml,
+    is_number,
+    listing,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +59,7 @@ def _choose_classes(column: pd.Series[str], where: str, asked: Asked, classes: S
     if len(counts) < 2:
         only = f"every sample is {listing(counts)}" if counts else "no sample has a label"
         problems.append(Problem(at, f"{only}; two classes are needed"))
-    if len(counts) > 2 and not alike(counts, as_word):  # which are an error of their own
+    if len(counts) > 2 and not equal_looking(counts, as_word):  # which are an error of their own
         problems.extend(_many_classes(counts, at, as_numbers(asked.table, asked.label)))
     names = control_first(list(counts)) if len(counts) == 2 else [*counts]
     return tuple(names) if len(names) > 1 else (*names, "", "")[:2]
@@ -65,7 +73,7 @@ def _many_classes(counts: Counter[str], at: str, numbers: str) -> Iterator[Probl
     if len(counts) > 6 and all(map(is_number, counts)):
         yield Problem(at, f"{what}; {numbers}")
         return
-    two = flow({"classes": control_first([name for name, _ in counts.most_common(2)])})
+    two = flow_yaml({"classes": control_first([name for name, _ in counts.most_common(2)])})
     if len(counts) > MOST:
         what += f"; at most {MOST} are told apart, choose some, for example data: {two}"
         yield Problem(at, what)

@@ -17,17 +17,17 @@ from genesig.data.files.event_columns import TimeAndEvent, time_event_pairs
 from genesig.data.steps.scale import missing_codes
 from genesig.errors import Problem
 from genesig.words import (
-    NOTHING,
-    UNKNOWN,
-    alike,
+    DOUBTFUL_UNKNOWN,
+    UNKNOWN_VALUE,
     as_word,
     counted,
-    flow,
+    equal_looking,
+    flow_yaml,
+    further_text,
+    is_misspelt,
     is_number,
     listing,
-    misspelt,
     number_fault,
-    too,
 )
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ def place(table: pd.DataFrame, row: int, column: str, where: str) -> str:
 def as_survival(pair: TimeAndEvent, event: str | None = None) -> str:
     """Write the lines of a study of survival; `event` is the word that ``data.event`` names."""
     word = {} if pair.word is None or event is not None else {"event": pair.word}
-    columns = flow({"label": pair.label})
-    return f"write {columns[1:-1]} and data: {flow({'task': 'survival', **word})}"
+    columns = flow_yaml({"label": pair.label})
+    return f"write {columns[1:-1]} and data: {flow_yaml({'task': 'survival', **word})}"
 
 
 def as_numbers(table: pd.DataFrame, label: str) -> str:
@@ -142,7 +142,7 @@ def as_numbers(table: pd.DataFrame, label: str) -> str:
     for pair in time_event_pairs(table):
         if pair.time == label:
             return f"these are times, of events in '{pair.event}'; {as_survival(pair)}"
-    return f"these are numbers; write data: {flow({'task': 'regression'})}"
+    return f"these are numbers; write data: {flow_yaml({'task': 'regression'})}"
 
 
 def as_classes(table: pd.DataFrame, label: str) -> str:
@@ -150,7 +150,7 @@ def as_classes(table: pd.DataFrame, label: str) -> str:
     for name, counts in class_columns(table):
         words = not any(map(is_number, counts))
         if name == label and words and all("not a number" in number_fault(cell) for cell in counts):
-            return f"; these are classes: write data: {flow({'task': 'classification'})}"
+            return f"; these are classes: write data: {flow_yaml({'task': 'classification'})}"
     return ""
 
 
@@ -187,21 +187,21 @@ def check_class_words(table: pd.DataFrame, label: str, names: Sequence[str],
     `names` are the classes. ``-`` beside ``+`` is one; ``none`` or ``-`` beside another word may
     be one, ``?`` or ``-99`` is not.
     """
-    if groups := alike(names, as_word):
+    if groups := equal_looking(names, as_word):
         same = " and ".join(map(listing, groups[:3]))
-        difference = BY_SIGHT if alike(names) else BY_DASHES
+        difference = BY_SIGHT if equal_looking(names) else BY_DASHES
         what = f"the classes {same} differ in {difference}; write them alike"
         yield Problem(f"{where}, column '{label}'", what)
     if 2 < len(names) <= MOST_CLASSES:
         yield from _check_misspelt(table, label, names, where)
     for name in names:
-        unknown, nothing = UNKNOWN.fullmatch(name), NOTHING.fullmatch(name)
+        unknown, nothing = UNKNOWN_VALUE.fullmatch(name), DOUBTFUL_UNKNOWN.fullmatch(name)
         if not (unknown or nothing) or (name == "-" and "+" in names):
             continue
         rows = np.flatnonzero(table[label] == name)
         what = f"'{name}' ({counted(len(rows), 'sample')}) is taken for a class; "
         what += "if it says that there is no label, leave these cells blank, "
-        what += f"else write data: {flow({'classes': list(names)})}"
+        what += f"else write data: {flow_yaml({'classes': list(names)})}"
         at = f"{where}, line {table.attrs['lines'][rows[0]]}, column '{label}'"
         yield Problem(at, what, "error" if unknown else "warning")
 
@@ -213,7 +213,7 @@ def check_left_out(counts: Mapping[str, int], classes: Sequence[str],
     for name, number in counts.items():
         if as_word(name) in class_of_word:
             similar = class_of_word[as_word(name)]
-            difference = BY_SIGHT if alike([name, similar]) else BY_DASHES
+            difference = BY_SIGHT if equal_looking([name, similar]) else BY_DASHES
             what = f"'{name}' ({counted(number, 'sample')}) is left out by data.classes, but "
             what += f"differs from '{similar}' in {difference}; write them alike, or "
             yield Problem(at, f"{what}quite differently")
@@ -224,12 +224,12 @@ def _check_misspelt(table: pd.DataFrame, label: str, names: Sequence[str],
     """Yield that a class may be there by a slip of the keyboard: the rarer one of two."""
     size = table[label].value_counts()
     for pair in combinations(names, 2):
-        if misspelt(*pair):
+        if is_misspelt(*pair):
             often, rare = sorted(pair, key=lambda name: -size[name])
             row = int(np.flatnonzero(table[label] == rare)[0])
             what = f"'{rare}' ({counted(int(size[rare]), 'sample')}) is taken for a class beside "
             what += f"'{often}' ({size[often]}); if one of them is misspelt, write them alike; if "
-            what += f"both are meant, write data: {flow({'classes': list(names)})}"
+            what += f"both are meant, write data: {flow_yaml({'classes': list(names)})}"
             at = f"{where}, line {table.attrs['lines'][row]}, column '{label}'"
             yield Problem(at, what, "warning")
 
@@ -254,11 +254,14 @@ def check_codes(table: pd.DataFrame, label: str, where: str) -> Iterator[Problem
 
 def check_names_alike(table: pd.DataFrame, key: str, column: str, where: str) -> Iterator[Problem]:
     """Yield that one patient, pair or batch may go by two names, and so be torn apart."""
-    time_event_pairs = alike(map(str, table[column]))
+    time_event_pairs = equal_looking(map(str, table[column]))
     if time_event_pairs:
         one, other = time_event_pairs[0][:2]
         row = int(np.argmax(table[column] == other))
         what = f"{key}: '{other}' differs from '{one}' in {BY_SIGHT}"
-        what += f"{too(len(time_event_pairs) - 1, 'name')}; write them alike, or quite differently"
+        what += (
+            f"{further_text(len(time_event_pairs) - 1, 'name')}; write them alike, or quite"
+            " differently"
+        )
         at = f"{where}, line {table.attrs['lines'][row]}, column '{column}'"
         yield Problem(at, what, "warning" if key == "data.batch" else "error")

@@ -13,7 +13,15 @@ from genesig.data.study.labels.record import Asked, Chosen, Config, Found, Label
 from genesig.data.study.labels.times import check_blank_times, check_event_coding
 from genesig.errors import Problem, did_you_mean
 from genesig.response.survival import happened
-from genesig.words import counted, flow, is_missing, is_number, listing, number_fault, too
+from genesig.words import (
+    counted,
+    flow_yaml,
+    further_text,
+    is_missing,
+    is_number,
+    listing,
+    number_fault,
+)
 
 DEFAULTS: Config = {
     "linear": {
@@ -70,7 +78,7 @@ def _check_times(asked: Asked, kept: list[str]) -> Iterator[Problem]:
     for row, what in list(odd.items())[:1]:
         where = place(table, row, column, asked.where)
         said = f"the time of '{table.index[row]}' {what}; survival needs a time of at least 0 for "
-        yield Problem(where, f"{said}each sample{too(len(odd) - 1, 'sample')}")
+        yield Problem(where, f"{said}each sample{further_text(len(odd) - 1, 'sample')}")
     if not odd and len({float(cell) for cell in cells.values()}) < 2:
         found = f"every time is {next(iter(cells.values()))}" if cells else "no sample has a time"
         yield Problem(at, f"{found}; survival needs times that differ")
@@ -85,7 +93,9 @@ def _word(asked: Asked, event: str, kept: list[str]) -> tuple[str, list[Problem]
         strange = [cell for cell in counts if not (is_number(cell) and float(cell) in (0, 1))]
         if strange:
             what = f"data.event must say which word is the event, found {found}; for example "
-            return "1", [Problem(at, f"{what}data: {flow({'event': event_word(counts, event)})}")]
+            return "1", [
+                Problem(at, f"{what}data: {flow_yaml({'event': event_word(counts, event)})}")
+            ]
         return "1", []
     if not any(happened(cell, word) for cell in counts):
         near = did_you_mean(word, counts) or f"; name one of {found}"

@@ -15,7 +15,7 @@ from genesig.data.files.event_columns import (
 )
 from genesig.errors import Problem
 from genesig.response.survival import happened
-from genesig.words import counted, flow, is_missing, is_number, is_unknown
+from genesig.words import counted, flow_yaml, is_missing, is_number, is_unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ def check_blank_times(
     )
     message += f"(column '{event}'), who would all be left out; "
     second = lacking.columns[0] if lacking.columns else "COLUMN"
-    label = flow({"label": {"time": [time, second], "event": event}})[1:-1]
+    label = flow_yaml({"label": {"time": [time, second], "event": event}})[1:-1]
     if lacking.columns:
         message += f"'{second}' has their times: write {label}"
     else:
@@ -105,7 +105,7 @@ def check_event_coding(
 def _reversed(event: str, counts: Mapping[str, int], chosen: str, expected: str, key: str) -> str:
     n_chosen = f"{counts[chosen]} of {counted(sum(counts.values()), 'sample')}"
     section = key.rpartition(".")
-    setting = flow({section[2]: expected})
+    setting = flow_yaml({section[2]: expected})
     if section[0] == "data":
         setting = f"data: {setting}"
     if chosen.lower() in YES_WORDS:

@@ -34,7 +34,7 @@ from genesig.data.study.sheet_check import check_column, check_ids, storable
 from genesig.data.study.unlabelled import unlabelled_samples
 from genesig.errors import GenesigError, InvalidInput, Problem, attempt, did_you_mean
 from genesig.response.design import label_columns, time_columns
-from genesig.words import counted, is_missing, listing, too
+from genesig.words import counted, further_text, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -348,7 +348,10 @@ def check_copies(members: Sequence[Member], common: Sequence[str]) -> Iterator[P
         first, second = (member.table.index[k] for member, k in zip((one, other), pairs[0],
                                                                      strict=True))  # fmt: skip
         what = f"'{first}' of '{one.name}' and '{second}' of '{other.name}' are one sample by their"
-        what += f" values{too(len(pairs) - 1, 'pair')}; a study that is left out must be new: take "
+        what += (
+            f" values{further_text(len(pairs) - 1, 'pair')}; a study that is left out must be new:"
+            " take "
+        )
         what += f"{listing([str(one.table.index[k]) for k in pairs[:, 0]])} out of '{one.name}'"
         yield Problem(one.where, what)
 

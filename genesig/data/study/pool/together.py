@@ -19,7 +19,7 @@ from genesig.data.study.labels.known import LABELS
 from genesig.data.study.pool.member import check_copies, common_genes, lost_to, read_member
 from genesig.data.study.pool.record import WEIGHT, Member, Pool, Wanted
 from genesig.errors import Problem
-from genesig.words import flow, is_missing, listing
+from genesig.words import flow_yaml, is_missing, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,7 +173,7 @@ def _check_events(members: Sequence[Member], wanted: Wanted) -> Iterator[Problem
             found = ", ".join(f"'{cell}' ({n})" for cell, n in counts.most_common(6))
             what = f"which word is the event? Found {found}; for example write into this item of "
             yield Problem(f"{member.sheet}, column '{member.columns[1]}'",
-                          f"{what}studies, {flow({'event': word}).strip('{}')}")  # fmt: skip
+                          f"{what}studies, {flow_yaml({'event': word}).strip('{}')}")  # fmt: skip
 
 
 def _usual(counts: Sequence[Counter[str]]) -> list[str]:
