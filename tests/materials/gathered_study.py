@@ -22,7 +22,7 @@ from genesig.results import (
 )
 from genesig.results.splits import HalfSampleStudy
 from genesig.selection.gather import gather
-from genesig.selection.genes.export import signature_dataset
+from genesig.selection.genes.export import save_signature, signature_annotated
 from genesig.selection.genes.frequency import count_tails
 
 # A record of selection frequencies made from how many halves list each gene.
@@ -184,7 +184,10 @@ def write_results(
     save_tables({"controls": folder / "controls.tsv"}, {"controls": controls()})
     save_tables({"jobs": folder / "times/jobs.tsv"}, {"jobs": pd.DataFrame({"seconds": [1.0]})})
     signature = load_table(folder / "signature.tsv", ("gene", "symbol"))
-    signature_dataset(dataset, signature).save(folder / "signature.h5ad")
+    nested = load_table(folder / "nested_lists.tsv", ("gene", "symbol"))
+    settings = {"config": {"label": "label"}, "versions": {"genesig": "0"}}
+    data = signature_annotated(dataset, signature, nested, settings)
+    save_signature(folder / "signature.h5ad", data)
     save_arrays(folder / "null.npz", {"error": np.linspace(0.3, 0.6, 20).reshape(10, 2)})
     classes = dataset.design.classes
     named = None if classes is None else dict(zip(("negative", "positive"), classes, strict=True))

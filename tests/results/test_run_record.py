@@ -8,11 +8,12 @@ import sys
 import anndata
 import numpy as np
 import pandas as pd
+import pytest
 
 import genesig
 from genesig.results import Dataset, Design
 from genesig.results.run import job_times, run_record
-from genesig.selection.genes.export import signature_dataset
+from genesig.selection.genes.export import save_signature, signature_annotated
 
 
 def make_dataset():
@@ -45,6 +46,45 @@ def test_the_times_of_all_jobs_are_one_table():
     assert table["memory_mb"][1] == 150.5
 
 
+NESTED = pd.DataFrame(
+    {
+        "mu": [np.nan, 0.01, 0.01, 1.0],
+        "gene": ["g3", "g3", "g2", "g1"],
+        "cv_frequency": [1.0, 0.9, 0.5, 0.25],
+    }
+)
+SETTINGS = {
+    "config": {
+        "linear": {"mu": [0.01, 1.0], "solver": "newton", "most": None},
+        "normalise": {"samples": [], "folds": [{"step": "centre"}]},
+        "external": {"a/b": {"label": "x"}},
+    },
+    "versions": {"genesig": "0.1.0", "python": "3.11"},
+}
+
+
+def exported(tmp_path, signature):
+    """Return signature.h5ad of the signature, read again."""
+    data = signature_annotated(make_dataset(), signature, NESTED, SETTINGS)
+    save_signature(tmp_path / "signature.h5ad", data)
+    return anndata.read_h5ad(tmp_path / "signature.h5ad")
+
+
+def test_signature_export_has_parameters_versions_and_frequencies_by_mu(tmp_path):
+    signature = pd.DataFrame({"gene": ["g3", "g1"], "symbol": ["C", "A"], "block": [np.nan, 1]})
+    data = exported(tmp_path, signature)
+    notes = data.uns["genesig"]
+    assert notes["versions"] == SETTINGS["versions"]
+    assert notes["parameters"]["linear"]["mu"].tolist() == [0.01, 1.0]
+    assert notes["parameters"]["linear"]["solver"] == "newton"
+    assert json.loads(notes["parameters"]["normalise"]["folds"]) == [{"step": "centre"}]
+    assert json.loads(notes["parameters"]["external"]) == {"a/b": {"label": "x"}}
+    assert notes["nested_lists"]["genes"].tolist() == pytest.approx([1.4, 0.25])
+    frequency = data.varm["cv_frequency"]
+    assert list(frequency.columns) == ["0.01", "1"]
+    assert frequency.to_numpy().tolist() == [[0.9, 0.0], [0.0, 0.25]]
+
+
 def test_the_exported_signature_keeps_order_values_and_a_missing_block(tmp_path):
     signature = pd.DataFrame(
         {
@@ -55,8 +95,7 @@ def test_the_exported_signature_keeps_order_values_and_a_missing_block(tmp_path)
             "block": [np.nan, 1],
         }
     )
-    signature_dataset(make_dataset(), signature).save(tmp_path / "signature.h5ad")
-    data = anndata.read_h5ad(tmp_path / "signature.h5ad")
+    data = exported(tmp_path, signature)
     assert list(data.var_names) == ["g3", "g1"]
     assert data.X.tolist() == [[2.0, 0.0], [5.0, 3.0]]
     assert data.var["block"].tolist() == [0, 1]
@@ -75,8 +114,7 @@ def test_the_exported_columns_have_their_types_in_any_study(tmp_path):
     }
     signature = pd.DataFrame(columns)
     for rows in (signature, signature.iloc[:0].astype(object)):
-        signature_dataset(make_dataset(), rows).save(tmp_path / "signature.h5ad")
-        found = anndata.read_h5ad(tmp_path / "signature.h5ad").var
+        found = exported(tmp_path, rows).var
         assert found["fdr_selected"].dtype == bool
         assert found["block"].dtype == int
         assert all(found[name].dtype.kind == "f" for name in ("null_frequency", "cv_frequency"))

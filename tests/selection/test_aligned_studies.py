@@ -21,7 +21,7 @@ from genesig.report.studies import collect_studies, study_sentences
 from genesig.results import Dataset
 from genesig.selection.assess.baseline_scores import run_baselines
 from genesig.selection.assess.intervals import delong
-from genesig.selection.genes.export import signature_dataset
+from genesig.selection.genes.export import signature_annotated
 from genesig.selection.linear.double_loop import fit_final_model, nested_cross_validation
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
@@ -93,12 +93,12 @@ def test_the_data_set_is_that_of_the_alignment_which_all_samples_choose(found, t
     assert alignments_of(replace(again, unaligned=None)) is None
 
 
-def test_the_signature_is_written_as_its_genes_alone(found, tmp_path):
+def test_signature_export_of_an_aligned_study_has_its_genes_and_no_layer(found):
     dataset = found["auto"][0]
     signature = pd.DataFrame({"gene": dataset.genes[:2], "symbol": "", "block": [1.0, np.nan]})
-    signature_dataset(dataset, signature).save(tmp_path / "signature.h5ad")
-    again = Dataset.load(tmp_path / "signature.h5ad")
-    assert (again.X.shape, again.unaligned) == ((72, 2), None)
+    nested = pd.DataFrame({"mu": [np.nan], "gene": dataset.genes[:1], "cv_frequency": [1.0]})
+    data = signature_annotated(dataset, signature, nested, {"config": {}, "versions": {}})
+    assert (data.shape, list(data.layers.keys())) == ((72, 2), [])
 
 
 def test_the_model_is_that_of_a_study_which_was_aligned_so_from_the_start(found):

@@ -51,8 +51,9 @@ rule enrichment:
 
 rule export:
     input:
+        **tables("signature", "nested_lists"),
         dataset="results/dataset.h5ad",
-        signature="results/signature.tsv",
+        settings="results/settings.json",
     output:
         "results/signature.h5ad",
     log:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,28 +13,48 @@ from genesig.arrays import Array
 from genesig.data.steps.described import described
 from genesig.genome.order import Genome
 from genesig.results import Dataset, Fits
+from genesig.results.files import whole_file
 from genesig.selection.genes.frequency import round_sizes
 
 if TYPE_CHECKING:
+    import anndata
     import pandas as pd
 
 
 COLUMN_TYPES = {"rank": int, "block": int, "fdr_selected": bool, "core": bool}
 """Types of the columns of signature.tsv that are no measures; ``class`` is text."""
 
+NOTES = "genesig"
+"""Key of ``uns`` with the settings and versions of the run."""
 
-def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
-    """Return all samples and the genes of the signature, in its order.
+
+def signature_annotated(
+    dataset: Dataset,
+    signature: pd.DataFrame,
+    nested: pd.DataFrame,
+    settings: Mapping[str, Any],
+) -> anndata.AnnData:
+    """Return all samples and the genes of the signature, in its order, with the results of each.
+
+    ``var`` has the columns of signature.tsv, ``varm["cv_frequency"]`` the CV frequency of each gene
+    in the nested lists (a column for each mu), ``uns["genesig"]`` the dictionaries ``parameters``
+    (the config), ``versions`` and ``nested_lists`` (mean number of genes at each mu).
 
     Parameters
     ----------
     dataset : Dataset
         After the row-wise steps.
     signature : DataFrame
-        signature.tsv; its columns join those of ``var``, of one type whatever the study: a share
-        of 1 in every row reads as a whole number, and no rows have no type. An unknown block
-        becomes 0, an unknown class empty, any other unknown number NaN.
+        signature.tsv. Its columns have one type whatever the study: a share of 1 in every row reads
+        as a whole number, and no rows have no type. An unknown block becomes 0, an unknown class
+        empty, any other unknown number NaN.
+    nested : DataFrame
+        nested_lists.tsv.
+    settings : mapping
+        settings.json.
     """
+    import anndata
+
     column_of_gene = {gene: column for column, gene in enumerate(dataset.genes)}
     columns = np.array([column_of_gene[gene] for gene in signature["gene"]], dtype=np.int64)
     notes = signature.drop(columns="symbol").set_index("gene")
@@ -43,8 +65,55 @@ def signature_dataset(dataset: Dataset, signature: pd.DataFrame) -> Dataset:
         {name: COLUMN_TYPES.get(str(name), float) for name in notes if name != "class"}
     )
     var = dataset.var.iloc[columns].join(notes)
-    X = described(dataset).X[:, columns]
-    return replace(dataset, X=X, var=var, unaligned=None)
+    frequency, n_genes = _frequency_by_mu(nested, var.index)
+    return anndata.AnnData(
+        described(dataset).X[:, columns],
+        obs=dataset.obs,
+        var=var,
+        varm={"cv_frequency": frequency},
+        uns={
+            NOTES: {
+                "parameters": _storable(settings["config"]),
+                "versions": dict(settings["versions"]),
+                "nested_lists": {"mu": n_genes.index.to_numpy(), "genes": n_genes.to_numpy()},
+            }
+        },
+    )
+
+
+def save_signature(path: str | Path, data: anndata.AnnData) -> None:
+    """Write the signature as ``.h5ad``."""
+    # HDF5 crashes on a full disk, so free space is checked beforehand.
+    needed_bytes = data.X.nbytes + 200 * sum(data.shape) + 65536
+    with whole_file(path, needed_bytes) as temporary_path:
+        data.write_h5ad(temporary_path)
+
+
+def _frequency_by_mu(
+    nested: pd.DataFrame, genes: pd.Index[str]
+) -> tuple[pd.DataFrame, pd.Series[float]]:
+    """Return CV frequencies (genes, mu), 0 for an unselected gene, and the list size at each mu."""
+    along_mu = nested[nested["mu"].notna()]
+    by_mu = along_mu.pivot_table(index="gene", columns="mu", values="cv_frequency")
+    n_genes = by_mu.sum()  # the sum of the frequencies is the mean number of genes
+    frequency = by_mu.reindex(genes).fillna(0.0)
+    frequency.columns = [f"{mu:g}" for mu in by_mu.columns]
+    return frequency, n_genes
+
+
+def _storable(value: Any) -> Any:
+    """Return a setting as HDF5 holds it: no None, lists as arrays, any other value as JSON."""
+    if isinstance(value, Mapping):
+        if any("/" in str(key) for key in value):
+            return json.dumps(value)
+        return {str(key): _storable(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        is_plain = bool(value) and (
+            all(isinstance(item, str) for item in value)
+            or all(isinstance(item, int | float) for item in value)
+        )
+        return np.array(value) if is_plain else json.dumps(value)
+    return value
 
 
 def stretches_table(dataset: Dataset, nested: pd.DataFrame, final: Fits) -> pd.DataFrame:

@@ -37,26 +37,26 @@ def measured(it, gene=0, side=0):
 
 def test_two_classes_have_the_auc_and_the_difference_of_their_means():
     it = units(study_of("classification", 3))
-    measure_upwards, effect = measured(it)
+    separation, effect = measured(it)
     up, down = it.X[it.y > 0, 0], it.X[it.y < 0, 0]
-    assert measure_upwards[0] == pytest.approx(roc_auc_score(it.y, it.X[:, 0]))
+    assert separation[0] == pytest.approx(roc_auc_score(it.y, it.X[:, 0]))
     limits = ttest_ind(up, down, equal_var=False).confidence_interval()
     assert effect == pytest.approx((up.mean() - down.mean(), limits.low, limits.high))
 
 
 def test_one_of_several_classes_stands_against_the_others():
     it = units(study_of("several_classes", 3))
-    measure_upwards, effect = measured(it, side=2)
-    assert measure_upwards[0] == pytest.approx(roc_auc_score(it.y == 2, it.X[:, 0]))
+    separation, effect = measured(it, side=2)
+    assert separation[0] == pytest.approx(roc_auc_score(it.y == 2, it.X[:, 0]))
     assert effect[0] == pytest.approx(it.X[it.y == 2, 0].mean() - it.X[it.y != 2, 0].mean())
 
 
 def test_a_number_has_the_correlation_and_the_change_with_it():
     it = units(study_of("regression", 3))
-    measure_upwards, effect = measured(it)
+    separation, effect = measured(it)
     found = pearsonr(it.X[:, 0], it.y)
     limits = found.confidence_interval()
-    assert measure_upwards == pytest.approx((found.statistic, limits.low, limits.high))
+    assert separation == pytest.approx((found.statistic, limits.low, limits.high))
     z = (it.y - it.y.mean()) / it.y.std()
     assert effect[0] == pytest.approx(np.polyfit(z, it.X[:, 0], 1)[0])
     assert effect[1] < effect[0] < effect[2]
@@ -65,14 +65,14 @@ def test_a_number_has_the_correlation_and_the_change_with_it():
 def test_survival_has_c_and_the_hazard_ratio():
     linear_model = pytest.importorskip("sksurv.linear_model")
     it = units(study_of("survival", 3))
-    measure_upwards, effect = measured(it)
+    separation, effect = measured(it)
     x = it.X[:, :1] / it.X[:, 0].std()
     y = np.empty(len(x), dtype=[("e", bool), ("t", float)])
     y["e"], y["t"] = it.y["event"], it.y["time"]
     fit = linear_model.CoxPHSurvivalAnalysis(ties="efron").fit(x, y)
     assert effect[0] == pytest.approx(np.exp(fit.coef_[0]), rel=1e-5)
     c = fit.score(x, y)
-    assert measure_upwards[0] == pytest.approx(c if fit.coef_[0] > 0 else 1 - c)
+    assert separation[0] == pytest.approx(c if fit.coef_[0] > 0 else 1 - c)
 
 
 def test_pairs_are_counted_and_their_differences_averaged():
@@ -80,8 +80,8 @@ def test_pairs_are_counted_and_their_differences_averaged():
     a, b = rng.normal(size=12), rng.normal(0.8, 1, 12)
     x, y = np.column_stack([a, b]).ravel(), np.tile([-1.0, 1.0], 12)
     it = Units(x[:, None], y, np.repeat(np.arange(12), 2), "differences")
-    measure_upwards, effect = measured(it)
-    assert measure_upwards[0] == pytest.approx(np.mean(b > a))
+    separation, effect = measured(it)
+    assert separation[0] == pytest.approx(np.mean(b > a))
     limits = ttest_rel(b, a).confidence_interval()
     assert effect == pytest.approx((np.mean(b - a), limits.low, limits.high))
 
