@@ -642,6 +642,25 @@ def test_several_studies_leave_out_what_one_study_leaves_out(
     assert said.err.count("1 control probe: 'AFFX-BioB-3_at'; 1 row without a gene id: 'NA'") == 2
 
 
+def test_ages_among_the_genes_of_a_study_do_not_make_its_values_raw(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ids = [f"L{k}" for k in range(5 * D)]
+    large = [np.random.default_rng(seed).normal(8, 1.3, (5 * D, 24)).round(3) for seed in (1, 2)]
+    ages = np.random.default_rng(3).integers(30, 80, 24)
+    _save(_frame(large[0], ids), "e.tsv")
+    _save(_with(_frame(large[1], ids, NEW), {"Wert": ages}), "x.tsv")
+    _save(_sheet(NEW), "xs.tsv")
+    studies = [
+        {"name": name, "expression": f"{file}.tsv", "samples": sheet}
+        for name, file, sheet in (("a", "e", "samples.tsv"), ("b", "x", "xs.tsv"))
+    ]
+    config = {**SETTINGS, "studies": studies, "splits": {"subsamples": 4}}
+    Path("c.yaml").write_text(yaml.safe_dump(config))
+    assert main(["validate", "c.yaml"]) == 0
+    assert "x.tsv: 1 row of whole numbers" in capsys.readouterr().err
+
+
 def _new_samples(**columns: Any) -> pd.DataFrame:
     """Return the training samples of the fitted model as new ones, behind further columns."""
     _, data = _model("plain")

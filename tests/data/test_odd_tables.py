@@ -440,3 +440,12 @@ def test_errors_of_a_spreadsheet_are_no_class(error: str, capsys: Text) -> None:
     code, text = _validate(capsys, "e.tsv")
     assert (code, f"no label ('{error}') for 'P00'; left out of the study (1 of 20)" in text) == (
         0, True)  # fmt: skip
+
+
+def test_init_says_that_a_frequent_word_may_be_a_missing_value(capsys: Text) -> None:
+    values = _logged().astype(object)
+    values[np.random.default_rng(6).random(values.shape) < 0.2] = "Filtered"
+    _write("e.tsv", _table(values))
+    code, text = _init(capsys, "e.tsv")
+    advice = "if 'Filtered' says that nothing was measured, write NA instead"
+    assert (code, advice in text) == (1, True)

@@ -218,8 +218,17 @@ def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
         if 2 * (n_decimal_commas + n_thousands_signs) > len(words):
             advice = "export the table with decimal points"
             advice = f"{advice} and without signs of thousands" if n_thousands_signs else advice
+        elif len(set(words)) == 1 and _is_in_most_samples(matrix):
+            advice = f"if '{words[0]}' says that nothing was measured, write NA instead"
         message += advice
         raise refuse(path, message)
+
+
+def _is_in_most_samples(matrix: Matrix) -> bool:
+    """Tell whether cells without a number are in most rows and columns, as missing values are."""
+    rows = {row for row, _ in matrix.texts}
+    columns = {column for _, column in matrix.texts}
+    return 2 * len(rows) > len(matrix.rows) and 2 * len(columns) > len(matrix.columns) > 2
 
 
 def _shortest_path(folder: str | Path, path: str) -> str:

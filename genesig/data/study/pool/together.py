@@ -14,7 +14,13 @@ from genesig.data.files.delimited import Matrix
 from genesig.data.files.event_columns import event_word
 from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.steps.combat import MIN_BATCH_SAMPLES
-from genesig.data.steps.scale import looks_raw, sizes
+from genesig.data.steps.scale import (
+    LOGGED_P99,
+    looks_raw,
+    never_logged,
+    sizes,
+    spread_grows_with_size,
+)
 from genesig.data.study.labels.known import LABELS
 from genesig.data.study.pool.member import check_copies, common_genes, lost_to, read_member
 from genesig.data.study.pool.record import WEIGHT, Member, Pool, Wanted
@@ -214,7 +220,10 @@ def _check_units(members: Sequence[Member]) -> Iterator[Problem]:
     raw = {}
     for member in members:
         _, p99, most = sizes(member.X)
-        raw[member.name] = (looks_raw(p99, most), p99)
+        is_raw = looks_raw(p99, most) and never_logged(member.X)
+        if is_raw and p99 <= LOGGED_P99:  # of few values, as of ages among the genes
+            is_raw = spread_grows_with_size(member.X)
+        raw[member.name] = (is_raw, p99)
     never = [name for name, (is_raw, _) in raw.items() if is_raw]
     logged = [name for name, (is_raw, _) in raw.items() if not is_raw]
     if never and logged:
