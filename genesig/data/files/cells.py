@@ -1,9 +1,10 @@
-"""Cells of text as numbers: correctly rounded, block by block, plain decimals sooner.
+"""Cells of text as correctly rounded numbers, read block by block.
 
-Plain decimals go through SciPy's reader of Matrix Market files, which takes a number a line by
-`fast_float`. It would take ``1.5x`` for 1.5, and at the end of a text read on behind it: so the
-text is held to lines of ``-?[0-9]*[.]?[0-9]*`` before. Those without a digit it refuses. It adds
-each number to 0, so that -0 needs its sign back.
+Blocks of plain decimals (``-?[0-9]*[.]?[0-9]*``) go through SciPy's reader of Matrix Market files,
+which takes one number a line by `fast_float`; all others go through pandas. SciPy would read
+``1.5x`` as 1.5, and would read on behind the end of a text: so each line is compared with the
+pattern above before. SciPy itself refuses lines without a digit. It adds each number to 0, so that
+-0 needs its sign back.
 
 Source: Lemire, Number parsing at a gigabyte per second, Softw. Pract. Exper. 51 (2021).
 """
@@ -30,7 +31,7 @@ MINUS = ord("-")
 
 
 def parse_decimals(lines: str, n_numbers: int) -> Array | None:
-    """Return the numbers of `n_numbers` lines as float64; None where one is no plain decimal.
+    """Return the numbers of `n_numbers` lines as float64; None if any of them is no plain decimal.
 
     Parameters
     ----------
@@ -69,6 +70,7 @@ def _signs_lead(text: bytes) -> bool:
 
 
 def _sign_zeros(cells: Array, text: bytes) -> None:
+    """Give the zeros that were written as -0 their sign, in place."""
     zeros = np.flatnonzero(cells == 0)
     if zeros.size:
         letters = np.frombuffer(text, dtype=np.uint8)
@@ -79,19 +81,19 @@ def _sign_zeros(cells: Array, text: bytes) -> None:
 ParsedBlock = tuple[list[str], Array, dict[tuple[int, int], str]]
 
 CELLS_PER_BLOCK = 50_000
-"""Cells at a time: what is made of a text on the way takes no more memory than a few of these."""
+"""Cells at a time, so that intermediate texts take little memory."""
 
 
 OPEN_QUOTE = "has a quote that is left open; close every quote, or export the table again"
 
 
 def split_row(row: str, delimiter: str, file_name: str) -> list[str]:
-    """Cut a row into its fields, as quotes ask.
+    """Return the fields of a row; quotes around a field are taken off.
 
     Raises
     ------
     InvalidInput
-        A field is longer than any: its quote is left open.
+        A quote is left open.
     """
     if '"' not in row:
         return row.split(delimiter)
@@ -104,7 +106,7 @@ def split_row(row: str, delimiter: str, file_name: str) -> list[str]:
 def parse_cells(
     rows: Iterable[str], shape: tuple[int, int], delimiter: str, file_name: str, *, at_once: bool
 ) -> tuple[tuple[str, ...], Array, dict[tuple[int, int], str]]:
-    """Return the first field of each row, the numbers of the others, and what is no number.
+    """Return the first field of each row, the numbers of the others, and the texts of other cells.
 
     Parameters
     ----------
@@ -154,12 +156,12 @@ def parse_cells(
 
 
 def end_of_quoted_name(row: str) -> int:
-    """Return where a first field in quotes ends, 0 where there is none."""
+    """Return the position behind a quoted first field; 0 if the first field is not quoted."""
     return row.find('"', 1) + 1 if row.startswith('"') else 0
 
 
 def parse_numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str]]:
-    """Convert to float64; a cell that is no finite number keeps its text."""
+    """Return a table as float64, and the text of each cell that is no finite number, by place."""
     text_columns = np.array(
         [k for k, dtype in enumerate(frame.dtypes) if dtype.kind not in "if"], int
     )
@@ -179,7 +181,7 @@ def parse_numbers(frame: pd.DataFrame) -> tuple[Array, dict[tuple[int, int], str
 
 
 def exact_float_options() -> dict[str, Any]:
-    """Return the keyword by which pandas reads every last digit; it always does since 3.1."""
+    """Return the options of `pandas.read_csv` for correct rounding, its default since 3.1."""
     import pandas as pd
 
     version = tuple(map(int, pd.__version__.split(".")[:2]))
@@ -187,7 +189,7 @@ def exact_float_options() -> dict[str, Any]:
 
 
 def _parse_plain_decimals(rows: list[str], delimiter: str, width: int) -> ParsedBlock | None:
-    """Read rows of which each cell is a plain decimal number; None for others."""
+    """Return the cells of rows whose numbers are all plain decimals; None for other rows."""
     names_and_values = [
         _split_quoted_name(row, delimiter) if row[:1] == '"' else row.split(delimiter, 1)
         for row in rows
@@ -201,7 +203,7 @@ def _parse_plain_decimals(rows: list[str], delimiter: str, width: int) -> Parsed
 
 
 def _split_quoted_name(row: str, delimiter: str) -> list[str]:
-    """Return what the quotes of a first field hold, and the rest of its row."""
+    """Return the name in the quotes of a first field, and the rest of its row."""
     end = end_of_quoted_name(row)
     delimiter_position = row.index(delimiter, end)
     # What stands behind the quotes goes to the numbers, and is none.
@@ -209,6 +211,7 @@ def _split_quoted_name(row: str, delimiter: str) -> list[str]:
 
 
 def _parse_with_pandas(rows: list[str], delimiter: str, file_name: str) -> ParsedBlock:
+    """Return the cells of rows by pandas, which knows quotes and numbers of all forms."""
     import pandas as pd
 
     def read(dtypes: Any) -> pd.DataFrame:

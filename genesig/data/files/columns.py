@@ -1,4 +1,4 @@
-"""What the columns of a sample table may be: times and events, classes, numbers, covariates."""
+"""What a column of a sample table may be, by its name and values: time, event, class, covariate."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from genesig.words import is_missing, is_number
 if TYPE_CHECKING:
     import pandas as pd
 
-# Fewer samples of a class, or fewer events, cannot be split outside and inside.
 MIN_CLASS_SAMPLES = 3
+"""Samples of a class, or events: fewer cannot be split into outer and inner folds."""
 MAX_CLASSES = 6
-"""Classes of a column; numbers of more are numbers."""
+"""Different values of a column of classes; a column of more numbers is numeric."""
 SAMPLES_PER_COVARIATE = 4
-"""Samples there must be for each column of covariates: they are fitted without a penalty."""
-# What most studies of people would hold fixed.
+"""Samples needed for each column of covariates, which are fitted without a penalty."""
+# Columns that most studies of people adjust for.
 COVARIATE_NAME = re.compile(
     r"(.*[\W_])?(age|sex|gender|bmi|smok\w*|cent(re|er)|site|batch|grade|stage|size|er|pr|her2"
     r"|nodes?)(?![a-z]).*",
     re.IGNORECASE,
 )
-# Batches are corrected by a step of their own.
+# Batches are corrected by a step of their own, so they are no covariates.
 BATCH_NAME = re.compile(r"(.*[\W_])?(batch|plate)(?![a-z]).*", re.IGNORECASE)
-# Words in the name of a column of whole numbers that are a quantity or stand in an order.
+# Words in the name of a column whose whole numbers are a quantity or an order, and no codes.
 ORDERED_WORDS = """
 age size bmi grade grades stage nodes node score scores dose level count counts visit visits
 day days week weeks month months year years time hours rank ecog performance gleason height weight
 """
 MAX_CODES = 10
-"""Different whole numbers in a column of codes."""
-# Words in the names of columns: of a time, of an event, of what either may be of, and of times that
-# do not run from the start of the study or names of samples.
+"""Different numbers in a column of codes."""
+# Words in the names of columns: of times, of events, of endpoints (which either may have), and of
+# other columns that may look like these: dates, sample names, covariates.
 ROLE_WORDS = """
 TIME t time times day days d week weeks month months mo year years yr yrs followup follow up fu
 TIME duration to until survival last since
@@ -57,14 +57,14 @@ TIME_WORDS, EVENT_WORDS, ENDPOINT_WORDS, OTHER_WORDS = (
 
 
 def cells_of(table: pd.DataFrame, name: str) -> list[str]:
-    """Return the cells of a column that are not missing; none of a name that stands twice."""
+    """Return the cells of a column that are not missing; none if two columns have this name."""
     if list(table.columns).count(name) != 1:
         return []
     return [cell for cell in map(str, table[name]) if not is_missing(cell)]
 
 
 def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
-    """Yield each column with two to six classes, of which two are large enough, and its cells."""
+    """Yield name and class sizes of each column of two to six classes, two of them large enough."""
     for name in dict.fromkeys(map(str, table.columns)):
         counts = Counter(cells_of(table, name))
         if 2 <= len(counts) <= MAX_CLASSES and counts.most_common(2)[1][1] >= MIN_CLASS_SAMPLES:
@@ -72,7 +72,7 @@ def class_columns(table: pd.DataFrame) -> Iterator[tuple[str, Counter[str]]]:
 
 
 def number_columns(table: pd.DataFrame) -> Iterator[str]:
-    """Yield each column of numbers that are no classes, no covariates and no names of samples."""
+    """Yield each column of numbers that are no classes, covariates or sample numbers."""
     for name in dict.fromkeys(map(str, table.columns)):
         cells = cells_of(table, name)
         if not all(map(is_number, cells)) or len(set(cells)) <= MAX_CLASSES or is_covariate(name):
@@ -84,9 +84,9 @@ def number_columns(table: pd.DataFrame) -> Iterator[str]:
 
 
 def usual_covariates(table: pd.DataFrame, excluded: Sequence[str]) -> list[str]:
-    """Return the usual covariates that vary, but for the columns that are taken.
+    """Return the varying columns that studies usually adjust for, but for the `excluded` ones.
 
-    As many as the samples allow: `SAMPLES_PER_COVARIATE` for each column that they make.
+    There are as many as the samples allow: `SAMPLES_PER_COVARIATE` for each column of the design.
     """
     names = []
     n_columns = 0
@@ -108,10 +108,11 @@ def usual_covariates(table: pd.DataFrame, excluded: Sequence[str]) -> list[str]:
 
 
 def are_codes(name: str, cells: Sequence[str]) -> bool:
-    """Tell whether whole numbers may be names, as those of centres 1 to 5 are.
+    """Tell whether the whole numbers of a column may be codes, as centres 1 to 5, and no quantity.
 
-    They are few, three or more, each of several samples; two are as good as words. A name such as
-    grade, age or dose says that they are none.
+    They have three or more different values, few, and several samples for each; a column of two
+    values means the same either way. A name such as grade, age or dose says that they are a
+    quantity.
     """
     if not cells or set(words_of(name)) & set(ORDERED_WORDS.split()):
         return False
@@ -121,12 +122,12 @@ def are_codes(name: str, cells: Sequence[str]) -> bool:
 
 
 def is_covariate(name: str) -> bool:
-    """Tell whether a column's name is that of a usual covariate."""
+    """Tell whether studies usually adjust for a column of this name."""
     return COVARIATE_NAME.fullmatch(name) is not None
 
 
 def is_clinical(name: str) -> bool:
-    """Tell whether a column's name is that of a covariate, a time, an event or its coding."""
+    """Tell whether a column of this name is a usual covariate, a time or an event."""
     words = set(words_of(name))
     return is_covariate(name) or (
         bool(words) and words <= TIME_WORDS | EVENT_WORDS | ENDPOINT_WORDS

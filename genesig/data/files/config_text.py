@@ -1,4 +1,4 @@
-"""JSON and YAML of configs: values as they are defined, and no more than was written."""
+"""Parse configs (YAML, JSON) strictly: no repeated keys, no surprising numbers, bounded size."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from genesig.words import size_of
 
 
 def parse_json(text: str, file_name: str) -> Any:
-    """Parse a text; `file_name` is its file.
+    """Return the value of a JSON text; `file_name` is for messages.
 
     Raises
     ------
     InvalidInput
-        It is no JSON, is nested too deeply, or has a number of thousands of digits.
+        It is no JSON, is nested too deeply, repeats a key, or has a number of thousands of digits.
     """
     if not text.strip():
         raise refuse(file_name, "is empty; name another file, or copy it again")
@@ -39,6 +39,7 @@ def parse_json(text: str, file_name: str) -> Any:
 
 
 def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs; raise ValueError if a key is repeated."""
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         (repeated_key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
@@ -57,14 +58,9 @@ PLAIN_NUMBER = re.compile(
 
 
 def check_numbers(root: Any, file_name: str) -> None:
-    """Refuse the first number that is another one to YAML than to people.
+    """Refuse the first number of a YAML tree that YAML and people read differently (010, 1:30).
 
-    Parameters
-    ----------
-    root : yaml.Node
-        As `yaml.compose` gives it.
-    file_name : str
-        Its file.
+    `root` is the node that `yaml.compose` returns.
     """
     import yaml
 
@@ -96,7 +92,7 @@ MAX_CONFIG_DEPTH = 20
 
 
 def parse_yaml(text: str, file_name: str) -> dict[str, Any]:
-    """Parse a config as it is, without defaults.
+    """Return the keys and values of a YAML config as they are written, without defaults.
 
     Raises
     ------
@@ -137,13 +133,14 @@ TOO_LARGE = (
 
 
 def exceeds_config_size(value: Any, children_of: Callable[[Any], Any]) -> bool:
-    """Tell whether there is too much in a value that may hold others, or itself.
+    """Tell whether a nested value, aliases written out, is larger or deeper than any config.
 
     Parameters
     ----------
     value : object
-    inside : function (value) -> sized
-        The values that it holds, or the text that it is.
+        It may hold itself.
+    children_of : function (value) -> sized
+        The values within a value, or its text if it is one.
     """
     n_values = 0
     pending = [(value, 0)]
@@ -159,19 +156,21 @@ def exceeds_config_size(value: Any, children_of: Callable[[Any], Any]) -> bool:
 
 
 def config_children(value: Any) -> Any:
-    """Return what a value of a config holds; of a text, the text."""
+    """Return the values within a value of a config; of a text the text itself."""
     if isinstance(value, dict):
         return [*value, *value.values()]
     return value if isinstance(value, list | str) else ()
 
 
 def _yaml_children(node: Any) -> Any:
+    """Return the nodes within a YAML node; the text of a scalar."""
     if node is None or node.id != "mapping":
         return () if node is None else node.value
     return [child for pair in node.value for child in pair]
 
 
 def _check_config(raw: Any, tree: Any, file_name: str) -> dict[str, Any]:
+    """Return the parsed config; refuse what is no mapping, repeats a key or has odd values."""
     if raw is None:
         raise refuse(
             file_name,
@@ -194,7 +193,7 @@ def _check_config(raw: Any, tree: Any, file_name: str) -> dict[str, Any]:
 
 
 def _refuse_slips(text: str, file_name: str) -> None:
-    """Name what is usually wrong with a config that is none."""
+    """Refuse a text with a usual slip: no blank behind a colon, a backslash in quotes."""
     for number, line in enumerate(text.splitlines(), 1):
         if glued := re.match(r"\s*([A-Za-z_]+):(?=[^\s/\\:])\S+", line):
             message = f"'{line.strip()[:60]}' needs a blank behind the colon: '{glued[1]}: …'"
@@ -207,7 +206,7 @@ def _refuse_slips(text: str, file_name: str) -> None:
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """Yield every text in a value, which is not nested too deep."""
+    """Yield every text within a value of a config, whose depth was checked before."""
     if isinstance(value, str):
         yield value
     else:
@@ -216,7 +215,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _repeated_keys(node: Any) -> Iterator[tuple[str, int, int]]:
-    """Yield each key that a YAML mapping has twice, with its two lines."""
+    """Yield each key that a YAML mapping repeats, with its first and second line."""
     lines: dict[str, int] = {}
     for key, value in node.value if node.id == "mapping" else ():
         line = key.start_mark.line + 1
@@ -227,7 +226,7 @@ def _repeated_keys(node: Any) -> Iterator[tuple[str, int, int]]:
 
 
 def merge_configs(base: Mapping[str, Any], *overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay configs upon each other as Snakemake does: sections are merged, all else is replaced."""
+    """Return configs merged as Snakemake does: sections by key, all else replaced."""
     merged = dict(base)
     for override in overrides:
         for key, value in override.items():

@@ -1,4 +1,4 @@
-"""The bytes of one file: regular, whole, unpacked, bounded; and a place in them that moves on."""
+"""Read the bytes of one file, unpacked and bounded by memory; a `Cursor` reads binary formats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _read_blocks(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _gunzip(packed: BinaryIO) -> Iterator[bytes]:
-    """Unpack one gzip member after the other, in a fifth less time than `gzip.open` takes."""
+    """Yield the unpacked blocks of all gzip members, a fifth faster than `gzip.open`."""
     member = zlib.decompressobj(wbits=31)
     in_member = False
     data = b""
@@ -56,7 +56,7 @@ COMPRESSIONS: dict[bytes, tuple[str, Callable[[BinaryIO], Iterable[bytes]]]] = {
 
 
 def read_content(path: str | Path) -> bytes:
-    """Read a file, unpacked if it is gzip.
+    """Return the content of a file, unpacked if it is gzip.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def _read_stream(stream: BinaryIO, path: str | Path) -> bytes:
 
 
 def leading_lines(path: Path, max_lines: int) -> Iterator[str]:
-    """Yield the first lines of a text, gzip or not; fewer or none where it cannot be read."""
+    """Yield the first lines of a text, gzip or not; none if it cannot be read."""
     opener = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8", errors="replace") as stream:
@@ -93,7 +93,7 @@ def leading_lines(path: Path, max_lines: int) -> Iterator[str]:
 
 
 def unpack(content: bytes, file_name: str) -> bytes:
-    """Unpack what is gzip, bzip2 or xz, as R's files are inside; leave all else as it is."""
+    """Return content unpacked if it is gzip, bzip2 or xz, as R's files are; any other as it is."""
     for magic in COMPRESSIONS:
         if content.startswith(magic):
             return _decompress(BytesIO(content), file_name, magic)
@@ -128,7 +128,7 @@ def _open_regular_file(path: Path) -> BinaryIO:
 
 
 def missing_file_message(path: Path) -> str:
-    """Say that there is no such file, and which one may be meant."""
+    """Return the message about a file that does not exist, with similar names beside it."""
     sibling_names = [p.name for p in path.parent.iterdir()] if is_folder(path.parent) else []
     looked_in = "" if path.is_absolute() else f" (looked for in {Path.cwd()})"
     series = re.fullmatch(r"(GSE\d+(-GPL\d+)?)(_series_matrix\.txt\.gz)?", path.name)
@@ -156,7 +156,10 @@ def _decompress(packed: BinaryIO, file_name: str, magic: bytes) -> bytes:
 
 
 def _read_all(blocks: Iterable[bytes], packed: BinaryIO, file_name: str) -> bytes:
-    """Read to the end, and stop where it becomes too much; `packed` tells how far in the file."""
+    """Return all blocks together; raise an error once they would exceed the memory.
+
+    The position of `packed` tells how much of the file was read so far.
+    """
     content = (
         BytesIO()
     )  # grows where it is, and gives its bytes away: joined blocks are there twice
@@ -168,23 +171,12 @@ def _read_all(blocks: Iterable[bytes], packed: BinaryIO, file_name: str) -> byte
 
 @dataclass
 class Cursor:
-    """Bytes of a file and the next one to be read.
-
-    Attributes
-    ----------
-    content : bytes
-    file_name : str
-        The file, for messages.
-    byte_order : {"<", ">"}
-        Least or most significant byte first.
-    offset : int
-        Offset of the next byte.
-    """
+    """The bytes of a file and the position of the next one to be read."""
 
     content: bytes
-    file_name: str
-    byte_order: Literal["<", ">"]
-    offset: int = 0
+    file_name: str  # in messages
+    byte_order: Literal["<", ">"]  # least or most significant byte first
+    offset: int = 0  # of the next byte
 
     def take(self, n_bytes: int) -> bytes:
         """Read `n_bytes` bytes."""
@@ -223,7 +215,7 @@ class Cursor:
         return raw.decode("utf-16-be" if self.byte_order == ">" else "utf-16-le", errors="replace")
 
     def jump(self, offset: int) -> None:
-        """Go to an offset that the file names."""
+        """Move to an offset that the file itself states."""
         if not 0 < offset <= len(self.content):
             raise self.error(
                 f"points to byte {offset} but has {len(self.content)}; copy or download it again"
@@ -231,7 +223,7 @@ class Cursor:
         self.offset = offset
 
     def read_version(self, kind: str, versions: Sequence[int]) -> int:
-        """Skip the magic number of a file and read its version, which must be a known one."""
+        """Skip the magic number of a file and return its version, one of `versions`."""
         self.take(4)
         version = self.number("i")
         if version not in versions:

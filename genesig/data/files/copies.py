@@ -55,7 +55,7 @@ class FileCopies:
 
 
 def is_copied_as_folder(name: str) -> bool:
-    """Tell whether a file is copied with others into a folder: a series of GEO, with its counts."""
+    """Tell whether a file is copied into a folder: a series of GEO, whose counts lie beside it."""
     return SERIES_FILE.fullmatch(Path(name).name) is not None
 
 

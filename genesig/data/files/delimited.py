@@ -1,4 +1,4 @@
-"""Text with columns: from one string to a table of strings or a matrix of numbers."""
+"""Delimited text: find titles, header, delimiter and rows; make a table or a `Matrix` of them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PIECE_LENGTH = 1 << 18
-"""Bytes or letters at a time: neither a second text nor all its lines are ever there at once."""
+"""Bytes or letters at a time, so that memory never holds a second text or all of its lines."""
 
 
 def lines_of(text: str | bytes) -> Iterator[str]:
-    """Return the lines of a string, or those of UTF-8 whatever their ends, without its mark."""
+    """Return the lines of a text without their ends; bytes are UTF-8, with any line ends.
+
+    A byte order mark is left out.
+    """
     if isinstance(text, str):
         pieces = pieces_of(text, "\n")
     else:
@@ -37,7 +40,7 @@ def lines_of(text: str | bytes) -> Iterator[str]:
 
 
 def pieces_of(text: AnyStr, end: AnyStr, start: int = 0) -> Iterator[AnyStr]:
-    """Yield a text in pieces that end where a line does."""
+    """Yield consecutive pieces of a text, of about `PIECE_LENGTH`, each up to a line end."""
     while start < len(text):
         stop = text.find(end, start + PIECE_LENGTH) + 1 or len(text)
         yield text[start:stop]
@@ -45,23 +48,24 @@ def pieces_of(text: AnyStr, end: AnyStr, start: int = 0) -> Iterator[AnyStr]:
 
 
 def with_unix_line_ends(text: str) -> str:
-    """Make each line end that of Unix; a carriage return at the end has to have its line feed."""
+    """Return a text with Unix line ends; it must not be cut within a CR LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 MAX_LINES_ABOVE_HEADER = 30
-"""Lines above a header that are looked at."""
+"""Lines among which the header is looked for."""
 
 
 def split_at_header(
     lines: Iterable[tuple[int, str]], delimiters: str, file_name: str
 ) -> tuple[list[int], Iterator[tuple[int, str]]]:
-    """Return the numbers of the titles above the header, and the lines from the header on.
+    """Return the line numbers of titles above the header, and the lines from the header on.
 
-    A title is a line with one cell alone, a comment begins with # and has another width than what
-    follows. R leaves the corner of a header out, so that of one sample looks like a title: it
-    is one only where what follows it has no number, as headers have none. Two or more comments as
-    wide as the header, as cBioPortal writes them above its clinical tables, are comments, too.
+    `lines` are (number, line). A title is a line of which one cell alone is filled; a comment
+    begins with # and has another number of cells than the next line. R writes no corner, so that
+    the header of a matrix of one sample looks like a title. Lines are therefore titles only if a
+    line without numbers, the header, follows them. Two or more comments that are as wide as the
+    header are left out, too: cBioPortal writes them above its clinical tables.
     """
     remaining = iter(lines)
     first_lines = list(islice(remaining, MAX_LINES_ABOVE_HEADER + 2))
@@ -85,7 +89,7 @@ def split_at_header(
 
 
 def _wide_comments(lines: Sequence[str], delimiters: str, file_name: str) -> int:
-    """Count the comments, two or more and as wide as the header, that the lines begin with."""
+    """Return the number of leading comments if two or more are as wide as the header, else 0."""
     n_comments = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
     if n_comments < 2:
         return 0
@@ -95,6 +99,7 @@ def _wide_comments(lines: Sequence[str], delimiters: str, file_name: str) -> int
 
 
 def _is_title(line: str, next_line: str, delimiters: str, file_name: str) -> bool:
+    """Tell whether a line above the header is a title or a comment (see `split_at_header`)."""
     filled = [bool(cell) for cell in _split_cells(line, delimiters, file_name)]
     if sum(filled) == 1 and (filled[0] or len(filled) > 2):
         return True
@@ -104,7 +109,7 @@ def _is_title(line: str, next_line: str, delimiters: str, file_name: str) -> boo
 
 
 def _is_header(line: str, next_line: str, delimiters: str, file_name: str) -> bool:
-    """Tell whether a line has names alone, and as many as what follows, or one less."""
+    """Tell whether a line has names alone, as many as the next line has cells or one less."""
     wider = _n_cells(next_line, delimiters, file_name) - _n_cells(line, delimiters, file_name)
     return wider in (0, 1) and not any(
         map(is_number, _split_cells(line, delimiters, file_name)[1:])
@@ -120,7 +125,7 @@ def _split_cells(line: str, delimiters: str, file_name: str) -> list[str]:
     return [cell.strip() for cell in split_row(line, delimiter, file_name)]
 
 
-# The first one is what the ending promises; the European CSV has semicolons.
+# Delimiters that an ending promises, the usual one first; the European CSV has semicolons.
 DELIMITERS = {
     **dict.fromkeys((".tsv", ".txt", ".tab", ".chip"), "\t"),
     ".csv": ",;",
@@ -128,7 +133,7 @@ DELIMITERS = {
     **dict.fromkeys((".counts", ".count", ".results", ".sf", ".fpkm_tracking"), "\t"),
 }
 SPACES_ENDING = ".txt with spaces"
-"""Stands for the ending of such a text; no file has it."""
+"""Key of a .txt that has spaces between its cells; no file has this ending."""
 
 
 def delimiters_of(ending: str) -> str:
@@ -136,80 +141,72 @@ def delimiters_of(ending: str) -> str:
     return " " if ending == SPACES_ENDING else DELIMITERS[ending]
 
 
-# Whole cells of a table with semicolons, the first one left aside: it is a name.
+# Cells of a row, each with the semicolon before it: the first cell, a name, never matches.
 CELL_WITH_POINT = re.compile(r';"?[-+]?\d*\.\d')
 CELL_WITH_COMMA = re.compile(r'(;"?[-+]?\d*),(\d+(?:[eE][-+]?\d+)?"?)(?=;|$)')
-# Commas that are not those of thousands, cells that may have one, and numbers without any.
+# A comma that cannot be one of thousands: behind it are not three digits, before it is 0 or more
+# than three digits.
 DECIMAL_COMMA = re.compile(r';"?[-+]?(0|\d{4,}|),|,\d{1,2}(?!\d)|,\d{4,}|,\d+[eE]')
+# Cells that a separator of thousands may be in, and whole numbers that need none.
 CELL_WITH_THOUSANDS = re.compile(r';"?([-+]?\d{1,3},\d{3})"?(?=;|$)')
 CELL_BELOW_THOUSAND = re.compile(r';"?[-+]?[1-9]\d{0,2}"?(?=;|$)')
 DELIMITER_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", " ": "spaces", "|": "bars"}
 
 MAX_GENES = 1_000_000
-"""Arrays of methylation have 930,000 probes."""
+"""Most rows or columns of a matrix; arrays of methylation have 930,000 probes."""
 USUAL_WIDTH_SHARE = 0.9
-"""Share of the lines that are of one width, so that a header of another is none."""
+"""Share of the lines of one width from which on the header is at fault, not these lines."""
 MAX_BYTES_PER_CELL = 9
-"""Bytes a cell up to which rows are kept: with the text and the numbers, less than four matrices.
+"""Mean bytes of a cell up to which the rows of a text stay in memory.
 
-Longer ones are cut twice, to be checked and to be read.
+Text, rows and numbers then take less than four matrices. A text with longer cells is gone through
+twice, to be checked and to be parsed.
 """
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix as it lies in its file, either way round.
+    """A matrix as it lies in its file: genes × samples or samples × genes.
 
-    Attributes
-    ----------
-    rows, columns : tuple of str
-        Names as they stand in the file; '001' stays '001'.
-    cells : (n_rows, n_columns) float64 array
-        NaN where the text is no number.
-    texts : dict
-        Line and field in the file, from 0 -> text of each cell that is no finite number.
-    lines : tuple of int
-        Line of the file of each row.
-    transposed : bool
-        Rows of this record are columns of the file.
-    line_word : str
-        What `lines` counts: lines of text, or rows of a file that has no lines.
-    doubt : str
-        How its numbers were read, where they may have been meant otherwise.
-    symbols : dict
-        Gene -> symbol, where a column beside the ids has them.
-    partial : tuple of str
-        Samples that lack one of the file's parts altogether, whose cells there are NaN.
-    parts : tuple of str
-        Other matrices of the same file, such as layers.
-    annotation : tuple of str
-        Columns of the file that say something of its genes, and were taken away.
-    corner : str
-        Header of the first column.
-    headers : tuple of tuple of str
-        Other lines of names that the columns have, such as those above a header.
-    has_counts : bool
-        The file says that its values are counts.
+    Without `texts`, a cell that is not finite in `cells` is missing.
     """
 
     rows: tuple[str, ...]
+    """Names of the rows as the file writes them: '001' stays '001'."""
     columns: tuple[str, ...]
     cells: Array
+    """(n_rows, n_columns) float64; NaN for a text that is no number."""
     texts: dict[tuple[int, int], str]
+    """Text of each cell that is no finite number, by row and column of the file, from 0.
+
+    The key is (column, row) of this record if it is `transposed`.
+    """
     lines: tuple[int, ...]
+    """Line of the file of each of its rows."""
     transposed: bool = False
+    """Whether the rows of this record are the columns of the file."""
     line_word: str = "line"
+    """What `lines` counts: "line" of a text, "row" of a file without lines, "probe" of raw arrays.
+    """
     doubt: str = ""
+    """How the file was read, if it may have been meant otherwise; sentences joined by "; "."""
     symbols: Mapping[str, str] = field(default_factory=dict)
+    """Gene id -> symbol, if a column beside the ids has symbols."""
     partial: tuple[str, ...] = ()
+    """Samples that lack a part of the file, with NaN there: a modality, for example."""
     parts: tuple[str, ...] = ()
+    """Other matrices of the same file, such as layers."""
     annotation: tuple[str, ...] = ()
+    """Columns of the file that describe its genes and were left out."""
     corner: str = ""
+    """Header of the column with the names of the rows."""
     headers: tuple[tuple[str, ...], ...] = ()
+    """Further names of the columns, from lines above or below the header."""
     has_counts: bool = False
+    """Whether the file states that its values are counts."""
 
     def without_partial_samples(self) -> Matrix:
-        """Leave the samples out that lack a part; they are rows of this record."""
+        """Return the matrix without its `partial` samples, which are in rows."""
         if not self.partial:
             return self
         incomplete = set(self.partial)
@@ -227,7 +224,7 @@ class Matrix:
         )
 
     def text(self, row: int, column: int) -> str:
-        """Return a cell as it stands in the file."""
+        """Return the text of a cell; a number is written as Python writes it with six digits."""
         key = (column, row) if self.transposed else (row, column)
         return self.texts.get(key, f"{self.cells[row, column]:g}")
 
@@ -237,29 +234,20 @@ class Matrix:
         columns: Sequence[int] | None = None,
         column_names: tuple[str, ...] | None = None,
     ) -> Matrix:
-        """Copy rows, and columns under other names; what is no number keeps its text."""
-        columns = range(len(self.columns)) if columns is None else columns
-        new_row, new_column = (
-            {old: new for new, old in enumerate(positions)} for positions in (rows, columns)
-        )
-        texts = {}
-        for key, text in self.texts.items():
-            row, column = reversed(key) if self.transposed else key
-            if row in new_row and column in new_column:
-                texts[new_row[row], new_column[column]] = text
-        cells = self.cells[np.ix_(list(rows), list(columns))]
-        names = tuple(self.rows[row] for row in rows)
-        return Matrix(
-            names,
-            self.columns if column_names is None else column_names,
-            cells,
-            texts,
-            tuple(range(1, len(rows) + 1)),
-            line_word="row",
-        )
+        """Return rows and columns as a new matrix, whose rows count from 1 and which has no notes.
+
+        `column_names` are new names of the columns. Cells that are no numbers keep their texts.
+        """
+        part = self.subset(rows, range(len(self.columns)) if columns is None else columns)
+        texts = part.texts
+        if self.transposed:
+            texts = {key[::-1]: text for key, text in texts.items()}
+        names = part.columns if column_names is None else column_names
+        lines = tuple(range(1, len(rows) + 1))
+        return Matrix(part.rows, names, part.cells, texts, lines, line_word="row")
 
     def subset(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
-        """Return some rows and columns; each keeps its text and its line of the file."""
+        """Return rows and columns, with their texts, their lines of the file and all notes."""
         new_row = {old: new for new, old in enumerate(rows)}
         new_column = {old: new for new, old in enumerate(columns)}
         texts = {}
@@ -278,7 +266,7 @@ class Matrix:
         )
 
     def transpose(self) -> Matrix:
-        """Exchange rows and columns."""
+        """Return the matrix with rows and columns exchanged."""
         return replace(
             self,
             rows=self.columns,
@@ -290,23 +278,21 @@ class Matrix:
 
 @dataclass(frozen=True)
 class _TableLines:
-    """A delimited text: names of its header, lines and quotes of the rows that are not blank.
+    """Header and rows of a delimited text."""
 
-    `iterate_rows` goes through them once more; `has_quoted_cells` tells whether one has quotes
-    elsewhere than around its first field; `title_lines` are the numbers of the titles above the
-    header.
-    """
-
-    iterate_rows: Callable[[], Iterator[str]]
+    iterate_rows: Callable[[], Iterator[str]]  # each call goes through all rows that are not blank
     delimiter: str
     header: list[str]
-    line_numbers: list[int]
-    has_quoted_cells: bool
-    title_lines: list[int]
+    line_numbers: list[int]  # of the rows
+    has_quoted_cells: bool  # elsewhere than around the first cell of a row
+    title_lines: list[int]  # numbers of the titles above the header
 
 
 def parse_table(text: str | bytes, suffix: str, file_name: str) -> pd.DataFrame:
-    """Parse a table of strings, be it of names alone; ``attrs["lines"]`` holds each row's line."""
+    """Return a delimited text as a table of strings; ``attrs["lines"]`` holds the line of each row.
+
+    The first column is the index. A table of names alone, without a delimiter, is accepted.
+    """
     import pandas as pd
 
     table_lines = _split_lines(text, suffix, file_name, single_column=True)
@@ -347,11 +333,11 @@ def _with_decimal_points(rows: list[list[str]]) -> list[list[str]]:
 
 
 def parse_matrix(text: str | bytes, suffix: str, file_name: str, first_line: int = 1) -> Matrix:
-    """Parse names and numbers; what is not a number stays as text beside a NaN.
+    """Return a delimited text as a matrix of numbers; any other cell is NaN and keeps its text.
 
-    A table with semicolons, as spreadsheets write it where the comma is the decimal sign, may have
-    decimal commas if it has no decimal point; elsewhere they are no numbers. `first_line` is
-    the line of the file on which the text begins.
+    A table with semicolons may have decimal commas if it has no decimal point: spreadsheets write
+    both where the comma is the decimal sign. With other delimiters a number with a comma is no
+    number. `first_line` is the line of the file on which the text begins.
     """
     _check_gene_count(text, file_name)
     table_lines = _split_lines(text, suffix, file_name, first_line)
@@ -378,7 +364,7 @@ def parse_matrix(text: str | bytes, suffix: str, file_name: str, first_line: int
 
 
 def _check_gene_count(text: str | bytes, file_name: str) -> None:
-    """Refuse more genes than any platform measures, before their numbers are read."""
+    """Refuse a text of more rows or columns than any platform has genes."""
     if isinstance(text, str):
         count = max(text.count("\n"), *map(text[: text.find("\n")].count, "\t,;"))
     else:
@@ -392,7 +378,7 @@ def _check_gene_count(text: str | bytes, file_name: str) -> None:
 
 
 def _rows_with_points(table_lines: _TableLines, file_name: str) -> tuple[Iterator[str], str]:
-    """Return the rows with decimal points, and what speaks against that.
+    """Return the rows with decimal points, and a doubt if commas may be thousands ('' if not).
 
     Raises
     ------
@@ -419,7 +405,7 @@ def _rows_with_points(table_lines: _TableLines, file_name: str) -> tuple[Iterato
 
 
 def ending_by_content(text: str | bytes, suffix: str, file_name: str) -> str:
-    """Return the ending whose delimiters a text has, which only for a .txt may be another one.
+    """Return the ending whose delimiters a text has: its own, unless a .txt has another delimiter.
 
     Without tabs it is .csv, as the run table of NCBI's SRA, or `SPACES_ENDING`, as R writes by
     default: names in quotes, and a header that is as wide as the rows or one field less.
@@ -435,7 +421,7 @@ def ending_by_content(text: str | bytes, suffix: str, file_name: str) -> str:
 
 
 def _is_separated_by_spaces(lines: Sequence[str], file_name: str) -> bool:
-    """Tell whether a header and rows of one width have spaces between their fields."""
+    """Tell whether the header and the rows, all of one width, have spaces between their cells."""
     if any(sign in lines[0] for sign in ",;"):
         return False
     header, *widths = (len(split_row(line, " ", file_name)) for line in lines)
@@ -450,7 +436,10 @@ def _split_lines(
     *,
     single_column: bool = False,
 ) -> _TableLines:
-    """Find out what the lines of a text are; `single_column` allows a single column."""
+    """Return header, delimiter and rows of a text; every row must be as wide as the header.
+
+    `single_column` accepts a text without a delimiter.
+    """
     title_lines, lines = split_at_header(
         _filled_lines(text, suffix, first_line), delimiters_of(suffix), file_name
     )
@@ -461,9 +450,9 @@ def _split_lines(
         header, suffix, f"{file_name}, line {header_line}", single_column=single_column
     )
     row_lines = list(lines) if _has_short_cells(text, delimiter) else None
-    quotes = '"' in text if isinstance(text, str) else b'"' in text
+    has_quotes = '"' in text if isinstance(text, str) else b'"' in text
     numbers, widths, quoted = _row_widths(
-        lines if row_lines is None else row_lines, delimiter, quotes, file_name
+        lines if row_lines is None else row_lines, delimiter, has_quotes, file_name
     )
     if not numbers:
         raise refuse(
@@ -484,21 +473,23 @@ def _split_lines(
 
 
 def _row_widths(
-    lines: Iterable[tuple[int, str]], delimiter: str, quotes: bool, file_name: str
+    lines: Iterable[tuple[int, str]], delimiter: str, has_quotes: bool, file_name: str
 ) -> tuple[list[int], list[int], bool]:
-    """Return the number and the width of each row, and whether one has quotes behind its name."""
+    """Return line and width of each row, and whether any cell but the first of a row is quoted."""
     numbers = list[int]()
     widths = list[int]()
     quoted = False
     for number, row in lines:
         numbers.append(number)
-        widths.append(_n_fields(row, delimiter, file_name) if quotes else row.count(delimiter) + 1)
-        quoted = quoted or (quotes and _has_quoted_cells(row))
+        widths.append(
+            _n_fields(row, delimiter, file_name) if has_quotes else row.count(delimiter) + 1
+        )
+        quoted = quoted or (has_quotes and _has_quoted_cells(row))
     return numbers, widths, quoted
 
 
 def _has_short_cells(text: str | bytes, delimiter: str) -> bool:
-    """Tell, by what stands in its middle, whether the rows take little more than their numbers."""
+    """Tell by the middle of a text whether cells are short enough to keep rows in memory."""
     middle = len(text) // 2
     part = text[middle : middle + PIECE_LENGTH]
     cells = part.count(delimiter) if isinstance(part, str) else part.count(delimiter.encode())
@@ -510,7 +501,7 @@ def _stored_rows(lines: Sequence[tuple[int, str]]) -> Iterator[str]:
 
 
 def _reread_rows(text: str | bytes, line_numbers: list[int], first_line: int) -> Iterator[str]:
-    """Cut the rows of a text once more; none is kept."""
+    """Return the rows of a text by going through its lines again; none stays in memory."""
     is_row = bytearray(line_numbers[-1] - first_line + 1)
     for number in line_numbers:
         is_row[number - first_line] = 1
@@ -518,7 +509,7 @@ def _reread_rows(text: str | bytes, line_numbers: list[int], first_line: int) ->
 
 
 def _filled_lines(text: str | bytes, suffix: str, first_line: int = 1) -> Iterator[tuple[int, str]]:
-    """Go through the lines that are not blank, each with its number."""
+    """Return number and text of each line that is not blank."""
     blank = " " + delimiters_of(suffix)
     return ((n, line) for n, line in enumerate(lines_of(text), first_line) if line.strip(blank))
 
@@ -526,7 +517,7 @@ def _filled_lines(text: str | bytes, suffix: str, first_line: int = 1) -> Iterat
 def _refuse_widths(
     expected: int, header_line: int, numbers: list[int], widths: list[int], file_name: str
 ) -> None:
-    """Refuse lines of another width than the header, or a header that none is as wide as."""
+    """Refuse rows of another width than the header, or a header of another width than most rows."""
     wrong_rows = [k for k, width in enumerate(widths) if width != expected]
     usual = Counter(widths).most_common(1)[0][0]
     n_usual = widths.count(usual)
@@ -549,7 +540,7 @@ def _refuse_widths(
 
 
 def _find_delimiter(header: str, suffix: str, file_name: str, *, single_column: bool) -> str:
-    """Return what the ending promises, or say what stands there instead."""
+    """Return the delimiter of a header; raise an error if the ending promises another one."""
     declared = max(delimiters_of(suffix), key=header.count)
     promised = DELIMITER_NAMES[delimiters_of(suffix)[0]]
     most_frequent = max(DELIMITER_NAMES, key=header.count)
@@ -570,6 +561,7 @@ def _find_delimiter(header: str, suffix: str, file_name: str, *, single_column: 
 
 
 def _n_fields(line: str, delimiter: str, file_name: str) -> int:
+    """Return the number of cells of a line; only quotes behind its first cell need a full parse."""
     end = end_of_quoted_name(line)
     if '"' in line[end:]:
         return len(split_row(line, delimiter, file_name))
@@ -577,27 +569,29 @@ def _n_fields(line: str, delimiter: str, file_name: str) -> int:
 
 
 def _has_quoted_cells(line: str) -> bool:
+    """Tell whether a line has quotes elsewhere than around its first cell."""
     return line.find('"', end_of_quoted_name(line)) >= 0
 
 
 ROWS_PER_BLOCK = 1000
-"""Looked at together; the first ones tell nearly every other table."""
+"""Rows of a block; in nearly every table the first block shows that points are decimal."""
 MIN_WHOLE_SHARE = 0.05
-"""Least share of whole numbers; one in a thousand values of three decimals is whole."""
+"""Of all numbers; of values with three decimals one in a thousand is whole."""
 MIN_DIFFERENT_NUMBERS = 10
-"""Least of different ones among them: -999 stands for a missing value."""
+"""Different whole numbers; a single one may stand for a missing value, as -999."""
+# Values around a thousand: whole numbers just below it, and "fractions" just above, as 1.234.
 MIN_LARGEST_WHOLE = 500
 MAX_SMALLEST_FRACTION = 2
-"""Some lie on either side of a thousand: whole ones from 500 on, and fractions below 2."""
 MIN_THIRD_DIGIT_SHARE = 0.8
-"""Least share of fractions whose third digit is not 0; nine in ten if all digits are alike."""
+"""Of the fractions, with a third digit that is not 0; it is nine in ten of thousands."""
 
 
 def check_points(matrix: Matrix, file_name: str) -> None:
-    """Refuse a table of which every point looks like one of thousands.
+    """Refuse a table whose decimal points all look like points of thousands.
 
-    Numbers below 1000 are whole then, and the others have three digits behind the point. A table of
-    three decimals is told by the former, one of four digits by their third.
+    In such a table numbers below 1000 are whole, and all others have three digits behind the point.
+    In a table of measured values one of these is rare: with three decimals few numbers are whole
+    (`MIN_WHOLE_SHARE`), with four digits the third decimal is often 0 (`MIN_THIRD_DIGIT_SHARE`).
 
     Raises
     ------
@@ -618,8 +612,8 @@ def check_points(matrix: Matrix, file_name: str) -> None:
         thousands = np.rint(1000 * fractions)
         if (x >= 1000).any() or (fractions < 1).any() or (thousands / 1000 != fractions).any():
             return
-        n_numbers = n_numbers + len(x)
-        n_whole = n_whole + len(x) - len(fractions)
+        n_numbers += len(x)
+        n_whole += len(x) - len(fractions)
         n_third_digits += int((thousands % 10 > 0).sum())
         smallest_fraction = min(smallest_fraction, fractions.min(initial=np.inf))
         whole_numbers |= {*np.unique(x[x % 1 == 0]).tolist()}
