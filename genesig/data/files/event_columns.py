@@ -1,4 +1,4 @@
-"""Columns of a sample table that are times and events: found by values, with names as a hint."""
+"""Find the columns of times and events of a sample table, by their values and their names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIN_TIMES_SHARE = 0.9
-"""Least share of a column's cells that are times: validation names a slip, and others are none."""
+"""Share of the cells of a column that are times or codes; the others may be slips."""
 FINAL_WORDS = (
     "dead",
     "died",
@@ -43,42 +43,39 @@ FINAL_WORDS = (
 )
 YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
 NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
-# Words in the name of a column: its 1 says that the event came; that it did not; either, as in R's
-# GBSG2, where cens is 1 for an event.
-EVENT_NAME_TEXT = """
-event dead died death deceased relapse relapsed recurrence recurred progression progressed
-metastasis loss failure
-"""
-EVENT_NAMES = frozenset(EVENT_NAME_TEXT.split())
-CENSORED_WORDS = "censored censoring cnsr alive living surviving survived survivor"
-CENSORED_NAMES = frozenset(CENSORED_WORDS.split())
+# Words in the name of a column of 0 and 1 whose 1 says that the event came (`EVENT_NAMES`), that it did
+# not (`CENSORED_NAMES`), or either (`AMBIGUOUS_NAMES`): cens of R's GBSG2 is 1 for an event.
+EVENT_NAMES = frozenset(
+    [
+        *("event", "dead", "died", "death", "deceased", "relapse"),
+        *("relapsed", "recurrence", "recurred", "progression", "progressed", "metastasis"),
+        *("loss", "failure"),
+    ]
+)
+CENSORED_NAMES = frozenset(
+    [
+        *("censored", "censoring", "cnsr", "alive", "living", "surviving"),
+        *("survived", "survivor"),
+    ]
+)
 AMBIGUOUS_NAMES = frozenset(["cens", "censor"])
 # relapse_free says that no event came; relapse_free_survival_status says either.
 OUTCOME_WORDS = frozenset(["survival", "status", "event", "indicator"])
 NEGATION_WORDS = frozenset(["no", "not", "non", "without"])
 MIN_RANK_SUM_Z = 2.58
-"""z of a rank-sum test of p = 0.01: times of one word are clearly longer."""
+"""Of the rank-sum test (p = 0.01) from which on the times of one word are longer."""
 MAX_BLANK_SHARE = 0.1
 """Share of the times of one outcome that may be missing where the column is of both."""
 
 
 @dataclass(frozen=True)
 class TimeAndEvent:
-    """Columns of times and of events.
-
-    Attributes
-    ----------
-    time, event : str
-    word : str or None
-        Word of the event; None where that is 1.
-    follow_up_times : tuple of str
-        Columns with the times that the first one lacks, such as of the last follow-up.
-    """
+    """Columns of the times and events of one endpoint."""
 
     time: str
     event: str
-    word: str | None
-    follow_up_times: tuple[str, ...] = ()
+    word: str | None  # the event in its column; None if that is 1
+    follow_up_times: tuple[str, ...] = ()  # columns with times that the first lacks
 
     @property
     def label(self) -> dict[str, Any]:
@@ -88,10 +85,11 @@ class TimeAndEvent:
 
 
 def time_event_pairs(table: pd.DataFrame) -> list[TimeAndEvent]:
-    """Return the columns that look like time and event of one thing: os_time, os_event.
+    """Return the pairs of columns that look like time and event of one endpoint: os_time, os_event.
 
-    Their names say which is which. They are of one thing if their further words are the same, or if
-    there is one column of times and one of events.
+    The words of their names tell times from events. Two columns are of one endpoint if their other
+    words are the same, or if there is only one column of each. If none is, a pair may have the
+    times of samples with and without the event in two columns.
     """
     names = list(dict.fromkeys(map(str, table.columns)))
     times = {name: _subject_words(name) for name in names if _is_time(name, cells_of(table, name))}
@@ -113,7 +111,7 @@ def time_event_pairs(table: pd.DataFrame) -> list[TimeAndEvent]:
 
 
 def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
-    """Return two columns with the word of the event, and the column of the times that are blank."""
+    """Return a pair with the word of its event and, if needed, a second column of times."""
     counts = Counter(cells_of(table, event))
     word = event_word(counts, event, rank_sum_of_times(table, time, event))
     lacking = lacking_times(table, time, event, "1" if word is None else word)
@@ -121,7 +119,7 @@ def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
 
 
 def _prefer_joined_times(table: pd.DataFrame, candidates: list[TimeAndEvent]) -> list[TimeAndEvent]:
-    """Put pairs with a second column of times first, and leave pairs of that column alone out."""
+    """Return pairs with a second column of times first, without pairs of that column alone."""
     joined = [pair for pair in candidates if pair.follow_up_times and not _is_follow_up(pair.time)]
     follow_up_pairs = {(name, pair.event) for pair in joined for name in pair.follow_up_times}
     single_pairs = [
@@ -135,26 +133,16 @@ def _is_follow_up(name: str) -> bool:
 
 
 class LackingTimes(NamedTuple):
-    """Samples without a time where only those of one outcome have any.
+    """Samples without a time, if only the samples of one outcome have times."""
 
-    Attributes
-    ----------
-    with_event : bool
-        Whether these samples are those with the event.
-    n_blank, n_samples : int
-        How many of the samples of that outcome have no time.
-    columns : tuple of str
-        The column that has the times of nearly all of them; () where there is none.
-    """
-
-    with_event: bool
-    n_blank: int
-    n_samples: int
-    columns: tuple[str, ...]
+    with_event: bool  # outcome of the samples without a time
+    n_blank: int  # samples of that outcome without a time
+    n_samples: int  # samples of that outcome
+    columns: tuple[str, ...]  # the column that has the times of nearly all of them, or ()
 
 
 def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> LackingTimes | None:
-    """Return which outcome has no times in a column; None where both have, or are too few.
+    """Return which outcome has no times in a column; None if both have times, or too few samples.
 
     GDC's days_to_death is blank for the living, days_to_last_follow_up often for the dead.
     """
@@ -192,7 +180,7 @@ def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> Lack
 def _follow_up_column(
     table: pd.DataFrame, rows: Sequence[int], excluded: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the first column of times, if any, that has nearly all of these rows."""
+    """Return the first other column with times of nearly all rows, as a tuple, or ()."""
     for name in dict.fromkeys(map(str, table.columns)):
         if name in excluded or not _is_time(name, cells_of(table, name)):
             continue
@@ -206,7 +194,7 @@ def _follow_up_column(
 def rank_sum_of_times(table: pd.DataFrame, time: str, event: str) -> float:
     """Return z of the rank-sum test of the times of yes (1) against those of no (0).
 
-    Above 0 where those of yes are longer; 0 where the column has other words.
+    It is above 0 if the times of yes are longer, and 0 if the column has other words.
     """
     times: dict[bool, list[float]] = {True: [], False: []}
     for text, cell in zip(map(str, table[time]), map(str, table[event]), strict=True):
@@ -224,7 +212,7 @@ def rank_sum_of_times(table: pd.DataFrame, time: str, event: str) -> float:
 
 
 def event_by_name(counts: Mapping[str, int], name: str, longer: float = 0.0) -> str | None:
-    """Return the word that a column's name, or its two words, say is the event; None in doubt.
+    """Return the word that is the event by the column's name or by its two words; None if in doubt.
 
     Parameters
     ----------
@@ -251,6 +239,7 @@ def event_by_name(counts: Mapping[str, int], name: str, longer: float = 0.0) -> 
 
 
 def _says_censored(name: str, longer: float) -> bool:
+    """Tell whether the name of a column of yes and no says that yes means "censored"."""
     words = set(words_of(name))
     if words & NEGATION_WORDS:
         return False
@@ -262,9 +251,10 @@ def _says_censored(name: str, longer: float) -> bool:
 
 
 def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str | None:
-    """Return which word of a column is the event: that which sounds final, or is no control.
+    """Return which word of a column is the event; None if that is 1.
 
-    None where the event is 1. `name` and `longer` are as for `event_by_name`.
+    The event is the word that sounds final, or is no control. `name` and `longer` are as for
+    `event_by_name`.
     """
     expected = event_by_name(counts, name, longer)
     if expected is not None and expected.strip().lower() in NO_WORDS:
@@ -288,6 +278,7 @@ def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str
 
 
 def _subject_words(name: str) -> frozenset[str]:
+    """Return the words of a column's name that say neither time nor event: its endpoint."""
     return frozenset(words_of(name)) - TIME_WORDS - EVENT_WORDS
 
 

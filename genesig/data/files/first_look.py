@@ -1,4 +1,4 @@
-"""A first look at a matrix: what the config and the sample table of a new study can say already."""
+"""First look at an expression file: propose the config and the sample table of a new study."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIN_SAMPLES_PER_CLASS = 7
-"""Samples that each of several classes needs: five outer folds leave enough for five inner ones."""
+"""Samples for each of several classes: five outer folds leave enough for five inner folds."""
 Label = str | dict[str, Any]
 Lines = tuple[str, ...]
 NO_NEW_SAMPLES = "no new sample can be put on this scale, and test samples took part in it"
-# From this share of cells on that are words, a table is no matrix.
 MAX_WORD_SHARE = 0.1
-# The same with the columns that stand beside the genes, or say something of the samples.
+"""Share of cells of words from which on a table is no matrix, its annotation left out."""
 MAX_WORD_SHARE_WITH_ANNOTATION = 1 / 3
+"""The same for a table with its columns about genes and samples."""
 RMA_STEPS: dict[str, Any] = {
     "samples": [{"step": "rma_background"}],
     "folds": [{"step": s} for s in ("quantile", "median_polish", "centre", "unit_variance")],
@@ -82,7 +82,7 @@ RMA_STEPS: dict[str, Any] = {
 def first_look(
     path: str, part: str | None, folder: str | Path, samples: str | None = None
 ) -> Start:
-    """Read a matrix and return what a study of it begins with.
+    """Return the proposed start of a study of an expression file: sample table, label, settings.
 
     A file that describes its samples is its own sample table, where none is named; for other files
     one is prepared. Proposed as label are columns of times and events, else the first column with
@@ -161,7 +161,7 @@ def first_look(
 
 
 def _count_origin(path: str, matrix: Matrix) -> Lines:
-    """Say that the values are counts where the file says so; nothing elsewhere."""
+    """Return the reason why values are counts, if the file or NCBI says so; else no line."""
     files = present_counts(path)
     if files is not None:
         return (f"The values are counts that NCBI made: {files.counts.name}.",)
@@ -169,7 +169,7 @@ def _count_origin(path: str, matrix: Matrix) -> Lines:
 
 
 def _rows_of_table(table: pd.DataFrame, samples: str, matrix: Matrix, path: str) -> Matrix:
-    """Return the samples of a table, in rows: columns beside the ids say nothing of them."""
+    """Return the matrix of the samples that a sample table names, with samples in rows."""
     problems: list[Problem] = []
     names = list(map(str, table.index))
     oriented = orient(matrix, path, names, samples, problems)
@@ -183,17 +183,17 @@ def _rows_of_table(table: pd.DataFrame, samples: str, matrix: Matrix, path: str)
 
 
 def format_of_path(path: str) -> Format | None:
-    """Return the format of a file, None for a folder."""
+    """Return the format of a file; None for a folder."""
     return None if Path(path).is_dir() else format_of(path)
 
 
 def _without_non_genes(
     matrix: Matrix, path: str, table: pd.DataFrame | None, file_format: Format | None
 ) -> tuple[Matrix, Lines]:
-    """Return a matrix as it lies in its file without what is no gene or sample, and what that is.
+    """Return a matrix without what is no gene or sample, and lines that name that.
 
-    Samples are in the rows where a sample table has put them there; else on the shorter side of a
-    matrix that may lie either way.
+    The matrix stays as it lies. Samples are in the rows if a sample table has put them there; else
+    they are the shorter side of a matrix whose format lies either way.
     """
     samples_in_rows = table is not None or _samples_are_rows(matrix, file_format)
     oriented = matrix if samples_in_rows else matrix.transpose()
@@ -208,7 +208,7 @@ def _samples_are_rows(matrix: Matrix, file_format: Format | None) -> bool:
 
 
 def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
-    """Refuse a table with a column or row of words: it is one about samples or genes."""
+    """Refuse a matrix of which more than `max_share` of the cells are words."""
     words = [text for text in matrix.texts.values() if not is_missing(text)]
     if len(words) >= max_share * max(matrix.cells.size, 1):
         message = f"{len(words)} of {matrix.cells.size} cells are no numbers ({listing(words)}); "
@@ -232,19 +232,21 @@ def _is_in_most_samples(matrix: Matrix) -> bool:
 
 
 def _shortest_path(folder: str | Path, path: str) -> str:
-    """Return the shorter way to write a file: from the study's folder, or from the root."""
+    """Return the shorter way to write a path: seen from the folder of the study, or absolute."""
     absolute = Path(path).resolve().as_posix()
     relative = Path(os.path.relpath(absolute, Path(folder).resolve())).as_posix()
     return min(relative, absolute, key=len)
 
 
 def _has_sample_table(file_format: Format) -> bool:
+    """Tell whether files of a format hold a sample table beside the matrix."""
     return (
         file_format.samples is not None and file_format.samples is not file_format.genes
     )  # as of plain tables
 
 
 def _sample_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
+    """Return the sample table in an expression file; None if there is no other table."""
     try:
         table = read_samples(path, matrix.columns, part)
     except InvalidInput:  # a file of a format that may describe samples, and does not
@@ -254,7 +256,7 @@ def _sample_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame |
 
 
 def _normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
-    """Return the section ``normalise`` that the shape of the values calls for, and the reason."""
+    """Return the section ``normalise`` for values of this shape, and the reasons."""
     if matrix.line_word == "probe":
         return RMA_STEPS, ("Raw intensities of probes: RMA.",)
     X = _samples_in_rows(matrix)
@@ -270,7 +272,7 @@ def _normalisation(matrix: Matrix) -> tuple[dict[str, Any], Lines]:
 
 
 def _log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
-    """Return the step that takes logarithms of X (n_samples, n_genes), and the reason."""
+    """Return the steps that take logarithms of X (n_samples, n_genes), and the reason."""
     cells = X[np.isfinite(X)]
     if not cells.size:
         return [], ()
@@ -293,7 +295,7 @@ def _log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
 
 
 def _floor_reasons(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
-    """Say how many values lie below a floor that is not the default."""
+    """Yield the reason for a floor of log2 that is not the default."""
     if "floor" in step:
         values = X[np.isfinite(X)]
         share = 100 * float(np.mean((values != 0) & (values < step["floor"])))
@@ -301,14 +303,14 @@ def _floor_reasons(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _samples_in_rows(matrix: Matrix) -> Array:
-    """Return the cells as (n_samples, n_genes); what may lie either way has more genes."""
+    """Return the cells as (n_samples, n_genes), with the longer side of the matrix as genes."""
     return matrix.cells.T if len(matrix.columns) < len(matrix.rows) else matrix.cells
 
 
 def _missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any], Lines]:
-    """Return the settings that missing cells call for, and the reason; nothing without any.
+    """Return the settings for missing cells, and the reason; none if no cell is missing.
 
-    A zero of a matrix that is `has_counts` is a count.
+    Zeros that stand apart from all other values are missing, unless the matrix `has_counts`.
     """
     X = np.where(np.isfinite(matrix.cells), matrix.cells, np.nan)
     zeros = not has_counts and zeros_stand_apart(X)
@@ -334,15 +336,15 @@ def _missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any],
 
 
 def _sample_template(matrix: Matrix, file_format: Format | None) -> str:
-    """Prepare a sample table; what may lie either way has more genes than samples."""
+    """Return the text of a sample table to be filled in, with the names of the samples."""
     names = matrix.rows if _samples_are_rows(matrix, file_format) else matrix.columns
     return "sample\tdiagnosis\tpatient\n" + "".join(f"{cell(name)}\t\t\n" for name in names)
 
 
 def _propose_label(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
-    """Return the label, what the section ``data`` says of it, and a line for each candidate.
+    """Return the label, its settings for the section ``data``, and a line for each possible label.
 
-    Times with events first, then classes, then numbers; what most studies hold fixed comes last.
+    Times with events come first, then classes, then numbers; usual covariates come last.
     """
     event_pairs = time_event_pairs(table)
     number_names = list(number_columns(table))
@@ -369,7 +371,10 @@ def _propose_label(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
 
 
 def _choose_classes(counts: Counter[str]) -> dict[str, Any]:
-    """Choose two classes; all of more where they are large enough; none where two may be one."""
+    """Return the setting ``classes``: none if all classes are used or if two may be one.
+
+    More than two classes are chosen if each has `MIN_SAMPLES_PER_CLASS`, else the two largest.
+    """
     if equal_looking(counts, as_word):
         return {}
     several = [word for word, n in counts.items() if n >= MIN_SAMPLES_PER_CLASS]
@@ -387,7 +392,7 @@ def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
 
 
 def _describe_classes(name: str, counts: Counter[str]) -> str:
-    """Name the classes, and two of more that could be compared."""
+    """Return the line about a column of classes, with a pair to compare if there are more."""
     text = f"Column '{name}': " + ", ".join(f"{word} ({n})" for word, n in counts.most_common())
     if similar := equal_looking(counts, as_word):
         return f"{text}; write {listing(similar[0])} alike, which look like one class"
@@ -403,7 +408,7 @@ def _describe_numbers(table: pd.DataFrame, name: str) -> str:
 
 
 def _covariate_lines(table: pd.DataFrame, label: Label) -> Lines:
-    """Return a line with the setting that holds usual covariates fixed, where there are such."""
+    """Return the lines about batches and usual covariates, with the settings for them."""
     names = usual_covariates(table, label_columns(label))
     lines = [
         f"Column '{name}' says which samples were processed together: data: {{batch: {name}}}"

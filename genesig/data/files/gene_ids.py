@@ -1,4 +1,4 @@
-"""Gene ids of a matrix: rows of one id become one row; ids that differ by their version alone."""
+"""Repeated gene ids become one gene; ids that differ by their version alone are recognised."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERSIONED_ID = re.compile(
 
 
 def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Problem]]:
-    """Return a matrix of samples × genes in which every id stands once, and what was done.
+    """Return a matrix of samples × genes with each gene id once, and a note on merged columns.
 
     Of several columns of one id the median stands for it in each sample, as for several ids of one
     name in a gene table. It needs no other sample, so that new samples are treated alike.
@@ -80,7 +80,7 @@ def without_version(gene: str) -> str:
 
 
 def other_versions(needed: Iterable[str], present: Iterable[str]) -> dict[str, str]:
-    """Return the needed ids that are present in another version only, with that version."""
+    """Return needed id -> present id of needed genes that are present in another version only."""
     present_ids = set(present)
     present_by_bare_id = {
         without_version(gene): gene for gene in present_ids if VERSIONED_ID.fullmatch(gene)
@@ -93,7 +93,7 @@ def other_versions(needed: Iterable[str], present: Iterable[str]) -> dict[str, s
 
 
 def versions_hint(needed: Sequence[str], present: Collection[str]) -> str:
-    """Return the end of a message that counts ids which differ by their version; '' for none."""
+    """Return the end of a message about ids in another version; '' if there are none."""
     versions = other_versions(needed, present)
     if not versions:
         return ""

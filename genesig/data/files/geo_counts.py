@@ -51,15 +51,15 @@ class CountFiles:
 
 
 def fetch_counts(series_matrix: Path, server: str | None, series_folder: str) -> None:
-    """Download counts and gene table beside a series matrix that has no values.
+    """Download NCBI's counts and gene table for a series matrix without values, beside it.
 
-    A file that is there already is held against its SHA-256, and left alone. Nothing is downloaded
-    for a series matrix with values, for other organisms, and where NCBI has no counts.
+    A file that exists is compared with its stored SHA-256 and kept. Nothing is downloaded for a
+    series matrix with values, for other organisms, and if NCBI has no counts.
 
     Parameters
     ----------
     server : str or None
-        Stands in place of NCBI's own; None is NCBI.
+        Address that replaces NCBI's; None is NCBI.
     series_folder : str
         Address of the folder of the series, where a mirror of plain files has `suppl/`.
 
@@ -80,7 +80,7 @@ def fetch_counts(series_matrix: Path, server: str | None, series_folder: str) ->
 
 
 def _fetch_file(path: Path, addresses: Iterable[str]) -> bool:
-    """Download a file from the first address that has it; tell whether it is there."""
+    """Download a file from the first address that has it; return whether the file is there then."""
     if path.exists():
         check_download_digest(path)
         return True
@@ -94,7 +94,7 @@ def _fetch_file(path: Path, addresses: Iterable[str]) -> bool:
 
 
 def count_files(series_matrix: str | Path) -> CountFiles | None:
-    """Return the names of the files that hold a series' counts, be they there or not.
+    """Return the paths of the files with a series' counts, whether they exist or not.
 
     None for a series matrix with values, of another organism than human and mouse, or whose name
     does not say which series it is.
@@ -112,7 +112,7 @@ def count_files(series_matrix: str | Path) -> CountFiles | None:
 
 
 def present_counts(series_matrix: str | Path) -> CountFiles | None:
-    """Return the files of a series' counts where they hold its values and lie beside it."""
+    """Return the files of a series' counts if they exist and its series matrix has no values."""
     files = count_files(series_matrix)
     return files if files is not None and files.counts.is_file() else None
 
@@ -125,7 +125,7 @@ def paths_read(expression: str | Path) -> list[str]:
 
 
 def lack_of_values(series_matrix: Path) -> str:
-    """Say why a series that was fetched cannot be studied; '' where it has values or counts."""
+    """Return why a downloaded series cannot be studied; '' if it has values or counts."""
     head = _head_without_values(series_matrix)
     if head is None or present_counts(series_matrix) is not None:
         return ""
@@ -137,7 +137,7 @@ def lack_of_values(series_matrix: Path) -> str:
 
 
 def _head_without_values(series_matrix: Path) -> list[str] | None:
-    """Return the lines above the table of a series matrix whose table has no row; else None."""
+    """Return the lines above the table of a series matrix if that table has no row; else None."""
     lines = leading_lines(series_matrix, MAX_HEAD_LINES)
     head = list(takewhile(lambda line: line.strip().lower() != TABLE_BEGIN, lines))
     header_and_row = islice((line.strip().lower() for line in lines if line.strip()), 2)
@@ -145,7 +145,7 @@ def _head_without_values(series_matrix: Path) -> list[str] | None:
 
 
 def _genome(head: Sequence[str]) -> tuple[str, str] | None:
-    """Return genome and species of most samples; a head without organisms is taken for human."""
+    """Return genome and species of most samples; human if no organism is named."""
     organisms = Counter(
         cell.lower() for _, cells in tagged_cells(head, "!sample_organism") for cell in cells
     )
@@ -154,7 +154,7 @@ def _genome(head: Sequence[str]) -> tuple[str, str] | None:
 
 
 def read_counts(files: CountFiles, samples: Collection[str], load: ReadFile) -> Matrix:
-    """Read the counts of the samples that a series matrix describes, with the genes' symbols.
+    """Return the counts of the samples of a series matrix, with the symbols of the genes.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def with_counts_only(
 ) -> pd.DataFrame:
     """Return the sample table of a series without the samples that NCBI did not process.
 
-    Unchanged where the matrix, whose names are given, is another one than these counts.
+    It is unchanged if `matrix_names` are those of another matrix than these counts.
     """
     files = present_counts(series_matrix)
     samples_with_counts = (
@@ -224,5 +224,5 @@ def with_counts_only(
 
 
 def _counted_samples(counts: Path) -> set[str]:
-    """Return the samples of a table of counts, from its header."""
+    """Return the sample names in the header of a table of counts."""
     return {name for line in leading_lines(counts, 1) for name in line.split("\t")[1:]}

@@ -24,7 +24,7 @@ class NamedSet:
 
 
 def parse_sets(text: str, suffix: str, file_name: str) -> list[NamedSet]:
-    """Parse the gene sets of a GMT or GMX text.
+    """Return the gene sets of a GMT or GMX text.
 
     Raises
     ------
@@ -39,6 +39,7 @@ def parse_sets(text: str, suffix: str, file_name: str) -> list[NamedSet]:
 
 
 def _by_line(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
+    """Yield the sets of a GMT file, one on each line."""
     for number, cells in enumerate(lines, 1):
         if any(cell.strip() for cell in cells):
             if len(cells) < 2:
@@ -48,6 +49,7 @@ def _by_line(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
 
 
 def _by_column(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
+    """Yield the sets of a GMX file, one in each column."""
     if len(lines) < 3:
         raise refuse(
             file_name,
@@ -69,6 +71,7 @@ def _by_column(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
 
 
 def _make_set(cells: list[str], place: str) -> NamedSet:
+    """Return the set of these cells, without quotes and repeated genes."""
     name, description, *genes = (cell.strip().strip('"').strip() for cell in cells)
     unique_genes = tuple(dict.fromkeys(gene for gene in genes if not is_missing(gene)))
     return NamedSet(name, description, unique_genes, place)

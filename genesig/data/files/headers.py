@@ -1,4 +1,4 @@
-"""What stands around the numbers of a table: further lines of names, corners, footnotes.
+"""Find the numbers of a table among corners, further lines of names, footnotes and blank columns.
 
 Laboratories write sample data above the numbers and gene data at their left, so that a corner stays
 blank. People write the class above the name of a sample, and a legend below the numbers.
@@ -16,20 +16,20 @@ from genesig.data.files.delimited import Matrix
 from genesig.words import is_missing, is_number, listing
 
 MAX_HEADER_ROWS = 40
-"""Rows below the first line of a table that may be above its numbers."""
+"""Rows below the header among which the names of the samples are looked for."""
 MAX_ROWS_OF_CLASSES = 5
-"""Rows of classes, centres and their like above the names of the samples."""
+"""Lines of classes, centres and the like that may be above the names of the samples."""
 MIN_WORDS_OF_FOOTNOTE = 3
-"""Words of a line that is no gene id."""
+"""Words from which on a row name is a sentence and no gene id."""
 SAMPLE_LABEL = re.compile(
     r".*(sample|client|subject|patient|specimen)[ _.-]*(name|id(entifier)?|number|no)?",
     re.IGNORECASE,
 )
-"""What is written beside the names of samples."""
+"""Label at the left of a line with the names of the samples."""
 
 
 def numbers_alone(matrix: Matrix) -> Matrix:
-    """Return a table without what stands around its numbers; ``doubt`` says what was left out."""
+    """Return a table without corner and footnotes; ``doubt`` names what was left out."""
     if not matrix.texts:
         return matrix
     matrix = _without_footnotes(_without_blank_columns(matrix))
@@ -40,16 +40,10 @@ def numbers_alone(matrix: Matrix) -> Matrix:
 
 
 def with_names_of(matrix: Matrix, names: Collection[str]) -> Matrix:
-    """Return a matrix whose columns are called by the line of names that the sample table has.
+    """Return a matrix whose columns are named by the line that has the names of the sample table.
 
-    Nothing is changed where its rows or columns have any of the names already.
-
-    Parameters
-    ----------
-    matrix : Matrix
-        As it lies in its file.
-    names : collection of str
-        Samples of the sample table.
+    The matrix lies as in its file. It is unchanged if its rows or columns have any of the names, or
+    if no line has half of them.
     """
     listed = set(names)
     if (
@@ -70,7 +64,7 @@ def with_names_of(matrix: Matrix, names: Collection[str]) -> Matrix:
 
 
 def _below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
-    """Return what is below a row that has the names of the samples."""
+    """Return the part of a matrix below a row, whose cells become the names of the samples."""
     numbers = matrix.subset(range(row + 1, len(matrix.rows)), range(len(matrix.columns)))
     doubt = (
         f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands "
@@ -85,7 +79,7 @@ def _below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
 
 
 def _with_distinct_names(matrix: Matrix) -> Matrix:
-    """Return a matrix under a line of different words, if the line above repeats few words."""
+    """Return the part below a line of distinct words, if the header repeats few words (classes)."""
     if 2 * len(set(matrix.columns)) > len(matrix.columns):
         return matrix
     for row in range(min(MAX_ROWS_OF_CLASSES, len(matrix.rows) - 1)):
@@ -96,7 +90,7 @@ def _with_distinct_names(matrix: Matrix) -> Matrix:
 
 
 def _cell_text(matrix: Matrix, row: int, column: int) -> str:
-    """Return a cell of a table that lies as in its file; a number as it is usually written."""
+    """Return the text of a cell of a matrix that lies as in its file."""
     return matrix.text(row, column).strip()
 
 
@@ -109,7 +103,7 @@ def _is_word(text: str) -> bool:
 
 
 def _without_blank_columns(matrix: Matrix) -> Matrix:
-    """Leave out blank columns at the right, as spreadsheets leave them."""
+    """Return a matrix without blank columns at the right, as spreadsheets leave them."""
     end = len(matrix.columns)
     while end > 1 and not matrix.columns[end - 1] and not _has_text(matrix, end - 1):
         end -= 1
@@ -122,7 +116,7 @@ def _has_text(matrix: Matrix, column: int) -> bool:
 
 
 def _without_footnotes(matrix: Matrix) -> Matrix:
-    """Leave out the last rows that have no values, and a sentence or nothing in place of an id."""
+    """Return a matrix without last rows that have no value, and a sentence or nothing as name."""
     end = len(matrix.rows)
     while end > 1 and _is_footnote(matrix, end - 1):
         end -= 1
@@ -147,7 +141,7 @@ def _is_footnote(matrix: Matrix, row: int) -> bool:
 
 
 def _n_left(matrix: Matrix) -> int:
-    """Return how many columns, behind the first one, are to the left of the numbers; 0 for none.
+    """Return how many columns behind the first are left of the numbers; 0 without a corner.
 
     Their headers are blank, as the corner is; the last of them may have the label of the names.
     """
@@ -160,9 +154,9 @@ def _n_left(matrix: Matrix) -> int:
 
 
 def _row_below_corner(matrix: Matrix) -> int | None:
-    """Return the row that names the columns at the left; None where there is no blank corner.
+    """Return the row with the headers of the columns at the left; None if there is no blank corner.
 
-    It is the first with words in all of them, and without numbers to the right.
+    It is the first row with words in all of these columns and without numbers at the right.
     """
     n_left = _n_left(matrix)
     if n_left == 0 or n_left >= len(matrix.columns):
@@ -181,9 +175,9 @@ def _row_below_corner(matrix: Matrix) -> int | None:
 
 
 def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
-    """Return the numbers under the names of the samples, with ids of genes from the left.
+    """Return the numbers with sample names from above and gene ids from the left.
 
-    `header_row` is the row that names the columns at the left.
+    `header_row` is the row with the headers of the columns at the left.
     """
     n_left = _n_left(matrix)
     samples = range(_n_left(matrix), len(matrix.columns))
@@ -225,7 +219,7 @@ def _without_corner(matrix: Matrix, header_row: int) -> Matrix:
 
 
 def _label(matrix: Matrix, row: int | None, n_left: int) -> str:
-    """Return what stands at the left of a line above the numbers; None is the first line."""
+    """Return the label of a line above the numbers, written at its left; None is the first line."""
     if row is None:
         return matrix.corner or matrix.columns[n_left - 1]
     cells = [matrix.rows[row], *(_cell_text(matrix, row, column) for column in range(n_left))]
@@ -234,7 +228,7 @@ def _label(matrix: Matrix, row: int | None, n_left: int) -> str:
 
 
 def _column_of_ids(columns: Sequence[Sequence[str]]) -> int:
-    """Return the first column of different words, else of different cells, else the first one."""
+    """Return the column of gene ids: the first of distinct words, else of distinct cells."""
     distinct_columns = [
         k for k, cells in enumerate(columns) if all(cells) and len(set(cells)) == len(cells)
     ]

@@ -1,4 +1,4 @@
-"""The file formats that are read: a new one is a file in formats/ and its line here."""
+"""The registry of file formats; a new one is a file in formats/ and its line here."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ READERS: Registry[Format] = Registry(
 
 
 def format_by_opening(content: bytes) -> Format | None:
-    """Return the format whose opening words a text has; None for a plain table."""
+    """Return the format whose first words a text has; None for a plain table."""
     text = opening_text(content)
     for file_format in FORMATS:
         if file_format.opening and re.match(r"\s*" + file_format.opening, text, re.IGNORECASE):

@@ -1,4 +1,4 @@
-"""How a table lies: which way round, and its columns that say something of the genes."""
+"""Find the samples of a matrix: its orientation, annotation columns, changed names."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ ANNOTATION_HEADERS = {
     "description",
     "genedescription",
 }
-"""Names of columns beside the ids, letters alone: words, no samples (nf-core, DESeq2, biomaRt)."""
+"""Headers of columns of words beside the ids, letters alone (nf-core, DESeq2, biomaRt)."""
 POSITION_HEADERS = {"chr", "chromosome", "start", "end", "strand", "length"}
-"""Those of featureCounts, three or more of them together: of numbers, too."""
+"""Headers of featureCounts; they count as annotation if three or more of them are present."""
 MIN_NUMBERED_ROWS = 5
-"""Rows from which on a column of 0, 1, 2, ... counts them."""
+"""Rows from which on names 0, 1, 2, ... are row numbers and no ids."""
 TEST_RESULT_HEADERS = {
     "DESeq2": {"basemean", "log2foldchange"},
     "edgeR": {"logfc", "logcpm"},
     "limma": {"logfc", "aveexpr"},
 }
-"""Columns of tables that are a result of these, and no expression."""
+"""Program -> columns of its tables of test results, which have no expression."""
 
 
 def named_by_words(matrix: Matrix) -> Matrix:
-    """Name the rows by the words of the next column, where the first one only counts the rows."""
+    """Return a matrix named by its first column of words, if its names count the rows."""
     n = len(matrix.rows)
     if n < MIN_NUMBERED_ROWS or not matrix.columns or np.isfinite(matrix.cells[:, 0]).any():
         return matrix
@@ -68,12 +68,12 @@ def named_by_words(matrix: Matrix) -> Matrix:
 
 
 def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
-    """Take away the columns that say something of the genes, and keep their symbols.
+    """Return a matrix without the columns that describe genes; symbols among them are kept.
 
     Raises
     ------
     InvalidInput
-        A table of tests, which has no expression.
+        It is a table of test results, which has no expression.
     """
     names = [name.lower() for name in matrix.columns]
     plain_names = [re.sub(r"[\W_]+", "", name) for name in names]
@@ -113,12 +113,13 @@ def without_annotation(matrix: Matrix, file_name: str) -> Matrix:
 
 
 def _symbols_of_genes(matrix: Matrix, column: int) -> dict[str, str]:
+    """Return gene -> symbol from a column of symbols."""
     pairs = ((gene, matrix.text(row, column)) for row, gene in enumerate(matrix.rows))
     return {gene: text.strip() for gene, text in pairs if not is_missing(text)}
 
 
 def _without_folders(names: Sequence[str]) -> tuple[str, ...]:
-    """Call samples by their files, not by their folders, where all are files of alignments."""
+    """Return names of samples without folders and ``.bam`` if all are files of alignments."""
     if not all(name.endswith(".bam") for name in names):
         return tuple(names)
     short = tuple(PurePosixPath(name).name.removesuffix(".bam") for name in names)
@@ -126,11 +127,11 @@ def _without_folders(names: Sequence[str]) -> tuple[str, ...]:
 
 
 MAX_SETS_OF_COLUMN = 10_000
-"""Of different values; a column of more is one of names."""
+"""Different values of a column; one with more has names, not groups."""
 
 
 def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[NamedSet]:
-    """Return the genes of each value of a column, in the order of the table.
+    """Return the gene sets that a column of the gene table makes: the genes of each of its values.
 
     Parameters
     ----------
@@ -172,15 +173,18 @@ def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[Nam
 
 
 MIN_LETTERS = 3
-"""Letters of a name that another one holds by no accident."""
+"""Letters from which on a name is not part of another name by chance."""
 MAX_TRIED_NAMES = 20
-"""Names that hold another one are many where that is one letter."""
+"""Longer names that are compared; a short name may be part of very many."""
 
 
 def orient(
     matrix: Matrix, file_name: str, names: Sequence[str], sample_file: str, problems: list[Problem]
 ) -> Matrix | None:
-    """Return the matrix with samples in rows, found by the names of the sample table."""
+    """Return the matrix with samples in rows, by the names of the sample table; else None.
+
+    `sample_file` is the file of the sample table, in messages.
+    """
     sample_names = set(names)
     matrix = with_names_of(matrix, names)
     if blocks := _affix_problem(matrix, names) or _repeated_name_problem(matrix, sample_names):
@@ -213,7 +217,7 @@ def orient(
 
 
 def _affix_problem(matrix: Matrix, names: Sequence[str]) -> str:
-    """Say that a table has columns of each sample with several affixes: P00_count, P00_fpkm."""
+    """Return the problem of several columns for each sample (P00_count, P00_fpkm), or ''."""
     columns = set(matrix.columns)
     all_names = columns.union(matrix.rows)
     if len(names) < 2 or not all_names.isdisjoint(names):
@@ -244,7 +248,7 @@ def _affix_problem(matrix: Matrix, names: Sequence[str]) -> str:
 
 
 def _repeated_name_problem(matrix: Matrix, names: Collection[str]) -> str:
-    """Say that most samples have several columns, and how the first row tells these apart."""
+    """Return the problem that most samples have several columns of one name, or ''."""
     n_columns_of = Counter(name for name in matrix.columns if name in names)
     repeated = [name for name, number in n_columns_of.items() if number > 1]
     if len(repeated) < 2 or 2 * len(repeated) <= len(names):
@@ -260,7 +264,7 @@ def _repeated_name_problem(matrix: Matrix, names: Collection[str]) -> str:
 
 
 def name_advice(names: Sequence[str], table_names: Collection[str]) -> str:
-    """Recognise names that a program has changed, or guess which name is meant."""
+    """Return the end of a message: how a program changed the names, or which name may be meant."""
     name = next(filter(_letters_and_digits, names), "")
     if advice := changed_name_advice(names, table_names):
         return advice
@@ -273,7 +277,7 @@ def name_advice(names: Sequence[str], table_names: Collection[str]) -> str:
 
 
 def changed_name_advice(names: Sequence[str], table_names: Collection[str]) -> str:
-    """Recognise names that a program has changed: leading zeros, R's make.names, case, an end."""
+    """Return how a program changed the names (leading zeros, make.names, case, an affix), or ''."""
     if dates := converted_names(list(names)) or converted_names(list(table_names)):
         message = f"; turned into dates or numbers by a spreadsheet: {listing(dates)}"
         return f"{message}; write the names of the samples again, as text"
@@ -297,7 +301,7 @@ def changed_name_advice(names: Sequence[str], table_names: Collection[str]) -> s
 
 
 def _affix_advice(names: Collection[str], candidates: Collection[str], table_words: str) -> str:
-    """Tell that most of the names are among the candidates with the same letters added."""
+    """Return the message that most names are among the candidates with one affix added, or ''."""
     all_candidates = set(candidates)
     first_name = next(filter(None, names), "")
     if not first_name:

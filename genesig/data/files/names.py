@@ -1,4 +1,4 @@
-"""Names of files in a config: a home folder written out, a series of GEO as the file it becomes."""
+"""File names in a config: expand ``~/``, replace GEO accessions, download series."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ COHORT_FILE_KEYS = ("expression", "samples", "annotation", "renamed")
 COHORT_SECTIONS = ("external", "studies")
 SERIES_ACCESSION = re.compile(r"(GSE\d+)(-GPL\d+)?", re.IGNORECASE)
 SERIES_SUFFIX = "_series_matrix.txt.gz"
-# Where the rule `fetch` puts what it downloads.
+# Folder in which the rule `fetch` stores its downloads.
 DOWNLOAD_FOLDER = "data/geo"
 POOLED_STUDIES = "studies"
-"""What stands in the place of a file's name where several studies are read."""
+"""Stands for `expression` and `samples` in a config with several studies."""
 
 
 def series_file(series: str) -> str:
-    """Return the file of a series: ``data/geo/GSE55235_series_matrix.txt.gz``."""
+    """Return the path of a downloaded series: ``data/geo/GSE55235_series_matrix.txt.gz``."""
     return f"{DOWNLOAD_FOLDER}/{series.upper()}{SERIES_SUFFIX}"
 
 
 def with_file_names(config: Config) -> Config:
-    """Write out every name of a file in a config, in place.
+    """Return the config with every file name written out, changed in place.
 
-    ``geo: GSE55235`` becomes the matrix, and the sample table where none is named; an accession in
-    place of a file becomes the file of that series; ``~/`` becomes the home folder, as a shell
-    would: no one else does it here.
+    ``geo: GSE55235`` becomes the matrix, and the sample table if none is named; an accession
+    instead of a file becomes the file of that series; ``~/`` becomes the home folder, as in a
+    shell.
     """
     geo = config.get("geo")
     if is_series(geo):
@@ -60,7 +60,7 @@ def with_file_names(config: Config) -> Config:
 
 
 def _name_studies(config: Config) -> None:
-    """Let several studies stand for matrix and sample table; a series of GEO names its own."""
+    """Set matrix and sample table of a config with several studies, and files of series."""
     config.setdefault("expression", POOLED_STUDIES)
     config.setdefault("samples", POOLED_STUDIES)
     for item in config["studies"] if isinstance(config["studies"], list) else ():
@@ -70,9 +70,9 @@ def _name_studies(config: Config) -> None:
 
 
 def with_absolute_names(config: Config) -> Config:
-    """Write every name of a file from the root, in place, so that it is good in any folder.
+    """Return the config with absolute file names, valid in any folder, changed in place.
 
-    The file of a series of GEO stays as it is: each study fetches its own.
+    The file of a series of GEO stays relative: each study fetches its own.
     """
     for section, key, _ in _named_values(with_file_names(config)):
         if not is_fetched(section[key]):
@@ -86,19 +86,20 @@ def is_series(name: Any) -> TypeGuard[str]:
 
 
 def is_fetched(name: str) -> bool:
-    """Tell whether the workflow downloads a file of this name where it is not there."""
+    """Tell whether the workflow downloads a file of this name if it is missing."""
     start = f"{DOWNLOAD_FOLDER}/"
     end = SERIES_SUFFIX
     return name.startswith(start) and name.endswith(end) and is_series(name[len(start) : -len(end)])
 
 
 def named_files(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield the place of each name of a file in a config, as messages have it, and the name."""
+    """Yield each file name of a config with its place in the config, as messages write it."""
     for section, key, place in _named_values(config):
         yield place, section[key]
 
 
 def _named_values(config: Config) -> Iterator[tuple[Config, str, str]]:
+    """Yield (container, key, place) of each file name in a config."""
     for *section, key in FILE_KEY_PATHS:
         container = config.get(section[0]) if section else config
         if (
@@ -116,6 +117,7 @@ def _named_values(config: Config) -> Iterator[tuple[Config, str, str]]:
 
 
 def _file_of_name(name: str) -> str:
+    """Return the file of a name in a config: of a GEO series, or in the home folder."""
     if is_series(name):
         return series_file(name)
     # Path.expanduser raises for a user without a home, as in some containers.
@@ -164,18 +166,20 @@ def fetch(series: str, folder: str | Path) -> Path:
 
 
 def series_address(accession: str) -> str:
-    """Return ``{base}/series/GSE55nnn/GSE55235/matrix/``; the base is an environment variable's."""
+    """Return ``{base}/series/GSE55nnn/GSE55235/matrix/``, with NCBI or a mirror as base."""
     base = (os.environ.get(ADDRESS_VARIABLE) or NCBI_ADDRESS).rstrip("/")
     number = accession.removeprefix("GSE")
     return f"{base}/series/GSE{number[:-3]}nnn/{accession}/matrix/"
 
 
 def _series_files(page: str) -> list[str]:
+    """Return the names of the series matrices that a page links to."""
     links = [unquote(link) for link in re.findall(r'href="([^"]+)"', page, re.IGNORECASE)]
     return sorted({link.rsplit("/", 1)[-1] for link in links if link.endswith(SERIES_SUFFIX)})
 
 
 def _choose_file(file_names: list[str], series: str, address: str) -> str:
+    """Return the file of a series among those of its page, if there is one platform."""
     if f"{series}{SERIES_SUFFIX}" in file_names:
         return f"{series}{SERIES_SUFFIX}"
     if not file_names:

@@ -35,33 +35,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RAW_PROBE = "probe"
-"""Word of `Matrix.line_word` for raw probes, whose controls the background correction needs."""
+"""`Matrix.line_word` of raw arrays, whose control probes the background correction needs."""
 
 
 @dataclass(frozen=True)
 class NonGeneKind:
-    """One kind of row that is no gene.
+    """One kind of row, or column, of a file that is no gene."""
 
-    Attributes
-    ----------
-    name : str
-        As `data.keep` of the config names it; '' where it cannot be kept.
-    noun, plural : str
-        In messages.
-    examples : str
-        Names, for the table in the documentation.
-    pattern : re.Pattern or None
-        Of names; None where only the values tell.
-    """
-
-    name: str
-    noun: str
+    name: str  # value of `data.keep` in the config; '' if the kind cannot be kept
+    noun: str  # in messages, for one row
     plural: str
-    examples: str
-    pattern: re.Pattern[str] | None = None
+    examples: str  # names, for the table in the documentation
+    pattern: re.Pattern[str] | None = None  # of names; None if only the values tell
 
 
 def _any_of(*alternatives: str) -> re.Pattern[str]:
+    """Return a pattern that matches any of the alternatives, in upper or lower case."""
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
@@ -195,61 +184,49 @@ GENE_COLUMN_NAME = _any_of(
     r"(gene|exon|effective|effectivegene|transcript)?length|(percentagegene)?gccontent|gc",
     r"numberofproteins|(razor|unique|razorunique)?peptides|molweightkda|sequence(length|coverage)",
 )
-# What stands for no id; R numbers what occurs twice (NA.1). UNK, unkempt, is a gene.
+# Words for a missing id; R numbers repeated ones (NA.1). UNK (unkempt) is a gene.
 MISSING_ID = re.compile(r"[-?._/\s]+|#.*|NA\.\d+|<na>|n\.?a\.?|unknown|none", re.IGNORECASE)
 AMBIGUOUS_COLUMN_NAMES = {"start", "end", "stop", "location", "band", "probe", "hugo", "gc"}
-"""Of these names, which samples may have, too: they count where several such columns stand."""
+"""Names that samples may have, too: they count if `MIN_ANNOTATION_COLUMNS` such columns exist."""
 MIN_ANNOTATION_COLUMNS = 3
 MIN_IDS = 50
-"""Of fewer, ids are not told from counts by their values."""
+"""Genes from which on ids differ from counts by their values."""
 MAX_KIND_SHARE = 0.5
-"""Share of the names from which on a kind of row is what the matrix is about."""
+"""Share of the names above which a kind is the subject of the matrix, and stays."""
 MIN_EQUAL_SHARE = 0.95
-"""Share of the samples in which a column has the values of the sample table."""
+"""Share of the samples in which a column equals one of the sample table."""
 MIN_SPECIES_SHARE = 0.1
-"""Share of the names from which on micro-RNA of a species are its own, and no spike-ins."""
+"""Share of the names from which on micro-RNA of a species are genes, and no spike-ins."""
 SUM_TOLERANCE = 1e-4
-"""Relative difference of a row from the sum of all others: what rounding leaves."""
+"""Relative difference of a row from the sum of all others, by rounding."""
 MIN_SAMPLES_FOR_VALUES = 5
-"""Samples from which on equal values are none by accident."""
+"""Samples from which on columns are not equal by chance."""
 MAX_ID_CORRELATION = 0.5
-"""Rank correlation with the samples below which a row is none: samples of one tissue have 0.8."""
+"""Rank correlation of a row of ids with the samples; samples of one tissue have about 0.8."""
 MAX_WHOLE_NUMBER_COLUMNS = 20
-"""Columns of whole numbers; more are genes of another scale."""
+"""Columns of whole numbers about samples; if there are more, they are genes."""
 MIN_NONZERO_SHARE = 0.2
-"""Share of the samples in which a column of whole numbers is not 0: a gene that is off is 0."""
+"""Share of samples with a value other than 0; a gene that is not expressed has fewer."""
 MAX_CELLS_FOR_DIGITS = 1000
-"""Cells whose digits are counted."""
+"""Cells of which the number of digits is counted."""
 MIN_DIFFERENT_VALUES = 3
-"""Different values of a column that is told by its values alone."""
+"""Different values from which on values alone tell what a column is."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is known beside the matrix.
+    """Sample table, genes and settings that help to tell genes from other rows."""
 
-    Attributes
-    ----------
-    table : DataFrame of strings or None
-        Sample table, index = sample names; None where there is none.
-    config_columns : collection of str
-        Columns of it that the config names: these are no genes.
-    genes : collection of str
-        Genes that a study or a model has: none of them is left out.
-    kept_kinds : collection of str
-        Names of kinds that are kept: `data.keep` of the config.
-    """
-
-    table: pd.DataFrame | None = None
-    config_columns: Collection[str] = ()
-    genes: Collection[str] = ()
-    kept_kinds: Collection[str] = ()
+    table: pd.DataFrame | None = None  # sample table of strings, index = sample names
+    config_columns: Collection[str] = ()  # columns of the sample table in the config: no genes
+    genes: Collection[str] = ()  # genes of a study or a model, of which none is left out
+    kept_kinds: Collection[str] = ()  # names of kinds that stay: `data.keep` of the config
 
 
 def leave_out_non_genes(
     matrix: Matrix, file_name: str, surroundings: Surroundings
 ) -> tuple[Matrix, list[dict[str, str]], list[Problem]]:
-    """Return a matrix of samples × genes without what is neither, the list of it, and one message.
+    """Return a matrix without rows and columns that are no genes or samples, and what was left out.
 
     Parameters
     ----------
@@ -312,7 +289,7 @@ def leave_out_non_genes(
 
 
 def _whole_number_warning(names: Sequence[str], file_name: str, *, genes_in_rows: bool) -> Problem:
-    """Return the warning of genes that may be data of the samples."""
+    """Return the warning that genes of whole numbers may be data of the samples."""
     noun = "row" if genes_in_rows else "column"
     message = (
         f"{counted(len(names), noun)} of whole numbers where the genes have decimals: "
@@ -324,7 +301,7 @@ def _whole_number_warning(names: Sequence[str], file_name: str, *, genes_in_rows
 def _message(
     names_by_kind: dict[NonGeneKind, list[str]], file_name: str, *, genes_in_rows: bool
 ) -> Problem:
-    """Count and name what is left out."""
+    """Return the message that counts and names the rows and columns that were left out."""
     counts = [_count_text(kind, len(rows)) for kind, rows in names_by_kind.items()]
     if not genes_in_rows:
         about_samples = (CLINICAL_ROWS, WORD_ROWS)
@@ -348,10 +325,10 @@ def _count_text(kind: NonGeneKind, number: int) -> str:
 
 
 def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[int, NonGeneKind]:
-    """Return the places of names that are no genes by a pattern, each with its kind.
+    """Return position -> kind of each name that is no gene by the pattern of a kind.
 
-    A kind of which more than half of the names are is what the matrix is about, and stays; so do
-    the kinds whose names are `excluded`.
+    A kind of more than half of the names is the subject of the matrix, and stays; so do the kinds
+    whose names are `excluded`.
     """
     kind_of: dict[int, NonGeneKind] = {}
     for kind in KINDS_BY_NAME:
@@ -366,7 +343,7 @@ def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[
 
 
 def _foreign_micro_rna(names: Sequence[str], positions: Sequence[int]) -> list[int]:
-    """Leave the micro-RNA of a species out that has many in the matrix: they are no spike-ins."""
+    """Return the positions without micro-RNA of a species that is frequent in the matrix."""
     species = Counter(names[k][:4].lower() for k in range(len(names)) if "-mi" in names[k].lower())
     common = {name for name, times in species.items() if times > MIN_SPECIES_SHARE * len(names)}
     return [k for k in positions if names[k][:4].lower() not in common]
@@ -398,9 +375,11 @@ def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonG
 def _columns_of_sheet(
     matrix: Matrix, samples: Sequence[int], surroundings: Surroundings, classified: Collection[int]
 ) -> dict[int, NonGeneKind]:
-    """Return the columns of a matrix, but for the others, that say something of the samples.
+    """Return column -> kind of each unclassified column that describes the samples.
 
-    They are columns of the sample table if it has one of that name, or with the same values.
+    These are columns with a name or the values of a column of the sample table, columns of words,
+    row numbers, and clinical whole numbers. If they are more than half of the columns, they are
+    genes.
     """
     if SHEET_COLUMNS.name in surroundings.kept_kinds or len(samples) < MIN_SAMPLES_FOR_VALUES:
         return {}
@@ -430,7 +409,7 @@ def _is_same_file(matrix: Matrix, headers: Collection[str]) -> bool:
 
 
 def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
-    """Return the columns in which no sample has a number, and most have a word."""
+    """Return the columns in which no sample has a number and most have a word."""
     rows = set(samples)
     numeric: set[int] = set()
     of_column: Counter[int] = Counter()
@@ -466,7 +445,7 @@ def _row_numbers(matrix: Matrix, samples: Sequence[int]) -> list[int]:
 def _columns_in_table(
     matrix: Matrix, samples: Sequence[int], surroundings: Surroundings
 ) -> Iterator[int]:
-    """Yield the columns of a matrix that are columns of the sample table, too."""
+    """Yield the columns of a matrix that the sample table has, too, by name and values."""
     table = surroundings.table
     if table is None or table.empty or not table.index.is_unique:
         return
@@ -506,13 +485,13 @@ def _columns_in_table(
 
 
 def numbers_of(cells: Iterable[object]) -> Array:
-    """Return the numbers of cells of text, NaN where a text is none."""
+    """Return texts as float64, NaN for a text that is no number."""
     texts = [str(cell) for cell in cells]
     return np.array([float(text) if is_number(text) else np.nan for text in texts])
 
 
 def _have_equal_values(x: Array, values: Array) -> bool:
-    """Tell whether two columns have one value in nearly every sample in which both have any."""
+    """Tell whether two columns are equal in nearly all samples in which both have a value."""
     both_known = np.isfinite(x) & np.isfinite(values)
     if 2 * both_known.sum() < np.isfinite(values).sum() or not both_known.any():
         return False
@@ -523,7 +502,7 @@ def _have_equal_values(x: Array, values: Array) -> bool:
 
 
 def _are_codes_of(x: Array, cells: Iterable[object]) -> bool:
-    """Tell whether few numbers stand for the words of a column, each for another word."""
+    """Tell whether the numbers x are codes for the words of a column, one number for each word."""
     pairs = {
         (number, str(cell))
         for number, cell in zip(x.tolist(), cells, strict=True)
@@ -544,7 +523,7 @@ def _equal_columns(matrix: Matrix, rows: Sequence[int], values: Array) -> Iterat
 
 
 def _clinical_numbers(matrix: Matrix, samples: Sequence[int]) -> Iterator[int]:
-    """Yield the columns of whole numbers among decimals that are called as an age or a time."""
+    """Yield columns of whole numbers among decimals, with the name of an age or a time."""
     clinical_columns = [k for k, name in enumerate(matrix.columns) if is_clinical(name)]
     if not clinical_columns:
         return
@@ -606,7 +585,11 @@ def _total_columns(
     kind_of: dict[int, NonGeneKind],
     surroundings: Surroundings,
 ) -> list[int]:
-    """Return the columns that are the sum or the mean of all other genes, one or two at most."""
+    """Return the columns that are the sum or the mean of all other genes, one or two at most.
+
+    A few samples find the candidates, all samples confirm them. The summaries of a counter may be
+    part of the sum or not.
+    """
     genes = np.array([k for k in range(len(matrix.columns)) if k not in kind_of], dtype=int)
     if len(samples) < MIN_DIFFERENT_VALUES or len(genes) < 2 * MIN_SAMPLES_FOR_VALUES:
         return []
@@ -633,7 +616,7 @@ def _columns_equal_to_sum(
     scale: float,
     candidates: Array | None = None,
 ) -> Array:
-    """Return the columns of which `scale` times the value is the sum of all others."""
+    """Return the candidates of which `scale` times the value is the sum of all others."""
     X = matrix.cells[samples]
     total = np.nansum(X[:, genes], axis=1) + np.nansum(X[:, list(summaries)], axis=1)
     columns = genes if candidates is None else candidates
@@ -645,10 +628,10 @@ def _columns_equal_to_sum(
 
 
 def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
-    """Return the rows of a matrix (samples) that say something of the genes.
+    """Return the rows of a matrix of samples that describe genes: ids, positions, words.
 
-    A row that the sample table lists is a sample. Of the others, names decide, words, and ids:
-    whole numbers that are all different where those of the samples are not.
+    A row that the sample table lists is a sample. The others are told by their names, by words, or
+    by ids: whole numbers that are all different, unlike the values of the samples.
     """
     listed = set() if table is None else set(map(str, table.index))
     candidates = [row for row, name in enumerate(matrix.rows) if name not in listed]
@@ -671,7 +654,7 @@ def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
 
 
 def _has_only_words(matrix: Matrix, row: int) -> bool:
-    """Tell whether a row has words, and no number, be it one with a decimal comma."""
+    """Tell whether a row has words and no number, not even one with a decimal comma."""
     if np.isfinite(matrix.cells[row]).any():
         return False
     words = [matrix.text(row, column) for column in range(len(matrix.columns))]
@@ -682,7 +665,7 @@ def _has_only_words(matrix: Matrix, row: int) -> bool:
 
 
 def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
-    """Return the row of ids: whole numbers, none twice, unlike the values of all other rows."""
+    """Return the row of ids, if any: different whole numbers, unlike the samples."""
     if len(matrix.columns) < MIN_IDS or len(matrix.rows) < MIN_DIFFERENT_VALUES:
         return set()
     candidates = [row for row in rows if _are_ids(matrix.cells[row])]
@@ -730,6 +713,7 @@ def _ranks(values: Array) -> Array:
 
 
 def _are_ids(values: Array) -> bool:
+    """Tell whether values look like ids: positive whole numbers, all different."""
     finite = values[np.isfinite(values)]
     if 2 * len(finite) < len(values) or not _are_whole(values) or (finite <= 0).any():
         return False

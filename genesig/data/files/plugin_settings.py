@@ -10,7 +10,7 @@ SchemaNode = dict[str, Any]
 
 
 def with_plugins(schema: SchemaNode) -> SchemaNode:
-    """Add the names that other packages offer to the config's schema, and the settings of steps.
+    """Return the config's schema with the names and settings that other packages offer, in place.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""The one place of the data floor that opens files: tables, matrices, folders of arrays, config.
+"""Open and read the user's files: matrices, sample and gene tables, gene sets, config.
 
-A reader finds out what a file is from its name and its first bytes, and refuses what does not
-fit together; it never guesses silently. Every failure is an `InvalidInput` with one line.
+No other module of `genesig.data` opens a file, but for `content.py`. A reader finds the format by
+the name and the first bytes of a file, and refuses a file that does not fit; it never guesses
+silently. Every failure is an `InvalidInput` with one line.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def read_folder(
     load: ReadFile,
     read_file: MatrixReader,
 ) -> Matrix:
-    """Read a folder with a file for each array; files of other endings are not looked at.
+    """Return the matrix of a folder with one file for each array; other files are not read.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def read_folder(
 
 
 def files_by_sample(column: pd.Series[str], folder: str, sample_file: str) -> dict[str, Path]:
-    """Return sample -> file, as a column of the sample table has it; a blank cell names none.
+    """Return sample -> file from a column of the sample table; a blank cell has no file.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ def files_by_sample(column: pd.Series[str], folder: str, sample_file: str) -> di
 
 
 def _file_below(folder: Path, name: str) -> Path:
-    """Return a file of a folder, or the one of its name in a subfolder, where the GDC puts it."""
+    """Return the path of a file in a folder, or in the one subfolder that has it (GDC)."""
     path_in_folder = folder / name
     if not is_folder(folder) or Path(name).name != name or path_in_folder.exists():
         return path_in_folder
@@ -134,6 +135,7 @@ def _file_below(folder: Path, name: str) -> Path:
 
 
 def _refuse_folder(folder: Path, only_file: Path | None) -> NoReturn:
+    """Raise the error that a folder has no arrays."""
     if only_file:
         raise refuse(folder, f"is a folder; name the file in it: {only_file}")
     raise refuse(
@@ -144,6 +146,7 @@ def _refuse_folder(folder: Path, only_file: Path | None) -> NoReturn:
 
 
 def _refuse_several_arrays(path: Path, folder: Path, only_file: Path | None) -> NoReturn:
+    """Raise the error that a file of a folder holds more than one array."""
     if only_file:
         raise refuse(folder, f"is a folder; name the file in it: {path}")
     raise refuse(
@@ -177,7 +180,7 @@ UNREAD_SUFFIXES = {
 
 
 def read_unpacked(path: str | Path) -> bytes:
-    """Read a whole file, unpacked if it is gzip.
+    """Return the content of a file, unpacked if it is gzip; an empty file is refused.
 
     Raises
     ------
@@ -193,7 +196,7 @@ def read_unpacked(path: str | Path) -> bytes:
 
 
 def read_text(path: str | Path) -> str:
-    """Read UTF-8 text with Unix line ends; a byte order mark is taken away."""
+    """Return the text of a UTF-8 file with Unix line ends and without a byte order mark."""
     return as_text(read_unpacked(path), str(path))
 
 
@@ -204,7 +207,7 @@ def read_matrix(
     *,
     partial: bool = False,
 ) -> Matrix:
-    """Read an expression matrix as it lies in the file, either way round.
+    """Return an expression matrix as it lies in its file, genes in rows or in columns.
 
     Parameters
     ----------
@@ -239,6 +242,7 @@ def read_matrix(
 
 
 def _read_one_file(path: str | Path, part: str | None) -> Matrix:
+    """Return the matrix of a file; of a GEO series without values, NCBI's counts beside it."""
     file_format, content = _read_format_and_content(path)
     if part is not None and not file_format.parts:
         raise refuse(
@@ -252,7 +256,7 @@ def _read_one_file(path: str | Path, part: str | None) -> Matrix:
 
 
 def _only_readable_file(folder: Path) -> Path | None:
-    """Return the one file of a folder whose ending is known, if there is just one."""
+    """Return the one file of a folder that has the ending of a format; None if there are others."""
     files = [p for p in folder.iterdir() if p.is_file() and suffix_of(p) in READERS]
     return files[0] if len(files) == 1 else None
 
@@ -260,11 +264,11 @@ def _only_readable_file(folder: Path) -> Path | None:
 def read_samples(
     path: str | Path, names: Sequence[str] | None, part: str | None, *, partial: bool = False
 ) -> pd.DataFrame:
-    """Read a sample table: a table of text, or what a matrix's file says of its samples.
+    """Return a sample table: a table of text, or the sample data of an expression file.
 
-    `names` are those of the matrix, which a CLS file needs; None where it could not be read. A
-    series whose values are NCBI's counts is described without the samples that have no counts.
-    `partial` is as for `read_matrix`.
+    `names` are the samples of the matrix, which a CLS file needs; None if it could not be read.
+    Samples of a GEO series that have no counts of NCBI are left out. `partial` is as for
+    `read_matrix`.
     """
     if suffix_of(path) == ".cls":
         if names is None:
@@ -285,7 +289,7 @@ def read_samples(
 
 
 def _refuse_control_codes(table: pd.DataFrame, path: str | Path) -> pd.DataFrame:
-    """Refuse a table of text that would move a terminal's cursor, or colour it."""
+    """Return a table of text; raise an error if a cell would move the cursor of a terminal."""
     refuse_codes([str(table.index.name), *table.index, *table.columns], path)
     for _, column in table.items():
         refuse_codes(column, path)
@@ -293,7 +297,7 @@ def _refuse_control_codes(table: pd.DataFrame, path: str | Path) -> pd.DataFrame
 
 
 def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
-    """Read a gene table: a table of text, or what a matrix's file says of its genes."""
+    """Return a gene table: a table of text, or the gene data of an expression file."""
     file_format, content = _read_format_and_content(path)
     if file_format.genes is None:
         raise refuse(path, f"is {file_format.name}, which says nothing of genes; name a gene table")
@@ -301,7 +305,7 @@ def read_genes(path: str | Path, part: str | None) -> pd.DataFrame:
 
 
 def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
-    """Read the gene sets of a GMT or GMX file, or of a column of a gene table."""
+    """Return the gene sets of a GMT or GMX file, or of a column of a gene table."""
     if column is not None:
         return sets_of_column(read_genes(path, None), column, str(path))
     suffix = suffix_of(path)
@@ -321,17 +325,17 @@ def read_sets(path: str | Path, column: str | None) -> list[NamedSet]:
 
 
 def format_of(path: str | Path) -> Format:
-    """Return the format of a file, told by its ending and its opening."""
+    """Return the format of a file, by its ending and its first bytes."""
     return _read_format_and_content(path)[0]
 
 
 def assign_part(
     part: str | None, expression: str, *other_files: str | None
 ) -> tuple[str | None, ...]:
-    """Return which part of the matrix's file, and of each other file, ``data.part`` names.
+    """Return which part to read of the expression file, and of each other file, by ``data.part``.
 
-    It is the matrix's if its file may have parts, and that of another file only if this is the same
-    one; else it is that of the other files which have parts.
+    The part belongs to the expression file if its format may have parts, and then to another file
+    only if it is the same file. Else it belongs to the other files whose formats have parts.
     """
     same_file = [part if path == expression else None for path in other_files]
     suffixes = [suffix_of(path) if path else "" for path in other_files]
@@ -347,7 +351,7 @@ def assign_part(
 
 
 def _may_have_parts(path: str) -> bool:
-    """Tell whether files of a format have parts; of one that cannot be read, say yes."""
+    """Tell whether a file may have parts, by its format; yes for a file that cannot be read."""
     try:
         return is_folder(path) or bool(format_of(path).parts)
     except InvalidInput:
@@ -357,7 +361,7 @@ def _may_have_parts(path: str) -> bool:
 def _read_format_and_content(
     path: str | Path, further_suffixes: Sequence[str] = ()
 ) -> tuple[Format, Any]:
-    """Return the format of a file, told by its ending and its opening, and its content."""
+    """Return the format of a file, by its ending and its first bytes, and its content."""
     suffix = suffix_of(path)
     if is_folder(path):
         only_file = _only_readable_file(Path(path))
@@ -379,17 +383,17 @@ def _read_format_and_content(
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """Read the config file (YAML) as it is, without defaults."""
+    """Return the config file (YAML) as it is written, without defaults."""
     return parse_yaml(as_text(read_content(path), str(path)), str(path))
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file of the user."""
+    """Return the value of a user's JSON file."""
     return parse_json(as_text(read_content(path), str(path)), str(path))
 
 
 def load_schema(name: str = "config") -> dict[str, Any]:
-    """Load ``workflow/schemas/{name}.schema.yaml``: every key, default, bound and description."""
+    """Return ``workflow/schemas/{name}.schema.yaml``: every key, default, bound and description."""
     path = shipped_folder() / "workflow" / "schemas" / f"{name}.schema.yaml"
     if not path.is_file():
         raise GenesigError(f"{path} is not there, so genesig is not whole; install it again")
@@ -399,13 +403,14 @@ def load_schema(name: str = "config") -> dict[str, Any]:
 
 @cache
 def _yaml_as_json(text: str) -> str:
-    """Return a YAML text as JSON: to read that anew is faster than `deepcopy`."""
+    """Return a YAML text as JSON, which is parsed faster than a dict is copied by `deepcopy`."""
     import yaml
 
     return json.dumps(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
 def _unknown_suffix_error(path: str | Path, suffixes: list[str]) -> InvalidInput:
+    """Return the error about a file whose ending no format has."""
     suffix = suffix_of(path)
     if not suffix and not Path(path).exists():
         read_content(path)  # says so, and what is near

@@ -1,4 +1,4 @@
-"""Which column of a sample table holds the names that the matrix has for its samples."""
+"""Find the column of a sample table that has the names of the matrix's samples, and index by it."""
 
 from __future__ import annotations
 
@@ -20,47 +20,35 @@ if TYPE_CHECKING:
     from genesig.data.files.delimited import Matrix
 
 SETTING = "data.sample_names"
-# Columns that usually hold names of samples; they decide between columns of equally many.
+# Headers that usually hold names of samples; they decide between columns with equally many names.
 USUAL_HEADER = re.compile(
     r".*(sample|assay|hybridi[sz]ation|array|library|run|barcode|aliquot|accession|title).*",
     re.IGNORECASE,
 )
-# Between the words of a cell such as "S01: tumour" or "RNA-seq of S01 [rep 2]".
+# Separators of the words of a cell such as "S01: tumour" or "RNA-seq of S01 [rep 2]".
 BETWEEN_WORDS = re.compile(r"[\s,;:=|/()\[\]{}\"']+")
-# Inside of words such as "tumour_S01_rep2".
+# Separators within words such as "tumour_S01_rep2".
 WITHIN_WORDS = re.compile(r"[\W_]+")
-# Endings of files that are called as their sample, such as S01.CEL or S01.fastq.gz.
+# Endings of files that are named after their sample, such as S01.CEL or S01.fastq.gz.
 FILE_ENDING = re.compile(
     r"\.(cel|idat|txt|tsv|csv|bam|fastq|fq|counts?)(\.gz)?$|\.gz$", re.IGNORECASE
 )
-# After the name of a patient in that of a sample, such as TCGA-AB-1234-01.
+# Between a patient's name and the rest of the sample's name, such as TCGA-AB-1234-01.
 SEPARATORS = "-._: "
 MAX_ABSENT_SHARE = 1 / 3
-"""Share of a sample table that the matrix may lack."""
+"""Share of the samples of a table that may be absent from the matrix."""
 MAX_SAMPLES = 20_000
-"""Names of an axis that is searched for parts of names; more are genes."""
+"""Names of an axis that may be samples; a longer axis has genes."""
 
 
 @dataclass(frozen=True)
 class NameColumn:
-    """A column of the sample table, and the names of the matrix that its cells stand for.
+    """A column of the sample table, and the names of the matrix that its cells stand for."""
 
-    Attributes
-    ----------
-    name : str
-        Header of the column.
-    position : int
-        Number of the column, 0 for the first.
-    names : dict
-        Row of the table -> name in the matrix.
-    manner : str
-        How a cell has its name: '' for the name itself, else in words.
-    """
-
-    name: str
-    position: int
-    names: Mapping[int, str]
-    manner: str = ""
+    name: str  # header of the column
+    position: int  # 0 is the first column of the file, the index of the table
+    names: Mapping[int, str]  # row of the table -> name in the matrix
+    manner: str = ""  # key of `READING_BY_MANNER`: how a cell has its name
 
     @property
     def n_names(self) -> int:
@@ -78,8 +66,8 @@ def with_matrix_names(
     """Return the sample table indexed by the names that the matrix has for its samples.
 
     The first column is taken if the matrix has at least half of its names; else the one column of
-    which it has most. Its cells may be the names themselves, hold them among other words, or be
-    the beginnings of names. Nothing is changed where no column names half of the samples.
+    which it has most. Its cells may be the names themselves, hold them among other words, or be the
+    beginnings of names. Nothing is changed where no column names half of the samples.
 
     Parameters
     ----------
@@ -127,7 +115,7 @@ def with_matrix_names(
 def table_of_matrix(
     table: pd.DataFrame, matrix: Matrix, sample_file: str
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Return a sample table under the names of its matrix, and what is said of that.
+    """Return a sample table indexed by the names of its matrix, and the problems (notes, warnings).
 
     Raises
     ------
@@ -206,6 +194,7 @@ def _differs_in_a_letter(name: str, other_name: str) -> bool:
 
 
 def _no_such_column(column: str, headers: Sequence[str], sample_file: str) -> str:
+    """Return the message that the column of `data.sample_names` does not exist, or exists twice."""
     if column in headers:
         return f"{SETTING}: column '{column}' occurs more than once; give each its own name"
     advice = did_you_mean(column, headers) or f" (columns: {listing(filter(None, headers), 12)})"
@@ -228,18 +217,19 @@ def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
 
 
 def _presence(cells: set[str], axes: Axes) -> tuple[int, bool]:
-    """Count the names of the axis that has most; tell whether they are half of cells or axis."""
+    """Return the names shared with the better axis, and whether they are half of it."""
     shared = [len(cells & set(axis)) for axis in axes]
     enough = (2 * n >= min(len(cells), len(axis)) for n, axis in zip(shared, axes, strict=True))
     return max(shared), any(enough)
 
 
 def _exact_names(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
+    """Return row -> cell of the cells that are names of the matrix."""
     return {row: cell for row, cell in enumerate(cells) if cell in axis}
 
 
 def _names_among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
-    """Return the one name of the matrix that is a word, or the file of a word, of each cell."""
+    """Return row -> the one name of the matrix that is a word, or a file in a word, of the cell."""
     names: dict[int, str] = {}
     for row, cell in enumerate(cells):
         words = BETWEEN_WORDS.split(cell)
@@ -252,7 +242,7 @@ def _names_among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, 
 
 
 def _names_with_beginnings(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
-    """Return the one name of the matrix that goes on, behind a separator, from each cell."""
+    """Return row -> the one name of the matrix that begins with the cell and a separator."""
     beginnings = frozenset(filter(None, cells))
     continued: dict[str, set[str]] = {}
     for name in axis:
@@ -272,23 +262,27 @@ def _names_around_cells(cells: Sequence[str], axis: frozenset[str]) -> dict[int,
     Programs write more around the name of a sample: "[1] S01.raw.PG.Quantity" of Spectronaut,
     "Abundance: F1: Sample, S01" of Proteome Discoverer, "LFQ intensity S01" of MaxQuant.
     """
-    wanted = {cell for cell in cells if not cell.isdigit()}
-    names_of: dict[str, set[str]] = {}
+    searched = {cell for cell in cells if not cell.isdigit()}
+    names_of_word: dict[str, set[str]] = {}
     for name in axis:
-        for word in wanted.intersection(_words_of_name(name)):
-            names_of.setdefault(word, set()).add(name)
+        for word in searched.intersection(_words_of_name(name)):
+            names_of_word.setdefault(word, set()).add(name)
     return {
-        row: next(iter(names_of[cell]))
+        row: next(iter(names_of_word[cell]))
         for row, cell in enumerate(cells)
-        if len(names_of.get(cell, ())) == 1
+        if len(names_of_word.get(cell, ())) == 1
     }
 
 
 def _words_of_name(name: str) -> set[str]:
     """Return the words of a name, and the beginnings of its words up to a separator."""
     words = set(BETWEEN_WORDS.split(name))
-    beginnings = {word[:place] for word in words for place, sign in enumerate(word)
-                  if sign in SEPARATORS}  # fmt: skip
+    beginnings = {
+        word[:position]
+        for word in words
+        for position, letter in enumerate(word)
+        if letter in SEPARATORS
+    }
     return words | beginnings | set(WITHIN_WORDS.split(name))
 
 
@@ -298,6 +292,8 @@ def _names_as_r_writes(cells: Sequence[str], axis: frozenset[str]) -> dict[int, 
     return {row: name for row, name in names if name in axis and not cells[row].isdigit()}
 
 
+# How a cell may have a name of the matrix, tried in this order: key for messages -> function
+# (cells, names of an axis) -> row and name. '' is the name itself.
 READING_BY_MANNER: dict[str, Reading] = {
     "": _exact_names,
     "holds the name '{}' of the matrix among other words": _names_among_words,
@@ -310,7 +306,7 @@ READING_BY_MANNER: dict[str, Reading] = {
 def _matching_columns(
     table: pd.DataFrame, name: str, position: int, axes: Axes, manner: str, reading: Reading
 ) -> Iterator[NameColumn]:
-    """Yield a column that names at least half of its samples, or of the matrix, on one axis.
+    """Yield a column, once for each axis, that names half of its samples or of the matrix.
 
     Numbers may be ids of genes by chance: they must be half of the names of the matrix.
     """
@@ -331,7 +327,7 @@ def _matching_columns(
 def _best_column(
     matches: list[NameColumn], sample_file: str, problems: list[Problem]
 ) -> NameColumn | None:
-    """Return the column with most names; None, with an error, where two differ equally well."""
+    """Return the column with most names; None, with an error, if two are equally good."""
 
     def rank(match: NameColumn) -> tuple[int, bool, bool]:
         unique = match.n_names == len(match.names)
@@ -364,7 +360,7 @@ def _index_by_match(
     problems: list[Problem],
     column: str | None,
 ) -> pd.DataFrame:
-    """Return the table under the names of the matrix; say which column they are from."""
+    """Return the table indexed by the names of a matching column; note which one."""
     cells = [str(cell).strip() for cell in _cells_of_column(table, chosen.position)]
     names = [chosen.names.get(row, cell) for row, cell in enumerate(cells)]
     place = (
@@ -390,15 +386,16 @@ def _index_by_match(
 
 
 def _cells_of_column(table: pd.DataFrame, position: int) -> Sequence[str]:
+    """Return the cells of a column; position 0 is the index."""
     return list(table.index if position == 0 else table.iloc[:, position - 1])
 
 
 def _index_by_column(
     table: pd.DataFrame, position: int, names: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Return the table indexed by a column, or by other names for its cells beside that column.
+    """Return the table indexed by a column, or by `names` for its cells, which then stay a column.
 
-    A first column that has a name becomes an ordinary column.
+    The previous index becomes an ordinary column if it has a name.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Names that a spreadsheet has turned into dates or numbers."""
+"""Recognise names that a spreadsheet has converted to dates or numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_DAY_NUMBER_SHARE = 0.02  # of the names: where more are such numbers, they a
 
 
 def converted_names(names: Sequence[str]) -> list[str]:
-    """Return the names that a spreadsheet has turned into dates or numbers."""
+    """Return the names that a spreadsheet has converted to dates or numbers."""
     days = [name for name in names if DAY_NUMBER.fullmatch(name)]
     if len(days) > max(2, MAX_DAY_NUMBER_SHARE * len(names)) or sum(
         map(str.isdigit, names)

@@ -1,16 +1,13 @@
-"""Symbols of genes: from ids, by HGNC, by the tables of an array.
+"""Look up gene symbols: by MyGene.info, in HGNC's table, or in the table of an array's platform.
 
 HGNC's table is hgnc_complete_set.txt of https://www.genenames.org/download/, in the public domain.
+Tables of platforms are GEO's (GPL: .annot, SOFT, the table of the browser), Affymetrix' NetAffx
+(CSV), Illumina's manifests (BGX, CSV), and any table with a column of probes and one of symbols.
+Titles, comments and sections above the header are skipped.
 
-Source: Seal et al., Genenames.org: the HGNC resources in 2023, Nucleic Acids Res. 51 (2023).
-
-Tables of arrays are GEO's platforms (GPL: .annot, SOFT, the table of the browser), NetAffx of
-Affymetrix (CSV), Illumina's manifests (BGX, CSV), any table with a column of probes and one of
-symbols, as Bioconductor exports them. Titles, comments and sections above the header are passed
-over.
-
-Source: Xin et al., High-performance web services for querying gene and variant annotation, Genome
-Biol. 17:91 (2016).
+Sources: Seal et al., Genenames.org: the HGNC resources in 2023, Nucleic Acids Res. 51 (2023); Xin
+et al., High-performance web services for querying gene and variant annotation, Genome Biol. 17:91
+(2016).
 """
 
 from __future__ import annotations
@@ -43,7 +40,7 @@ HGNC_ADVICE = "name hgnc_complete_set.txt of https://www.genenames.org/download"
 
 
 def read_hgnc(path: str) -> pd.DataFrame:
-    """Read HGNC's table, a row for each gene.
+    """Return HGNC's table, one row for each gene.
 
     Raises
     ------
@@ -60,10 +57,10 @@ def read_hgnc(path: str) -> pd.DataFrame:
 
 
 def rows_by_name(table: pd.DataFrame) -> dict[str, int]:
-    """Return the row of each id, symbol, former symbol and alias.
+    """Return name -> row of HGNC's table, for ids, symbols, former symbols and aliases.
 
-    A present symbol is the gene's own, whoever had it before; a former one goes before an alias.
-    What two genes share is none's.
+    A present symbol goes before a former one, and this before an alias. A name that two genes share
+    on one of these levels has no row.
     """
     row_of_name: dict[str, int] = {}
     for columns in (
@@ -90,7 +87,7 @@ def _names_in_columns(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[t
 def needed_names(
     present: Iterable[str], needed: Iterable[str], rows: Mapping[str, int]
 ) -> dict[str, str]:
-    """Return name here -> needed name, of needed genes that are here under another name alone."""
+    """Return present name -> needed name of genes that are present under another name."""
     present = list(present)
     needed = list(dict.fromkeys(needed))
     present_set = set(present)
@@ -105,7 +102,7 @@ def needed_names(
 
 
 def plain_name(name: str) -> str:
-    """Take the version of an Ensembl or RefSeq id away."""
+    """Return an Ensembl or RefSeq id without its version; any other name as it is."""
     return name.split(".")[0] if name.startswith(("ENS", "NM_", "NR_")) else name
 
 
@@ -125,7 +122,7 @@ PROBE_HEADERS = (
     "geneid",
     "gene",
 )
-"""Columns of ids, as their letters and digits alone; the one that knows most of the genes is it."""
+"""Headers of columns of ids, letters and digits alone; the column with most genes is used."""
 SYMBOL_HEADERS = (
     "genesymbol",
     "symbol",
@@ -136,13 +133,13 @@ SYMBOL_HEADERS = (
     "genename",
     "geneassignment",
 )
-"""Columns of symbols, in the order in which they are looked for."""
+"""Headers of columns of symbols, the preferred ones first."""
 ENTREZ_HEADERS = ("entrezgeneid", "entrezgene", "entrezid", "entrez")
 ASSIGNMENT_HEADER = "geneassignment"
 ASSIGNMENT_SEPARATOR = " // "
 """A cell of Affymetrix' whole transcripts: accession // symbol // name // …, /// between genes."""
 SYMBOL_SEPARATOR = re.compile(r"\s*///\s*|;")
-"""Between the symbols of a probe of several genes."""
+"""Separator of the symbols of a probe of several genes."""
 JOINED_SYMBOLS = " /// "
 NETAFFX_MISSING = "---"  # NetAffx where there is nothing
 
@@ -155,11 +152,11 @@ class Header:
     delimiter: str
 
     def places(self, of: Sequence[str]) -> list[int]:
-        """Return the columns of these names that there are, in the order of `of`."""
+        """Return the positions of those names that the header has, in the order of `of`."""
         return [self.names.index(name) for name in of if name in self.names]
 
     def is_one(self) -> bool:
-        """Tell whether it has probes, and symbols in another column."""
+        """Tell whether the header has a column of probes and another one of symbols."""
         return bool(
             set(self.places(PROBE_HEADERS)) - set(self.places(SYMBOL_HEADERS)[:1])
             and self.places(SYMBOL_HEADERS)
@@ -173,7 +170,7 @@ def is_hgnc(path: str) -> bool:
 
 
 def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str, str]]:
-    """Return what the table of a platform says of these names: symbol and Entrez id.
+    """Return name -> symbol and Entrez id of the probes that the table of a platform lists.
 
     Several symbols of a probe, in one cell or in several rows, stand with ``///`` between them.
 
@@ -227,6 +224,7 @@ def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str
 
 
 def _open_platform_table(path: str) -> tuple[Header, Iterator[list[str]]]:
+    """Return the header of a platform's table, and its rows."""
     lines = lines_of(as_text(read_unpacked(path), path, legacy_encoding=True))
     for line in lines:
         delimiter = "\t" if "\t" in line else ","
@@ -245,7 +243,7 @@ def _open_platform_table(path: str) -> tuple[Header, Iterator[list[str]]]:
 
 
 def _section_rows(lines: Iterator[str], delimiter: str, path: str) -> Iterator[list[str]]:
-    """Yield the rows of a table up to its end: that of the file, or the next section."""
+    """Yield the rows of a table up to its end: the end of the file, or the next section."""
     for line in lines:
         if line.startswith(("[", "!", "^")):
             return
@@ -253,7 +251,7 @@ def _section_rows(lines: Iterator[str], delimiter: str, path: str) -> Iterator[l
 
 
 def _symbols_of_cell(cell: str, column: str) -> list[str]:
-    """Return the symbols of a cell, each once."""
+    """Return the distinct symbols of a cell."""
     parts = [part.strip() for part in SYMBOL_SEPARATOR.split(cell)]
     if column == ASSIGNMENT_HEADER:
         parts = [[*part.split(ASSIGNMENT_SEPARATOR), ""][1].strip() for part in parts]
@@ -283,7 +281,7 @@ def write_symbols(
     species: str,
     offline: str | None = None,
 ) -> str:
-    """Write the gene table of a matrix; return what it holds, in words.
+    """Write the gene table of a matrix; return a sentence that counts the symbols.
 
     Parameters
     ----------
@@ -377,12 +375,12 @@ def _write_from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -
 
 
 def _id_likelihood(names: Sequence[str]) -> tuple[int, int]:
-    """Return how many are surely ids, and how many they are: samples, too, may have numbers."""
+    """Return a sort key: how many names are surely ids, then how many there are."""
     return sum(field != "entrezgene" for field, _ in _id_fields(names).values()), len(names)
 
 
 def _id_fields(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the field and the id without version of each name that is one."""
+    """Return name -> (field of MyGene.info, id without version) of each name that is an id."""
     fields_of_id: dict[str, tuple[str, str]] = {}
     for name in names:
         for field, pattern in ID_PATTERNS.items():
@@ -392,6 +390,7 @@ def _id_fields(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _earlier_symbols(output: str) -> dict[str, dict[str, str]]:
+    """Return the genes of an earlier output, which are not looked up again."""
     if not Path(output).exists():
         return {}
     table = read_genes(output, None)
@@ -406,7 +405,7 @@ def _earlier_symbols(output: str) -> dict[str, dict[str, str]]:
 def _ask_mygene(
     fields_of_id: dict[str, tuple[str, str]], species: str
 ) -> dict[str, dict[str, str]]:
-    """Return what MyGene.info says of each gene, blank where it knows none."""
+    """Return the answer of MyGene.info for each gene; blank for a gene that it does not know."""
     hits: dict[str, Any] = {}
     if fields_of_id:
         scopes = sorted({field for field, _ in fields_of_id.values()})
@@ -423,7 +422,7 @@ def _ask_mygene(
 
 
 def _best_hits(ids: list[str], scopes: list[str], species: str) -> dict[str, Any]:
-    """Return the best hit of each id."""
+    """Return id -> best hit of MyGene.info."""
     try:
         import biothings_client
         import httpx
@@ -456,7 +455,7 @@ def _best_hits(ids: list[str], scopes: list[str], species: str) -> dict[str, Any
 
 
 def _answer_text(value: Any) -> str:
-    """Return a word or a number of an answer; what else it may hold is left out."""
+    """Return a value of an answer as text; '' for anything but a word or a number."""
     is_text = isinstance(value, str | int) and not isinstance(value, bool)
     return " ".join(str(value).split()) if is_text else ""
 

@@ -1,7 +1,7 @@
-"""Tables that are no matrix with names above and at the left: without a header, long, one sample.
+"""Tables without a header, long tables, counts of one sample: recognised by their first lines.
 
 Counters write one file for each sample, without a header or with several columns of one sample.
-Laboratories send one row for each sample and protein. Both are told by the first lines of a text.
+Laboratories send one row for each sample and protein.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from genesig.errors import InvalidInput, Problem
 from genesig.words import is_missing, is_number
 
 MAX_LINES = 20_000
-"""Lines of a text that are looked at: a long table of proteins has up to 5,000 for each sample."""
+"""First lines that are read; a long table of proteins has up to 5,000 for each sample."""
 MIN_LINES = 20
-"""Rows of fewer tell nothing."""
+"""Rows from which on the shape of a table can be told."""
 COUNTER_COLUMNS = 4
-"""Columns of a counter's file of one sample: STAR writes the id and three counts."""
+"""Columns of a file of STAR: the id and three counts."""
 N_WITH_SYMBOLS = 3
 """Columns of htseq-count with an additional attribute: id, name, count."""
 MAX_VALUE_COLUMNS = 4
-"""Columns of numbers of a long table: the value, a limit of detection, a share of missing."""
+"""Numeric columns of a long table: the value, a limit of detection, a share of missing cells."""
 MAX_LONG_COLUMNS = 40
-"""Columns of a long table; a matrix of more samples is none."""
+"""Columns of a long table; a table with more is a matrix."""
 NUMERIC_SHARE = 0.9
-"""Share of the cells of a column from which on it is one of numbers."""
-# Words above a column of ids.
+"""Share of numbers among the cells of a numeric column."""
+# Headers of a column of ids.
 ID_HEADER = re.compile(
     r".*(gene|probe|protein|feature|transcript|symbol|target|accession|assay|name|sample|patient)"
     r".*|.*\bids?|_id|id_ref|index|row\.?names|ensembl|entrez|refseq|uniprot|rna|mirna|otu|cpg|x|#?",
@@ -109,15 +109,15 @@ COUNTER_FILE = re.compile(
 
 @dataclass(frozen=True)
 class Opening:
-    """The first lines of a table, cut into cells: its header, and rows of the header's width."""
+    """The first lines of a table, split into cells."""
 
     header: list[str]
-    rows: list[list[str]]
+    rows: list[list[str]]  # those as wide as the header
     delimiter: str
 
 
 def opening_of(content: bytes, suffix: str, file_name: str) -> Opening:
-    """Return the header and the first rows of a table."""
+    """Return header and first rows of a table; of a possible long table all of `MAX_LINES`."""
     delimiters = delimiters_of(suffix)
     blank = " " + delimiters
     numbered = enumerate(islice(lines_of(content), MAX_LINES), 1)
@@ -175,12 +175,12 @@ def _has_symbols(opening: Opening) -> bool:
 
 
 def _has_only_words(row: Sequence[str]) -> bool:
-    """Tell whether all cells behind the first one are words."""
+    """Tell whether all cells of a row but its name are words."""
     return not any(is_number(cell) or is_missing(cell) for cell in row[1:])
 
 
 def with_header(content: bytes, opening: Opening, file_name: str) -> bytes:
-    """Return the file of one sample with a header above: the sample is called as the file."""
+    """Return a file of one sample below a header; the sample is named after the file."""
     names = STAR_HEADER if len(opening.header) == COUNTER_COLUMNS else (name_of_sample(file_name),)
     if len(opening.header) == N_WITH_SYMBOLS and _has_symbols(opening):
         names = ("gene_name", *names)
@@ -189,9 +189,9 @@ def with_header(content: bytes, opening: Opening, file_name: str) -> bytes:
 
 
 def name_of_sample(file_name: str) -> str:
-    """Return the name of a counter's file without its endings: S01 for S01.htseq.counts.txt.
+    """Return the name of a counter's file without endings: S01 for S01.htseq.counts.txt.
 
-    A file that every sample has under one name, such as S01/quant.sf, is called as its folder.
+    A file that every sample has under one name, such as S01/quant.sf, is named after its folder.
     """
     path = PurePath(file_name)
     folder = path.parent.name
@@ -202,7 +202,7 @@ def name_of_sample(file_name: str) -> str:
 
 
 def files_in_subfolders(folder: Path) -> list[Path]:
-    """Return the files of a counter that lie in a folder for each sample, one of each folder."""
+    """Return the files of counters in the subfolders of a folder, one subfolder for each sample."""
     subfolders = sorted(path for path in folder.iterdir() if path.is_dir())
     files_of_counters: list[Path] = []
     for subfolder in subfolders:
@@ -215,7 +215,7 @@ def files_in_subfolders(folder: Path) -> list[Path]:
 
 
 def counts_of_sample(matrix: Matrix, file_name: str) -> Matrix:
-    """Return the counts alone of a file of one sample in which they stand beside other measures."""
+    """Return the column of counts of a file of one sample; any other matrix as it is."""
     plain_names = [re.sub(r"[\W_]+", "", name).lower() for name in matrix.columns]
     for counts, other_columns in COUNT_COLUMNS:
         if (
@@ -255,7 +255,7 @@ def refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
 
 
 def refuse_long(opening: Opening, file_name: str) -> None:
-    """Refuse a long table, of one row for each sample and gene.
+    """Refuse a long table, with one row for each sample and gene.
 
     Raises
     ------
@@ -278,7 +278,7 @@ def refuse_long(opening: Opening, file_name: str) -> None:
 def long_columns(opening: Opening) -> tuple[str, str, str] | None:
     """Return the columns of samples, genes and values of a long table; None for any other table.
 
-    Two columns name each row together and neither does alone; few others have numbers.
+    Sample and gene together identify a row and neither does alone; few other columns have numbers.
     """
     header = opening.header
     rows = opening.rows
@@ -320,12 +320,13 @@ def _counts_rows(cells: Sequence[str]) -> bool:
 
 
 def _is_key(rows: Sequence[Sequence[str]], sample_column: int, gene_column: int) -> bool:
-    """Tell whether two columns name each row together, but for one in twenty."""
+    """Tell whether two columns together identify nearly every row (95%)."""
     pairs = {(row[sample_column], row[gene_column]) for row in rows}
     return len(pairs) >= 0.95 * len(rows)
 
 
 def _likelihood(header: Sequence[str], pair: tuple[int, int]) -> tuple[bool, bool, bool, int]:
+    """Return a sort key of a pair of columns: how much their headers look like sample and gene."""
     sample, gene = pair
     is_sample = SAMPLE_HEADER.fullmatch(header[sample]) is not None
     is_gene = GENE_HEADER.fullmatch(header[gene]) is not None
