@@ -24,6 +24,7 @@ from genesig.machine import check_size
 from genesig.results.download import check_download_digest
 
 CHUNK_BYTES = 1 << 20
+COPY_AGAIN = "copy or download it again"  # advice for damaged files
 
 
 def _read_blocks(stream: IO[bytes]) -> Iterator[bytes]:

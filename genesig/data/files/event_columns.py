@@ -43,8 +43,8 @@ FINAL_WORDS = (
 )
 YES_WORDS = frozenset({"1", "1.0", "yes", "y", "true", "t"})
 NO_WORDS = frozenset({"0", "0.0", "no", "n", "false", "f"})
-# Words in the name of a column of 0 and 1 whose 1 says that the event came (`EVENT_NAMES`), that it did
-# not (`CENSORED_NAMES`), or either (`AMBIGUOUS_NAMES`): cens of R's GBSG2 is 1 for an event.
+# Words in the name of a column of 0 and 1 whose 1 says that the event came (`EVENT_NAMES`), that it
+# did not (`CENSORED_NAMES`), or either (`AMBIGUOUS_NAMES`): cens of R's GBSG2 is 1 for an event.
 EVENT_NAMES = frozenset(
     [
         *("event", "dead", "died", "death", "deceased", "relapse"),

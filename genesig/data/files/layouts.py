@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.data.files.delimited import Matrix
+from genesig.data.files.gene_ids import converted_names
 from genesig.data.files.gmt import NamedSet
 from genesig.data.files.headers import with_names_of
-from genesig.data.files.spreadsheets import converted_names
 from genesig.errors import Problem, did_you_mean, refuse
 from genesig.words import is_missing, listing
 

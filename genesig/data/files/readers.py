@@ -27,9 +27,9 @@ from genesig.data.files.geo_counts import present_counts, read_counts, with_coun
 from genesig.data.files.gmt import SET_PARSERS, NamedSet, parse_sets
 from genesig.data.files.known import FORMATS, READERS, format_by_opening
 from genesig.data.files.layouts import sets_of_column
-from genesig.data.files.plugin_settings import with_plugins
 from genesig.data.files.table_shape import files_in_subfolders
 from genesig.errors import GenesigError, InvalidInput, did_you_mean, refuse, refuse_codes
+from genesig.plugins import entry_points_of
 from genesig.words import listing
 from genesig.workflow import shipped_folder
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 MatrixReader = Callable[[Path], Matrix]
+SchemaNode = dict[str, Any]
 
 
 def read_folder(
@@ -398,7 +399,45 @@ def load_schema(name: str = "config") -> dict[str, Any]:
     if not path.is_file():
         raise GenesigError(f"{path} is not there, so genesig is not whole; install it again")
     schema: dict[str, Any] = json.loads(_yaml_as_json(path.read_text(encoding="utf-8")))
-    return with_plugins(schema) if name == "config" else schema
+    return _with_plugins(schema) if name == "config" else schema
+
+
+def _with_plugins(schema: SchemaNode) -> SchemaNode:
+    """Return the config's schema with the names and settings that other packages offer, in place.
+
+    Raises
+    ------
+    InvalidInput
+        A step cannot be loaded.
+    """
+    sections = schema["properties"]
+    baselines = sections["controls"]["properties"]["baselines"]["items"]["enum"]
+    penalties = sections["nonlinear"]["properties"]["penalty"]["enum"]
+    for group, enum in (("baselines", baselines), ("penalties", penalties)):
+        enum += [name for name in entry_points_of(group) if name not in enum]
+    if steps := [name for name in entry_points_of("steps") if name not in schema["$defs"]]:
+        from genesig.data.steps.normalise import NORMALISERS
+
+        for name in steps:
+            _add_step(schema["$defs"], name, NORMALISERS[name])
+    return schema
+
+
+def _add_step(definitions: SchemaNode, name: str, step: Any) -> None:
+    description = (step.__doc__ or name).strip().split("\n")[0]
+    definitions[name] = {
+        "type": "object",
+        "additionalProperties": False,
+        "description": description,
+        "properties": {"step": {"const": name}, **step.settings},
+    }
+    definitions["step"]["properties"]["step"]["enum"].append(name)
+    definitions["step"]["allOf"].append(
+        {
+            "if": {"properties": {"step": {"const": name}}, "required": ["step"]},
+            "then": {"$ref": f"#/$defs/{name}"},
+        }
+    )
 
 
 @cache

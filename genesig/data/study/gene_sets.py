@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from genesig.data.files.gene_ids import converted_names
 from genesig.data.files.gmt import NamedSet
 from genesig.data.files.readers import read_sets
-from genesig.data.files.spreadsheets import converted_names
 from genesig.errors import InvalidInput, Problem, refuse
 from genesig.results.splits import GeneSets
 from genesig.words import counted, listing

@@ -10,10 +10,9 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.delimited import Matrix
-from genesig.data.files.gene_ids import with_single_ids
+from genesig.data.files.gene_ids import converted_names, with_single_ids
 from genesig.data.files.layouts import name_advice, orient
 from genesig.data.files.non_genes import Surroundings, leave_out_non_genes
-from genesig.data.files.spreadsheets import converted_names
 from genesig.data.steps.scale import genes_standardised, missing_codes
 from genesig.errors import Problem
 from genesig.words import (

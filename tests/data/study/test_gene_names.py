@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genesig.data.files.spreadsheets import converted_names
+from genesig.data.files.gene_ids import converted_names
 
 DATES = [
     "1-Mar", "01-Mar", "Mar-1", "Mar-01", "1-Sep-21", "2. Mrz", "01. M\u00e4r", "1-mars",

@@ -1,4 +1,4 @@
-"""Several arrays of one chip: their perfect-match intensities side by side."""
+"""Perfect-match intensities of several Affymetrix arrays of one chip, side by side."""
 
 from __future__ import annotations
 
@@ -16,54 +16,42 @@ from genesig.words import listing
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The layout of a chip.
-
-    Attributes
-    ----------
-    chips : tuple of str
-        Chip types as the file has them; empty where it has none (the binary CDF up to version 3).
-    n_columns, n_rows : int
-    names : tuple of str
-        Probe sets, in the order of the file.
-    cells : (n_probes,) int
-        Cell of each perfect-match probe, ``y * n_columns + x``; a set's probes stand together. In
-        a CDF file's layout they have the order of their atoms, which is makecdfenv's order.
-    sets : (n_probes,) int, growing
-        Number of each probe's set among `names`.
-    left_out : str
-        What of the file is no part of it, in words.
-    """
+    """The layout of a chip."""
 
     chips: tuple[str, ...]
+    """Chip types as the file has them; empty if it has none (the binary CDF up to version 3)."""
     n_columns: int
     n_rows: int
     names: tuple[str, ...]
+    """Probe sets, in the order of the file."""
     cells: Array
+    """(n_probes,) int: cell of each perfect-match probe, ``y * n_columns + x``, set by set.
+
+    In the layout of a CDF file the probes of a set have the order of their atoms, as in makecdfenv.
+    """
     sets: Array
+    """(n_probes,) int, ascending: number of each probe's set in `names`."""
     left_out: str = ""
+    """Sentence that counts what was left out of the file; '' if nothing was."""
 
 
 @dataclass(frozen=True, eq=False)
 class Probes:
-    """Raw intensities of the perfect-match probes.
-
-    Attributes
-    ----------
-    X : (n_arrays, n_probes) float64
-    names : tuple of str
-        The first probe of a set has the set's name, the others ``name#2``, ``name#3``, ...: the
-        name of a set is the name of the column that stands for it (see `MedianPolish.genes`).
-    left_out : str
-        That of the layout.
-    """
+    """Raw intensities of the perfect-match probes."""
 
     X: Array
+    """(n_arrays, n_probes) float64."""
     names: tuple[str, ...]
+    """The first probe of a set has the set's name, the others ``name#2``, ``name#3``, ...
+
+    So the set's name is that of the column that stands for the set (see `MedianPolish.genes`).
+    """
     left_out: str = ""
+    """`Layout.left_out`."""
 
 
 def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, layout_file: str) -> Probes:
-    """Take the perfect-match cells of every array.
+    """Return the perfect-match intensities of all arrays.
 
     Parameters
     ----------
@@ -97,6 +85,7 @@ def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, layout_file: s
 
 
 def _chip_mismatch(path: str, cel: Cel, layout: Layout, layout_file: str) -> Problem | None:
+    """Return the problem that an array is not of the layout's chip; None if it is."""
     size = (cel.n_columns, cel.n_rows)
     layout_size = (layout.n_columns, layout.n_rows)
     layout_names = layout.chips or (re.split(r"[\\/]", layout_file)[-1],)
@@ -113,10 +102,10 @@ def _chip_mismatch(path: str, cel: Cel, layout: Layout, layout_file: str) -> Pro
 
 
 def is_layout_of_chip(chip: str, name: str) -> bool:
-    """Tell whether a layout's name, or its file's, is the chip's name or begins with it.
+    """Tell whether the name of a layout, or of its file, belongs to a chip.
 
-    Case and the signs ``-``, ``_`` and blank do not count, so that ``hgu133a_hs_entrezg.cdf``, a
-    layout with probe sets of one's own, belongs to the chip ``HG-U133A``.
+    It begins with the chip's name; case, ``-``, ``_`` and blanks do not count: the file
+    ``hgu133a_hs_entrezg.cdf`` has custom probe sets of the chip ``HG-U133A``.
     """
     letters = [re.escape(letter) for letter in re.sub(r"[-_ ]", "", chip)]
     pattern = "[-_ ]*".join(letters) + r"(?![A-Za-z0-9])"

@@ -1,4 +1,4 @@
-"""CDF files: which cells of a chip are the perfect-match probes of which probe set."""
+"""Affymetrix CDF files: which cells of a chip are the perfect-match probes of which probe set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from genesig.errors import refuse
 
 CDF_MAGIC = b"\x43\x00\x00\x00"
 COMPLEMENTARY_BASE = {"A": "T", "T": "A", "C": "G", "G": "C"}
-# Version of the binary form -> what it adds to each block and to each cell of version 1.
+# Versions of the binary form, each of which may add fields to the blocks and cells of version 1.
 BINARY_VERSIONS = (1, 2, 3, 4)
 BLOCK_FIELDS: list[tuple[str, str]] = [
     ("atoms", "<i4"),
@@ -45,19 +45,17 @@ CELL_FIELDS_ADDED = {2: [("length", "<u2"), ("grouping", "<u2")]}
 
 @dataclass(frozen=True)
 class _Block:
-    """The cells of one probe set, all of them, in file order."""
+    """All cells of a block, which is a probe set or a part of one, in the order of the file."""
 
-    name: str
+    name: str  # of the probe set
     x: Array
     y: Array
-    atom: Array
-    matches: Array
+    atom: Array  # number of the probe pair, by which the probes of a set are sorted
+    matches: Array  # whether the cell is a perfect match
 
 
 def parse_cdf(content: bytes, file_name: str) -> Layout:
-    """Parse a CDF file in its text or its binary ("XDA") form, of which there are four versions.
-
-    `content` and `file_name` are those of `parse_form`.
+    """Return the layout in a CDF file: text, or one of four versions of the binary ("XDA") form.
 
     Raises
     ------
@@ -72,7 +70,7 @@ def parse_cdf(content: bytes, file_name: str) -> Layout:
 def _make_layout(
     chip: str, shape: tuple[int, int], blocks: Sequence[_Block], file_name: str
 ) -> Layout:
-    """Keep the perfect matches; blocks of one name are one probe set."""
+    """Return the layout of the perfect matches in blocks; blocks of one name are one probe set."""
     number_of_set: dict[str, int] = {}
     set_of_block = [number_of_set.setdefault(block.name, len(number_of_set)) for block in blocks]
     if not blocks:
@@ -95,6 +93,7 @@ def _make_layout(
 
 
 def _parse_binary(cursor: Cursor) -> Layout:
+    """Return the layout in a binary CDF file."""
     version = cursor.read_version("CDF", BINARY_VERSIONS)
     chip = _read_chip_name(cursor) if version >= 4 else ""
     shape = cursor.number("H"), cursor.number("H")
@@ -114,7 +113,7 @@ def _parse_binary(cursor: Cursor) -> Layout:
 
 
 def _read_chip_name(cursor: Cursor) -> str:
-    """Read the names of the chip; one without a dot is that of the chip and not of a revision."""
+    """Return the name of the chip; a name with a dot is that of a revision."""
     cursor.text()  # identifier
     cursor.take(32)  # checksum
     chip_names = [cursor.text() for _ in range(cursor.number("B"))]
@@ -124,6 +123,7 @@ def _read_chip_name(cursor: Cursor) -> str:
 def _record_type(
     fields: list[tuple[str, str]], added_fields: Mapping[int, list[tuple[str, str]]], version: int
 ) -> np.dtype[Any]:
+    """Return the dtype of a record in a version: all fields that were added up to it."""
     return np.dtype(
         [
             *fields,
@@ -140,6 +140,7 @@ def _record_type(
 def _read_binary_unit(
     cursor: Cursor, unit_name: str, block_type: np.dtype[Any], cell_type: np.dtype[Any]
 ) -> list[_Block]:
+    """Return the blocks of a unit at the cursor; the block of a single one has the unit's name."""
     cursor.take(2 + 1 + 4)  # kind, direction, atoms
     n_blocks = cursor.number("i")
     cursor.take(4 + 4 + 1)  # cells, number, cells per atom
@@ -156,6 +157,7 @@ def _read_binary_unit(
 
 
 def _parse_text(text: str, file_name: str) -> Layout:
+    """Return the layout in a text CDF file."""
     text = text.replace("\r", "")
     chip_section = re.search(r"^\[Chip\]\n(.*?)(?=^\[)", text, re.MULTILINE | re.DOTALL)
     values = (
@@ -182,6 +184,7 @@ def _parse_text(text: str, file_name: str) -> Layout:
 
 
 def _parse_text_block(section: str, body: str, file_name: str) -> _Block:
+    """Return the cells of one section of a text CDF file."""
     body = body.partition("\n[")[0]
     values = dict(re.findall(r"^(Name|NumCells|CellHeader)=(.*)$", body, re.MULTILINE))
     lines = re.findall(r"^Cell\d+=(.*)$", body, re.MULTILINE)
@@ -202,7 +205,7 @@ def _parse_text_block(section: str, body: str, file_name: str) -> _Block:
 
 
 def _are_perfect_matches(probe: Array, target: Array) -> Array:
-    """Tell where the probe's middle base is the complement of the target's."""
+    """Return whether the middle base of each probe is the complement of its target's."""
     probe = np.char.upper(probe)
     target = np.char.upper(target)
     matches = np.zeros(len(probe), dtype=bool)

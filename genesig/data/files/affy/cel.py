@@ -1,4 +1,4 @@
-"""CEL files: the mean intensity of every cell of one array, in the three forms there are."""
+"""Affymetrix CEL files: the mean intensity of every cell of one array, in three forms."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from genesig.data.files.cells import exact_float_options
 from genesig.data.files.content import Cursor
 from genesig.errors import refuse
 
-FLOAT32_CODE = 6  # the container's number for a column of 32-bit floats
+FLOAT32_CODE = 6  # type of a column of 32-bit floats in Command Console files
 
 
 def read_header(cursor: Cursor) -> dict[str, str | int]:
-    """Read the parameters of a file, from its first byte on; the cursor stays at its tables.
+    """Return the parameters of a Command Console file; the cursor then is at its first group.
 
-    Numbers are read where they are integers; other kinds keep no value.
+    Text and integers are read; parameters of other types are left out.
     """
     cursor.take(2)  # magic number and version
     if (n_groups := cursor.number("i")) < 1:
@@ -36,7 +36,7 @@ def read_header(cursor: Cursor) -> dict[str, str | int]:
 
 
 def read_intensities(cursor: Cursor) -> Array:
-    """Read the table ``Intensity`` of the group at the cursor, as float64."""
+    """Return the table ``Intensity`` of the group at the cursor, as float64."""
     cursor.take(4)  # place of the next group
     offset = cursor.number("I")
     n_tables = cursor.number("i")
@@ -55,6 +55,7 @@ def read_intensities(cursor: Cursor) -> Array:
 
 
 def _read_float_column(cursor: Cursor, values_offset: int) -> Array:
+    """Return the one column of a table, which must have 32-bit floats."""
     _read_parameters(cursor)
     column_types = []
     for _ in range(cursor.number("I")):
@@ -71,6 +72,7 @@ def _read_float_column(cursor: Cursor, values_offset: int) -> Array:
 
 
 def _read_parameters(cursor: Cursor) -> dict[str, str | int]:
+    """Return name -> value of the parameters at the cursor that are text or integers."""
     values: dict[str, str | int] = {}
     for _ in range(cursor.number("i")):
         name = cursor.wide_text()
@@ -95,7 +97,7 @@ def parse_form(
     binary_parsers: BinaryParsers[Record],
     binary_forms: str,
 ) -> Record:
-    """Parse a file that is text with the opening ``[kind]``, or binary.
+    """Return the record of a file that is text with the opening ``[kind]``, or binary.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ def parse_form(
         Its name, for messages.
     kind : str
         As in "is no CEL file".
-    parse_text : function (text, where) -> record
+    parse_text : function (text, file_name) -> record
     binary_parsers : dict
         First bytes -> order of bytes, function (cursor) -> record.
     binary_forms : str
@@ -130,39 +132,29 @@ def parse_form(
 
 CEL_MAGIC = b"\x40\x00\x00\x00"
 COMMAND_CONSOLE_MAGIC = b"\x3b\x01"
-# Of a cell: mean, standard deviation, number of pixels.
+# Record of a cell: mean and standard deviation of the intensities of its pixels, and their number.
 CELL_RECORD = np.dtype([("mean", "<f4"), ("deviation", "<f4"), ("pixels", "<i2")])
 
 
 @dataclass(frozen=True, eq=False)
 class Cel:
-    """One array.
+    """One array."""
 
-    Attributes
-    ----------
-    chip : str
-        Chip type as the scanner wrote it (``HG-U133A``); empty where it did not.
-    n_columns, n_rows : int
-    intensity : (n_rows * n_columns,) float64
-        Mean intensity; the cell at (x, y) has number ``y * n_columns + x``.
-    """
-
-    chip: str
+    chip: str  # chip type as the scanner wrote it (``HG-U133A``); '' if it did not
     n_columns: int
     n_rows: int
-    intensity: Array
+    intensity: Array  # (n_rows * n_columns,) float64 means; the cell (x, y) is y * n_columns + x
 
 
 def parse_cel(content: bytes, file_name: str) -> Cel:
-    """Parse a CEL file: version 3 (text), version 4 (binary) or Command Console.
+    """Return the array in a CEL file: version 3 (text), version 4 (binary) or Command Console.
 
-    `content` and `file_name` are those of `parse_form`.
+    Masked cells and outliers are kept, as affy does.
 
     Raises
     ------
     InvalidInput
         The file is none of these, ends too early, or its cells are not those it announces.
-        Masked cells and outliers are kept, as affy does.
     """
     binary_parsers: BinaryParsers[Cel] = {
         CEL_MAGIC: ("<", _parse_binary),
@@ -208,6 +200,7 @@ def _parse_command_console(cursor: Cursor) -> Cel:
 
 
 def _parse_text(text: str, file_name: str) -> Cel:
+    """Return the array in a CEL file of version 3."""
     header, section_name, section = text.partition("[INTENSITY]")
     if not section_name:
         raise refuse(file_name, "ends before its section [INTENSITY]; copy it again")
@@ -230,7 +223,7 @@ def _parse_text(text: str, file_name: str) -> Cel:
 
 
 def _place_text_cells(body: str, n_columns: int, n_rows: int, file_name: str) -> Array:
-    """Place the lines ``x y mean deviation pixels``, in whatever order they come."""
+    """Return the intensities by cell from lines ``x y mean deviation pixels`` in any order."""
     from io import StringIO
 
     import pandas as pd
@@ -264,6 +257,7 @@ def _place_text_cells(body: str, n_columns: int, n_rows: int, file_name: str) ->
 
 
 def _check_size(n_columns: int, n_rows: int, n_cells: int, file_name: str) -> None:
+    """Refuse an array whose number of cells is not that of its columns and rows."""
     if min(n_columns, n_rows) < 1 or n_columns * n_rows != n_cells:
         message = (
             f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is "
@@ -273,6 +267,6 @@ def _check_size(n_columns: int, n_rows: int, n_cells: int, file_name: str) -> No
 
 
 def _chip_name(header: str) -> str:
-    """Find the chip in the scanner's DatHeader: ``... HG-U133A.1sq ...``."""
+    """Return the chip in the scanner's DatHeader, ``... HG-U133A.1sq ...``, or ''."""
     match = re.search(r"([\w.-]+)\.1sq", header)
     return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""A folder of CEL files: which sample is which file, which files are the chip's layout."""
+"""A folder of CEL files: the file of each sample, and the layout of their chip."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from genesig.data.files.formats.interface import FileOfSample, Format, ReadFile
 from genesig.errors import refuse
 from genesig.words import counted, listing
 
-# A layout is one file, or one of each of these: probe sets, places of probes, transcript clusters.
+# A layout is a CDF file, or one file of each of these endings: probe sets, places of probes,
+# transcript clusters.
 LIBRARY_SUFFIXES = (".pgf", ".clf", ".mps")
 
 
 def read_cel_folder(
     folder: str | Path, load: ReadFile, files: FileOfSample | None = None, part: str | None = None
 ) -> Matrix:
-    """Read the arrays of a folder: probes × samples, raw intensities.
+    """Return the raw intensities of the arrays of a folder, probes × samples.
 
     Parameters
     ----------
     folder : path
         Holds CEL files, and the CDF file of their chip or its PGF, CLF and MPS files.
     load : function (path) -> bytes
-        Reads a whole file and unpacks it, as ``readers.content_of``.
+        Reads a whole file and unpacks it, as ``readers.read_unpacked``.
     files : dict or None
         Sample -> CEL file, wherever it lies; None takes all of the folder, called as their files.
     part : None
@@ -51,7 +52,7 @@ def read_cel_folder(
 
 
 def read_arrays(files: Mapping[str, str | Path], layout_path: str | Path, load: ReadFile) -> Probes:
-    """Read the arrays of some samples and take their perfect-match intensities.
+    """Return the perfect-match intensities of the arrays of some samples.
 
     Parameters
     ----------
@@ -72,6 +73,7 @@ def read_arrays(files: Mapping[str, str | Path], layout_path: str | Path, load: 
 
 
 def _read_layout(path: Path, load: ReadFile) -> Layout:
+    """Return the layout in a CDF file, or in a PGF file with the CLF and MPS files beside it."""
     if suffix_of(path) not in LIBRARY_SUFFIXES:
         return parse_cdf(load(path), str(path))
     paths = [path]
@@ -92,7 +94,7 @@ def _read_layout(path: Path, load: ReadFile) -> Layout:
 
 
 def find_arrays(folder: str | Path) -> dict[str, Path]:
-    """Return sample -> CEL file of a folder, by name; a sample is its file's name without ending.
+    """Return sample -> CEL file of a folder; samples are named after their files.
 
     Raises
     ------
@@ -112,7 +114,7 @@ def find_arrays(folder: str | Path) -> dict[str, Path]:
 
 
 def find_layout(folder: str | Path, arrays: Sequence[Path], load: ReadFile) -> Path:
-    """Return the CDF or PGF file of a folder that belongs to the first of its arrays.
+    """Return the CDF or PGF file in a folder that belongs to the chip of its arrays.
 
     Raises
     ------
@@ -138,6 +140,7 @@ def find_layout(folder: str | Path, arrays: Sequence[Path], load: ReadFile) -> P
 
 
 def _files_with_suffix(folder: str | Path, *suffixes: str) -> list[Path]:
+    """Return the files of a folder with one of these endings, sorted."""
     if not Path(folder).is_dir():
         raise refuse(folder, "is no folder; name the one of the CEL files")
     files = sorted(path for path in Path(folder).iterdir() if path.is_file())
@@ -145,6 +148,7 @@ def _files_with_suffix(folder: str | Path, *suffixes: str) -> list[Path]:
 
 
 def _refuse_single_array(content: bytes, file_name: str, part: str | None) -> NoReturn:
+    """Refuse a CEL file alone: an array needs the layout of its chip."""
     raise refuse(file_name, "is one array; name the folder that holds the arrays and their layout")
 
 

@@ -1,4 +1,4 @@
-"""PGF, CLF and MPS files: which cells of a chip of whole transcripts are whose probes."""
+"""Affymetrix PGF, CLF and MPS files: the probes of the transcript clusters of a chip."""
 
 from __future__ import annotations
 
@@ -11,34 +11,25 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.files.affy.arrays import Layout
+from genesig.data.files.content import COPY_AGAIN
 from genesig.data.files.delimited import lines_of
 from genesig.data.files.formats.text import as_text
 from genesig.errors import did_you_mean, refuse
 from genesig.words import counted, listing
 
 NamedContent = tuple[bytes, str]
-COPY_AGAIN = "copy or download it again"
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Rows with tabs below lines ``#%key=value``.
-
-    Attributes
-    ----------
-    file_name : str
-    header : dict
-        Key -> its values, in the order of the file.
-    rows : iterator of (line, str)
-        Without comments and blank lines.
-    """
+    """A library file: rows with tabs below lines ``#%key=value``."""
 
     file_name: str
-    header: Mapping[str, list[str]]
-    rows: Iterator[tuple[int, str]]
+    header: Mapping[str, list[str]]  # key -> its values, in the order of the file
+    rows: Iterator[tuple[int, str]]  # line and text, without comments and blank lines
 
     def columns(self, level: int, names: Sequence[str]) -> list[int]:
-        """Return the places of columns in the rows of a level."""
+        """Return the positions of columns in rows of a level: 0 probe sets, 1 atoms, 2 probes."""
         column_names = self.header.get(f"header{level}", [""])[0].split("\t")
         for name in names:
             if name not in column_names:
@@ -50,14 +41,14 @@ class _Table:
         return [column_names.index(name) for name in names]
 
     def row_error(self, row: tuple[int, str], expected: str) -> Exception:
-        """Return the error of a row."""
+        """Return the error about a row."""
         return refuse(
             self.file_name, f"'{row[1].strip()[:40]}' is not {expected}; {COPY_AGAIN}", row[0]
         )
 
 
 def parse_transcripts(pgf: NamedContent, clf: NamedContent, mps: NamedContent) -> Layout:
-    """Parse the library files of a chip: probe sets, places of probes, transcript clusters.
+    """Return the layout in a chip's library files: probe sets, probe places, clusters.
 
     A probe set of the layout is a transcript cluster: the perfect matches of the probe sets that
     the third file lists for it and whose type is ``main``, each cell once. The others of the list
@@ -65,7 +56,7 @@ def parse_transcripts(pgf: NamedContent, clf: NamedContent, mps: NamedContent) -
 
     Parameters
     ----------
-    pgf, clf, mps : (content, where)
+    pgf, clf, mps : (content, file_name)
         Each a whole file, unpacked, and its name for messages.
 
     Raises
@@ -103,6 +94,7 @@ def parse_transcripts(pgf: NamedContent, clf: NamedContent, mps: NamedContent) -
 
 
 def _open_table(content: bytes, file_name: str) -> _Table:
+    """Return header and rows of a library file."""
     text = as_text(content, file_name, legacy_encoding=True)
     if not text.endswith("\n"):
         raise refuse(file_name, f"ends in the middle of a line; {COPY_AGAIN}")
@@ -125,7 +117,7 @@ def _open_table(content: bytes, file_name: str) -> _Table:
 
 
 def _read_clusters(table: _Table) -> tuple[list[str], dict[int, tuple[int, list[int]]]]:
-    """Return the clusters, and probe set -> its line and the numbers of its clusters."""
+    """Return the names of clusters, and probe set -> (line, numbers of its clusters)."""
     column_names = table.header["header0"][0].split("\t")
     name_column = (
         "transcript_cluster_id" if "transcript_cluster_id" in column_names else "probeset_id"
@@ -150,7 +142,10 @@ def _read_clusters(table: _Table) -> tuple[list[str], dict[int, tuple[int, list[
 def _perfect_matches(
     table: _Table, clusters_of_set: Mapping[int, tuple[int, list[int]]], mps_file: str
 ) -> tuple[Array, Array, int]:
-    """Return cluster and id of each perfect match, and how many sets wanted are not main ones."""
+    """Return cluster and id of each perfect match, and the number of sets that are not main.
+
+    Rows are nested by tabs: a probe set has none, an atom one, a probe two.
+    """
     id_position, type_position = table.columns(0, ["probeset_id", "type"])
     probe_position, match_position = table.columns(2, ["probe_id", "type"])
     n_splits = max(probe_position, match_position) + 1
@@ -195,12 +190,12 @@ def _perfect_matches(
 
 
 def _has_type(kinds: str, word: str) -> bool:
-    """Tell whether ``a:b->c`` has a word; what follows an arrow is a kind of what is before it."""
+    """Tell whether types such as ``a:b->c`` have a word: a or b, as c is a kind of b."""
     return any(kind.partition("->")[0] == word for kind in kinds.strip().split(":"))
 
 
 def _read_cells(table: _Table, ids: Array, pgf_file: str) -> tuple[tuple[int, int], Array]:
-    """Return columns and rows of the chip, and the cell of each probe."""
+    """Return the size of the chip (columns, rows), and the cell of each probe."""
     n_columns, n_rows = (_header_number(table, key) for key in ("cols", "rows"))
     positions = table.columns(0, ["probe_id", "x", "y"])
     listed = array("q")
@@ -223,7 +218,7 @@ def _read_cells(table: _Table, ids: Array, pgf_file: str) -> tuple[tuple[int, in
 
 
 def _look_up_cells(table: _Table, listed: Array, ids: Array, pgf_file: str) -> Array:
-    """Return the cell of each probe: as it is listed, else by the order that the header states."""
+    """Return the cell of each probe: as listed, else by the order that the header states."""
     listed_ids, listed_cells = listed.reshape(-1, 2).T
     order = np.argsort(listed_ids, kind="stable")
     duplicates = np.flatnonzero(np.diff(listed_ids[order]) == 0)
@@ -245,6 +240,7 @@ def _look_up_cells(table: _Table, listed: Array, ids: Array, pgf_file: str) -> A
 
 
 def _header_number(table: _Table, key: str, minimum: int = 1) -> int:
+    """Return a whole number of the header, from `minimum` to 999999."""
     text = table.header.get(key, [""])[0].strip()
     if not (text.isdecimal() and len(text) < 7 and int(text) >= minimum):
         excerpt = text if len(text) <= 20 else f"{text[:20]}…"

@@ -1,4 +1,4 @@
-"""Agilent Feature Extraction: one text file for each array, three blocks, the last the spots."""
+"""Agilent Feature Extraction: one text file for each array, whose last block has the spots."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COPY_FROM_SCANNER = "copy it again from the scanner's computer"
 
 
 def read_features(text: str, file_name: str) -> pd.DataFrame:
-    """Read the FEATURES block as text; index = line of the file.
+    """Return the FEATURES block as a table of strings; index = line of the file.
 
     Raises
     ------
@@ -69,12 +69,12 @@ def read_features(text: str, file_name: str) -> pd.DataFrame:
 
 
 def matrix(text: str, file_name: str, part: str | None) -> Matrix:
-    """Read one column: `part`, or LogRatio (log10 red / green), or gProcessedSignal of one colour.
+    """Return one column as probes × one sample: `part`, or LogRatio, or gProcessedSignal.
 
-    The part ``loess`` is log2 red / green of the median signals less their median backgrounds,
-    without the array's trend with brightness, as limma has it; NA where one is not above its
-    background. Control spots are left out; the spots of one probe become their median, that of
-    their finite values. The sample is called as the file, without its endings.
+    LogRatio is log10 red / green. The part ``loess`` is log2 red / green of the median signals less
+    their median backgrounds, without the array's trend with brightness, as in limma; NA for a spot
+    that is not above its background. Control spots are left out; the spots of one probe become the
+    median of their finite values. The sample is named after the file, without its endings.
     """
     spots = read_features(text, file_name)
     if part == LOESS_PART:
@@ -97,7 +97,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
 
 
 def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read what the spots say of their genes."""
+    """Return the columns of the spots that describe genes."""
     spots = _without_controls(read_features(text, file_name), file_name).drop_duplicates(
         "ProbeName"
     )
@@ -108,6 +108,7 @@ def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
 
 
 def _without_controls(spots: pd.DataFrame, file_name: str) -> pd.DataFrame:
+    """Return the spots that are no controls."""
     _check_columns(spots, ["ProbeName", "ControlType"], file_name)
     probes = spots[spots["ControlType"] == "0"]
     if probes.empty:
@@ -120,7 +121,7 @@ def _without_controls(spots: pd.DataFrame, file_name: str) -> pd.DataFrame:
 
 
 def _loess_ratios(spots: pd.DataFrame, file_name: str) -> list[str]:
-    """Return the ratio of each spot as text, as the columns of the file are."""
+    """Return the ratio of each spot as text, as the other columns of the file are."""
     columns = [
         f"{colour}{signal}" for colour in "rg" for signal in ("MedianSignal", "BGMedianSignal")
     ]
@@ -133,6 +134,7 @@ def _loess_ratios(spots: pd.DataFrame, file_name: str) -> list[str]:
 
 
 def _check_columns(spots: pd.DataFrame, columns: Sequence[str], file_name: str) -> None:
+    """Refuse spots that lack a column."""
     for name in columns:
         if name not in spots:
             advice = did_you_mean(name, spots.columns)
@@ -144,6 +146,7 @@ def _check_columns(spots: pd.DataFrame, columns: Sequence[str], file_name: str) 
 
 
 def _median_of_finite(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """Return the median of the finite values; NaN if there are none."""
     finite = values[np.isfinite(values)]
     return float(np.median(finite)) if finite.size else float("nan")
 

@@ -1,4 +1,4 @@
-"""Files of one array each, side by side in one matrix; what the name of a file says."""
+"""Join files of one array each into one matrix; samples and formats by file names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from genesig.words import counted, listing
 
 
 def join_arrays(arrays: Sequence[tuple[str, Matrix]], folder: str) -> Matrix:
-    """Put matrices of the same rows side by side.
+    """Return one matrix of arrays of the same probes, side by side.
 
     Parameters
     ----------
@@ -58,14 +58,14 @@ def join_arrays(arrays: Sequence[tuple[str, Matrix]], folder: str) -> Matrix:
 
 
 def sample_name(path: str | PurePath) -> str:
-    """Return the name of a file without its folder, ``.gz``, its ending and an IDAT's colour."""
+    """Return a file's name without folder, ``.gz``, ending and the colour of an IDAT file."""
     unpacked_path = _without_gz(path)
     colour = r"_(Grn|Red)$" if unpacked_path.suffix.lower() == ".idat" else r"$^"
     return re.sub(colour, "", unpacked_path.stem, flags=re.IGNORECASE)
 
 
 def suffix_of(path: str | Path) -> str:
-    """Return the lower-case suffix that says the format, ``.gz`` left aside."""
+    """Return the ending of a file that tells its format, in lower case and without ``.gz``."""
     return _without_gz(path).suffix.lower()
 
 

@@ -1,4 +1,4 @@
-"""Broad's CLS: the classes of the samples of a GCT file, in its order and without their names."""
+"""Broad's CLS: classes of the samples of a GCT file, in its order and without their names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLASS_COLUMN = "class"
 
 
 def samples(text: str, file_name: str, names: Sequence[str]) -> pd.DataFrame:
-    """Read the classes as a sample table with one column, ``class``.
+    """Return the classes as a sample table with one column, ``class``.
 
     Parameters
     ----------
@@ -56,6 +56,7 @@ def samples(text: str, file_name: str, names: Sequence[str]) -> pd.DataFrame:
 def _check_counts(
     file_name: str, lines: list[list[str]], classes: list[str], names: Sequence[str]
 ) -> None:
+    """Refuse classes or labels that are not as many as line 1 states or the matrix has samples."""
     n_samples = int(lines[0][0])
     n_classes = int(lines[0][1])
     labels = lines[2]
@@ -84,6 +85,7 @@ def _check_counts(
 
 
 def _class_of_samples(labels: list[str], classes: list[str], file_name: str) -> list[str]:
+    """Return the class of each sample; refuse labels whose order programs read differently."""
     different_labels = list(dict.fromkeys(labels))
     if len(different_labels) != len(classes):
         raise refuse(

@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx): a sheet is a table like any other."""
+"""Excel workbooks (.xlsx): a sheet is read as a table with tabs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Rows = list[list[str]]
 TEXT_SUFFIX = ".tsv"
 ZIP_MAGIC = b"PK"
 OLD_MAGIC = bytes.fromhex("d0cf11e0")
-"""What workbooks begin with, today's and those before."""
+"""First bytes of workbooks, of today and of before 2007."""
 MIN_NUMBER_SHARE = 0.9
-"""A sheet of which so many cells are numbers is a matrix, and no sample table."""
+"""Share of numbers among the cells of a sheet that is a matrix, and no sample table."""
 
 
 MIN_COLUMNS = 2
@@ -36,10 +36,10 @@ MIN_ROWS = 3
 
 @dataclass
 class Sheet:
-    """One sheet: its cells as text, and what is to be said of them beside their values."""
+    """One sheet of a workbook."""
 
-    rows: Rows
-    marks: Marks
+    rows: Rows  # cells as text
+    marks: Marks  # merged and hidden cells, formulas without results
 
     @property
     def text(self) -> str:
@@ -48,7 +48,7 @@ class Sheet:
 
 
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
-    """Read a sheet of numbers."""
+    """Return the sheet of numbers that is meant, as a matrix."""
     sheets = _sheets(content, file_name)
     matrices = [title for title in _visible_sheets(sheets) if _is_matrix(sheets[title].rows)]
     name, doubt = _only_sheet(sheets, part, matrices)
@@ -59,7 +59,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
 
 
 def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read a sheet of words: beside a matrix that `part` names, the other of two."""
+    """Return a sheet as the sample table; if `part` is the matrix of two sheets, the other one."""
     sheets = _sheets(content, file_name)
     tables = [title for title in _visible_sheets(sheets) if _is_sample_table(sheets[title].rows)]
     name, doubt = _only_sheet(sheets, part, tables)
@@ -93,13 +93,13 @@ def _is_sample_table(rows: Rows) -> bool:
 
 
 def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read a sheet of words."""
+    """Return a sheet as the gene table."""
     sheets = _sheets(content, file_name)
     return _sheet_table(sheets[_choose_sheet(sheets, part, file_name)], file_name)
 
 
 def _sheet_table(sheet: Sheet, file_name: str) -> pd.DataFrame:
-    """Make the table of a sheet; ``attrs[DOUBTS]`` are what warnings say of it."""
+    """Return a sheet as a table of strings; ``attrs[DOUBTS_ATTRIBUTE]`` are warnings about it."""
     sheet = _with_merged_cells_filled(sheet, file_name)
     table = parse_table(sheet.text, TEXT_SUFFIX, file_name)
     table.attrs[DOUBTS_ATTRIBUTE] = tuple(_sheet_doubts(sheet))
@@ -107,7 +107,7 @@ def _sheet_table(sheet: Sheet, file_name: str) -> pd.DataFrame:
 
 
 def _with_merged_cells_filled(sheet: Sheet, file_name: str) -> Sheet:
-    """Fill merged cells downwards, as the reader of a sheet sees them.
+    """Return a sheet whose merged cells are filled downwards, as its reader sees them.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def _with_merged_cells_filled(sheet: Sheet, file_name: str) -> Sheet:
 
 
 def _sheet_doubts(sheet: Sheet) -> Iterator[str]:
-    """Yield what is to be warned of: merged cells that were filled, rows and columns hidden."""
+    """Yield warnings about a sheet: merged cells that were filled, hidden rows and columns."""
     marks = sheet.marks
     rows = sheet.rows
     vertical = [
@@ -163,7 +163,7 @@ def _sheet_doubts(sheet: Sheet) -> Iterator[str]:
 
 
 def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
-    """Return the cells and the marks of each sheet that has any cells."""
+    """Return title -> sheet of the sheets that have any cells."""
     if not content.startswith(ZIP_MAGIC):
         message = "is a workbook of before 2007, or one with a password"
         message = (
@@ -207,7 +207,7 @@ def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
 
 
 def _choose_sheet(sheets: dict[str, Sheet], part: str | None, file_name: str) -> str:
-    """Return the title of the sheet that `part` names, or of the one there is."""
+    """Return the title of the sheet that `part` names, or of the only sheet."""
     if part is not None and part not in sheets:
         raise refuse(
             file_name,
@@ -228,7 +228,7 @@ def _choose_sheet(sheets: dict[str, Sheet], part: str | None, file_name: str) ->
 
 
 def _is_matrix(rows: Rows) -> bool:
-    """Tell whether nearly all cells below the header and beside the names are numbers."""
+    """Tell whether nearly all cells, but for headers and names, are numbers."""
     cells = [cell for row in rows[1:] for cell in row[1:] if cell]
     return sum(map(is_number, cells)) >= MIN_NUMBER_SHARE * len(cells)
 
@@ -238,7 +238,7 @@ def _n_filled_cells(rows: Rows) -> int:
 
 
 def _cell_text(value: Any) -> str:
-    """Write a cell as text: whole numbers without a point, dates as they sort, no tabs."""
+    """Return a cell as text: whole numbers without a point, dates that sort by time, no tabs."""
     if value is None:
         return ""
     if isinstance(value, float):

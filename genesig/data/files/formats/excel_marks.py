@@ -1,4 +1,4 @@
-"""What a sheet of a workbook says beside its values: merged, hidden, formulas without results."""
+"""Marks of a sheet beside its values: merged cells, hidden parts, formulas without results."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ class Marks:
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
     hidden_rows: list[int] = field(default_factory=list)
     hidden_columns: list[int] = field(default_factory=list)
-    # Names such as B2 of the cells with a formula whose result is not stored.
-    formulas: list[str] = field(default_factory=list)
+    formulas: list[str] = field(default_factory=list)  # cells (B2) without a stored result
     hidden_sheet: bool = False
 
 
 def marks_of_sheets(content: bytes) -> dict[str, Marks]:
-    """Return the marks of each sheet of a workbook, by its title.
+    """Return title -> marks of each sheet of a workbook.
 
-    They are read one element after the other, and none is kept.
+    The XML is read one element after the other, and none is kept.
     """
     with ZipFile(BytesIO(content)) as archive:
         target_of_id = {
@@ -61,7 +60,7 @@ def _attributes(archive: ZipFile, path: str, tag: str) -> Iterator[dict[str, str
 
 
 def _elements(archive: ZipFile, path: str) -> Iterator[Element]:
-    """Yield the elements of a part of the workbook as they end; what was seen is let go of."""
+    """Yield the elements of a part of the workbook as they end, and free those that are done."""
     from xml.etree.ElementTree import iterparse
 
     for _, element in iterparse(BytesIO(archive.read(path))):
@@ -95,7 +94,7 @@ MAX_SHEET_COLUMNS = 16_384
 
 
 def _note_formula(cell: Element, marks: Marks) -> None:
-    """Note a formula without a stored result; an empty text is one."""
+    """Add a formula without a stored result to the marks; an empty text is a result."""
     children = {_name(child.tag): child for child in cell}
     value = children.get("v")
     if "f" in children and (value is None or not value.text) and cell.get("t") != "str":
@@ -103,7 +102,7 @@ def _note_formula(cell: Element, marks: Marks) -> None:
 
 
 def _corners(reference: str) -> tuple[int, int, int, int] | None:
-    """Return the rows and columns of ``B2:B5``; None if it is no range."""
+    """Return first row and column, last row and column of ``B2:B5``; None if it is no range."""
     cells = [CELL_REFERENCE.fullmatch(part.replace("$", "")) for part in reference.split(":")]
     if len(cells) != 2 or cells[0] is None or cells[1] is None:
         return None

@@ -1,4 +1,4 @@
-"""Broad's GCT 1.2 and 1.3: a matrix that says its own size, with columns that describe genes."""
+"""Broad's GCT 1.2 and 1.3: a matrix with its size and columns that describe genes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _GctLines:
-    """The lines of a GCT file: names, sample descriptions, rows of genes (all split)."""
+    """The lines of a GCT file, split into cells."""
 
     header: list[str]
-    n_gene_descriptions: int
-    sample_descriptions: list[list[str]]
-    rows: list[list[str]]
-    first_line: int
+    n_gene_descriptions: int  # columns between the ids and the samples
+    sample_descriptions: list[list[str]]  # rows between the header and the genes
+    rows: list[list[str]]  # genes
+    first_line: int  # line of the file of the first gene
 
 
 def matrix(text: str, file_name: str, part: str | None) -> Matrix:
-    """Read genes × samples; the columns that describe genes are left out.
+    """Return genes × samples; the columns that describe genes are left out.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
 
 
 def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read what a GCT 1.3 says of its samples."""
+    """Return the rows of a GCT 1.3 that describe samples, as the sample table."""
     import pandas as pd
 
     parts = _split_parts(text, file_name)
@@ -60,7 +60,7 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
 
 
 def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read the columns that describe genes, such as Description."""
+    """Return the columns that describe genes, such as Description, as the gene table."""
     import pandas as pd
 
     parts = _split_parts(text, file_name)
@@ -73,6 +73,7 @@ def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
 
 
 def _split_parts(text: str, file_name: str) -> _GctLines:
+    """Return the header, sample descriptions and genes of a GCT file whose size is correct."""
     lines = text.rstrip("\n").split("\n")
     version = lines[0].strip()
     if version not in ("#1.2", "#1.3"):
@@ -117,6 +118,7 @@ def _check_size(
     n_gene_descriptions: int,
     n_sample_descriptions: int,
 ) -> None:
+    """Refuse lines that do not have the numbers of rows and columns that line 2 states."""
     n_names = (
         max(k for k, cell in enumerate([*body[0], ""], 1) if cell or k == 1)
         - 1

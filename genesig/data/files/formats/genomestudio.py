@@ -21,7 +21,7 @@ EXPORT_AGAIN = "export the Sample Probe Profile again, with AVG_Signal"
 
 
 def matrix(text: str, file_name: str, part: str | None) -> Matrix:
-    """Read probes × samples: the columns ``<sample>.AVG_Signal``, or another one by `part`.
+    """Return probes × samples: the columns ``<sample>.AVG_Signal``, or of the measure `part`.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
 
 
 def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read the columns that describe probes, such as SYMBOL."""
+    """Return the columns that describe probes, such as SYMBOL."""
     start, suffix, lines = _profile_lines(text, file_name)
     table = parse_table("\n".join(lines), suffix, file_name)
     names = [str(table.index.name), *table.columns]
@@ -67,7 +67,7 @@ def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
 
 
 def _profile_lines(text: str, file_name: str) -> tuple[int, str, Sequence[str]]:
-    """Return the line of the names, the ending of its delimiter, and the lines from there."""
+    """Return the line of the headers, the ending of their delimiter, and the lines from there."""
     lines = text.split("\n")
     start = next((k for k, line in enumerate(lines) if SIGNAL_COLUMN.lower() in line.lower()), None)
     if start is None:
@@ -82,13 +82,14 @@ def _profile_lines(text: str, file_name: str) -> tuple[int, str, Sequence[str]]:
 
 
 def _sample_of_column(name: str, measure: str) -> str:
-    """Return the sample of ``<sample>.AVG_Signal`` or, of BeadStudio, ``AVG_Signal-<sample>``."""
+    """Return the sample of ``<sample>.AVG_Signal`` (BeadStudio: ``AVG_Signal-<sample>``), or ''."""
     pattern = re.escape(measure)
     match = re.fullmatch(rf"(.+)\.{pattern}|{pattern}-(.+)", name, re.IGNORECASE)
     return (match[1] or match[2]).strip() if match else ""
 
 
 def _id_header(names: Sequence[str], file_name: str, line: int) -> str:
+    """Return the header of the column of probe ids."""
     header_of_upper = {name.upper(): name for name in reversed(names)}
     for name in ID_HEADERS:
         if name.upper() in header_of_upper:

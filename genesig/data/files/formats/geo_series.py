@@ -1,4 +1,4 @@
-"""GEO series matrix: found by tag, never by line number; its head is the sample table."""
+"""GEO series matrix: lines are found by tags; those above the table describe the samples."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 Tags = Iterable[tuple[str, str]]
-# Everything else that is the same for all samples (addresses, protocols) says nothing of them.
+# Tags that are columns even if all samples have one value; addresses and protocols are not.
 KEPT_TAGS = ("title", "source_name_ch1", "description", "platform_id")
 
 
 def sample_table(samples: Mapping[str, Tags], line: int) -> pd.DataFrame:
-    """Make a table of strings, one row for each sample.
+    """Return a sample table of strings from the tags of GEO's samples.
 
-    Each key of a characteristic is a column; so is each other tag that varies over the samples.
-    A tag or key that a sample has twice is joined by "; ", one that it lacks is blank. A slash in
-    a name becomes "_". ``attrs["lines"]`` is the given line for every sample.
+    Each key of a characteristic is a column; so is each other tag that varies over the samples. A
+    tag or key that a sample has twice is joined by "; ", one that it lacks is blank. A slash in a
+    name becomes "_". ``attrs["lines"]`` is the given line for every sample.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def sample_table(samples: Mapping[str, Tags], line: int) -> pd.DataFrame:
 
 
 def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> list[str]:
-    """Make one column of a key of characteristics that is spelt in two ways; say which ones.
+    """Join columns of one characteristic in two spellings, in place; return notes on them.
 
-    Only if no sample has both. The more frequent spelling is the name of the column.
+    Only if no sample has both. The more frequent spelling names the column.
     """
     special = [key for is_special, key in columns if is_special]
     special.sort(key=lambda key: -len(columns[True, key]))
@@ -83,7 +83,7 @@ def _letters(key: str) -> str:
 
 
 def _characteristic(tag: str, value: str) -> tuple[str, str]:
-    """Return column and text: ('disease state', 'normal') or (tag, value)."""
+    """Return column and text of a tag: ('disease state', 'normal'), or (tag, value)."""
     if not tag.startswith("characteristics"):
         return tag, value
     key, colon, text = value.partition(":")
@@ -100,12 +100,12 @@ def _column_name(name: str) -> str:
 TABLE_BEGIN = "!series_matrix_table_begin"
 TABLE_END = "!series_matrix_table_end"
 SERIES_FILE = re.compile(r"(GSE\d+)(-GPL\d+)?_series_matrix\.txt(\.gz)?", re.IGNORECASE)
-"""Name of a file as GEO writes it: accession and platform."""
+"""File name of a series matrix: accession and platform."""
 DOWNLOAD_AGAIN = "download the file again"
 
 
 def matrix(text: str, file_name: str, part: str | None) -> Matrix:
-    """Read the table of a series matrix, probes × samples; "null" stays text beside a NaN.
+    """Return the table of a series matrix, probes × samples; "null" stays text beside a NaN.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
 
 
 def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read the head of a series matrix as a sample table: see `sample_table`."""
+    """Return the lines above the table of a series matrix as a sample table (`sample_table`)."""
     head = text[:end] if (end := text.lower().find(TABLE_BEGIN)) >= 0 else text
     lines = head.split("\n")
     name_lines = list(tagged_cells(lines, "!sample_geo_accession"))
@@ -162,7 +162,7 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
 
 
 def _table_lines(lines: list[str], file_name: str) -> tuple[int, int]:
-    """Return the places of the two lines around the table."""
+    """Return the positions of the lines that begin and end the table."""
     begins = [k for k, line in enumerate(lines) if line.strip().lower() == TABLE_BEGIN]
     ends = [k for k, line in enumerate(lines) if line.strip().lower() == TABLE_END]
     if not begins:
@@ -188,7 +188,7 @@ def _table_lines(lines: list[str], file_name: str) -> tuple[int, int]:
 
 
 def _empty_table_message(head: Sequence[str], file_name: str) -> str:
-    """Say where the values of a series matrix without any may be had."""
+    """Return the message that a series matrix has no values, and where they may be found."""
     path = PurePath(file_name)
     series = SERIES_FILE.fullmatch(path.name)
     command = f"genesig fetch {series[1]}{series[2] or ''} -d {path.parent}" if series else ""
@@ -200,21 +200,21 @@ def _empty_table_message(head: Sequence[str], file_name: str) -> str:
 
 
 def supplementary_files(head: Sequence[str]) -> str:
-    """Return the names of the supplementary files of a series, in brackets, or ''."""
+    """Return the names of a series' supplementary files, in brackets, or ''."""
     tagged = tagged_cells(head, "!series_supplementary_file")
     names = [cell.rsplit("/", 1)[-1] for _, cells in tagged for cell in cells if "/" in cell]
     return f" ({listing(names)})" if names else ""
 
 
 def tagged_cells(lines: Sequence[str], tag: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield number and values of each line whose tag, in lower case, begins with this one."""
+    """Yield number and values of each line whose tag begins with `tag` (lower case)."""
     for number, line in enumerate(lines, 1):
         if line.lower().startswith(tag):
             yield number, _split(line)[1]
 
 
 def _split(line: str) -> tuple[str, list[str]]:
-    """Split a line into its tag, in lower case, and its values without the quotes around them."""
+    """Return the tag of a line, in lower case, and its values without quotes."""
     tag, *cells = line.rstrip("\n").split("\t")
     return tag.lower(), [_unquoted(cell.strip()) for cell in cells]
 

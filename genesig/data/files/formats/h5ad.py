@@ -1,4 +1,4 @@
-"""AnnData's .h5ad: X or one of its layers, with obs as sample table and var as gene table."""
+"""AnnData's .h5ad: X or a layer as matrix, obs as sample table and var as gene table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 
 
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
-    """Read samples × genes: X, the layer that `part` names, or raw.
+    """Return samples × genes: X, the layer that `part` names, or raw.
 
     Raises
     ------
@@ -42,18 +42,18 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
 
 
 def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read obs."""
+    """Return obs as the sample table."""
     return text_table(_read_anndata(content, file_name).obs, "sample")
 
 
 def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read var."""
+    """Return var, or that of raw, as the gene table."""
     data = _read_anndata(content, file_name)
     return text_table(data.raw.var if _is_raw(data, part) else data.var, "gene")
 
 
 def _is_raw(data: Any, part: str | None) -> bool:
-    """Tell whether the values that scanpy puts aside before it scales X are wanted."""
+    """Tell whether the part is ``AnnData.raw``, where scanpy keeps values before it scales X."""
     return part == RAW_PART and RAW_PART not in data.layers and data.raw is not None
 
 

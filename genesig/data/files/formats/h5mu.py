@@ -1,4 +1,4 @@
-"""MuData's .h5mu: several AnnData of the same samples, one beside the other as one matrix."""
+"""MuData's .h5mu: several AnnData of the same samples, side by side as one matrix."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MUDATA_MAGIC = b"MuData"
-"""What MuData writes before the HDF5 file proper."""
+"""First bytes of a file of MuData, before the HDF5 file proper."""
 MODALITY_COLUMN = "modality"
-"""Column of the gene table that says which of them measured a gene."""
+"""Column of the gene table with the modality of a gene."""
 
 Modalities = dict[str, Any]
 
 
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
-    """Read samples × genes of all modalities, or of the one that `part` names.
+    """Return samples × genes of all modalities, or of the one that `part` names.
 
-    What a sample lacks of a modality is NaN. Where two modalities have a gene of one name, all
-    genes are called by their modality, too: ``rna:TP53``.
+    Cells of a modality that a sample lacks are NaN. If two modalities share the name of a gene, all
+    genes are named with their modality: ``rna:TP53``.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
 
 
 def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read obs, that of all modalities together, or that of one."""
+    """Return obs of all modalities together, or of one, as the sample table."""
     modalities, obs = _read_modalities(content, file_name, part)
     table = text_table(next(iter(modalities.values())).obs if part else obs, "sample")
     names, partial_samples = _all_samples(modalities, file_name)
@@ -64,7 +64,7 @@ def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
 
 
 def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read var of each modality, one below the other, with the column `modality`."""
+    """Return var of each modality, one below the other, with the column `modality`."""
     import pandas as pd
 
     modalities, _ = _read_modalities(content, file_name, part)
@@ -81,7 +81,7 @@ def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
 def _read_modalities(
     content: bytes, file_name: str, part: str | None
 ) -> tuple[Modalities, pd.DataFrame]:
-    """Return the modalities in their order, or the one that is wanted, and obs of all."""
+    """Return the modalities in their order, or the one that `part` names, and obs of all."""
     from anndata.io import read_elem
 
     if not content.startswith((HDF5_MAGIC, MUDATA_MAGIC)):
@@ -103,7 +103,7 @@ def _read_modalities(
 
 
 def _all_samples(modalities: Modalities, file_name: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return all samples, in the order of the modalities, and those that one lacks."""
+    """Return all samples, in the order of the modalities, and those that lack a modality."""
     for name, data in modalities.items():
         if not data.obs_names.is_unique:
             repeated = data.obs_names[data.obs_names.duplicated()]
@@ -119,6 +119,7 @@ def _all_samples(modalities: Modalities, file_name: str) -> tuple[list[str], tup
 
 
 def _gene_names(modalities: Modalities) -> list[str]:
+    """Return the names of all genes, with their modality if two modalities share a name."""
     n_modalities_of = Counter(name for data in modalities.values() for name in set(data.var_names))
     if max(n_modalities_of.values(), default=1) == 1:
         return [name for data in modalities.values() for name in data.var_names]

@@ -1,4 +1,4 @@
-"""Illumina methylation arrays: two IDAT files an array, one for each colour, and a manifest."""
+"""Illumina methylation arrays: two IDAT files for each array, one a colour, and a manifest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.data.files.content import Cursor
+from genesig.data.files.content import COPY_AGAIN, Cursor
 from genesig.data.files.delimited import Matrix, lines_of
 from genesig.data.files.formats.arrays import sample_name, suffix_of
 from genesig.data.files.formats.interface import FileOfSample, Format, ReadFile
@@ -25,8 +25,9 @@ METHYLATION_VALUES: dict[str, Callable[[Array, Array], Array]] = {
     "beta": lambda M, U: M / (M + U + 100),
     "M": lambda M, U: np.log2((M + 1) / (U + 1)),
 }
-"""From the methylated and the unmethylated signal: the usual offsets of GenomeStudio and minfi."""
+"""Value -> function of methylated and unmethylated signal, with offsets of GenomeStudio, minfi."""
 COLOURS = ("Grn", "Red")
+# Codes of the fields of an IDAT file.
 COUNT_CODE = 1000
 IDS_CODE = 102
 MEANS_CODE = 104
@@ -34,39 +35,29 @@ SLIDE_CODE = 402
 POSITION_CODE = 404
 FIELD_RECORD = np.dtype([("code", "<u2"), ("place", "<i8")])
 MANIFEST_HEADERS = ("AddressA_ID", "AddressB_ID", "Infinium_Design_Type", "Color_Channel")
-MAX_ADDRESS = 2**31 - 1
-"""Address: arrays have them in 32 bits."""
-COPY_AGAIN = "copy or download it again"
+MAX_ADDRESS = 2**31 - 1  # arrays store addresses in 32 bits
 
 
 @dataclass(frozen=True, eq=False)
 class Idat:
-    """One colour of one array.
+    """One colour of one array."""
 
-    Attributes
-    ----------
-    ids, means : (n_addresses,) int32, uint16
-        Address of each kind of bead, growing, and the mean of its intensities.
-    name : tuple of str
-        Slide and place on it; empty where the file does not say them.
-    """
-
-    ids: Array
-    means: Array
-    name: tuple[str, ...]
+    ids: Array  # (n_addresses,) int32: address of each type of bead, ascending
+    means: Array  # (n_addresses,) uint16: mean intensity of its beads
+    name: tuple[str, ...]  # slide and position on it; empty if the file does not state them
 
 
 @dataclass(frozen=True, eq=False)
 class _Manifest:
-    """Probes of a chip: name, line, address A and B, and their colour (-1: type II, both)."""
+    """The probes of a chip."""
 
-    file_name: str
+    file_name: str  # in messages
     names: tuple[str, ...]
-    numbers: Array  # (n_probes, 4)
+    numbers: Array  # (n_probes, 4): line, address A, address B, colour (-1: type II, both)
 
 
 def parse_idat(content: bytes, file_name: str) -> Idat:
-    """Parse an IDAT file of version 3.
+    """Return one colour of an array from an IDAT file of version 3.
 
     Raises
     ------
@@ -113,7 +104,7 @@ def parse_idat(content: bytes, file_name: str) -> Idat:
 
 
 def _read_text(cursor: Cursor, offset: int) -> str:
-    """Read a text behind its length, of which each byte has seven bits, the lowest first."""
+    """Return the text at an offset, behind its length in bytes of seven bits, the lowest first."""
     cursor.jump(offset)
     length = 0
     shift = 0
@@ -126,7 +117,7 @@ def _read_text(cursor: Cursor, offset: int) -> str:
 def read_idat_folder(
     folder: Path, load: ReadFile, files: FileOfSample | None, part: str | None
 ) -> Matrix:
-    """Read the arrays of a folder: probes × samples, beta or M values.
+    """Return the beta or M values of the arrays of a folder, probes × samples.
 
     Of type I, address A is that of the unmethylated and B that of the methylated signal, both in
     the probe's colour; of type II, A has both, the methylated one in green. Probes whose addresses
@@ -192,7 +183,7 @@ def read_idat_folder(
 
 
 def _colour_files(folder: Path, files: FileOfSample | None) -> dict[str, tuple[Path, Path]]:
-    """Return sample -> its green and its red file."""
+    """Return sample -> its green and its red file; raise an error if one of them is missing."""
     if files is None:
         folder_files = sorted(
             p for p in folder.iterdir() if p.is_file() and suffix_of(p) == ".idat"
@@ -220,7 +211,7 @@ def _colour_files(folder: Path, files: FileOfSample | None) -> dict[str, tuple[P
 
 
 def _signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Array, Array]:
-    """Return the methylated and the unmethylated signal of each probe; NaN where it has none."""
+    """Return methylated and unmethylated signal of each probe; NaN if an array lacks an address."""
     arrays = [parse_idat(load(path), str(path)) for path in (green, red)]
     if arrays[0].name != arrays[1].name or not np.array_equal(arrays[0].ids, arrays[1].ids):
         green_name, red_name = (" ".join(array.name) or "unnamed" for array in arrays)
@@ -241,7 +232,7 @@ def _signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Ar
 
 
 def _find_manifest(folder: Path, load: ReadFile, n_arrays: int) -> _Manifest:
-    """Return the manifest of a folder: the one CSV file with addresses in it."""
+    """Return the manifest in a folder: the one CSV file with addresses."""
     files = sorted(p for p in folder.iterdir() if p.is_file() and suffix_of(p) == ".csv")
     manifests = [manifest for path in files if (manifest := _parse_manifest(load(path), str(path)))]
     if len(manifests) == 1:
@@ -261,6 +252,7 @@ def _find_manifest(folder: Path, load: ReadFile, n_arrays: int) -> _Manifest:
 
 
 def _parse_manifest(content: bytes, file_name: str) -> _Manifest | None:
+    """Return the manifest in a CSV file; None if the file is none."""
     rows = csv.reader(lines_of(as_text(content, file_name, legacy_encoding=True)))
     names = list[str]()
     numbers = list[tuple[int, ...]]()
@@ -290,6 +282,7 @@ def _parse_manifest(content: bytes, file_name: str) -> _Manifest | None:
 
 
 def _manifest_columns(header: Sequence[str], file_name: str, line: int) -> list[int]:
+    """Return the positions of the probe name and of `MANIFEST_HEADERS`."""
     with suppress(ValueError):
         return [
             header.index("IlmnID" if "IlmnID" in header else "Name"),
@@ -300,12 +293,12 @@ def _manifest_columns(header: Sequence[str], file_name: str, line: int) -> list[
 
 
 def _probe_addresses(text_a: str, text_b: str, design: str, colour: str) -> tuple[int, int, int]:
-    """Return both addresses and the number of the colour, -1 for both.
+    """Return address A, address B and the number of the colour of a probe, -1 for both colours.
 
     Raises
     ------
     ValueError
-        They do not fit.
+        The texts do not fit together.
     """
     if design not in {"I", "II"}:
         raise ValueError
@@ -319,6 +312,7 @@ def _probe_addresses(text_a: str, text_b: str, design: str, colour: str) -> tupl
 
 
 def _refuse_single_colour(content: bytes, file_name: str, part: str | None) -> NoReturn:
+    """Refuse one IDAT file alone: an array needs both."""
     raise refuse(
         file_name,
         "is one colour of one array; name the folder that holds both files of each "

@@ -1,4 +1,4 @@
-"""What a file format can give: a matrix always, often a table of its samples or its genes, too."""
+"""The record of a file format: its functions that return a matrix, a sample table, a gene table."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from genesig.data.files.delimited import Matrix
 
 PARTIAL_ATTRIBUTE = "partial"
-"""Under this, a table's attributes name the samples that lack a part of its file."""
-
+"""Key of a table's ``attrs``: its samples that lack a part of the file."""
 DOUBTS_ATTRIBUTE = "doubts"
-"""Under this, a table's attributes hold the sentences that warn of how its file was read."""
+"""Key of a table's ``attrs``: sentences that warn of how its file was read."""
 
 ReadFile = Callable[[str | Path], bytes]
 FileOfSample = Mapping[str, Path]
@@ -24,42 +23,33 @@ FileOfSample = Mapping[str, Path]
 
 @dataclass(frozen=True)
 class Format:
-    """One file format; its functions see the content of a file, and the disk by its folder alone.
+    """One file format.
 
-    Attributes
-    ----------
-    name : str
-        As in "is a GEO series matrix".
-    matrix : function (content, where, part) -> Matrix
-        `content` is text, or bytes where `binary`; `where` is the file's name in messages;
-        `part` is ``data.part`` of the config. ``delimited.parse_matrix`` makes it of lines with a
-        header, and tells what is no number by its line; ``text.number_matrix`` of numbers.
-    samples, genes : function (content, where, part) -> DataFrame of strings, or None
-        Tables that the same file holds: index = sample names or gene ids.
-    suffixes : tuple of str
-        Endings that promise it, lower case, in the order in which messages list them.
-    opening : str
-        Pattern of the words that a text of this format begins with, whatever its ending; '' for
-        one that only its ending tells.
-    parts : str
-        What a part is, where a file may hold several; '' where it never does.
-    binary : bool
-        Its functions take bytes; a text is decoded for the others.
-    either_way : bool
-        Its matrices may be genes × samples or samples × genes.
-    folder : function (folder, load, files, part) -> Matrix, or None
-        Reads arrays that need another file beside them, such as the layout of their chip:
-        `folder` holds it, `files` is sample -> array or None, which takes all arrays of the
-        folder; `load` reads a whole file and unpacks it, as ``readers.content_of``.
+    Its functions take (content, file_name, part): the content of a file, as text or, if `binary`,
+    as bytes; its name for messages; and ``data.part`` of the config. Only `folder` sees the disk.
     """
 
     name: str
+    """As in "is a GEO series matrix"."""
     matrix: Callable[[Any, str, str | None], Matrix]
+    """Returns the matrix: `delimited.parse_matrix` of lines, `text.number_matrix` of numbers."""
     samples: Callable[[Any, str, str | None], pd.DataFrame] | None = None
+    """Returns the sample table in the file, of strings: index = sample names."""
     genes: Callable[[Any, str, str | None], pd.DataFrame] | None = None
+    """Returns the gene table in the file, of strings: index = gene ids."""
     suffixes: tuple[str, ...] = ()
+    """Endings of its files, lower case, in the order of messages."""
     opening: str = ""
+    """Pattern of the first words of its texts, whatever their ending; '' if only endings tell."""
     parts: str = ""
+    """Noun for one of several matrices of a file, such as "sheet"; '' if there is only one."""
     binary: bool = False
+    """Whether its functions take bytes; else the content is decoded."""
     either_way: bool = False
+    """Whether its matrices may be genes × samples or samples × genes."""
     folder: Callable[[Path, ReadFile, FileOfSample | None, str | None], Matrix] | None = None
+    """Takes (folder, load, files, part) and reads arrays that need another file beside them.
+
+    `folder` holds that file, such as the layout of their chip; `files` is sample -> array, or None
+    for all arrays of the folder; `load` is `readers.read_unpacked`.
+    """

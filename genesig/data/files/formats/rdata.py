@@ -1,11 +1,11 @@
-"""R's .rds and .rda: matrices, data.frames and Bioconductor's sets, through the package rdata.
+"""R's .rds and .rda: matrices, data.frames and Bioconductor's sets, by the package rdata.
 
-Bioconductor's containers hold closures, promises and whole environments beside their numbers; what
-of them is not read is taken away before anything is converted.
+Bioconductor's containers hold closures, promises and whole environments beside their numbers. Slots
+that are not needed are therefore removed before anything is converted.
 
-Read also as such data are published: a list of a matrix and a factor with its classes, a data.frame
-of genes with a column of classes, a matrix whose samples have no names. Such samples are called by
-their numbers, from 1, as R does.
+Data are also published as a list of a matrix and a factor with its classes, as a data.frame of
+genes with a column of classes, and as a matrix whose samples have no names. Such samples are named
+by their numbers, from 1, as in R.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from genesig.words import listing, size_of
 if TYPE_CHECKING:
     import pandas as pd
 
-# From `saveRDS(x)`, of which only the matrix is of interest.
+# Advice for objects that hold more than a matrix.
 SAVE_COMMAND = "in R: saveRDS(as.matrix(x), 'expression.rds')"
 SUMMARIZED_SLOTS = ("class", "assays", "colData", "NAMES", "elementMetadata", "rowRanges")
-"""Slots of a SummarizedExperiment, and of the classes that extend it, that are read."""
+"""Slots that are read of a SummarizedExperiment and of classes that extend it."""
 UNREAD_SLOTS = ("metadata", "seqinfo")
-"""Slots of any other object that may hold anything, and are not read."""
+"""Slots of other objects that are not read: they may hold anything."""
 MAX_SEQUENCE_LENGTH = 10_000_000
-"""Numbers of a sequence that a file stores by its ends: a few bytes can promise any number."""
+"""Of a sequence that a file stores by its ends: a damaged file can promise any length."""
 
 
 def read_objects(content: bytes, file_name: str) -> Any:
@@ -93,6 +93,7 @@ def read_objects(content: bytes, file_name: str) -> Any:
 
 
 def _unreadable_error(error: Exception, file_name: str) -> InvalidInput:
+    """Return the error about R data that the package rdata cannot convert."""
     reason = " ".join(str(error).split())[:120] or type(error).__name__
     if "RObjectType" in reason:
         return refuse(
@@ -108,7 +109,7 @@ def _unreadable_error(error: Exception, file_name: str) -> InvalidInput:
 
 
 def _bounded_sequences(constructors: Any) -> dict[bytes, Any]:
-    """Return rdata's table of compact vectors, in which no sequence is longer than any data."""
+    """Return rdata's constructors of compact vectors, without sequences longer than any data."""
 
     def bounded(expand: Any) -> Any:
         def sequence(state: Any) -> Any:
@@ -124,7 +125,7 @@ def _bounded_sequences(constructors: Any) -> dict[bytes, Any]:
 
 
 def _remove_unread_slots(root: Any) -> None:
-    """Take the slots that are not read out of every S4 object of a tree."""
+    """Remove the slots that are not read from every S4 object of a tree, in place."""
     pending = [root]
     while pending:
         node = pending.pop()
@@ -158,7 +159,7 @@ def _slots(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _set_attributes(node: Any, cells: list[Any]) -> None:
-    """Make these cells the list of a node's attributes."""
+    """Make these cells the attributes of a node, a linked list of R, in place."""
     for cell, following in zip(cells, [*cells[1:], None], strict=True):
         end = _end_of_list(cell) if following is None else following
         cell.value = (cell.value[0], end)
@@ -166,16 +167,16 @@ def _set_attributes(node: Any, cells: list[Any]) -> None:
 
 
 def _end_of_list(cell: Any) -> Any:
-    """Return what ends the list that a cell is part of."""
+    """Return the last cell's tail of the list that a cell is part of."""
     while cell.info.type.name == "LIST":
         cell = cell.value[1]
     return cell
 
 
-# What limma and edgeR put beside the values.
+# Objects that limma and edgeR keep beside the values.
 LIMMA_OBJECTS = ("design", "weights", "offset", "genes", "samples", "targets")
 LIBRARY_SIZE_COLUMN = "lib.size"
-"""Column of the table of samples of a DGEList."""
+"""Column of the sample table of a DGEList."""
 TABLE_OF_OTHER_AXIS = {
     "samples": re.compile(
         r"genes?|features?|.*(fData|rowData|probes?|annot(ation)?)", re.IGNORECASE
@@ -184,8 +185,8 @@ TABLE_OF_OTHER_AXIS = {
         r"samples?|targets|.*(pData|colData|pheno\w*|clinical|meta\w*)", re.IGNORECASE
     ),
 }
-"""Names of the tables of a list that are of the other kind."""
-# From so many numeric columns on, a data.frame with words is expression, and no table of samples.
+"""Axis -> names of tables that describe the other axis."""
+# Numeric columns from which on a data.frame with words is expression, and no sample table.
 MIN_EXPRESSION_COLUMNS = 100
 READABLE_CLASSES = "a matrix, a data.frame, an ExpressionSet or a SummarizedExperiment"
 ARRAY_CLASSES = (
@@ -200,7 +201,7 @@ SAVE_COMMAND_OF_CLASS = {"AffyBatch": "saveRDS(exprs(rma(x)), 'expression.rds')"
 
 
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
-    """Read an R matrix or data.frame, or what a set of Bioconductor has of its genes and samples.
+    """Return an R matrix or data.frame, or an assay of a Bioconductor object, as a matrix.
 
     `part` names an object of an .rda file, an element of a list or one of the assays; without it,
     the only matrix among them is meant, the exprs of an ExpressionSet, the counts of a
@@ -226,13 +227,13 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
 
 
 def _is_beside_library_sizes(other_objects: Mapping[str, Any]) -> bool:
-    """Tell whether edgeR's table of samples lies beside a matrix: a DGEList, which has counts."""
+    """Tell whether edgeR's table of samples lies beside a matrix: a DGEList, of counts."""
     table = other_objects.get("samples")
     return _is_data_frame(table) and LIBRARY_SIZE_COLUMN in map(str, getattr(table, "columns", ()))
 
 
 def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read colData, pData, a data.frame, or what lies beside a matrix in a list."""
+    """Return the sample table: colData, pData, a data.frame, or a table beside a matrix."""
     value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
         return read_col_data(value, file_name)
@@ -243,7 +244,7 @@ def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
 
 
 def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read rowData, fData, or a data.frame."""
+    """Return the gene table: rowData, fData, a data.frame, or a table beside a matrix."""
     value, other_objects, _ = _choose_object(content, file_name, part)
     if is_summarized(value):
         return read_row_data(value, file_name)
@@ -254,9 +255,9 @@ def genes(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
 def _choose_object(
     content: bytes, file_name: str, part: str | None
 ) -> tuple[Any, dict[str, Any], str | None]:
-    """Return the one object of a file or of a list in it, what else the list holds, and `part`.
+    """Return the object that is meant, the others of its list, and the part left to choose.
 
-    `part` is None where it named the object.
+    That part is None if it named the object.
     """
     objects = read_objects(content, file_name)
     if not isinstance(objects, dict):
@@ -282,13 +283,14 @@ def _choose_object(
 
 
 def _other_objects(name: str, objects: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the objects but for one, by name."""
     return {
         str(object_name): value for object_name, value in objects.items() if object_name != name
     }
 
 
 def _choose_name(objects: Mapping[str, Any], part: str | None, file_name: str) -> str | None:
-    """Return the name that is asked for, or that of the only object or the only matrix, if any."""
+    """Return the name of the part, the only object or the only matrix; None for tables."""
     names = list(objects)
     if part in names or len(names) == 1:
         return part if part in names else names[0]
@@ -304,6 +306,7 @@ def _choose_name(objects: Mapping[str, Any], part: str | None, file_name: str) -
 
 
 def _several_objects_error(objects: Mapping[str, Any], file_name: str) -> InvalidInput:
+    """Return the error that asks for one of several objects."""
     return refuse(
         file_name,
         f"holds {len(objects)} objects: {listing(map(str, objects), 6)}; choose "
@@ -321,10 +324,10 @@ def _is_matrix(value: Any) -> bool:
 def _table_beside(
     value: Any, other_objects: Mapping[str, Any], axis: Literal["samples", "genes"] = "samples"
 ) -> pd.DataFrame | None:
-    """Return the table or the vectors that have an entry for each sample, or for each gene.
+    """Return the table or vectors beside a matrix with an entry for each sample, or for each gene.
 
-    Samples are the shorter side of the matrix, where something fits it. A table that is called as
-    the other kind (`genes` of a DGEList, `targets` of an EList) is left aside.
+    Samples are the shorter side of the matrix if anything fits that. A table with a name of the
+    other axis (`genes` of a DGEList, `targets` of an EList) is left out.
     """
     import pandas as pd
 
@@ -356,7 +359,7 @@ def _table_beside(
 
 
 def _class_name(value: Any) -> str:
-    """Return R's name of the class of an object that rdata gives as its bare slots."""
+    """Return R's class of an object that rdata returns as its bare slots, else its Python type."""
     class_slot = getattr(value, "class", None)
     return type(value).__name__ if class_slot is None else str(np.ravel(class_slot)[0])
 
@@ -371,7 +374,7 @@ def _as_mapping(slot: Any) -> dict[str, Any]:
 
 
 def _matrix_with_names(value: Any, file_name: str) -> Matrix:
-    """Convert a matrix; rdata gives one with dimnames as a DataArray."""
+    """Return a matrix with dimnames; rdata returns these as a DataArray."""
     if _class_name(value) == "dgCMatrix":
         rows, columns = value.Dimnames
         if rows is None or columns is None:
@@ -396,7 +399,7 @@ def _matrix_with_names(value: Any, file_name: str) -> Matrix:
 
 
 def _dimnames(value: Any) -> list[Any]:
-    """Return the names of rows and columns, their numbers where there are none."""
+    """Return the names of rows and columns; numbers from 1 if there are none."""
     if _is_data_frame(value):
         return [value.index, value.columns]
     coords = getattr(value, "coords", {})
@@ -407,13 +410,14 @@ def _dimnames(value: Any) -> list[Any]:
 
 
 def _text_columns(frame: pd.DataFrame) -> list[Any]:
+    """Return the columns of a data.frame that are not numeric."""
     return [name for name, kind in frame.dtypes.items() if kind.kind not in "iuf"]
 
 
 def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
-    """Convert a data.frame; without names of rows a column of different words names them.
+    """Return a data.frame as a matrix; a column of distinct words may name its rows.
 
-    Other columns of words stay as text, unless the frame is one of samples with their classes.
+    Other columns of words stay as text, unless the data.frame has samples with their classes.
     """
     words = _text_columns(frame)
     ids = _column_of_ids(frame, words)
@@ -441,7 +445,7 @@ def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
 
 
 def _column_of_ids(frame: pd.DataFrame, words: Sequence[Any]) -> Any:
-    """Return the first column of different words that names the rows; None if they have names."""
+    """Return the first column of distinct words if rows have no names; else None."""
     if not _has_row_numbers(frame):
         return None
     unique = (name for name in words if frame[name].is_unique and frame[name].notna().all())
@@ -457,6 +461,7 @@ def _frame_numbers(frame: pd.DataFrame) -> Any:
 
 
 def _table_of_set(value: Any, slot: str, index: str, file_name: str) -> pd.DataFrame:
+    """Return a data.frame, or the one in the slot of an ExpressionSet, as a table of strings."""
     if _class_name(value) == "ExpressionSet":
         value = getattr(value, slot).data
     if not _is_data_frame(value):

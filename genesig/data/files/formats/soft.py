@@ -1,4 +1,4 @@
-"""GEO's SOFT: series families (one table for each sample), data sets (GDS), platforms (GPL)."""
+"""GEO's SOFT files: series (one table for each sample), data sets (GDS) and platforms (GPL)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class Entity:
-    """One entity of a SOFT file, ``^SAMPLE = GSM1``: its tags, and the lines of its table."""
+    """One entity of a SOFT file, such as ``^SAMPLE = GSM1``."""
 
-    kind: str
+    kind: str  # upper case: SERIES, PLATFORM, SAMPLE, DATASET, SUBSET, ...
     name: str
-    line: int
-    tags: list[tuple[str, str]] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    first_line: int = 0
+    line: int  # of the file
+    tags: list[tuple[str, str]] = field(default_factory=list)  # lower case, without the kind
+    lines: list[str] = field(default_factory=list)  # of its table, the headers first
+    first_line: int = 0  # line of the file of `lines[0]`
 
     def tag(self, name: str) -> str:
         """Return the first value of a tag, or ''."""
         return next((value for tag, value in self.tags if tag == name), "")
 
     def table(self, file_name: str) -> dict[int, list[str]]:
-        """Return line of the file -> cells; the first line names the columns."""
+        """Return line of the file -> cells of the entity's table, its headers first."""
         cells_of_line = {
             k: line.split("\t") for k, line in enumerate(self.lines, self.first_line) if line
         }
@@ -52,7 +52,7 @@ class Entity:
 
 
 def entities(text: str, file_name: str) -> list[Entity]:
-    """Read all entities in the order of the file.
+    """Return all entities of a SOFT file, in its order.
 
     Raises
     ------
@@ -89,9 +89,9 @@ def entities(text: str, file_name: str) -> list[Entity]:
 
 
 def matrix(text: str, file_name: str, part: str | None) -> Matrix:
-    """Read probes × samples: the column VALUE of each sample of one platform, or a GDS table.
+    """Return probes × samples: the column VALUE of all samples of a platform, or a GDS table.
 
-    A probe that a sample lacks is blank there, which the checks refuse by name.
+    The cell of a probe that a sample lacks is blank; later checks refuse it by name.
     """
     all_entities = entities(text, file_name)
     datasets = [e for e in all_entities if e.kind == "DATASET" and e.lines]
@@ -115,7 +115,7 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
 
 
 def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read the tags of the samples, or the subsets of a GDS, as a sample table."""
+    """Return the sample table: the tags of the samples, or the subsets of a GDS."""
     all_entities = entities(text, file_name)
     if any(e.kind == "SUBSET" for e in all_entities):
         return _subset_table(all_entities)
@@ -125,7 +125,7 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
 
 
 def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read the table of the platform; ``data.symbol`` names its column, such as Gene Symbol."""
+    """Return the table of the platform; ``data.symbol`` names its column, such as Gene Symbol."""
     import pandas as pd
 
     all_entities = entities(text, file_name)
@@ -156,6 +156,7 @@ def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
 def _samples_of_platform(
     all_entities: list[Entity], file_name: str, part: str | None
 ) -> list[Entity]:
+    """Return the samples of the platform that `part` names, or of the only one."""
     samples_of_part = [e for e in all_entities if e.kind == "SAMPLE"]
     counts = Counter(e.tag("platform_id") for e in samples_of_part)
     if not samples_of_part:
@@ -172,6 +173,7 @@ def _samples_of_platform(
 
 
 def _choice_message(parts: str, counts: Mapping[str, int], part: str | None) -> str:
+    """Return the message that asks to choose one of several parts, or corrects the choice."""
     counts_text = ", ".join(f"{name} ({number})" for name, number in counts.items())
     if part is None:
         first_part = next(iter(counts))
@@ -200,6 +202,7 @@ def _values_of_sample(sample: Entity, file_name: str) -> tuple[dict[str, str], d
 
 
 def _matrix_of_dataset(dataset: Entity, file_name: str) -> Matrix:
+    """Return the table of a GDS as a matrix: its columns GSM... are samples."""
     table = dataset.table(file_name)
     header = table.pop(next(iter(table)))
     columns = {
@@ -213,6 +216,7 @@ def _matrix_of_dataset(dataset: Entity, file_name: str) -> Matrix:
 def _make_matrix(
     line_of_probe: Mapping[str, int], columns: Mapping[str, Mapping[str, str]]
 ) -> Matrix:
+    """Return a matrix from probe -> line and sample -> probe -> text."""
     import pandas as pd
 
     texts = {
@@ -225,6 +229,7 @@ def _make_matrix(
 
 
 def _subset_table(all_entities: list[Entity]) -> pd.DataFrame:
+    """Return a sample table with the subsets of a GDS as characteristics of their samples."""
     tags: dict[str, list[tuple[str, str]]] = {}
     subsets = [e for e in all_entities if e.kind == "SUBSET"]
     for subset in subsets:

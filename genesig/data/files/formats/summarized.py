@@ -1,7 +1,7 @@
-"""Bioconductor's SummarizedExperiment, and the classes that extend it, such as DESeqDataSet.
+"""Bioconductor's SummarizedExperiment, and classes that extend it, such as DESeqDataSet.
 
-Its assays are genes × samples; colData describes the samples and rowData, or the columns of its
-ranges, the genes.
+Its assays are genes × samples; colData describes the samples, and rowData or the columns of its
+ranges describe the genes.
 
 Source: Huber et al., Orchestrating high-throughput genomic analysis with Bioconductor, Nat. Methods
 12:115 (2015).
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COUNTS_ASSAY = "counts"
-"""The assay of a DESeqDataSet that is data; the others are by-products of its fits."""
+"""The assay of a DESeqDataSet with data; its other assays are by-products of fits."""
 COPIES_OF_DENSE = 2
-"""A sparse matrix, when dense, and its transpose."""
+"""Copies of a dense matrix in memory: itself and its transpose."""
 
 
 def is_summarized(value: Any) -> bool:
-    """Tell whether an object is one, by its slots."""
+    """Tell whether an R object is a SummarizedExperiment, by its slots."""
     return hasattr(value, "assays")
 
 
 def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
-    """Read the assay that `part` names; without it the only one, or the counts of a DESeqDataSet.
+    """Return an assay as a matrix: the named one, the only one, or counts of a DESeqDataSet.
 
     Raises
     ------
@@ -65,13 +65,13 @@ def read_assay(value: Any, file_name: str, part: str | None) -> Matrix:
 
 
 def read_col_data(value: Any, file_name: str) -> pd.DataFrame:
-    """Read colData."""
+    """Return colData as the sample table."""
     table = _col_data(value)
     return _text_table(table, _texts(getattr(table, "rownames", None)), "sample", file_name)
 
 
 def read_row_data(value: Any, file_name: str) -> pd.DataFrame:
-    """Read rowData."""
+    """Return rowData, or the columns of the ranges, as the gene table."""
     ranges = getattr(value, "rowRanges", None)
     table = getattr(value, "elementMetadata", None) if ranges is None else ranges.elementMetadata
     return _text_table(table, _gene_names(value), "gene", file_name)
@@ -86,7 +86,7 @@ def _is_deseq(value: Any) -> bool:
 
 
 def _assays(value: Any) -> dict[str, Any]:
-    """Return name -> assay; a reference class, as before 2020, keeps its data in an environment."""
+    """Return name -> assay; before 2020 the assays were a reference class with an environment."""
     container = value.assays
     environment = getattr(container, ".xData", None)
     container = (
@@ -100,6 +100,7 @@ def _assays(value: Any) -> dict[str, Any]:
 def _choose_assay(
     assays: dict[str, Any], part: str | None, file_name: str, *, has_default: bool
 ) -> str:
+    """Return the name of the assay to read; raise an error if there are several and no default."""
     if part is not None and part not in assays:
         advice = did_you_mean(part, assays) or f" (found: {listing(assays, 9)})"
         raise refuse(file_name, f"data.part '{part}' is not one of its assays{advice}")
@@ -116,7 +117,7 @@ def _choose_assay(
 
 
 def _assay_values(value: Any, name: str, file_name: str) -> tuple[Array, tuple[Any, Any]]:
-    """Return an assay as (genes, samples), and its own names of both."""
+    """Return the values of an assay, genes × samples, and its own names of both (None without)."""
     place = f"{file_name}, assay '{name}'"
     if type(value).__name__ == "DataFrame":
         if not all(kind.kind in "iufb" for kind in value.dtypes):
@@ -143,7 +144,7 @@ def _assay_values(value: Any, name: str, file_name: str) -> tuple[Array, tuple[A
 
 
 def dense_matrix(value: Any, file_name: str) -> Array:
-    """Return a column-compressed sparse matrix (dgCMatrix) as it is without its compression.
+    """Return a column-compressed sparse matrix (dgCMatrix) as a dense one.
 
     Raises
     ------
@@ -165,13 +166,14 @@ def dense_matrix(value: Any, file_name: str) -> Array:
 
 
 def _texts(values: Any) -> list[str] | None:
+    """Return names as a list; None for R's NULL."""
     if values is None or isinstance(values, str) or not len(values):  # `NULL` is a word
         return None
     return list(map(str, values))
 
 
 def _gene_names(value: Any) -> list[str] | None:
-    """Return the names of the rows: the object's own, or those of its ranges."""
+    """Return the names of the rows: those of the object, or of its ranges; None without."""
     ranges = getattr(value, "rowRanges", None)
     for holder in (value, getattr(ranges, "ranges", None), getattr(ranges, "partitioning", None)):
         if names := _texts(getattr(holder, "NAMES", None)):
@@ -182,7 +184,7 @@ def _gene_names(value: Any) -> list[str] | None:
 def _text_table(
     table: Any, names: Sequence[str] | None, index: str, file_name: str
 ) -> pd.DataFrame:
-    """Convert a DataFrame of Bioconductor; columns of lists, ranges or tables are left out."""
+    """Return a Bioconductor DataFrame as a table; columns of lists or tables are left out."""
     import pandas as pd
 
     list_data = getattr(table, "listData", None) or {}
@@ -209,10 +211,10 @@ def _text_table(
 
 
 def _column_cells(column: Any, max_cells: int) -> list[Any] | None:
-    """Return the cells of a vector, a factor or a run-length encoded one; None for all else.
+    """Return the cells of a vector, factor or run-length encoded column; None for others.
 
-    Of runs that are longer together than `max_cells` there are no cells: lengths can promise any
-    number.
+    No cells are returned if the runs are longer together than `max_cells`: a damaged file can
+    promise any length.
     """
     if hasattr(column, "lengths") and hasattr(column, "values"):
         cells = _column_cells(column.values, max_cells)

@@ -1,4 +1,4 @@
-"""Plain tables with tabs, commas or semicolons, which a program may have put comments above."""
+"""Plain tables with tabs, commas, semicolons or spaces, perhaps below comments and titles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def table_format(suffix: str) -> Format:
-    """Make the format of a table whose ending promises its delimiter."""
+    """Return the format of tables with this ending, which promises their delimiter."""
 
     def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
         text = check_text(content, file_name)

@@ -1,4 +1,4 @@
-"""From bytes to text (UTF-8 or UTF-16), and from typed tables to tables of text."""
+"""From bytes to text (UTF-8 or UTF-16), and from typed tables to tables of strings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SAMPLED_BYTES = 200
 
 
 def as_utf8(content: bytes, file_name: str) -> bytes:
-    """Return the bytes of a text in UTF-8; UTF-16, Excel's "Unicode text", is converted.
+    """Return the bytes of a text in UTF-8; UTF-16 (Excel's "Unicode text") is converted.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def as_utf8(content: bytes, file_name: str) -> bytes:
 
 
 def _unmarked_utf_16(start: bytes) -> str:
-    """Return the encoding of a text whose every second byte is zero; '' for any other."""
+    """Return the encoding of a text without a mark whose every second byte is zero; else ''."""
     even = start[::2]
     odd = start[1::2]
     if len(odd) < 2 or any(even) == any(odd):
@@ -99,11 +99,12 @@ def check_text(content: bytes, file_name: str) -> bytes:
 
 
 def opening_text(content: bytes) -> str:
-    """Return the first lines, for a look at what they say."""
+    """Return the first letters of a text, in which formats look for their first words."""
     return with_unix_line_ends(content[:100_000].decode("utf-8-sig", errors="replace"))
 
 
 def _check_kind(content: bytes, file_name: str) -> None:
+    """Refuse bytes of other file types, with marks of git's conflicts, or with zero bytes."""
     for magic, description in OTHER_FILE_TYPES.items():
         if content[:30].lstrip().lower().startswith(magic.lower()):
             raise refuse(file_name, f"is {description}")
@@ -128,14 +129,14 @@ def _line_number(content: bytes, offset: int) -> int:
 
 
 def text_of(value: Any) -> str:
-    """Write a cell as a sample table has it: '' for a missing one, 40 for 40.0."""
+    """Return a cell as text as in a sample table: '' for a missing one, 40 for 40.0."""
     if value is None or value != value or str(value) in ("<NA>", "NaT"):
         return ""
     return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value).strip()
 
 
 def text_table(frame: pd.DataFrame, index: str) -> pd.DataFrame:
-    """Make a table of strings; ``attrs["lines"]`` counts rows from 1."""
+    """Return a table of strings; ``attrs["lines"]`` counts its rows from 1."""
     import pandas as pd
 
     cells = {str(name): list(map(text_of, frame[name].tolist())) for name in frame.columns}
@@ -146,7 +147,7 @@ def text_table(frame: pd.DataFrame, index: str) -> pd.DataFrame:
 
 
 def number_matrix(rows: Iterable[Any], columns: Iterable[Any], cells: Any) -> Matrix:
-    """Make the matrix of a file that has rows and no lines."""
+    """Return the matrix of a file that has rows and no lines."""
     values = np.asarray(cells, dtype=np.float64)
     names = tuple(text_of(name) for name in rows)
     lines = tuple(range(1, len(names) + 1))

@@ -1,7 +1,7 @@
-"""Files named .xls: texts with tabs, as many programs write them, and workbooks of today.
+"""Files named .xls: texts with tabs from many programs, and workbooks of today.
 
 Sequencing companies and portals name tab-separated text .xls, so that spreadsheet programs open it.
-Workbooks of before 2007 and web pages are refused with a way on.
+Workbooks of before 2007 and web pages are refused, with advice.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ XML_NAMESPACE = "urn:schemas-microsoft-com:office:spreadsheet"
 
 
 def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
-    """Read a text with tabs or commas, or a sheet of a workbook, that is named .xls."""
+    """Return a text with tabs or commas, or a sheet of a workbook, as a matrix."""
     content, true_format = _content_and_format(content, file_name, part)
     return true_format.matrix(content, file_name, part)
 
 
 def table(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
-    """Read the same as a table of samples or genes."""
+    """Return a text or a sheet of a workbook as a table of samples or genes."""
     content, true_format = _content_and_format(content, file_name, part)
     assert true_format.samples is not None
     return true_format.samples(content, file_name, part)
 
 
 def _content_and_format(content: bytes, file_name: str, part: str | None) -> tuple[bytes, Format]:
-    """Return what the file holds, texts in UTF-8, and its true format.
+    """Return the content, texts in UTF-8, and the true format of a file named .xls.
 
     Raises
     ------
