@@ -126,10 +126,10 @@ the predictive list; otherwise there is one pair."""
 
 @dataclass(frozen=True)
 class HalfSampleStudy:
-    """Half-sample lists under B permutations of the labels, and of all samples under the observed.
+    """Half-sample lists of a study, under the observed labels and under B permutations.
 
-    Row b of ``outer``, ``inner``, ``final``, ``final_inner``, ``half`` and ``half_inner`` has at
-    t = 0 ... T the number of genes in at least t of T half-sample lists.
+    Row b of ``outer``, ``inner``, ``final``, ``final_inner``, ``half`` and ``half_inner`` has at t
+    = 0 ... T the number of genes in at least t of T half-sample lists under permutation b.
     """
 
     number: Array
@@ -162,7 +162,7 @@ class HalfSampleStudy:
         return len(self.number)
 
     def counts(self) -> Array:
-        """Return the number of lists of all samples with each gene, (B + 1, d), observed first."""
+        """Return the number of all samples' lists with each gene, (B + 1, d), observed first."""
         counts = np.zeros((len(self) + 1, len(self.strength)), dtype=np.int64)
         list_number = np.repeat(
             np.arange(len(self.indptr) - 1) // int(self.lists), np.diff(self.indptr)

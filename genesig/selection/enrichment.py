@@ -1,4 +1,4 @@
-"""Which gene sets the lists, and all genes by their t, hold more of than under permuted labels."""
+"""Gene sets of which the lists, or all genes by their t, hold more than under permuted labels."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ if TYPE_CHECKING:
 
 
 STATISTIC_ROUNDING = 1e-9
+"""Difference of statistics that rounding may cause."""
 
 
 def family_p(observed: Array, null: Array) -> Array:
     """Return ``p_k = (1 + #{b: max_j z_bj >= z_k}) / (B + 1)`` of each set, (n_sets,).
 
-    The largest statistic of a permutation is of one set or another, however they overlap or go
-    together: under permuted labels some p is at most a in at most a share a of studies. So one
-    set among thousands can be found with a hundred permutations, where a p for each set that is
-    then multiplied by their number cannot be small.
+    Each permutation counts with its largest statistic, whatever the overlap and correlation of the
+    sets: under permuted labels the smallest p is at most a in at most a share a of studies. So one
+    set among thousands can be found with a hundred permutations. A p of each set, multiplied by the
+    number of sets, could not be small.
 
     Parameters
     ----------
     observed : (n_sets,) float
-        A statistic that is alike for all sets under permuted labels, large where a set is far.
+        A statistic with the same distribution for all sets under permuted labels; large is far.
     null : (B, n_sets) float
 
     Source: Westfall and Young 1993, single-step maxT; Phipson and Smyth 2010 for the one added.
@@ -49,24 +50,18 @@ def family_p(observed: Array, null: Array) -> Array:
 
 @dataclass(frozen=True)
 class MeasuredSets:
-    """The measured genes, each once, and the sets of them.
-
-    Attributes
-    ----------
-    symbols : (n_genes,) str
-        Symbols, or ids where there is none, in the order of their first columns.
-    gene_of_column : (n_columns,) int
-        Gene of each column of the matrix.
-    members : (n_sets, n_genes) sparse array of 0 and 1
-    """
+    """The measured genes, each once, and the gene sets of them."""
 
     symbols: Array
+    """(n_genes,) str: symbols, or ids without one, in the order of their first columns."""
     gene_of_column: Array
+    """(n_columns,) int: gene of each column of the matrix."""
     members: csr_array
+    """(n_sets, n_genes) sparse array of 0 and 1."""
 
     @classmethod
-    def of(cls, dataset: Dataset, sets: GeneSets) -> MeasuredSets:
-        """Take the columns of one symbol together."""
+    def from_dataset(cls, dataset: Dataset, sets: GeneSets) -> MeasuredSets:
+        """Return the sets of symbols; columns with one symbol are one gene."""
         number_of_symbol: dict[str, int] = {}
         columns = dataset.var["symbol"].tolist()
         gene_of_column = np.array(
@@ -86,7 +81,7 @@ class MeasuredSets:
         return len(self.symbols)
 
     def mask_genes(self, columns: Array) -> Array:
-        """Return 1 for each gene of which some column is named, 0 for the others, (n_genes,)."""
+        """Return 1 for each gene with a column among `columns`, 0 for the others, (n_genes,)."""
         marks = np.zeros(len(self))
         marks[self.gene_of_column[columns]] = 1.0
         return marks
@@ -131,12 +126,12 @@ def lists_table(measured: MeasuredSets, sets: GeneSets, lists: Mapping[str, Arra
 
     ``genes`` of the set and ``size`` of the list count measured genes, each symbol once; of them
     ``shared`` are in both and ``expected`` would be by chance. The background are all measured
-    genes. p takes genes as independent of each other and sets one by one: it sorts the rows, and
-    nothing is called by it, so that ``family_p`` is empty.
+    genes. p takes genes as independent of each other and sets one by one: it only sorts the rows,
+    and ``family_p`` is empty, because no set is called by it.
 
     Parameters
     ----------
-    measured : Named
+    measured : MeasuredSets
     sets : GeneSets
     lists : mapping of str to (k,) int
         Columns of the matrix.
@@ -147,7 +142,7 @@ def lists_table(measured: MeasuredSets, sets: GeneSets, lists: Mapping[str, Arra
 
 
 def stack_rows(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all parts, those without any left aside."""
+    """Return the rows of all tables; without rows, an empty table with their columns."""
     import pandas as pd
 
     tables = [part[ENRICHMENT_COLUMNS] for part in parts if len(part)]
@@ -157,6 +152,7 @@ def stack_rows(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _list_rows(measured: MeasuredSets, sets: GeneSets, name: str, columns: Array) -> pd.DataFrame:
+    """Return the rows of one list, with the names of the shared genes."""
     in_list = measured.mask_genes(columns)
     sizes = measured.sizes()
     n_drawn = int(in_list.sum())
@@ -176,7 +172,7 @@ def _list_rows(measured: MeasuredSets, sets: GeneSets, name: str, columns: Array
 def shared_sets(
     sets: GeneSets, shared: Array, expected: Array, p: Array, family: Array
 ) -> pd.DataFrame:
-    """Return the sets of which something is shared, smallest p first; the index numbers them."""
+    """Return the sets with a shared gene, smallest p first; the index numbers them."""
     import pandas as pd
 
     table = pd.DataFrame(
@@ -194,6 +190,7 @@ def shared_sets(
 
 
 def _shared_names(measured: MeasuredSets, in_list: Array, set_number: int) -> str:
+    """Return the names of the genes of one set that are in a list."""
     genes = measured.members.indices[slice(*measured.members.indptr[set_number:][:2])]
     return ", ".join(sorted(map(str, measured.symbols[genes[in_list[genes] > 0]])))
 
@@ -208,11 +205,11 @@ def permuted_lists_table(
 ) -> pd.DataFrame:
     """Return rows of enrichment.tsv: the chosen lists of all splits, against permuted labels.
 
-    Genes of a set that go together are selected together, which a draw of single genes does not
-    know. ``shared`` is the mean number of a set's genes in the chosen lists of the splits and
-    ``size`` their mean length; ``expected`` is the mean of the former over the permutations, per
-    gene of their lists, times ``size``. p is that of `excess` against the same set in the
-    permutations, ``family_p`` that against the largest of all sets, see `family_p`.
+    Correlated genes of a set are selected together, which a draw of single genes ignores.
+    ``shared`` is the mean number of a set's genes in the chosen lists of the splits and ``size``
+    their mean length; ``expected`` is the mean of the former over the permutations, per gene of
+    their lists, times ``size``. p compares `excess` with that of the same set in the permutations,
+    ``family_p`` with the largest of all sets, see `family_p`.
     """
     shared, size = _shared_counts(measured, observed)
     null, sizes = _shared_counts(measured, permuted)
@@ -232,11 +229,11 @@ def permuted_lists_table(
 
 
 def excess(shared: Array, size: Array, measured: MeasuredSets) -> Array:
-    """Return ``(s - m K/N) / sqrt(v + .1)`` of each permutation and set, (B, n_sets).
+    """Return ``(s - m K/N) / sqrt(v + 0.1)`` of each permutation and set, (B, n_sets).
 
     v = m K/N (1 - K/N) (N - m)/(N - 1) is the variance of s genes of a set of K among m genes drawn
-    of N: each permutation is held against the length of its own lists, and sets of all sizes
-    against one another. 0 where a permutation selects nothing, or a set has all genes.
+    of N: each permutation is compared with the length of its own lists, and sets of all sizes with
+    one another. 0 if a permutation selects nothing, or a set has all genes.
 
     Parameters
     ----------
@@ -251,7 +248,7 @@ def excess(shared: Array, size: Array, measured: MeasuredSets) -> Array:
 
 
 def _shared_counts(measured: MeasuredSets, fits: Fits) -> tuple[Array, Array]:
-    """Return for each permutation how many genes of each set a list has, and how many in all.
+    """Return the number of genes of each set in the lists of each permutation, and of all genes.
 
     (n_permutations, n_sets) and (n_permutations,), means over the splits.
     """
@@ -265,6 +262,7 @@ def _shared_counts(measured: MeasuredSets, fits: Fits) -> tuple[Array, Array]:
 
 
 N_SHUFFLES = 1000
+"""Permutations of the labels against which all genes are ranked."""
 
 
 def ranking_table(
@@ -274,16 +272,16 @@ def ranking_table(
     sets: GeneSets,
     n_shuffles: int = N_SHUFFLES,
 ) -> pd.DataFrame:
-    """Return enrichment_ranking.tsv: every set, the furthest from chance first.
+    """Return enrichment_ranking.tsv: every set, the farthest from chance first.
 
-    ``score`` is `maxmean_scores` of the t of `univariate_table`, positive where the set is higher
-    in the positive class; of several probes of a gene the one of largest |t| counts. The labels are
-    shuffled as the permutations of the study do it, and all is done again: genes of a set that go
-    together stay so. ``normalised`` is how many standard deviations the size of the score is above
-    its mean, under all labels, the observed ones among them, so that large and small, correlated
-    and other sets are alike. ``p_value`` is that of the set by itself, ``family_p`` that against
-    the largest of all sets, see `family_p`. ``leading_genes`` names the set's genes on the side
-    of its score, by falling |t|.
+    ``score`` is `maxmean_scores` of the t of `univariate_table`, positive if the set is higher in
+    the positive class; of several probes of a gene the one of largest |t| counts. The labels are
+    permuted as in the whole study, and everything is repeated, so that correlated genes of a set
+    stay correlated. ``normalised`` is the size of the score less its mean over all labels, the
+    observed ones among them, in standard deviations: large and small, correlated and other sets are
+    then comparable. ``p_value`` is that of the set by itself, ``family_p`` that against the largest
+    of all sets, see `family_p`. ``leading`` names the set's genes on the side of its score, by
+    falling |t|.
     """
     import pandas as pd
 
@@ -311,10 +309,10 @@ def maxmean_scores(t: Array, measured: MeasuredSets) -> Array:
     """Return of each set the mean of its rises, or less that of its falls if larger, (n_sets,).
 
     Rises are max(t, 0), falls max(-t, 0), each less its mean over all genes and divided by its
-    standard deviation: a set stands out among genes, where most of them differ, too; 0 where it is
-    above all genes on neither side. Rises do not make up for falls, as in a mean of all t. Unlike
-    the running sum of Subramanian and others, which cannot exceed 1, it grows with the effect, and
-    a set whose genes go together can stand out.
+    standard deviation: a set stands out among genes even if most of them differ; 0 if it is above
+    all genes on neither side. Rises do not make up for falls, as in a mean of all t. Unlike the
+    running sum of Subramanian and others, which cannot exceed 1, the score grows with the effect,
+    and a set of correlated genes can stand out.
 
     Source: maxmean, restandardised, of Efron and Tibshirani 2007.
     """
@@ -326,6 +324,7 @@ def maxmean_scores(t: Array, measured: MeasuredSets) -> Array:
 
 
 def _standardise_over_genes(sizes: Array) -> Array:
+    """Return sizes (n_genes,) less their mean, over their SD; 0 if all are equal."""
     standard_deviation = sizes.std()
     return np.asarray(
         (sizes - sizes.mean()) / standard_deviation
@@ -337,7 +336,7 @@ def _standardise_over_genes(sizes: Array) -> Array:
 def normalised(size: Array) -> Array:
     """Return each size less the mean of its set, over their standard deviation, (B, n_sets).
 
-    0 where all are alike.
+    0 if all sizes of a set are equal.
     """
     deviation = size - size.mean(axis=0)
     standard_deviation = size.std(axis=0)
@@ -360,7 +359,7 @@ def by_gene(statistic: Array, measured: MeasuredSets) -> Array:
 def shuffled_scores(
     dataset: Dataset, splits: Splits, measured: MeasuredSets, n_shuffles: int
 ) -> Array:
-    """Return the scores of all sets under shuffled labels, (count, n_sets)."""
+    """Return the scores of all sets under permuted labels, (n_shuffles, n_sets)."""
     null = np.empty((n_shuffles, len(measured.sizes())))
     for number in range(1, n_shuffles + 1):
         X = dataset.X[permutation(dataset, splits, number)]
@@ -381,11 +380,12 @@ def leading_genes(t: Array, measured: MeasuredSets, score: Array) -> list[str]:
 
 
 TABLES_OF_LISTS = ("signature", "nested_lists", "blocks")
+"""Tables whose lists are compared with the sets."""
 NAME_COLUMNS = ("gene", "symbol", "prototype")
-"""Tables that are held against the sets, and their columns of names."""
+"""Columns of names in these tables."""
 
 MIN_BLOCK_GENES = 3
-"""Genes of a block that is held against the sets."""
+"""Genes of the smallest block that is compared with the sets."""
 
 
 def enrichment(
@@ -418,7 +418,7 @@ def enrichment(
     gene_sets = study_sets(
         sets, dataset.genes, symbols, column=None, smallest=smallest, largest=largest
     )
-    measured = MeasuredSets.of(dataset, gene_sets)
+    measured = MeasuredSets.from_dataset(dataset, gene_sets)
     dataset = described(dataset)
     lists = lists_table(measured, gene_sets, columns_of_lists(dataset, tables))
     observed, permuted = fits

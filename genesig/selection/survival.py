@@ -1,4 +1,4 @@
-"""Held-out survival: what each model foretells, how well, and the curves of two groups of risk."""
+"""Held-out survival: predictions of each model, their accuracy, curves of two risk groups."""
 
 from __future__ import annotations
 
@@ -39,45 +39,38 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TRAINING_SETS_AT_ONCE = 500
+"""Training sets that share a call, see `group_by_matrix`."""
 
 
 @dataclass(frozen=True)
 class SurvivalPredictions:
-    """One test set, with what its training set knows.
-
-    Attributes
-    ----------
-    rows : (n,) int
-        Rows of the data set.
-    repeat : int
-    y : (n,) of times and events
-    f : (n,) float
-        Scores less the threshold.
-    S : (n, m) float
-        Foretold survival at m times.
-    losses, reference : (n, m) float
-        Terms of the Brier score of S, and of Kaplan and Meier's curve of the training samples.
-    censoring_curve : Curve
-        Censoring of the training samples.
-    """
+    """Predictions for one test set, and the curves of its training set that judge them."""
 
     rows: Array
+    """(n,) int: rows of the data set."""
     repeat: int
+    """Number of the repeat of the cross-validation."""
     y: Array
+    """(n,) times and events."""
     f: Array
+    """(n,) float: scores less the threshold."""
     S: Array
+    """(n, m) float: predicted survival at m times."""
     losses: Array
+    """(n, m) float: terms of the Brier score of S."""
     reference: Array
+    """(n, m) float: the same of Kaplan and Meier's curve of the training samples."""
     censoring_curve: Curve
+    """Censoring of the training samples."""
 
 
 def predict_test_sets(
     dataset: Dataset, splits: Splits, fits: Fits, folds: Sequence[dict[str, Any]], times: Array
 ) -> Iterator[SurvivalPredictions]:
-    """Yield every test set of the observed times, by the last list of `fits`: the chosen one.
+    """Yield the predictions for every test set of the observed times, by the chosen lists.
 
-    The training samples' scores, which the baseline hazard needs, are not kept by a fit; they
-    follow from its weights and the steps learned on its training samples.
+    The baseline hazard needs the scores of the training samples, which no fit stores. They follow
+    from its weights and the steps learned on its training samples.
 
     Parameters
     ----------
@@ -89,7 +82,6 @@ def predict_test_sets(
     folds : list of steps
         ``normalise.folds`` of the config.
     times : (m,) float
-        Times.
     """
     fit_of_split = {str(name): number for number, name in enumerate(fits.split)}
     split_of_name = {split.name: split for split in splits.outer}
@@ -99,23 +91,22 @@ def predict_test_sets(
         dataset, training_sets, learned_steps(folds, dataset), TRAINING_SETS_AT_ONCE
     ):
         column_of_gene = {int(gene): column for column, gene in enumerate(reference.genes)}
-        for task in matrix_sets:
-            fit = fit_of_split[task.split]
+        for training_set in matrix_sets:
+            fit = fit_of_split[training_set.split]
             genes, values = fits.chosen_coef(fit)
             eta = fits.intercept[fit, -1] + X[:, [column_of_gene[int(g)] for g in genes]] @ values
-            covariate_scores = np.zeros((len(X), len(fits.mu))) + fits.of_covariates(
-                fit, covariates
-            )
+            covariate_scores = np.zeros((len(X), len(fits.mu)))
+            covariate_scores += fits.of_covariates(fit, covariates)
             eta = eta + covariate_scores[:, -1] - fits.threshold[fit]
-            weights = None if task.covariates is None else task.covariates.weights
+            weights = None if training_set.covariates is None else training_set.covariates.weights
             yield _predict_test_set(
-                task.y,
+                training_set.y,
                 eta,
-                task.train,
-                task.test,
-                split_of_name[task.split].repeat,
+                training_set.train,
+                training_set.test,
+                split_of_name[training_set.split].repeat,
                 times,
-                task.ties or USUAL,
+                training_set.ties or USUAL,
                 weights,
             )
 
@@ -130,6 +121,7 @@ def _predict_test_set(
     ties: str,
     weights: Array | None,
 ) -> SurvivalPredictions:
+    """Return the predictions for one test set, from the scores eta (n,) of all samples."""
     training_y = y[train]
     test_y = y[test]
     training_weights = None if weights is None else weights[train]
@@ -159,30 +151,26 @@ def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> 
 
 @dataclass(frozen=True)
 class SampleMeans:
-    """Each tested sample once: its response, and means over the repeats.
-
-    Attributes
-    ----------
-    y, f : (n,)
-    S : (n,) float
-        Foretold survival at the last of the times.
-    losses, reference : (n, m) float
-    group : (n,) int or None
-        Number of each sample's group, if samples come in groups.
-    """
+    """Each tested sample once: its response, and means over the repeats."""
 
     y: Array
+    """(n,) times and events."""
     f: Array
+    """(n,) float: mean score."""
     S: Array
+    """(n,) float: mean predicted survival at the last of the times."""
     losses: Array
+    """(n, m) float: mean terms of the Brier score."""
     reference: Array
+    """(n, m) float: mean terms of the reference."""
     group: Array | None = None
+    """(n,) int: number of each sample's group; None without groups."""
 
 
 def average_repeats(
     test_sets: Sequence[SurvivalPredictions], y: Array, group: Array | None = None
 ) -> SampleMeans:
-    """Average what was foretold of each sample over the repeats."""
+    """Return the mean predictions of each sample over the repeats."""
     rows = np.concatenate([test_set.rows for test_set in test_sets])
     samples, sample_number = np.unique(rows, return_inverse=True)
     n_repeats = np.bincount(sample_number).astype(float)
@@ -218,19 +206,18 @@ def survival_tables(
     ``survival`` has a row for each measure, with its 95 % interval:
 
     ``concordance``, ``uno``, ``auc``
-        Over the pairs that one model has ordered, mean of the repeats: C of Harrell; C of Uno and
-        the cumulative/dynamic AUC up to the horizon, weighed by the censoring of the training
-        samples.
+        Over the pairs that one model orders, mean of the repeats: C of Harrell; C of Uno and the
+        cumulative/dynamic AUC up to the horizon, weighted by the censoring of the training samples.
     ``brier``, ``brier_reference``, ``explained``
         The Brier score, integrated up to the horizon; that of Kaplan and Meier; 1 - their ratio.
     ``risk_expected``, ``risk_observed``
-        Mean foretold risk by the horizon, and what Kaplan and Meier found.
+        Mean predicted risk by the horizon, and the risk by Kaplan and Meier.
     ``slope``
-        Of the mean score in a Cox model: 1 where scores are calibrated.
+        Of the mean score in a Cox model: 1 if scores are calibrated.
 
-    ``survival_curves`` are the Kaplan-Meier curves of the groups, cut at the median of training
-    samples' scores, each sample in the group of its mean over the repeats; ``survival_risk`` holds
-    groups of like foretold risk against what happened.
+    ``survival_curves`` are the Kaplan-Meier curves of the groups, divided at the median of training
+    samples' scores, each sample in the group of its mean over the repeats; ``survival_risk``
+    compares groups of similar predicted risk with the observed risk.
     """
     y = dataset.response()
     horizon = float(dataset.design.horizon or np.nan)
@@ -257,10 +244,10 @@ def prediction_tables(
     ratio: float = 0.0,
     group: Array | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables of `survival_tables` of what was foretold at times up to the horizon.
+    """Return the tables of `survival_tables` from predictions at times up to the horizon.
 
     y (n,) are the times and events of all samples, `concordance` is Harrell's C with its interval;
-    for ratio and group see `concordance.pooled`.
+    for ratio and group see `assess.survival.pooled`.
     """
     import pandas as pd
 
@@ -287,24 +274,16 @@ SURVIVAL_COLUMNS = ["measure", "value", "low", "high"]
 def _concordance_rows(
     test_sets: Sequence[SurvivalPredictions], horizon: float, ratio: float, group: Array | None
 ) -> Iterator[SurvivalRow]:
-    rows = np.unique(np.concatenate([each.rows[each.y["event"]] for each in test_sets]))
-    events = len(rows if group is None else np.unique(group[rows]))
+    """Yield Uno's C and the AUC up to the horizon, with their intervals."""
+    rows = np.unique(np.concatenate([test_set.rows[test_set.y["event"]] for test_set in test_sets]))
+    n_events = len(rows if group is None else np.unique(group[rows]))
     for name, measure in (("uno", uno), ("auc", auc_at)):
-        each = [
-            (
-                test_set.rows,
-                test_set.repeat,
-                measure(
-                    test_set.y["time"],
-                    test_set.y["event"],
-                    test_set.f,
-                    test_set.censoring_curve,
-                    horizon,
-                ),
-            )
-            for test_set in test_sets
-        ]
-        total = pooled(each, events, ratio, group)
+        terms = []
+        for test_set in test_sets:
+            y = test_set.y
+            value = measure(y["time"], y["event"], test_set.f, test_set.censoring_curve, horizon)
+            terms.append((test_set.rows, test_set.repeat, value))
+        total = pooled(terms, n_events, ratio, group)
         yield name, total.value, total.interval
 
 
@@ -315,24 +294,24 @@ def _brier_rows(
     ratio: float,
     group: Array | None,
 ) -> Iterator[SurvivalRow]:
-    """Give both scores and 1 - their ratio; of several test sets the limits are of `over_sets`."""
-    score, reference = (
-        mean_over(each, times, mean.group) for each in (mean.losses, mean.reference)
-    )
+    """Yield both Brier scores and 1 - their ratio; limits by `over_sets` for several test sets."""
+    score = mean_over(mean.losses, times, mean.group)
+    reference = mean_over(mean.reference, times, mean.group)
     explained_share, limits = explained(score, reference, mean.group)
     intervals = [score.interval, reference.interval, limits]
     if len(test_sets) > 1:
-        rows = [each.rows for each in test_sets]
-        B0 = reference.value
-        b, b0 = (
-            [mean_over(getattr(each, name), times).samples for each in test_sets]
-            for name in ("losses", "reference")
-        )
-        gains = [(y - (1 - explained_share) * x) / -B0 for x, y in zip(b0, b, strict=True)]
-        values = (score.value, B0, explained_share)
+        rows = [test_set.rows for test_set in test_sets]
+        b = [mean_over(test_set.losses, times).samples for test_set in test_sets]
+        b0 = [mean_over(test_set.reference, times).samples for test_set in test_sets]
+        # Influence of each sample on 1 - B/B0: its terms of the linear expansion.
+        gains = [
+            (own - (1 - explained_share) * plain) / -reference.value
+            for plain, own in zip(b0, b, strict=True)
+        ]
         intervals = [
-            over_sets(value, rows, terms, ratio, group, models=terms is gains)
-            for value, terms in zip(values, (b, b0, gains), strict=True)
+            over_sets(score.value, rows, b, ratio, group, models=False),
+            over_sets(reference.value, rows, b0, ratio, group, models=False),
+            over_sets(explained_share, rows, gains, ratio, group, models=True),
         ]
     yield "brier", score.value, intervals[0]
     yield "brier_reference", reference.value, intervals[1]
@@ -340,6 +319,7 @@ def _brier_rows(
 
 
 def _calibration_rows(mean: SampleMeans, horizon: float) -> Iterator[SurvivalRow]:
+    """Yield predicted and observed risk by the horizon, and the calibration slope."""
     time = mean.y["time"]
     event = mean.y["event"]
     risk = risk_at(time, event, mean.S, horizon, mean.group)
@@ -349,7 +329,7 @@ def _calibration_rows(mean: SampleMeans, horizon: float) -> Iterator[SurvivalRow
 
 
 def _curves_table(mean: SampleMeans, risk: Array) -> pd.DataFrame:
-    """Return survival_curves.tsv: each group's curve from 0 on, with its 95 % limits."""
+    """Return survival_curves.tsv: the curve of each group from 0 on, with its 95 % limits."""
     import pandas as pd
 
     tables = []
@@ -377,7 +357,7 @@ def _curves_table(mean: SampleMeans, risk: Array) -> pd.DataFrame:
 
 
 def _risk_table(mean: SampleMeans, horizon: float) -> pd.DataFrame:
-    """Return survival_risk.tsv: groups of like foretold risk by the horizon, lowest first."""
+    """Return survival_risk.tsv: groups of similar predicted risk by the horizon, lowest first."""
     import pandas as pd
 
     groups = risk_groups(mean.y["time"], mean.y["event"], mean.S, horizon, mean.group)

@@ -59,7 +59,7 @@ def enriched(seed: int, effect: float) -> tuple[Dataset, Splits, GeneSets]:
 def called(seed: int, effect: float) -> dict[str, Array]:
     """Return the numbers of the sets that are called in the chosen lists, and in the order."""
     dataset, splits, sets = enriched(seed, effect)
-    named = MeasuredSets.of(dataset, sets)
+    named = MeasuredSets.from_dataset(dataset, sets)
 
     def chosen(labels: str) -> Fits:
         found = nested_cross_validation(

@@ -68,7 +68,7 @@ def test_labels_of_any_number_name_a_set_as_often_as_they_may() -> None:
 
 def test_an_excess_is_that_of_a_draw_and_0_where_nothing_can_differ() -> None:
     dataset = study()
-    named = MeasuredSets.of(dataset, gene_sets([range(8), range(40), [2]]))
+    named = MeasuredSets.from_dataset(dataset, gene_sets([range(8), range(40), [2]]))
     shared = np.array([[6.0, 6.0, 1.0], [0.0, 0.0, 0.0], [8.0, 30.0, 1.0]])
     z = excess(shared, np.array([6.0, 0.0, 30.0]), named)
     v = 6 * (8 / 30) * (22 / 30) * 24 / 29
@@ -79,7 +79,7 @@ def test_an_excess_is_that_of_a_draw_and_0_where_nothing_can_differ() -> None:
 
 def test_the_larger_mean_is_that_of_one_side_among_all_genes() -> None:
     dataset = study()
-    named = MeasuredSets.of(dataset, gene_sets([range(4), [4, 5], [6], range(40)]))
+    named = MeasuredSets.from_dataset(dataset, gene_sets([range(4), [4, 5], [6], range(40)]))
     t = np.zeros(30)
     t[:7] = [3.0, 1.0, -2.0, 0.0, -1.0, -3.0, 0.0]
     score, rises, falls = maxmean_scores(t, named), np.maximum(t, 0), np.maximum(-t, 0)
@@ -104,7 +104,8 @@ def test_a_set_stands_out_only_among_genes_that_do_not() -> None:
         gene_sets([range(k, k + 10) for k in (0, 10, 20, 30)]),
         make_splits(dataset, 3, 1),
     )
-    table = ranking_table(dataset, splits, MeasuredSets.of(dataset, sets), sets, n_shuffles=99)
+    measured = MeasuredSets.from_dataset(dataset, sets)
+    table = ranking_table(dataset, splits, measured, sets, n_shuffles=99)
     assert table["family_p"].min() > 0.05
 
 
@@ -123,7 +124,7 @@ SETS = gene_sets([range(8), range(8, 20), [*range(4), *range(20, 28)], range(12,
 
 
 def test_probes_of_a_gene_count_once() -> None:
-    named = MeasuredSets.of(study(), SETS)
+    named = MeasuredSets.from_dataset(study(), SETS)
     assert len(named) == 30
     assert named.sizes().tolist() == [8, 12, 12, 18]
     assert named.mask_genes(np.array([0, 39])).sum() == 1
@@ -133,7 +134,7 @@ def test_probes_of_a_gene_count_once() -> None:
 
 
 def test_a_list_is_held_against_every_set_it_shares_a_gene_with() -> None:
-    named = MeasuredSets.of(study(), SETS)
+    named = MeasuredSets.from_dataset(study(), SETS)
     table = lists_table(named, SETS, {"all": np.arange(6), "none": np.array([], dtype=int)})
     assert set(table["list"]) == {"all"}
     assert table["set"].tolist() == ["A", "C"]
@@ -148,7 +149,8 @@ def test_a_list_is_held_against_every_set_it_shares_a_gene_with() -> None:
 def test_what_differs_stands_high_and_nothing_else() -> None:
     dataset = study()
     splits = make_splits(dataset, 3, 1)
-    table = ranking_table(dataset, splits, MeasuredSets.of(dataset, SETS), SETS, n_shuffles=99)
+    measured = MeasuredSets.from_dataset(dataset, SETS)
+    table = ranking_table(dataset, splits, measured, SETS, n_shuffles=99)
     first = table.set_index("set").loc["A"]
     assert first["p_value"] <= first["family_p"] <= 0.05
     assert first["normalised"] > 2
@@ -166,7 +168,8 @@ def test_without_an_effect_p_is_uniform_where_the_genes_of_a_set_are_one() -> No
         X[:, :8] += 2 * rng.normal(size=(30, 1))
         dataset = make_dataset(X, np.repeat([-1.0, 1.0], 15))
         splits = make_splits(dataset, 3, 1)
-        table = ranking_table(dataset, splits, MeasuredSets.of(dataset, SETS), SETS, n_shuffles=49)
+        measured = MeasuredSets.from_dataset(dataset, SETS)
+        table = ranking_table(dataset, splits, measured, SETS, n_shuffles=49)
         p.append(table.set_index("set").loc["A", "p_value"])
     assert 0.35 < np.mean(p) < 0.65
     assert np.mean(np.array(p) <= 0.1) < 0.25
@@ -177,7 +180,7 @@ def test_chosen_lists_are_held_against_those_of_permuted_labels() -> None:
     splits = make_splits(dataset, 3, 2)
     observed = make_fits(dataset, splits.outer).with_chosen()
     null = make_fits(dataset, splits.outer, seed=1, permutations=range(1, 10)).with_chosen()
-    named = MeasuredSets.of(dataset, SETS)
+    named = MeasuredSets.from_dataset(dataset, SETS)
     table = permuted_lists_table(named, SETS, observed, null)
     assert set(table["reference"]) == {"permuted labels"}
     assert table["p_value"].between(0.1, 1).all()

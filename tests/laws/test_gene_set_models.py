@@ -38,7 +38,7 @@ def test_coefficients_are_the_sums_of_the_pieces() -> None:
     dataset, _, sets = planted()
     rows, y = np.arange(30), dataset.response()[:30]
     Z = dataset.X - dataset.X[rows].mean(axis=0)
-    members = BlockColumns.of(sets, np.arange(60), "singletons")
+    members = BlockColumns.from_sets(sets, np.arange(60), "singletons")
     ground = BlockData(
         Z[:, members.columns], rows, (y - y.mean())[:, None], y[rows].mean(keepdims=True), 1.0
     )
@@ -54,14 +54,14 @@ def test_coefficients_are_the_sums_of_the_pieces() -> None:
 
 def test_sets_are_taken_down_to_the_genes_that_are_left() -> None:
     sets = gene_sets([[0, 1], [2, 3], [1, 4]])
-    members = BlockColumns.of(sets, np.array([4, 1, 5]), "singletons")
+    members = BlockColumns.from_sets(sets, np.array([4, 1, 5]), "singletons")
     assert members.blocks.tolist() == [0, 2, 3 + 5]
     kept = [members.columns[members.members[a:b]].tolist()
             for a, b in zip(members.starts, members.starts[1:], strict=False)]  # fmt: skip
     assert kept == [[1], [1, 0], [2]]
-    assert BlockColumns.of(sets, np.array([4, 1, 5]), "leave_out").blocks.tolist() == [0, 2]
+    assert BlockColumns.from_sets(sets, np.array([4, 1, 5]), "leave_out").blocks.tolist() == [0, 2]
     with pytest.raises(GenesigError, match="leaves no gene of any set"):
-        BlockColumns.of(sets, np.array([5, 6]), "leave_out")
+        BlockColumns.from_sets(sets, np.array([5, 6]), "leave_out")
 
 
 def test_a_filter_that_leaves_no_gene_of_a_set_is_named_with_its_split() -> None:

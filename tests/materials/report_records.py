@@ -179,7 +179,7 @@ def enriched(
     long = np.array(sets.names, dtype="U200")
     long[: len(names)] = list(names)[:16]
     sets = type(sets)(**{**vars(sets), "names": long})
-    named = MeasuredSets.of(dataset, sets)
+    named = MeasuredSets.from_dataset(dataset, sets)
     null = replace(observed, permutation=observed.permutation + 1)
     lists = lists_table(named, sets, columns_of_lists(dataset, tables))
     chosen = permuted_lists_table(named, sets, observed.with_chosen(), null.with_chosen())

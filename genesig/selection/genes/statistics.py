@@ -64,7 +64,7 @@ def slope_test(
     rounding = _rounding_of_squares(X)
     residual_maker = np.eye(n) - projection - np.outer(response, slope_weights)
     classes = np.array([y > 0, y <= 0] if by_class else [all_samples], dtype=float)
-    residuals = _Residuals.of(residual_maker, slope_weights, classes)
+    residuals = _Residuals.from_projection(residual_maker, slope_weights, classes)
     squares = residuals.groups @ np.square(residual_maker @ X)
     variance, df = residuals.of_slope(np.where(squares > rounding, squares, 0.0))
     b = slope_weights @ X
@@ -109,14 +109,14 @@ class _Residuals:
     """(g, g) float: ``2 v' spread v`` is the variance of that estimate."""
 
     @classmethod
-    def of(cls, M: Array, slope: Array, groups: Array) -> _Residuals:
+    def from_projection(cls, M: Array, slope: Array, groups: Array) -> _Residuals:
         """Describe residuals ``M x`` and slope ``slope @ x``; as one group if not told apart."""
         shares = _sums_of_squares(M, groups)
         if np.linalg.cond(shares) > MAX_CONDITION_NUMBER:
-            return cls.of(M, slope, np.ones((1, len(M))))
+            return cls.from_projection(M, slope, np.ones((1, len(M))))
         weight = np.linalg.solve(shares, groups @ np.square(slope))
         if (weight <= 0).any():
-            return cls.of(M, slope, np.ones((1, len(M))))
+            return cls.from_projection(M, slope, np.ones((1, len(M))))
         return cls(groups, shares, weight, _sums_of_squares(M * (weight @ groups) @ M, groups))
 
     def of_slope(self, squares: Array) -> tuple[Array, Array]:

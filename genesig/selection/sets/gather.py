@@ -95,11 +95,10 @@ def sets_table(
 ) -> pd.DataFrame:
     """Return sets.tsv: the sets that any split, or the final model, selects.
 
-    ``genes`` is the number of its genes that were measured, of so many ``named`` in the file;
-    ``mean_share`` the mean share of the score, ||A_k v_k|| over the sum of these of all selected
-    sets, over the splits that select it, ``final_share`` that in the model of all samples, 0 if it
-    is not in it. A gene that is a block by itself stands under its id. Rows fall by frequency, then
-    by mean_share.
+    ``genes`` is the number of its measured genes, of so many ``named`` in the file; ``mean_share``
+    the mean share of the score, ||A_k v_k|| over the sum of these of all selected sets, over the
+    splits that select it; ``final_share`` that in the model of all samples, 0 if it is not in it. A
+    gene that is a block by itself has its id as name. Rows fall by frequency, then by mean_share.
     """
     import pandas as pd
 
@@ -132,6 +131,7 @@ def sets_table(
 
 
 def _set_description(dataset: Dataset, sets: GeneSets, block: int) -> tuple[str, str, int, int]:
+    """Return name, description, measured and listed genes of a set, or of a gene by itself."""
     if block < len(sets):
         return (
             str(sets.names[block]),
@@ -156,10 +156,10 @@ def scores_table(dataset: Dataset, splits: Splits, fits: ModelFits) -> pd.DataFr
 def stability_table(
     dataset: Dataset, splits: Splits, sets: GeneSets, fits: ModelFits, halves: ModelFits
 ) -> pd.DataFrame:
-    """Return sets_stability.tsv: lists of sets on pairs of halves, and on the outer splits.
+    """Return sets_stability.tsv: stability of the selected sets on halves and on the splits.
 
     The columns are among those of stability.tsv; the index is corrected for chance, so that the
-    number of sets in the file does not count.
+    number of sets in the file has no effect.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""One training set as the penalty on sets sees it: settings, weights, responses, choice."""
+"""Data of one training set for the penalty on gene sets: responses, weights, blocks, choice."""
 
 from __future__ import annotations
 
@@ -26,21 +26,24 @@ from genesig.selection.linear.tasks import TrainingSet
 
 
 class CentredResponse(NamedTuple):
-    """Responses Y (n, T) of some training rows, centred; what was taken off, (T,); risk sets."""
+    """Responses of some training rows."""
 
     Y: Array
+    """(n, T) float: centred responses."""
     mean: Array
+    """(T,) float: the means that were subtracted."""
     risk: RiskSets | None = None
+    """Risk sets; None without survival."""
 
 
 def signed_response(training_set: TrainingSet, rows: Array) -> CentredResponse:
-    """Take two classes as -1 and 1, or numbers."""
+    """Return the classes as -1 and 1, or the numbers, centred."""
     y = training_set.y[rows]
     return CentredResponse((y - y.mean())[:, None], np.array([y.mean()]))
 
 
 def class_columns(training_set: TrainingSet, rows: Array) -> CentredResponse:
-    """Make a column of each class, over the root of its share in the training set of the task."""
+    """Return a column for each class, over the root of its share in the whole training set."""
     training_mask = training_set.training_mask()
     class_share = shares(training_set.y[:, None], training_mask, int(training_set.y.max()) + 1)
     Y = coded(training_set.y[rows][:, None], class_share)[:, 0]
@@ -48,7 +51,7 @@ def class_columns(training_set: TrainingSet, rows: Array) -> CentredResponse:
 
 
 def cox_gradient(training_set: TrainingSet, rows: Array) -> CentredResponse:
-    """Take -(n/2) times the gradient of Cox's partial likelihood at 0, and the risk sets."""
+    """Return -(n/2) times the gradient of Cox's partial likelihood at 0, and the risk sets."""
     y = training_set.y[rows]
     risk = RiskSets.of(y["time"], y["event"], training_set.ties or USUAL)
     Y = np.empty((len(y), 1))
@@ -68,7 +71,7 @@ RESPONSE_OF_KIND: dict[str, Callable[[TrainingSet, Array], CentredResponse]] = B
 
 @dataclass(frozen=True, kw_only=True)
 class SetsSettings:
-    """One attribute for each key of the section that a fit reads; the schema explains them.
+    """Settings of a fit: keys of the section ``structured``, which the schema explains.
 
     ``sets``, ``smallest`` and ``largest`` are read once, by `genesig.data.study.gene_sets`.
     """
@@ -83,20 +86,21 @@ class SetsSettings:
     tolerance: float
 
     def tau_fractions(self) -> Array:
-        """Return the grid of tau as falling fractions of tau_max, which itself selects nothing."""
+        """Return the falling grid of tau as fractions of tau_max, which itself selects nothing."""
         return np.geomspace(1.0, self.tau_min, self.tau_count + 1)[1:]
 
     def mu_grid(self) -> Array:
-        """Return the weights of the squared norm, falling: at ties the smoothest wins."""
+        """Return the weights of the squared norm, falling: ties go to the smoothest."""
         return np.sort(np.asarray(self.mu, dtype=float))[::-1]
 
 
 N_WEIGHT_PERMUTATIONS = 200
-"""Enough for the mean over the largest of all norms, which differs little between permutations."""
+"""Permutations for the weights: the mean over the largest of all norms differs little between
+them."""
 
 
 class NullResponses(NamedTuple):
-    """The training response, and what it would be if expression told nothing of it."""
+    """The training response, and permutations of it."""
 
     Y: Array  # (n, T), centred
     permutation_weights: Array  # (n, P, T), as groups and batches allow
@@ -106,7 +110,7 @@ class NullResponses(NamedTuple):
 def permutation_weights(
     Z: Array, null_responses: NullResponses, members: Array, starts: Array
 ) -> Array:
-    """Return `contest_weights`, (B,)."""
+    """Return the weights (B,) under which all blocks enter equally often without any effect."""
     Y, Y_permuted, strata = null_responses
     return contest_weights(Z, Y, Y_permuted, members, starts, strata)
 
@@ -124,7 +128,7 @@ def equal_weights(Z: Array, null_responses: NullResponses, members: Array, start
 def weighted_blocks(
     name: str, Z: Array, null_responses: NullResponses, members: Array, starts: Array
 ) -> Blocks:
-    """Return the blocks with the weights of this name; what has no variance is never selected."""
+    """Return the blocks with the named weights; a block without variance is never selected."""
     weights = SET_WEIGHT_FUNCTIONS[name](Z, null_responses, members, starts)
     return Blocks(members, starts, np.where(weights > 0, weights, 1.0))
 
@@ -138,34 +142,28 @@ SET_WEIGHT_FUNCTIONS: dict[str, Callable[[Array, NullResponses, Array, Array], A
 
 @dataclass(frozen=True)
 class BlockColumns:
-    """Blocks of the columns of one matrix.
-
-    Attributes
-    ----------
-    columns : (d,) int
-        Columns of the matrix that some block has; the solver is given no others.
-    members, starts : (memberships,), (B + 1,) int
-        Places among `class_columns`, block after block.
-    blocks : (B,) int
-        What each block is: the number of a set, or the number of sets plus that of a gene.
-    """
+    """Blocks of the columns of one matrix."""
 
     columns: Array
+    """(d,) int: columns of the matrix in any block; the solver gets no others."""
     members: Array
+    """(memberships,) int: indices in `columns`, block after block."""
     starts: Array
+    """(B + 1,) int: index in `members` at which each block begins."""
     blocks: Array
+    """(B,) int: number of the set of each block, or the number of sets plus that of a gene."""
 
     @classmethod
-    def from_sets(cls, sets: GeneSets, genes: Array, others: str) -> BlockColumns:
-        """Take the sets down to the genes that a matrix has; one without any is left out.
+    def from_sets(cls, sets: GeneSets, genes: Array, genes_without_set: str) -> BlockColumns:
+        """Return the sets restricted to the genes of a matrix; a set without any is left out.
 
         Parameters
         ----------
         sets : GeneSets
         genes : (n_columns,) int
             Gene of each column of the matrix.
-        others : {"leave_out", "singletons"}
-            What becomes of genes in no set.
+        genes_without_set : {"leave_out", "singletons"}
+            Treatment of genes in no set.
 
         Raises
         ------
@@ -178,7 +176,7 @@ class BlockColumns:
         is_measured = column_of_gene[sets.indices] >= 0
         member_columns = column_of_gene[sets.indices][is_measured]
         block_of_member = block_of_member[is_measured]
-        if others == "singletons":
+        if genes_without_set == "singletons":
             single_genes = np.setdiff1d(np.arange(len(genes)), member_columns)
             member_columns = np.concatenate([member_columns, single_genes])
             block_of_member = np.concatenate([block_of_member, len(sets) + genes[single_genes]])
@@ -194,36 +192,29 @@ class BlockColumns:
 
 @dataclass(frozen=True)
 class BlockData:
-    """Training rows, and all samples as these standardise them.
-
-    Attributes
-    ----------
-    Z : (n_samples, d)
-    rows : (n,) int
-        Samples that train.
-    Y, mean : (n, T), (T,) float
-        Centred training responses, and what was taken off.
-    norm : float
-        ||Z'Z||/n of the training rows.
-    risk : RiskSets or None
-        Of survival, whose Y is the gradient at 0.
-    """
+    """Training rows, and all samples standardised by them."""
 
     Z: Array
+    """(n_samples, d) float: standardised samples."""
     rows: Array
+    """(n,) int: training samples."""
     Y: Array
+    """(n, T) float: centred training responses."""
     mean: Array
+    """(T,) float: the means that were subtracted."""
     norm: float
+    """||Z'Z||/n of the training rows."""
     risk: RiskSets | None = None
+    """Risk sets of survival, whose Y is the gradient at 0; None for other responses."""
 
     def design(self, blocks: Blocks) -> Columns:
-        """Lay the training rows out by blocks, once for all paths."""
+        """Return the training rows laid out by blocks, once for all paths."""
         return Columns(self.Z[self.rows], blocks)
 
     def path(
         self, design: Columns, tau: Array, mu: float, tolerance: float, max_blocks: int
     ) -> BlockPath:
-        """Follow falling fractions of tau_max, as far as at most so many blocks are selected."""
+        """Return the fits along falling fractions of tau_max, up to `max_blocks` blocks."""
         tau_max = float(tau_maxima(design, self.Y[None])[0])
         if tau_max <= 0:
             tau = tau[:0]
@@ -246,7 +237,7 @@ class BlockData:
         return self.without_single_column(self.mean + centred_scores)
 
     def without_single_column(self, scores: Array) -> Array:
-        """Return scores (..., T) as the kinds know them: of one response without the last axis."""
+        """Return scores (..., T) without the last axis if there is one response."""
         return scores[..., 0] if len(self.mean) == 1 else scores
 
 
@@ -308,15 +299,19 @@ def coefficients(design: Columns, path: BlockPath) -> Array:
 
 
 VALIDATION_CRITERION = "squared_error"
+"""Criterion of the inner folds, see `Fitting.validation_error`."""
 
 
 @dataclass(frozen=True)
 class SetsChoice:
-    """Numbers of tau and mu in their grids, and where a score is cut, see `Fitting.cut`."""
+    """The settings that the inner folds choose."""
 
     tau: int
+    """Index of tau."""
     mu: int
+    """Index of mu."""
     threshold: Any
+    """Threshold of the scores, see `Fitting.thresholds`."""
 
 
 def choose_tau_and_mu(
@@ -325,9 +320,10 @@ def choose_tau_and_mu(
     blocks: Blocks,
     settings: SetsSettings,
 ) -> SetsChoice:
-    """Choose by the error, or deviance, of the samples left out; ties go to the fewest sets.
+    """Choose by the validation error or deviance of the inner folds; ties go to the fewest sets.
 
-    Where the first sets of every path are more than `most`, the first tau serves.
+    `inner_data` are the training sets of the folds. If the first fit of every path has more than
+    ``most`` sets, the first tau is chosen.
     """
     kind = FITTINGS[training_set.kind]
     scores = np.stack(
@@ -355,9 +351,9 @@ def choose_tau_and_mu(
 def _path_scores(
     block_data: BlockData, blocks: Blocks, validation_rows: Array, settings: SetsSettings
 ) -> Array:
-    """Return scores (n_tau, n_mu, n_samples, ...); NaN where a path ended.
+    """Return scores (n_tau, n_mu, n_samples, ...) of validation rows; NaN after a path's end.
 
-    They are of the held rows; of survival of the training rows, too, which are its risk sets.
+    For survival the training rows are scored, too, which are the risk sets.
     """
     tau = settings.tau_fractions()
     mu_grid = settings.mu_grid()

@@ -1,4 +1,4 @@
-"""Selection of gene sets inside the outer splits, on all samples and on halves of them."""
+"""Selection of gene sets in the outer splits, on all samples and on halves of them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MAX_SHARED_SETS = 10_000
 """Training sets that share a matrix without a learned reference; they are fitted one by one."""
 
 LOG_INTERVAL_SECONDS = 10.0
-"""Seconds after which a long job says how far it is."""
+"""Seconds after which a long job reports its progress."""
 
 log = logging.getLogger(__name__)
 
@@ -81,12 +81,12 @@ def cross_validate_sets(
     folds : list of dict
         Steps learned on training rows: ``normalise.folds`` of the config.
     **structured
-        The config section of this name, see `SetsProtocol`.
+        See `SetsSettings`.
 
     Notes
     -----
     The weights of the sets are learned on the training rows of an outer split and serve its inner
-    folds, as a quantile reference does; centring and scaling are learned in each fold anew.
+    folds, as a quantile reference does. Each fold learns its own centring and scaling.
     """
     study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
     training_sets = make_training_sets(
@@ -107,7 +107,7 @@ def fit_sets_final(
 def fit_sets_half_samples(
     dataset: Dataset, splits: Splits, sets: GeneSets, *, folds: StepSettings, **structured: Any
 ) -> ModelFits:
-    """Select on every half-subsample, as on an outer training set."""
+    """Fit every half-subsample, as an outer training set is fitted."""
     study = SetsStudy(dataset, splits, sets, folds, SetsSettings(**structured))
     training_sets = make_training_sets(dataset, splits, splits.subsamples, [0])
     return ModelFits.from_rows([_fit_row(model) for model in study.models(training_sets)])
@@ -115,16 +115,11 @@ def fit_sets_half_samples(
 
 @dataclass(frozen=True)
 class SetsModel:
-    """The model of one task: its path ends at the chosen tau.
-
-    Attributes
-    ----------
-    genes : (n_columns,) int
-        Gene of each column of the matrix that `block_columns` counts.
-    """
+    """The model of one training set: its path ends at the chosen tau."""
 
     training_set: TrainingSet
     genes: Array
+    """(n_columns,) int: gene of each column of the matrix that `block_columns` counts."""
     block_columns: BlockColumns
     block_data: BlockData
     design: Columns
@@ -134,7 +129,7 @@ class SetsModel:
 
     @property
     def last_fit(self) -> int:
-        """Return the number of the last fit of the path, -1 where there is none."""
+        """Number of the last fit of the path, -1 without any."""
         return len(self.path.tau) - 1
 
     def sizes(self) -> tuple[Array, Array]:
@@ -147,7 +142,7 @@ class SetsModel:
         return self.block_columns.blocks[chosen], np.array([np.linalg.norm(part) for part in parts])
 
     def weights(self, block: int) -> Array:
-        """Return the weights (m, T) of the columns of a block; of classes those of the margins."""
+        """Return the weights (m, T) of a block's columns, of several classes for the margins."""
         piece = self.path.piece(self.last_fit, block)
         means = self.choice.threshold
         return piece @ discriminant(means)[0] if np.ndim(means) == 2 else piece
@@ -155,7 +150,7 @@ class SetsModel:
 
 @dataclass(frozen=True)
 class SetsStudy:
-    """What all fits share."""
+    """Data and settings that all fits share."""
 
     dataset: Dataset
     splits: Splits
@@ -164,7 +159,7 @@ class SetsStudy:
     settings: SetsSettings
 
     def models(self, training_sets: list[TrainingSet]) -> Iterator[SetsModel]:
-        """Yield the model of each task, chosen by its inner folds."""
+        """Yield the model of each training set, with tau and mu chosen by its inner folds."""
         bound_steps = learned_steps(self.fold_steps, self.dataset)
         start_time = time.monotonic()
         n_done = 0
@@ -186,6 +181,7 @@ class SetsStudy:
                     )
 
     def _block_columns(self, genes: Array, split: str) -> BlockColumns:
+        """Return the sets in a matrix; an error names the split."""
         try:
             return BlockColumns.from_sets(self.sets, genes, self.settings.others)
         except GenesigError as error:
@@ -194,6 +190,7 @@ class SetsStudy:
     def _model(
         self, X: Array, training_set: TrainingSet, block_columns: BlockColumns, genes: Array
     ) -> SetsModel:
+        """Return the model of one training set of the matrix X."""
         outer, inner_data = outer_and_inner_data(
             X, training_set, **moment_settings(self.fold_steps)
         )
@@ -221,7 +218,7 @@ class SetsStudy:
         )
 
     def _null_responses(self, training_set: TrainingSet, Y: Array) -> NullResponses:
-        """Permute the training response (n, T) as groups and batches allow."""
+        """Return the training response (n, T) and permutations that groups and batches allow."""
         groups, batches = (
             None if labels is None else labels[training_set.train]
             for labels in (self.dataset.groups(), self.dataset.batches())
@@ -240,7 +237,7 @@ class SetsStudy:
 
 
 def _fit_row(model: SetsModel) -> dict[str, Any]:
-    """Return what `ModelFits.from_rows` takes."""
+    """Return the fields of one fit for `ModelFits.from_rows`."""
     training_set = model.training_set
     path = model.path
     last_fit = model.last_fit
@@ -270,9 +267,9 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: SetsModel) -> pd.DataFr
     """Return sets_genes.tsv: the genes of each set of a model, largest weight first.
 
     ``weight`` is the gene's part of the set's piece of the score, for one standard deviation of the
-    gene (one unit without ``unit_variance``); a gene of several sets has one in each. Of several
-    classes it is the length of the weights of all, which follow, ``weight of CLASS``. Sets stand by
-    falling share of the score.
+    gene (one unit without ``unit_variance``); a gene of several sets has one in each. For several
+    classes it is the norm of its weights, which follow, ``weight of CLASS``. Sets fall by their
+    share of the score.
     """
     import pandas as pd
 
@@ -301,6 +298,7 @@ def genes_table(dataset: Dataset, sets: GeneSets, model: SetsModel) -> pd.DataFr
 
 
 def _class_names(dataset: Dataset) -> tuple[str, ...]:
+    """Return the names of several classes; none for another response."""
     return (dataset.design.classes or ()) if dataset.design.kind == SEVERAL else ()
 
 
