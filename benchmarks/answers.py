@@ -11,14 +11,14 @@ leukemia38=resources/golub_expression.tsv.gz,config/samples.tsv,class. The fifte
 project, not in it.
 
 Every method gets the same outer splits, the same inner folds and the same disjoint halves.
-``genesig`` is the predictive model that the config's defaults give, ``named genes`` the model of
-the genes that they name; ``best`` is the predictive model of the list of this name. The chosen list
-of the two stages alone, without the logistic model: ``stable`` and ``minimal``. Error (balanced)
+``genesig`` is the predictive model of the default config, ``FDR-selected genes`` its model of these
+genes alone; ``best`` is the predictive model of the list of this name. ``stable`` and ``minimal``
+are the chosen lists of the two stages alone, without the logistic model. Error (balanced)
 and AUC are of held-out samples; the difference is to genesig, with its 95 % interval over samples.
 Genes: median length of the lists. Stability: agreement of disjoint halves beyond chance, ± its
 error of resampling, where a method chooses again in each half. Seconds are of the
-processor, on the outer splits; genesig and named genes come of the same fits, and each has the
-seconds of both.
+processor, on the outer splits; genesig and FDR-selected genes come from the same fits, and each has
+the seconds of both.
 
 FOLDER keeps what each method gave on each data set. A run that was stopped goes on from there, and
 what other data, code or settings gave is computed again. It also gets answers.tsv, the table.

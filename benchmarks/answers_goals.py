@@ -12,10 +12,10 @@ AHEAD = 0.01
 """How much smaller the mean error of the predictive model is to be than any other."""
 
 SHORT = 0.5
-"""Length of the list of named genes, in units of that of stable's."""
+"""Length of the list of FDR-selected genes, in units of that of stable's."""
 
 STABLER = {"stable": 1.4, "l1 logistic": 3.0, "l1 logistic, as is": 3.0}
-"""What their mean stability is multiplied by, at least, in that of the named genes."""
+"""What their mean stability is multiplied by, at least, in that of the FDR-selected genes."""
 
 
 def summary(rows: pd.DataFrame) -> Iterator[str]:
@@ -92,27 +92,27 @@ def _error(wide: pd.DataFrame, methods: list[str]) -> Iterator[str]:
 
 
 def _named(rows: pd.DataFrame, wide: pd.DataFrame) -> Iterator[str]:
-    if "named genes" not in wide:
+    if "FDR-selected genes" not in wide:
         return
     genes, stability = (
         rows.pivot_table(index="data", columns="method", values=column)
         for column in ("genes", "stability")
     )
     if "stable" in genes:
-        both = genes[["named genes", "stable"]].dropna()
+        both = genes[["FDR-selected genes", "stable"]].dropna()
         own, other = both.median()
         yield (
-            f"Median length of the named genes at most {SHORT} of stable's: {own:g} against "
-            f"{other:g} (means {both['named genes'].mean():.1f}, {both['stable'].mean():.1f}): "
-            f"{verdict(own <= SHORT * other)}"
+            f"Median length of the FDR-selected genes at most {SHORT} of stable's: {own:g} against"
+            f" {other:g} (means {both['FDR-selected genes'].mean():.1f},"
+            f" {both['stable'].mean():.1f}): {verdict(own <= SHORT * other)}"
         )
     for method, times in STABLER.items():
         if method not in stability:
             continue
-        own, other = stability[["named genes", method]].dropna().mean()
+        own, other = stability[["FDR-selected genes", method]].dropna().mean()
         yield (
-            f"Mean stability of the named genes at least {times:g} x that of {method}: {own:.3f} "
-            f"against {other:.3f}, {own / other:.2f} x: {verdict(own >= times * other)}"
+            f"Mean stability of the FDR-selected genes at least {times:g} x that of {method}:"
+            f" {own:.3f} against {other:.3f}, {own / other:.2f} x: {verdict(own >= times * other)}"
         )
     if "genesig" in wide:
-        yield f"Price of proof, named genes - genesig: {paired(wide, 'named genes', 'genesig')}"
+        yield f"Loss with FDR-selected genes only: {paired(wide, 'FDR-selected genes', 'genesig')}"

@@ -16,8 +16,8 @@ from answers_goals import agreed, paired
 
 NAMES = {
     "genesig": "**genesig, default**",
-    "named genes": "**genesig, FDR-selected genes only**",
-    "committee": "genesig, ensemble of three models",
+    "FDR-selected genes": "**genesig, FDR-selected genes only**",
+    "ensemble": "genesig, ensemble of three models",
     "best": "genesig, `linear.list: best`",
     "stable": "list `stable` only",
     "minimal": "list `minimal` only",

@@ -42,7 +42,7 @@ def jaccard(lists: Sequence[Genes]) -> float:
 
 def final_lists(dataset: Dataset, splits: Splits) -> dict[str, Genes]:
     """Return the lists of one seed."""
-    config = asked("named genes")
+    config = asked("FDR-selected genes")
     alone = asked("stable")
     wanted = config["signature"]
     chance = study_half_samples(
@@ -102,7 +102,7 @@ def main() -> None:
     means = table.groupby("list", sort=False)["jaccard"].mean()
     print(f"mean of {len(names)} data sets: " + ", ".join(f"{k} {v:.2f}" for k, v in means.items()))
     said = "reached" if means["named"] >= GOAL else "not reached"
-    print(f"Jaccard index of the named genes at least {GOAL} in the mean: {said}")
+    print(f"Jaccard index of the FDR-selected genes at least {GOAL} in the mean: {said}")
 
 
 if __name__ == "__main__":

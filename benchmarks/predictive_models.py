@@ -3,7 +3,7 @@
     python benchmarks/predictive_models.py --out FILE [--sets 10] [--jobs 2]
 
 Twelve worlds (predictive_worlds.py), 40 samples 1:1 and 70 samples 3:7, 2000 genes; balanced error
-on 400 new samples. ``two stages`` and ``committee`` are the two values of linear.model, rivals
+on 400 new samples. ``two stages`` and ``ensemble`` are the two values of linear.model, rivals
 those of answers.py, on the same inner folds. Printed: mean error; the difference to the two stages
 with two standard errors over data sets; in sparse and in dense worlds; and the median number of
 genes. FILE gets a row a data set; what is there is not run again.
@@ -33,7 +33,7 @@ from genesig.results import Dataset, Design, Splits
 from genesig.selection.assess.held_out import held_out
 
 DESIGNS = ((40, 0.5), (70, 0.3))
-MODELS = {"two stages": "two_stage", "committee": "ensemble"}
+MODELS = {"two stages": "two_stage", "ensemble": "ensemble"}
 PEERS = ("l1 logistic", "t-test + LDA", "shrunken centroids")
 
 
@@ -57,7 +57,7 @@ def measured(name: str, n: int, share: float, seed: int) -> dict[str, Any]:
     dataset, splits = drawn(name, n, share, seed)
     row: dict[str, Any] = {"world": name, "n": n, "seed": seed}
     for model, asked in MODELS.items():
-        # Few permutations: named genes, whose chance they tell, are not asked for.
+        # Few permutations: FDR-selected genes, whose chance they tell, are not asked for.
         own = {"linear": {"model": asked}, "signature": {"permutations": 2}}
         fits = answered(dataset, splits, settings({}, **own)).answer("predictive")
         found = held_out(dataset, splits, fits)

@@ -15,7 +15,7 @@ from answers_data import OTHERS, PUBLISHED, Source, series, tables
 
 sys.path.insert(0, str(Path(__file__).parent / "accuracy"))
 
-from named_genes import is_true, truth
+from fdr_selected_genes import is_true, truth
 from study_data import study_of
 
 from genesig.results import Dataset

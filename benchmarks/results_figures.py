@@ -64,7 +64,7 @@ def draw_ranks(axes: Any, table: pd.DataFrame, title: str) -> None:
     apart = critical_difference(len(ranks), len(table))
     p = friedmanchisquare(*table.to_numpy().T).pvalue
     for at, (name, rank) in enumerate(ranks.items()):
-        colour = OURS if name in ("genesig", "named genes") else THEIRS
+        colour = OURS if name in ("genesig", "FDR-selected genes") else THEIRS
         axes.plot(rank, at, "o", color=colour)
         axes.text(
             rank + 0.03 * np.ptp(ranks),
@@ -140,7 +140,7 @@ def _beyond(error: pd.Series, near: pd.Series) -> str:
 
 
 def _colour(name: str) -> str:
-    return OURS if name in ("genesig", "named genes") else THEIRS
+    return OURS if name in ("genesig", "FDR-selected genes") else THEIRS
 
 
 def main(answers: Path, folder: Path) -> None:

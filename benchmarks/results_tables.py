@@ -19,7 +19,7 @@ import pandas as pd
 SIMULATED = "simulated_"
 ORDER = [
     "genesig",
-    "named genes",
+    "FDR-selected genes",
     "l1",
     "elastic net",
     "l1 (glmnet)",
@@ -141,7 +141,7 @@ def said(rows: pd.DataFrame) -> str:
 
     Both answers of genesig come of the same fits and have their seconds, which count once.
     """
-    once = rows.loc[rows["method"] != "named genes", "seconds"]
+    once = rows.loc[rows["method"] != "FDR-selected genes", "seconds"]
     cells = rows.groupby(["data", "repeat"]).ngroups
     real = rows.loc[~rows["data"].str.startswith(SIMULATED), "data"].nunique()
     how = " ".join(f"{name}={rows[name].iloc[0]}" for name in ("folds", "pairs"))

@@ -349,7 +349,7 @@ RIVALS[SEVERAL] = {
 }
 
 GROUPS = {
-    "genesig": ("genesig", "named genes"),
+    "genesig": ("genesig", "FDR-selected genes"),
     "penalties": ("l1", "elastic net", "shrunken centroids", "t-test + LDA", "SVM-RFE"),
     "trees": tuple(ALL_KINDS),
     "selections": tuple(OF_GENES),

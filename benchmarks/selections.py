@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 HALVES = 50
 """Half samples of stability selection and of Stabl."""
 RATE = 0.1
-"""Share of false genes that knockoffs aim at: that of genesig's named genes."""
+"""Share of false genes that knockoffs aim at: that of genesig's FDR-selected genes."""
 SHARES = np.geomspace(0.95, 0.05, 12)
 """Penalties of Stabl, as shares of the smallest that selects nothing."""
 

@@ -25,8 +25,8 @@ from answers_seeds import final_lists, jaccard
 from answers_table import HEADLINE, agreement, apart, decided
 from by_glmnet import installed, numbered, times
 from cell import brier
+from fdr_selected_nested import config_of, draw, nested_chance
 from leave_one_out import left_out, right
-from named_nested import config_of, draw, nested_chance
 from places import ROOT, SHARED
 from questions import REAL, SIMULATED
 from results_figures import critical_difference, front, joined

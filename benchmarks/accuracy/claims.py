@@ -106,14 +106,14 @@ def expect(jobs: int, draws: int) -> None:
 def main() -> None:
     """Measure, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("run", "page", "expected"))
+    parser.add_argument("command", choices=("run", "page", "expected"))
     parser.add_argument("--topic", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--draws", type=int)
     asked = parser.parse_args()
-    if asked.message == "run":
+    if asked.command == "run":
         run(asked.topic, asked.jobs, asked.draws)
-    elif asked.message == "expected":
+    elif asked.command == "expected":
         expect(asked.jobs, asked.draws or 80)
     else:
         PAGE.write_text(page(pd.read_csv(TABLE, sep="\t"), TRIALS))

@@ -326,12 +326,12 @@ TABLES = {
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["run", "page"])
+    parser.add_argument("command", choices=["run", "page"])
     parser.add_argument("file", type=Path)
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--draws", type=int)
     given = parser.parse_args()
-    if given.message == "run":
+    if given.command == "run":
         run(given.file, given.parts, given.draws)
     else:
         print(*page(given.file), sep="\n")

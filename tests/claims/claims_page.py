@@ -38,13 +38,8 @@ RESULTS = ("holds", "undecided", "**does not hold**")
 LEADING_ZERO = re.compile(r"(?<![\w.])([−-]?)\.(?=\d)")
 PERCENT = re.compile(r"(?<=\d) %")
 TERMS = {
-    "named genes, q": "FDR-selected genes, q",
-    "95 % CI of price of named genes": "95 % CI of the loss with FDR-selected genes only",
-    "any gene is named": "any gene is FDR-selected",
-    "Named genes": "FDR-selected genes",
     "missing values go with the label": "missing values are associated with the outcome",
     "chosen anew": "chosen again",
-    "committee": "ensemble",
 }
 """Words of the trials, and the terms of the glossary."""
 

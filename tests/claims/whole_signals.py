@@ -44,7 +44,7 @@ def stated(kind: str, seed: int) -> pd.DataFrame:
     rows: dict[str, Mapping[str, Any]] = {"error": answer["error"]}
     rows |= {row["name"]: row for row in answer["measures"]}
     if (price := answer["evidence"]["price"]) is not None:
-        rows["price of named genes"] = _difference(price)
+        rows["the loss with FDR-selected genes only"] = _difference(price)
     rows["error less that of ridge"] = _difference(answer["control"])
     effects = tables["score_effect"]
     last = effects[effects["adjusted"] == "no"].iloc[-1]

@@ -143,7 +143,7 @@ AT_MOST = "in at most 5 + 2 % of studies"
 CLAIMS = (
     Claim("found", "first screen: better than chance", AT_MOST, 0.0, 0.07),
     Claim("some", "first screen: any evidence", "in at most 10 % of studies", 0.0, 0.1),
-    Claim("named", "any gene is named", AT_MOST, 0.0, 0.07),
+    Claim("named", "any gene is FDR-selected", AT_MOST, 0.0, 0.07),
     Claim("decided", "decision curve and calibration are shown", AT_MOST, 0.0, 0.07),
     Claim("adds", "expression adds to the covariates", AT_MOST, 0.0, 0.07),
     Claim("enriched", "any gene set is called", AT_MOST, 0.0, 0.07),
@@ -163,8 +163,8 @@ TRIALS = (
         few=0,
     ),
     Trial(
-        "Whole studies of noise, committee",
-        "the same, predicted by a committee of three models",
+        "Whole studies of noise, ensemble",
+        "the same, predicted by an ensemble of three models",
         partial(of_noise, model="ensemble"),
         tuple(claim for claim in CLAIMS if claim.key in OF_ALL),
         draws=408,

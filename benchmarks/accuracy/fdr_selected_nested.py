@@ -1,11 +1,11 @@
-"""Whether one E(t) serves all training sets: named genes by it, and by an E(t) of each of its own.
+"""Compare FDR-selected genes by one E(t) of all samples with those by an E(t) of each training set.
 
-    python benchmarks/accuracy/named_nested.py [--sets 3] [--out FILE] [DATA ...]
+    python benchmarks/accuracy/fdr_selected_nested.py [--sets 3] [--out FILE] [DATA ...]
 
-A study counts what halves list by chance once for all its training sets: permutation b permutes all
-samples and looks at outer split b (`chance_study`). Fully nested, each outer training set permutes
-the labels of its own samples, 100 times again, so that nothing of its test samples is seen. Both
-name genes and fit the model of the named genes, on the same splits and halves.
+A study counts the genes that halves select by chance once for all its training sets: permutation b
+permutes all samples and takes outer split b (`study_half_samples`). Fully nested, each outer
+training set permutes the labels of its own samples, 100 times again, without its test samples. Both
+ways select genes and fit the model of the FDR-selected genes, on the same splits and halves.
 
 DATA are names of answers.py, or kinds of simulated studies (`DRAWN`), of which `--sets` are drawn:
 1000 genes in blocks of ten (r .7), of which ten differ by 1.2 standard deviations. Without any:
@@ -14,8 +14,8 @@ golub, alon, singh and all kinds. Outer splits: 5 folds, 2 repeats (simulated: 1
 Printed for each: E(t) by both at the thresholds of the training sets (the smallest t with q <= .1
 by the one E; 0 where no gene passes, and left out), the standard error of the one E there, the
 share of training sets in which it is the smaller one; genes with q <= .1 by both, their mean
-Jaccard index; balanced error of held-out samples of the model of the named genes by both; and,
-where the truth is known, true genes and the mean share of false ones of both.
+Jaccard index; balanced error of the model of the FDR-selected genes by both, on held-out samples;
+and, if the truth is known, the true genes and the mean share of false genes of both.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from answers_data import OTHERS, PUBLISHED, Source
-from named_genes import BLOCK, GENES, TRUE, is_true
+from fdr_selected_genes import BLOCK, GENES, TRUE, is_true
 from study import settings, splits_of
 
 from genesig.data.splits.folds import CHANCE
@@ -58,7 +58,7 @@ GIVEN = ("golub", "alon", "singh")
 
 
 class Named(NamedTuple):
-    """What a training set says by one E(t): E itself, its named genes, scores of test samples."""
+    """Results of a training set by one E(t): E, FDR-selected genes, scores of test samples."""
 
     chance: Array
     genes: Array

@@ -1,8 +1,9 @@
-"""How often genes are named in noise, how many of the named ones are false, how many true ones.
+"""Measure FDR-selected genes: how often noise has any, and how many are false or true.
 
-    python benchmarks/accuracy/named_genes.py noise [--sets 40] [--out FILE]
-    python benchmarks/accuracy/named_genes.py odd [--sets 30] [--worlds NAME ...] [--out FILE]
-    python benchmarks/accuracy/named_genes.py truth [--sets 10] [--samples 40 80 160] [--out FILE]
+    cd benchmarks/accuracy
+    python fdr_selected_genes.py noise [--sets 40] [--out FILE]
+    python fdr_selected_genes.py odd [--sets 30] [--worlds NAME ...] [--out FILE]
+    python fdr_selected_genes.py truth [--sets 10] [--samples 40 80 160] [--out FILE]
 
 ``noise``: data sets without any signal, of the four kinds of response in turn, every second one
 with patients of two samples, every third one with a covariate that goes with the response. Printed:
@@ -321,15 +322,15 @@ def main() -> None:
     asks = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    asks.add_argument("what", choices=["noise", "odd", "truth"])
+    asks.add_argument("command", choices=["noise", "odd", "truth"])
     asks.add_argument("--sets", type=int, default=None)
     asks.add_argument("--samples", type=int, nargs="+", choices=SAMPLES, default=SAMPLES)
     asks.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
     asks.add_argument("--out", type=Path)
     asked = asks.parse_args()
-    if asked.message == "noise":
+    if asked.command == "noise":
         table = run_noise(asked.sets or 40)
-    elif asked.message == "odd":
+    elif asked.command == "odd":
         table = run_odd(asked.sets or 30, asked.worlds)
     else:
         table = run_truth(asked.sets or 10, asked.samples)
