@@ -54,8 +54,8 @@ MADE_BY_STEPS = {"KeptGenes"}
 # Kinds that a table need not have: a table of two classes only, of order only, of times only.
 KINDS_LEFT_OUT = {
     "genesig.selection.assess.patients.tables.MEASURES": {SEVERAL},
-    "genesig.report.patients.OF_BIAS": {"regression"},
-    "genesig.report.patients.FOLLOWED": {"classification", SEVERAL, "regression"},
+    "genesig.report.patients.BIAS_PENALTY": {"regression"},
+    "genesig.report.patients.FOLLOW_UP_METHOD": {"classification", SEVERAL, "regression"},
 }
 
 # Folders that have one module for each kind of response which is like no other.
@@ -166,7 +166,7 @@ def check_members() -> Iterator[str]:
     named_models = MODELS.keys() & baselines.BASELINES.keys()
     for where, needed, members in (
         (f"{SCHEMA}, $defs.step", steps, step_names),
-        ("genesig/report/data.py, STEPS", steps, report_data.STEPS),
+        ("genesig/report/data.py, STEP_TEXTS", steps, report_data.STEP_TEXTS),
         ("genesig/selection/model/schema.py, STEPS", steps - moments, model_steps),
         (f"{SCHEMA}, controls.baselines", baselines.BASELINES, baseline_names),
         ("genesig/report/page/measure.py, MODELS", baselines.BASELINES, named_models),
@@ -299,7 +299,7 @@ def check_topics() -> Iterator[str]:
     """Yield topics of the report that are in no list, and imports of a topic from outside."""
     parts = {path.stem for path in (PACKAGE / "report").iterdir() if path.suffix in ("", ".py")}
     topics = parts - ASSEMBLY - {"page", "__init__", "__pycache__"}
-    writers = [*sections.SECTIONS.values(), *sections.FIRST_SCREEN]
+    writers = [*sections.SECTIONS.values(), *sections.FIRST_SCREEN_FUNCTIONS]
     listed = {function.__module__.split(".")[2] for function in writers}
     for topic in sorted(topics - listed):
         yield f"genesig/report/sections.py, SECTIONS: no line for {topic!r}"

@@ -14,7 +14,7 @@ from genesig.data.files.config_text import config_children, exceeds_config_size
 from genesig.data.files.names import POOLED_STUDIES
 from genesig.data.files.readers import read_json
 from genesig.data.quality.missingness import check_missing
-from genesig.data.quality.twins import check_twins
+from genesig.data.quality.twins import SIMILAR_SAMPLES, check_twins
 from genesig.data.steps.collapse import gene_columns
 from genesig.data.steps.segment import SEGMENT
 from genesig.data.study.config_check import (
@@ -133,6 +133,7 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
 
     The warnings are those of the files. What the settings alone say is left out: they may change
     afterwards without a reason to look at the files again, and the warning would be out of date.
+    Similar samples are left out because the report tests for them itself (quality.json).
     `source` is the name of the config in messages.
 
     Raises
@@ -144,7 +145,11 @@ def check_study(config: Config, source: str) -> dict[str, Any]:
     if found.errors:
         raise InvalidInput(found.problems)
     of_settings = check_settings(config, source)
-    lasting = warnings_of(p for p in found.problems if p not in of_settings)
+    lasting = warnings_of(
+        problem
+        for problem in found.problems
+        if problem not in of_settings and problem.code != SIMILAR_SAMPLES
+    )
     announce("\n".join([*map(str, found.problems), f"{found.summary}; {found.cost}"]))
     size = found.size and {name: value for name, value in asdict(found.size).items() if value}
     return {"summary": found.summary, "warnings": lasting, "size": size}

@@ -39,12 +39,12 @@ class Tables(Mapping[str, "pd.DataFrame"]):
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         """Read a table; names of genes and samples stay text even if they look like numbers."""
-        from genesig.report.collect import TEXT
+        from genesig.report.collect import TEXT_COLUMNS
 
         if name not in self._paths:
             names = ", ".join(self._paths)
             raise KeyError(f"{self.folder} has no table '{name}' (it has: {names})")
-        return load_table(self._paths[name], TEXT)
+        return load_table(self._paths[name], TEXT_COLUMNS)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)

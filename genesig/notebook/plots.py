@@ -14,12 +14,12 @@ from genesig.report.page.measure import MEASURES
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
+    GENESIG_COLOUR,
+    GREY,
     INK,
     MUTED,
-    OTHER,
-    OWN,
     diverging,
-    rule,
+    reference_line,
 )
 from genesig.report.page.words import gene_label, shorten
 from genesig.response.design import label_columns
@@ -76,7 +76,7 @@ class Plots:
         negative, positive = classes
         for _, rows in self._held_out().groupby("repeat"):
             x, y = _roc(rows["score"].to_numpy(), (rows["label"] == positive).to_numpy())
-            ax.plot(x, y, color=OWN, lw=1.6, alpha=0.6)
+            ax.plot(x, y, color=GENESIG_COLOUR, lw=1.6, alpha=0.6)
         ax.set(
             xlabel=f"share of {negative} called {positive}",
             ylabel=f"share of {positive} called {positive}",
@@ -172,7 +172,7 @@ class Plots:
         rows = self._held_out()
         if self._results.model["classes"] is None:
             observed = _numeric_response(rows["label"].astype(str).str.rstrip("+"))
-            ax.scatter(observed, rows["score"], s=14, color=OWN, alpha=0.6, lw=0)
+            ax.scatter(observed, rows["score"], s=14, color=GENESIG_COLOUR, alpha=0.6, lw=0)
             if MEASURES[self._results.model["task"]].fitted:
                 ax.axline((observed.mean(), observed.mean()), slope=1, color=MUTED, dashes=(4, 3))
             ax.set(xlabel="observed", ylabel="predicted while held out")
@@ -183,7 +183,7 @@ class Plots:
         mean = rows.groupby("sample", sort=False).agg({"score": "mean", "label": "first"})
         class_scores = [mean["score"][mean["label"] == name].to_numpy() for name in classes]
         _draw_strips(ax, class_scores, classes)
-        rule(ax, y=0)
+        reference_line(ax, y=0)
         quantity = "score of its class above the largest other" if len(classes) > 2 else "score"
         ax.set_ylabel(f"mean {quantity} while held out")
         return ax
@@ -193,7 +193,7 @@ class Plots:
         ax = _axes(ax)
         table = self._results.tables["controls"]
         rows = table[table["mu"].isna() & table["error"].notna()].sort_values("error")
-        colours = [OWN if name == "genesig" else INK for name in rows["model"]]
+        colours = [GENESIG_COLOUR if name == "genesig" else INK for name in rows["model"]]
         positions = np.arange(len(rows))
         ax.hlines(positions, rows["low"], rows["high"], colors=colours, lw=1.6)
         ax.scatter(rows["error"], positions, s=44, c=colours, zorder=3)
@@ -207,8 +207,9 @@ class Plots:
         ax = _axes(ax)
         table = self._results.tables["controls"]
         genesig_rows = table[(table["model"] == "genesig") & table["mu"].isna()]
-        ax.hist(self._results.null, bins=20, color=OTHER, alpha=0.75)
-        ax.axvline(float(genesig_rows["error"].iloc[0]), color=OWN, lw=2.2, label="observed")
+        ax.hist(self._results.null, bins=20, color=GREY, alpha=0.75)
+        observed = float(genesig_rows["error"].iloc[0])
+        ax.axvline(observed, color=GENESIG_COLOUR, lw=2.2, label="observed")
         ax.set(xlabel="error with permuted labels", ylabel="permutations")
         ax.legend(frameon=False)
         return ax
@@ -221,7 +222,7 @@ class Plots:
         ax = _axes(ax)
         rows = self._results.tables["signature"].head(top)
         highlighted = rows["fdr_selected"] if "fdr_selected" in rows else rows["core"]
-        colours = [OWN if is_highlighted else OTHER for is_highlighted in highlighted]
+        colours = [GENESIG_COLOUR if is_highlighted else GREY for is_highlighted in highlighted]
         positions = np.arange(len(rows))
         ax.barh(positions, rows["cv_frequency"], color=colours)
         labels = [gene_label(*pair, 32) for pair in zip(rows["gene"], rows["symbol"], strict=True)]
@@ -263,7 +264,7 @@ class Plots:
         values = dense(data.X, "signature.h5ad")[:, data.var_names.get_loc(name)]
         ax.set_ylabel(gene_label(name, str(data.var["symbol"][name]), 32))
         if self._results.model["classes"] is None:
-            ax.scatter(y, values, s=14, color=OWN, lw=0)
+            ax.scatter(y, values, s=14, color=GENESIG_COLOUR, lw=0)
             ax.set_xlabel(self._label())
         else:
             classes = self._classes("gene")

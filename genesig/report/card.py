@@ -38,7 +38,7 @@ def card(data: Report, title: str) -> str:
     Mitchell et al. 2019, Model Cards for Model Reporting: its headings.
     """
     run = data["run"]
-    made = f"genesig {run['versions']['genesig']}, seed {run['seed']}. Methods: report.html."
+    origin = f"genesig {run['versions']['genesig']}, seed {run['seed']}. Methods: report.html."
     prediction, genes, *_ = sentences(data)
     parts = {
         "Intended use": USE,
@@ -46,19 +46,19 @@ def card(data: Report, title: str) -> str:
         "Accuracy": _plain([prediction.text]),
         "Genes": _plain([genes.text]),
         "Limits": _plain([INTERNAL]),
-        "How it was made": _plain([made]),
+        "How it was made": _plain([origin]),
     }
     head = f"# Model card: {_plain([clean(title)])[0]}"
     for warning in _plain(data["warnings"]):
-        more = {**parts, "Limits": [*parts["Limits"], warning]}
-        if len(_joined(head, more).split()) <= MAX_WORDS:
-            parts = more
+        extended = {**parts, "Limits": [*parts["Limits"], warning]}
+        if len(_joined(head, extended).split()) <= MAX_WORDS:
+            parts = extended
     return _joined(head, parts) + "\n"
 
 
-def _joined(head: str, parts: Mapping[str, Sequence[str]]) -> str:
+def _joined(head: str, chapters: Mapping[str, Sequence[str]]) -> str:
     """Return the text of the card."""
-    sections = [f"## {name}\n\n" + "\n\n".join(text) for name, text in parts.items()]
+    sections = [f"## {name}\n\n" + "\n\n".join(text) for name, text in chapters.items()]
     return "\n\n".join([head, *sections])
 
 

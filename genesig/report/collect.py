@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genesig.data.quality.twins import TWINS_ADVICE
 from genesig.report import (
     enrichment,
     genome,
@@ -28,7 +27,7 @@ from genesig.report.data import batch, batch_warnings, collect_study, design
 from genesig.report.external import collect as cohorts
 from genesig.report.genes.collect import block_warnings, gene_cards, gene_parts
 from genesig.report.nonlinear import collect as nonlinear
-from genesig.report.page.record import PackedTable, plain, rounded
+from genesig.report.page.record import PackedTable, json_value, rounded
 from genesig.report.prediction.collect import (
     chance_warnings,
     error_surface,
@@ -46,34 +45,89 @@ if TYPE_CHECKING:
 
     from genesig.results import Dataset, Fits, Splits
 
-# Columns of the result tables that are names, whatever they look like (for ``load_table``).
-TEXT = ("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model", "source",
-        "nearest", "nearest_symbol",
-        *(name for topic in (sets, survival, genome, enrichment, patients, studies, published,
-                        omics)
-          for name in topic.TEXT))  # fmt: skip
 
-TABLES = (
-    "signature", "selection", "nested_lists", "blocks", "scores", "stability", "controls",
-    "univariate", "predictions", *patients.TABLES,
-)  # fmt: skip
-WITH_TABLES = (nonlinear, sets, survival, quality, genome, enrichment, published, omics)
-"""Topics whose tables stand on the page where a study has them."""
-SUMMED_UP = ("predictions", "nested_lists")  # shown as `held_out`, in figures
-MOST_ROWS = 60_000
-DIGITS = 10  # as the tables have them
+class TopicTables(NamedTuple):
+    """Result tables of one topic, by the names of their files."""
 
-CHECKS: tuple[Callable[[Report], list[str]], ...] = (
-    signature_warnings, error_warnings, batch_warnings, stability_warnings, grid_warnings,
+    read: tuple[str, ...]  # tables from which the topic takes its numbers
+    on_page: tuple[str, ...] = ()  # those of them whose rows are on the page
+    text_columns: tuple[str, ...] = ()  # columns of names, which may look like numbers
+
+
+COMMON_TABLES = TopicTables(
+    (
+        *("signature", "selection", "nested_lists", "blocks", "scores", "stability", "controls"),
+        *("univariate", "predictions"),
+    ),
+    text_columns=(
+        *("gene", "symbol", "prototype", "sample", "label", "predicted", "split", "model"),
+        *("source", "nearest", "nearest_symbol"),
+    ),
+)
+PATIENT_TABLES = TopicTables(
+    ("patients", "score_effect", "subgroups", "next_study"),
+    text_columns=("column", "level", "class"),
+)
+TOPIC_TABLES = {
+    "nonlinear": TopicTables(
+        (
+            *("nonlinear", "nonlinear_scores", "nonlinear_model", "nonlinear_predictions"),
+            *("nonlinear_agreement", "nonlinear_difference", "nonlinear_curves"),
+        ),
+        on_page=("nonlinear",),
+    ),
+    "sets": TopicTables(
+        ("sets", "sets_scores", "sets_predictions", "sets_stability", "sets_error", "sets_genes"),
+        on_page=("sets", "sets_genes"),
+        text_columns=("set", "about"),
+    ),
+    "survival": TopicTables(
+        ("survival", "survival_curves", "survival_risk"),
+        on_page=("survival",),
+        text_columns=("measure", "group"),
+    ),
+    "quality": TopicTables(("modules",), on_page=("modules",)),
+    "genome": TopicTables(
+        ("stretches",), on_page=("stretches",), text_columns=("chromosome", "first", "last")
+    ),
+    "enrichment": TopicTables(
+        ("enrichment", "enrichment_ranking"),
+        on_page=("enrichment_ranking",),
+        text_columns=("list", "reference", "set", "about", "names", "leading"),
+    ),
+    "published": TopicTables(
+        (published.PUBLISHED_TABLE,),
+        on_page=(published.PUBLISHED_TABLE,),
+        text_columns=("name",),
+    ),
+    "omics": TopicTables(
+        (omics.OMICS_TABLE,), on_page=(omics.OMICS_TABLE,), text_columns=("name",)
+    ),
+    "studies": TopicTables(("studies", "meta"), text_columns=("row", "study", "class")),
+}
+"""Tables of the topics that a study need not have."""
+ALL_TABLES = (COMMON_TABLES, PATIENT_TABLES, *TOPIC_TABLES.values())
+TEXT_COLUMNS = tuple(column for tables in ALL_TABLES for column in tables.text_columns)
+"""Columns that `load_tables` reads as text."""
+SUMMARISED_TABLES = ("predictions", "nested_lists")  # shown as `held_out`, in figures
+MAX_TABLE_ROWS = 60_000
+TABLE_DIGITS = 10  # as the tables have them
+
+WARNING_FUNCTIONS: tuple[Callable[[Report], list[str]], ...] = (
+    signature_warnings,
+    error_warnings,
+    batch_warnings,
+    stability_warnings,
+    grid_warnings,
     block_warnings,
-)  # fmt: skip
+    chance_warnings,
+)
 
 
-def tables_in(given: Mapping[str, str]) -> list[str]:
+def tables_in(paths: Mapping[str, str]) -> list[str]:
     """Return the names of those files that are tables `collect` takes."""
-    further = [name for topic in (*WITH_TABLES, studies) for name in topic.TABLES]
-    known = {*TABLES, *further}
-    return [name for name in given.keys() if name in known]  # noqa: SIM118 - Snakemake's own kind
+    readable = {name for tables in ALL_TABLES for name in tables.read}
+    return [name for name in paths.keys() if name in readable]  # noqa: SIM118 - Snakemake's own kind
 
 
 def collect(
@@ -81,13 +135,13 @@ def collect(
     splits: Splits,
     observed: Fits,
     final: Fits,
-    seen: Mapping[str, Any],
+    quality_summary: Mapping[str, Any],
     *,
     tables: Mapping[str, pd.DataFrame],
     null: Mapping[str, Any],
     run: Mapping[str, Any],
     config: Mapping[str, Any] | None = None,
-    said: Sequence[str] = (),
+    warnings: Sequence[str] = (),
     external: Sequence[Mapping[str, Any]] = (),
     halves: Fits | None = None,
 ) -> Report:
@@ -100,17 +154,17 @@ def collect(
     splits : Splits
     observed, final : Fits
         All outer splits with the observed labels; the fit on all samples.
-    seen : mapping
+    quality_summary : mapping
         What the samples look like (results/quality.json).
     tables : mapping of str to DataFrame
-        The result tables, by the names of their files (`TABLES`).
+        The result tables, by the names of their files (`ALL_TABLES`).
     null : mapping
         ``error``: (B, n_mu) double-CV errors of the permutations; B may be 0.
     run : mapping
         The content of run.json.
     config : mapping, optional
         The resolved config, where it is not that of `run`.
-    said : list of str
+    warnings : list of str
         Warnings of the validation.
     external : list of mapping
         What was found in each data set of another study (results/external/*/about.json).
@@ -118,84 +172,95 @@ def collect(
         The fits of the half-subsamples.
     """
     config = run["config"] if config is None else config
-    mu, facts, division = observed.mu.tolist(), collect_study(dataset), design(splits)
-    tested = with_shrinkage(held_out_scores(dataset, tables["predictions"]), final)
-    chance = permutation_errors(null, tables["controls"])
-    packed = {name: _packed(name, enrichment.in_brief(tables[name])) for name in _shown(tables)}
-    elsewhere, fdr = cohorts.assessed(external), config["signature"]["fdr"]
-    held = collect_covariates(dataset, observed, final, tables["controls"])
-    of_sets = sets.collect_sets(tables)
-    first = answer(facts, division, tested, chance, packed, elsewhere, fdr)
+    mu = observed.mu.tolist()
+    facts = collect_study(dataset)
+    division = design(splits)
+    held_out_samples = with_shrinkage(held_out_scores(dataset, tables["predictions"]), final)
+    permuted_errors = permutation_errors(null, tables["controls"])
+    packed = {
+        name: _packed_table(name, enrichment.in_brief(tables[name]))
+        for name in _page_tables(tables)
+    }
+    assessed_cohorts = cohorts.assessed(external)
+    fdr = config["signature"]["fdr"]
+    covariates = collect_covariates(dataset, observed, final, tables["controls"])
+    gene_sets_record = sets.collect_sets(tables)
+    key_results = answer(
+        facts, division, held_out_samples, permuted_errors, packed, assessed_cohorts, fdr
+    )
     report: Report = {
         "version": VERSION,
-        "config": plain(config),
-        "run": plain(run),
+        "config": json_value(config),
+        "run": json_value(run),
         "study": facts,
         "design": division,
-        "quality": quality.quality_record(seen, dataset),
+        "quality": quality.quality_record(quality_summary, dataset),
         "mu": mu,
         "surface": error_surface(observed, final),
-        "held_out": tested,
-        "null": chance,
+        "held_out": held_out_samples,
+        "null": permuted_errors,
         **gene_parts(dataset, tables, config["controls"]["fdr"]),
         "cards": gene_cards(dataset, tables["signature"], observed, halves),
         "tables": packed,
-        "external": cohorts.external(elsewhere, facts["classes"]),
+        "external": cohorts.external(assessed_cohorts, facts["classes"]),
         "not_assessable": cohorts.not_assessable(external),
-        "batch": batch(dataset, splits, tested, config),
-        **held,  # type: ignore[typeddict-item]
+        "batch": batch(dataset, splits, held_out_samples, config),
+        **covariates,  # type: ignore[typeddict-item]
         "nonlinear": nonlinear.nonlinear(tables, config.get("nonlinear")),
-        "sets": of_sets,
+        "sets": gene_sets_record,
         "survival": survival.collect_survival(tables),
         "studies": studies.collect_studies(tables, splits.scheme, dataset.provenance),
         "genome": genome.collect_genome(dataset, tables),
-        "flow": patients.flow(dataset, seen),
+        "flow": patients.flow(dataset, quality_summary),
         "enrichment": enrichment.collect_enrichment(tables, config["controls"]["permutations"]),
-        "answer": first,
-        "verdict": verdict(first, held.get("covariates"), of_sets, packed["controls"]),
+        "answer": key_results,
+        "verdict": verdict(
+            key_results, covariates.get("covariates"), gene_sets_record, packed["controls"]
+        ),
         "warnings": [],
     }
-    report["warnings"] = _warnings(report, dataset, observed, said)
+    report["warnings"] = _warnings(report, dataset, observed, warnings)
     return report
 
 
-def _warnings(report: Report, dataset: Dataset, observed: Fits, said: Sequence[str]) -> list[str]:
+def _warnings(
+    report: Report, dataset: Dataset, observed: Fits, messages: Sequence[str]
+) -> list[str]:
     """Say what a careful reader should know before using the signature."""
-    # Validation repeats what reading said; the row-wise steps may have more.
-    said = [
-        one for one in said if TWINS_ADVICE not in one
-    ]  # similar samples: quality says it shortly
-    found = list(dict.fromkeys([*said, *map(str, dataset.provenance.get("warnings", []))]))
-    for check in CHECKS:
-        found += check(report)
-    if not any("no p-value can be" in one for one in found):  # the validation counted them
-        found += chance_warnings(report)
-    found += solver_warnings(report, observed)
-    found += cohorts.warnings(report["external"])
-    return found + quality.quality_warnings(report, found)
+    # Reading repeats warnings of the validation.
+    warnings = list(dict.fromkeys([*messages, *map(str, dataset.provenance.get("warnings", []))]))
+    for check in WARNING_FUNCTIONS:
+        warnings += check(report)
+    warnings += solver_warnings(report, observed)
+    warnings += cohorts.warnings(report["external"])
+    return warnings + quality.quality_warnings(report, warnings)
 
 
-def _shown(tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    own = [name for name in TABLES if name not in SUMMED_UP]
-    further = [name for topic in WITH_TABLES for name in topic.SHOWN]
-    return own + [name for name in further if name in tables]
+def _page_tables(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    common_tables = [
+        name
+        for name in (*COMMON_TABLES.read, *PATIENT_TABLES.read)
+        if name not in SUMMARISED_TABLES
+    ]
+    topic_tables = [name for topic in TOPIC_TABLES.values() for name in topic.on_page]
+    return common_tables + [name for name in topic_tables if name in tables]
 
 
-def _packed(name: str, frame: pd.DataFrame) -> PackedTable:
+def _packed_table(name: str, frame: pd.DataFrame) -> PackedTable:
     if name == "univariate":  # in the order of the names, of which a head says nothing
         frame = frame.sort_values("p_value", kind="stable")
     if name == "blocks":
         symbol = dict(zip(frame["gene"], frame["symbol"], strict=True))
-        named = frame["prototype"].map(symbol)
+        symbols = frame["prototype"].map(symbol)
         frame = frame.copy()
-        frame.insert(list(frame.columns).index("prototype") + 1, "prototype_symbol", named)
-    shown = frame.head(MOST_ROWS)
+        frame.insert(list(frame.columns).index("prototype") + 1, "prototype_symbol", symbols)
+    first_rows = frame.head(MAX_TABLE_ROWS)
     columns = [str(column) for column in frame.columns]
-    rows = [list(row) for row in zip(*(_column(shown[c]) for c in columns), strict=True)]
+    rows = [list(row) for row in zip(*(_column(first_rows[c]) for c in columns), strict=True)]
     return {"columns": columns, "rows": rows, "total": len(frame), "file": f"{name}.tsv"}
 
 
 def _column(values: pd.Series[Any]) -> list[Any]:
     if values.dtype.kind == "f":
-        return list(rounded(values.to_numpy(), DIGITS))
-    return [plain(value) for value in values.astype(object).where(values.notna(), None)]
+        return list(rounded(values.to_numpy(), TABLE_DIGITS))
+    return [json_value(value) for value in values.astype(object).where(values.notna(), None)]

@@ -14,7 +14,7 @@ from genesig.report.page.measure import measure
 from genesig.report.page.record import Study, rounded
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.tables import Column, Difference, difference, filled_table
-from genesig.report.page.verdict import Grade, here
+from genesig.report.page.verdict import Grade, grade_within_study
 from genesig.report.page.words import clean, counted, enumerated, p_value, significant
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 
@@ -70,24 +70,37 @@ def collect_covariates(
     dataset: Dataset, observed: Fits, final: Fits, controls: pd.DataFrame
 ) -> dict[str, CovariatesRecord]:
     """Sum up what the study holds fixed, under its key; nothing where it has no covariates."""
-    held, answer, answers = dataset.design.covariates, final.with_chosen(), observed.with_chosen()
-    gamma, of_splits = answer.gamma, answers.gamma
-    if gamma is None or of_splits is None:
+    columns = dataset.design.covariates
+    answer = final.with_chosen()
+    answers = observed.with_chosen()
+    gamma = answer.gamma
+    gamma_of_splits = answers.gamma
+    if gamma is None or gamma_of_splits is None:
         return {}
     classes = dataset.design.classes or ()
     rows = [
-        _row(step, name, weight, splits)
-        for step in _steps(dataset, final)
-        for name, weight, splits in _of_each(_gain(answer, step), _gain(answers, step), classes)
+        _weight_row(step, name, weight, splits)
+        for step in _covariate_steps(dataset, final)
+        for name, weight, splits in _weights_by_class(
+            _score_gain(answer, step), _score_gain(answers, step), classes
+        )
     ]
-    own, ridge = (_controls(controls, name) for name in ("genesig", COVARIATES_AND_RIDGE))
-    alone = _controls(controls, COVARIATES)
-    return {"covariates": {
-        "columns": [c.column for c in held], "curved": [c.column for c in held if c.knots],
-        "missing": _missing(dataset.covariates()), "weights": rows,
-        "alone": _gained(own, alone), "whole": _gained(ridge, alone),
-        "p": rounded(own["p_value"], 5), "p_whole": rounded(ridge["p_value"], 5),
-    }}  # fmt: skip
+    genesig_row, ridge = (
+        _control_row(controls, name) for name in ("genesig", COVARIATES_AND_RIDGE)
+    )
+    alone = _control_row(controls, COVARIATES)
+    return {
+        "covariates": {
+            "columns": [c.column for c in columns],
+            "curved": [c.column for c in columns if c.knots],
+            "missing": _count_missing(dataset.covariates()),
+            "weights": rows,
+            "alone": _difference(genesig_row, alone),
+            "whole": _difference(ridge, alone),
+            "p": rounded(genesig_row["p_value"], 5),
+            "p_whole": rounded(ridge["p_value"], 5),
+        }
+    }
 
 
 class _Step(NamedTuple):
@@ -104,33 +117,36 @@ class _Step(NamedTuple):
     sd: float
 
 
-def _steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
+def _covariate_steps(dataset: Dataset, final: Fits) -> Iterator[_Step]:
     """Give a step for each word and straight line, and one from knot to knot of each spline."""
-    C, column = dataset.covariates(), 0
-    for one in dataset.design.covariates:
-        first = one.levels[0] if one.levels else None
-        for name in one.names if one.levels is not None else (one.column,):
-            sd, knots = float(np.nanstd(C[:, column])), np.array([0.0, 1.0])
-            if one.knots and final.knots is not None:
-                sd, knots = np.nan, final.knots[0, column, : one.knots]
+    covariate_values = dataset.covariates()
+    column = 0
+    for covariate in dataset.design.covariates:
+        reference_level = covariate.levels[0] if covariate.levels else None
+        for name in covariate.names if covariate.levels is not None else (covariate.column,):
+            sd = float(np.nanstd(covariate_values[:, column]))
+            knots = np.array([0.0, 1.0])
+            if covariate.knots and final.knots is not None:
+                sd = np.nan
+                knots = final.knots[0, column, : covariate.knots]
             for low, high in pairwise(knots.tolist()):
-                ends = np.full((2, C.shape[1]), np.nan)
+                ends = np.full((2, covariate_values.shape[1]), np.nan)
                 ends[:, column] = low, high
-                span = f" {significant(low)} to {significant(high)}" if one.knots else ""
-                yield _Step(name + span, first, ends[0], ends[1], sd)
+                span = f" {significant(low)} to {significant(high)}" if covariate.knots else ""
+                yield _Step(name + span, reference_level, ends[0], ends[1], sd)
             column += 1
 
 
-def _gain(fits: Fits, step: _Step) -> Array:
+def _score_gain(fits: Fits, step: _Step) -> Array:
     """Return what the score of each fit's last list gains over a step, (m,) or (m, T)."""
     ends = np.stack([step.low, step.high])
-    found = [np.asarray(fits.of_covariates(fit, ends)) for fit in range(len(fits))]
-    return np.stack([each[1, -1] - each[0, -1] for each in found])
+    score_pairs = [np.asarray(fits.of_covariates(fit, ends)) for fit in range(len(fits))]
+    return np.stack([scores[1, -1] - scores[0, -1] for scores in score_pairs])
 
 
-def _of_each(
+def _weights_by_class(
     weight: Array, splits: Array, classes: Sequence[str]
-) -> Iterator[tuple[str, float, Array]]:  # fmt: skip
+) -> Iterator[tuple[str, float, Array]]:
     """Give the weight, and those of the splits, with the class that they are of, if of several."""
     if weight.ndim == 1:
         yield "", float(weight[0]), splits
@@ -139,33 +155,41 @@ def _of_each(
         yield f" ({name})", float(weight[0, t]), splits[:, t]
 
 
-def _row(step: _Step, of: str, own: float, each: Array) -> CovariateWeight:
+def _weight_row(
+    step: _Step, class_suffix: str, final_weight: float, split_weights: Array
+) -> CovariateWeight:
     return {
-        "name": step.name + of, "reference": step.reference, "weight": rounded(own, 5),
-        "per_sd": rounded(own * step.sd, 5), "mean": rounded(each.mean(), 5),
-        "low": rounded(each.min(), 5), "high": rounded(each.max(), 5),
-        "sign": rounded(np.mean(np.sign(each) == np.sign(each.mean())), 4),
-    }  # fmt: skip
+        "name": step.name + class_suffix,
+        "reference": step.reference,
+        "weight": rounded(final_weight, 5),
+        "per_sd": rounded(final_weight * step.sd, 5),
+        "mean": rounded(split_weights.mean(), 5),
+        "low": rounded(split_weights.min(), 5),
+        "high": rounded(split_weights.max(), 5),
+        "sign": rounded(np.mean(np.sign(split_weights) == np.sign(split_weights.mean())), 4),
+    }
 
 
-def _missing(C: Any) -> int:
+def _count_missing(C: Any) -> int:
     return int(np.isnan(C).any(axis=1).sum())
 
 
-def _controls(controls: pd.DataFrame, name: str) -> pd.Series[float]:
+def _control_row(controls: pd.DataFrame, name: str) -> pd.Series[float]:
     return controls[(controls["model"] == name) & controls["mu"].isna()].iloc[0]
 
 
-def _gained(model: pd.Series[float], alone: pd.Series[float]) -> Difference:
+def _difference(model: pd.Series[float], alone: pd.Series[float]) -> Difference:
     return {
-        "error": rounded(alone["error"], 5), "linear": rounded(model["error"], 5),
+        "error": rounded(alone["error"], 5),
+        "linear": rounded(model["error"], 5),
         "difference": rounded(alone["error"] - model["error"], 5),
-        "low": rounded(model["added_low"], 5), "high": rounded(model["added_high"], 5),
-    }  # fmt: skip
+        "low": rounded(model["added_low"], 5),
+        "high": rounded(model["added_high"], 5),
+    }
 
 
-TITLE = "Covariates"
-COLUMNS = (
+COVARIATES_TITLE = "Covariates"
+WEIGHT_COLUMNS = (
     Column("Covariate", "text"),
     Column("Against", "text"),
     Column("Weight", "signed"),
@@ -181,22 +205,27 @@ def added_value(data: Covariates) -> list[Paragraph]:
     """Say for the first screen what expression adds; nothing without covariates."""
     if "covariates" not in data:
         return []
-    alone, names = data["covariates"]["alone"], enumerated(data["covariates"]["columns"])
+    alone = data["covariates"]["alone"]
+    names = enumerated(data["covariates"]["columns"])
     lead = f"Beyond {names}."
     if None in (alone["error"], alone["linear"], alone["low"], alone["high"]):
         return [Paragraph(lead, "The added value of expression could not be measured.")]
-    said = _added(data, names)
+    text = _added_words(data, names)
     if (alone["error"] or 0.0) > data["answer"]["error"]["chance"]:
-        said += f" With {names} alone, predictions were worse than chance, which inflates the gain."
-    return [Paragraph(lead, said)]
+        text += f" With {names} alone, predictions were worse than chance, which inflates the gain."
+    return [Paragraph(lead, text)]
 
 
-def _added(data: Covariates, names: str) -> str:
+def _added_words(data: Covariates, names: str) -> str:
     """Say what was reached without and with expression, and whether it adds to the covariates."""
-    alone, whole = data["covariates"]["alone"], data["covariates"]["whole"]
-    reached = f"{_both(data, alone, names)}. {_gain_words(data, alone)}{_association(data, names)}"
-    ridge = _ridge(data, whole, names)
-    in_study = here(data)
+    alone = data["covariates"]["alone"]
+    all_genes = data["covariates"]["whole"]
+    reached = (
+        f"{_without_and_with(data, alone, names)}."
+        f" {_gain_words(data, alone)}{_association(data, names)}"
+    )
+    ridge = _ridge_words(data, all_genes, names)
+    in_study = grade_within_study(data)
     if in_study is Grade.HERE and data["verdict"]["by"] == "all genes":
         return f"{reached} All genes together add to {names}: {ridge}"
     if in_study is Grade.HERE or data["verdict"]["excludes"]:
@@ -204,11 +233,11 @@ def _added(data: Covariates, names: str) -> str:
     return f"{reached} {ridge}"
 
 
-def _both(data: Study, alone: Difference, names: str) -> str:
+def _without_and_with(data: Study, alone: Difference, names: str) -> str:
     """Return ``"C was 0.58 with age alone and 0.62 with gene expression"``."""
-    shown = measure(data)
-    without, with_genes = (shown.write(shown.value(alone[key])) for key in ("error", "linear"))
-    return f"{shown.title} was {without} with {names} alone and {with_genes} with gene expression"
+    metric = measure(data)
+    without, with_genes = (metric.write(metric.value(alone[key])) for key in ("error", "linear"))
+    return f"{metric.title} was {without} with {names} alone and {with_genes} with gene expression"
 
 
 def _gain_words(data: Study, gain: Difference) -> str:
@@ -219,8 +248,8 @@ def _gain_words(data: Study, gain: Difference) -> str:
     may_be = ", may be zero" if (gain["low"] or 0) <= 0 <= (gain["high"] or 0) else ""
     if may_be:
         return f"The difference, {value}{points} (95% CI {low} to {high}){may_be}."
-    worse = " in favour of the covariates alone" if (gain["high"] or 0) < 0 else ""
-    return f"The difference is {value}{points} (95% CI {low} to {high}){worse}."
+    direction = " in favour of the covariates alone" if (gain["high"] or 0) < 0 else ""
+    return f"The difference is {value}{points} (95% CI {low} to {high}){direction}."
 
 
 def _association(data: Covariates, names: str) -> str:
@@ -230,50 +259,59 @@ def _association(data: Covariates, names: str) -> str:
         return ""
     test = f"(permutation test of the added value, {p_value(p)})"
     if data["verdict"]["small"]:
-        settled = here(data) is Grade.HERE and data["verdict"]["by"] == "genes"
-        more = "" if settled else " How much it improves prediction is not established."
-        return f" Expression is associated with the outcome beyond {names} {test}.{more}"
+        settled = grade_within_study(data) is Grade.HERE and data["verdict"]["by"] == "genes"
+        uncertainty = "" if settled else " How much it improves prediction is not established."
+        return f" Expression is associated with the outcome beyond {names} {test}.{uncertainty}"
     return f" No association of expression beyond {names} was shown {test}."
 
 
-def _ridge(data: Study, whole: Difference, names: str) -> str:
+def _ridge_words(data: Study, all_genes: Difference, names: str) -> str:
     """Return what ridge on all genes beside the covariates reached."""
-    if whole["linear"] is None:
+    if all_genes["linear"] is None:
         return f"Ridge on all genes beside {names} could not be measured."
-    shown = measure(data)
-    reached = shown.write(shown.value(whole["linear"]))
-    return f"Ridge on all genes beside {names} reached {reached}. {_gain_words(data, whole)}"
+    metric = measure(data)
+    reached = metric.write(metric.value(all_genes["linear"]))
+    return f"Ridge on all genes beside {names} reached {reached}. {_gain_words(data, all_genes)}"
 
 
 def covariates(data: Covariates, limits: Limits) -> Section:
     """Show what is held fixed; nothing where that is nothing."""
     if "covariates" not in data:
-        return Section("covariates", TITLE)
-    it = data["covariates"]
-    names = enumerated(it["columns"])
-    filled = (
-        f" {counted(it['missing'], 'sample')} lacked a value, imputed with the mean of the training"
-        " samples."
-        if it["missing"]
+        return Section("covariates", COVARIATES_TITLE)
+    record = data["covariates"]
+    names = enumerated(record["columns"])
+    imputation = (
+        f" {counted(record['missing'], 'sample')} lacked a value, imputed with the mean of the"
+        " training samples."
+        if record["missing"]
         else ""
     )
-    subject = "it is" if len(it["columns"]) == 1 else "they are"
-    tested = "" if it["p_whole"] is None else "; its p is that of the global test of all genes"
-    first = [paragraph.text for paragraph in added_value(data)]
+    pronoun = "it is" if len(record["columns"]) == 1 else "they are"
+    tested = "" if record["p_whole"] is None else "; its p is that of the global test of all genes"
+    comparison_texts = [paragraph.text for paragraph in added_value(data)]
     ridge = f" Ridge uses all genes, so that what it adds is no matter of one list{tested}."
     words = [
-        *first,
-        f"Models are adjusted for {names}: {subject} in every model without a penalty. Genes are"
+        *comparison_texts,
+        f"Models are adjusted for {names}: {pronoun} in every model without a penalty. Genes are"
         f" selected"
-        f" for what they add; a gene that only follows {names} adds nothing.{_curved(it)}{filled}"
-        " The comparison uses the same splits, and its interval the differences of samples and of"
-        f" repeats.{ridge if any('Ridge' in words for words in first) else ''}",
+        f" for what they add; a gene that only follows {names} adds"
+        f" nothing.{_spline_words(record)}{imputation} The comparison uses the same splits, and its"
+        " interval the differences of samples and of"
+        f" repeats.{ridge if any('Ridge' in words for words in comparison_texts) else ''}",
     ]
     rows = [
-        [one["name"], one["reference"], one["weight"], one["per_sd"], one["mean"], one["low"],
-         one["high"], one["sign"]]
-        for one in it["weights"]
-    ]  # fmt: skip
+        [
+            weight["name"],
+            weight["reference"],
+            weight["weight"],
+            weight["per_sd"],
+            weight["mean"],
+            weight["low"],
+            weight["high"],
+            weight["sign"],
+        ]
+        for weight in record["weights"]
+    ]
     caption = (
         "Weight of each covariate in the final model, in its own units and per standard deviation,"
         " and over the outer splits. Categories are compared with the reference in column 2; where"
@@ -281,34 +319,38 @@ def covariates(data: Covariates, limits: Limits) -> Section:
         + (" Each class has weights of its own." if len(data["study"]["classes"] or ()) > 2 else "")
     )
     return Section(
-        "covariates", TITLE, words,
-        [filled_table("covariates", caption, COLUMNS, rows, limits.table_rows)], part="prediction",
-    )  # fmt: skip
+        "covariates",
+        COVARIATES_TITLE,
+        words,
+        [filled_table("covariates", caption, WEIGHT_COLUMNS, rows, limits.table_rows)],
+        part="prediction",
+    )
 
 
-def _curved(it: CovariatesRecord) -> str:
-    if not it["curved"]:
+def _spline_words(record: CovariatesRecord) -> str:
+    if not record["curved"]:
         return ""
-    verb = "enters as a smooth curve" if len(it["curved"]) == 1 else "enter as smooth curves"
-    return f" {enumerated(it['curved'])} {verb} (restricted cubic splines)."
+    verb = "enters as a smooth curve" if len(record["curved"]) == 1 else "enter as smooth curves"
+    return f" {enumerated(record['curved'])} {verb} (restricted cubic splines)."
 
 
-def held_sentences(data: Covariates) -> list[str]:
+def covariate_sentences(data: Covariates) -> list[str]:
     """Say what was held fixed, and what the permutations asked; nothing where that is nothing."""
-    found = []
+    texts = []
     if "covariates" in data:
         names = enumerated(data["covariates"]["columns"])
-        filled = (
+        imputation = (
             " Missing values were imputed with the mean of the training samples."
             if data["covariates"]["missing"]
             else ""
         )
-        found.append(
+        texts.append(
             f"All models, from the selection of genes to the final score, contain {names} without a"
-            f" penalty ({_numbers(data)}, words as indicators), fitted together with the genes"
-            " within each training set." + filled
+            f" penalty ({_numeric_covariate_words(data)}, words as indicators), fitted together"
+            " with the genes"
+            " within each training set." + imputation
         )
-        found.append(
+        texts.append(
             f"The added value of expression is the difference of the error to that of {names} alone"
             " on the same held-out samples, for the selected genes and for ridge regression on all"
             " genes; its interval has the variance over samples and over repeats. In the"
@@ -321,15 +363,17 @@ def held_sentences(data: Covariates) -> list[str]:
         )
     weights = data["config"]["data"]["weights"]
     if weights == "balanced":
-        every = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
-        said = f"In every fit the samples were weighted so that {every} classes count alike."
-        found.append(said)
+        class_words = "both" if len(data["study"]["classes"] or ()) == 2 else "all"
+        sentence = (
+            f"In every fit the samples were weighted so that {class_words} classes count alike."
+        )
+        texts.append(sentence)
     elif weights is not None and weights != WEIGHT:  # of studies that weigh alike their topic says
-        found.append(f"In every fit the samples were weighted by {clean(weights)}.")
-    return found
+        texts.append(f"In every fit the samples were weighted by {clean(weights)}.")
+    return texts
 
 
-def _numbers(data: Covariates) -> str:
+def _numeric_covariate_words(data: Covariates) -> str:
     if not data["covariates"]["curved"]:
         return "numbers as straight lines"
     return (

@@ -12,28 +12,28 @@ from genesig.data.steps.combat import MIN_TRAINING_SAMPLES_OF_BATCH
 from genesig.data.steps.missing_indicators import count_indicators
 from genesig.data.study.config_check import not_offered
 from genesig.data.study.confounding import strongest
-from genesig.report.page.measure import codes, measure, subject, two
+from genesig.report.page.measure import class_codes, measure, subject, two_classes
 from genesig.report.page.record import (
-    MOST_SAMPLES,
+    MAX_PLOTTED_SAMPLES,
     Batch,
-    Division,
-    Dropped,
+    Exclusions,
     HeldOut,
     HeldOutSample,
+    SplitSummary,
     Study,
     StudyFacts,
-    plain,
+    evenly_spaced_rows,
+    json_value,
     rounded,
-    spread,
 )
 from genesig.report.page.section import Facts, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
 from genesig.report.page.words import (
-    both,
-    by_kind,
     clean,
     counted,
+    counts_by_kind,
     decimal,
+    genes_and_indicators,
     percent,
     scheme_words,
     significant,
@@ -43,47 +43,49 @@ if TYPE_CHECKING:
     from genesig.results import Dataset, Splits
 
 
-MOST_NAMES = 30
-FEW = 5  # batches, below which t on so few degrees of freedom makes the interval very wide
+MAX_EXCLUDED_NAMES = 30
+MIN_BATCHES = 5  # batches, below which t on so few degrees of freedom makes the interval very wide
 
 
 def collect_study(dataset: Dataset) -> StudyFacts:
     """Say what was studied and what was left out, with its reason."""
-    design, notes = dataset.design, dataset.provenance
-    y, kept = dataset.plain(), spread(len(dataset.samples), MOST_SAMPLES)
-    of_class = None if design.classes is None else [y == s for s in codes(design.classes)]
+    design = dataset.design
+    notes = dataset.provenance
+    y = dataset.plain()
+    shown_rows = evenly_spaced_rows(len(dataset.samples), MAX_PLOTTED_SAMPLES)
+    of_class = None if design.classes is None else [y == s for s in class_codes(design.classes)]
     groups = dataset.groups()
     unit = np.arange(len(y)) if groups is None else groups
     return {
         "label": design.label,
         "task": design.kind,
-        "classes": plain(design.classes),
+        "classes": json_value(design.classes),
         "counts": None if of_class is None else [int(rows.sum()) for rows in of_class],
         "units": None if of_class is None else [len(set(unit[rows])) for rows in of_class],
         "group": design.group,
         "pair": design.pair,
         "groups": None if groups is None else len(set(groups)),
-        "exchanged": _exchanged(dataset),
+        "exchanged": _permutation_unit(dataset),
         "samples": len(dataset.samples),
         "genes": len(dataset.genes) - (added := count_indicators(dataset)),
         "indicators": added,
         "missing": int(np.isnan(dataset.X).sum()),
-        "inputs": plain(notes.get("inputs", {})),
-        "steps": plain(notes.get("steps", [])),
-        "dropped": _by_reason(notes.get("dropped", [])),
+        "inputs": json_value(notes.get("inputs", {})),
+        "steps": json_value(notes.get("steps", [])),
+        "dropped": _exclusions_by_reason(notes.get("dropped", [])),
         "response": {
-            "name": [dataset.samples[row] for row in kept],
-            "value": rounded(y[kept], 5),
+            "name": [dataset.samples[row] for row in shown_rows],
+            "value": rounded(y[shown_rows], 5),
         },
     }
 
 
-def _association(dataset: Dataset, names: Any) -> float | None:
+def _batch_association(dataset: Dataset, names: Any) -> float | None:
     numbers = dataset.kind.number(dataset.response())
     return strongest(numbers.reshape(len(names), -1), names)
 
 
-def _exchanged(dataset: Dataset) -> str:
+def _permutation_unit(dataset: Dataset) -> str:
     groups = dataset.groups()
     if groups is None:
         return "samples"
@@ -92,17 +94,19 @@ def _exchanged(dataset: Dataset) -> str:
     return "within" if all(several) else "both" if any(several) else "groups"
 
 
-def _by_reason(dropped: list[dict[str, Any]]) -> list[Dropped]:
+def _exclusions_by_reason(dropped: list[dict[str, Any]]) -> list[Exclusions]:
     groups: dict[tuple[str, str], list[str]] = {}
-    for one in dropped:
-        groups.setdefault((str(one["kind"]), str(one["reason"])), []).append(str(one["name"]))
+    for exclusion in dropped:
+        groups.setdefault((str(exclusion["kind"]), str(exclusion["reason"])), []).append(
+            str(exclusion["name"])
+        )
     return [
-        {"kind": kind, "reason": reason, "count": len(names), "names": names[:MOST_NAMES]}
+        {"kind": kind, "reason": reason, "count": len(names), "names": names[:MAX_EXCLUDED_NAMES]}
         for (kind, reason), names in groups.items()
     ]
 
 
-def design(splits: Splits) -> Division:
+def design(splits: Splits) -> SplitSummary:
     """Say how the samples were divided."""
     train, test = ([len(getattr(s, side)) for s in splits.outer] for side in ("train", "test"))
     inner = [len(s.inner) for s in splits.outer]
@@ -123,112 +127,131 @@ def batch(
     dataset: Dataset, splits: Splits, held_out: HeldOut, config: Mapping[str, Any]
 ) -> Batch | None:
     """Sum the batches up; None for a study that names none."""
-    names, column = dataset.batches(), dataset.design.batch
+    names = dataset.batches()
+    column = dataset.design.batch
     if names is None or column is None:
         return None
-    y, classes = dataset.plain(), dataset.design.classes
-    each = [names == name for name in sorted(set(names))]
-    of = dict(zip(dataset.samples, names, strict=True))
-    few = [_too_few(split.train, split.test, of) for split in splits.outer]
+    y = dataset.plain()
+    classes = dataset.design.classes
+    rows_of_batch = [names == name for name in sorted(set(names))]
+    batch_of_sample = dict(zip(dataset.samples, names, strict=True))
+    n_uncorrected = [
+        _count_uncorrected(split.train, split.test, batch_of_sample) for split in splits.outer
+    ]
     return {
         "column": column,
         "names": sorted(set(names)),
-        "sizes": [int(rows.sum()) for rows in each],
-        "counts": [[int((y[rows] == s).sum()) for s in codes(classes)] for rows in each]
-        if classes else None,
-        "mean": None if classes else [rounded(y[rows].mean(), 4) for rows in each],
-        "sd": None if classes else [rounded(y[rows].std(), 4) for rows in each],
-        "association": rounded(_association(dataset, names), 4),
-        "wrong": _wrong(held_out["samples"], of, sorted(set(names))),
+        "sizes": [int(rows.sum()) for rows in rows_of_batch],
+        "counts": [
+            [int((y[rows] == s).sum()) for s in class_codes(classes)] for rows in rows_of_batch
+        ]
+        if classes
+        else None,
+        "mean": None if classes else [rounded(y[rows].mean(), 4) for rows in rows_of_batch],
+        "sd": None if classes else [rounded(y[rows].std(), 4) for rows in rows_of_batch],
+        "association": rounded(_batch_association(dataset, names), 4),
+        "wrong": _wrong_share_of_batches(held_out["samples"], batch_of_sample, sorted(set(names))),
         "combat": "combat" in [step["step"] for step in config["normalise"]["folds"]],
         "shown": "combat" in [s["step"] for s in dataset.provenance.get("summaries", [])],
         "held_out": sum(len(split.test) for split in splits.outer),
-        "too_few": sum(few),
-        "splits": sum(number > 0 for number in few),
-    }  # fmt: skip
+        "too_few": sum(n_uncorrected),
+        "splits": sum(number > 0 for number in n_uncorrected),
+    }
 
 
-def _too_few(train: Sequence[str], test: Sequence[str], of: Mapping[str, str]) -> int:
+def _count_uncorrected(
+    train: Sequence[str], test: Sequence[str], batch_of_sample: Mapping[str, str]
+) -> int:
     """Count the test samples whose batch has too few training samples to be estimated."""
-    trained = Counter(of[name] for name in train)
-    return sum(trained[of[name]] < MIN_TRAINING_SAMPLES_OF_BATCH for name in test)
+    training_counts = Counter(batch_of_sample[name] for name in train)
+    return sum(
+        training_counts[batch_of_sample[name]] < MIN_TRAINING_SAMPLES_OF_BATCH for name in test
+    )
 
 
-def _wrong(
-    samples: Sequence[HeldOutSample], of: Mapping[str, str], names: Sequence[str]
+def _wrong_share_of_batches(
+    samples: Sequence[HeldOutSample], batch_of_sample: Mapping[str, str], names: Sequence[str]
 ) -> list[float | None] | None:
     """Return the share of wrong decisions on each batch's samples while they were held out."""
-    if any(one["wrong"] is None for one in samples):
+    if any(sample["wrong"] is None for sample in samples):
         return None
     shares = []
     for name in names:
-        own = [one for one in samples if of[one["sample"]] == name]
-        wrong = sum(one["wrong"] or 0 for one in own)
-        tested = sum(one["tested"] for one in own)
+        batch_samples = [sample for sample in samples if batch_of_sample[sample["sample"]] == name]
+        wrong = sum(sample["wrong"] or 0 for sample in batch_samples)
+        tested = sum(sample["tested"] for sample in batch_samples)
         shares.append(rounded(wrong / tested, 4) if tested else None)
     return shares
 
 
 def batch_warnings(data: Study) -> list[str]:
     """Say how many held-out samples a correction could not reach, and of few batches left out."""
-    it = data["batch"]
-    if it is None:
+    batch_summary = data["batch"]
+    if batch_summary is None:
         return []
-    found = []
-    if data["design"]["scheme"] == "leave_one_batch_out" and len(it["names"]) < FEW:
-        found.append(
-            f"Only {len(it['names'])} batches were left out in turn. The interval of the error is"
-            " over batches, so it is wide: so few say little of a batch that is yet to come."
+    warnings = []
+    if (
+        data["design"]["scheme"] == "leave_one_batch_out"
+        and len(batch_summary["names"]) < MIN_BATCHES
+    ):
+        warnings.append(
+            f"Only {len(batch_summary['names'])} batches were left out in turn. The interval of the"
+            " error is over batches, so it is wide: so few say little of a batch that is yet to"
+            " come."
         )
-    if not it["combat"] or not it["too_few"]:
-        return found
+    if not batch_summary["combat"] or not batch_summary["too_few"]:
+        return warnings
     return [
-        *found,
-        f"In {counted(it['splits'], 'split')} of {data['design']['outer']} ComBat left held-out"
-        f" samples as measured ({it['too_few']} of {it['held_out']} in all), because their batch"
-        f" had fewer than {MIN_TRAINING_SAMPLES_OF_BATCH} training samples.",
+        *warnings,
+        f"In {counted(batch_summary['splits'], 'split')} of {data['design']['outer']} ComBat left"
+        f" held-out samples as measured ({batch_summary['too_few']} of {batch_summary['held_out']}"
+        f" in all), because their batch had fewer than {MIN_TRAINING_SAMPLES_OF_BATCH} training"
+        " samples.",
     ]
 
 
 def batch_fact(data: Study) -> str:
     """Return ``"3 batches (centre; Cramér's V with the label 0.21)"``; empty without batches."""
-    it = data["batch"]
-    if it is None:
+    batch_summary = data["batch"]
+    if batch_summary is None:
         return ""
-    named = clean(it["column"])
-    return f"{counted(len(it['names']), 'batch')} ({named}; {_measured(it)})"
+    column = clean(batch_summary["column"])
+    return (
+        f"{counted(len(batch_summary['names']), 'batch')} ({column};"
+        f" {_association_words(batch_summary)})"
+    )
 
 
-def _measured(it: Batch) -> str:
+def _association_words(batch_summary: Batch) -> str:
     """Return the association in words."""
-    value = it["association"]
+    value = batch_summary["association"]
     if value is None:
         return "association with the label not defined"
-    if it["counts"]:
+    if batch_summary["counts"]:
         return f"Cramér's V with the label {decimal(value)}"
     return f"{percent(value**2)} of the label's variance lies between batches, beyond chance"
 
 
 def batch_words(data: Study) -> list[str]:
     """Say what the table of batches is about."""
-    it = data["batch"]
-    if it is None:
+    batch_summary = data["batch"]
+    if batch_summary is None:
         return []
     scale = " (0: none beyond chance; 1: one class in each batch)"
-    if not data["study"]["classes"] or it["association"] is None:
+    if not data["study"]["classes"] or batch_summary["association"] is None:
         scale = ""
     words = (
         "The more a batch is associated with the label, the more of the prediction may rest on the"
-        f" batch itself; here, {_measured(it)}{scale}."
+        f" batch itself; here, {_association_words(batch_summary)}{scale}."
     )
-    if it["combat"] and it["too_few"]:
+    if batch_summary["combat"] and batch_summary["too_few"]:
         words += (
-            f" ComBat could not correct {it['too_few']} of {it['held_out']} held-out samples, whose"
-            " batches had too few training samples."
+            f" ComBat could not correct {batch_summary['too_few']} of {batch_summary['held_out']}"
+            " held-out samples, whose batches had too few training samples."
         )
-    elif it["combat"]:
+    elif batch_summary["combat"]:
         words += " ComBat corrected every held-out sample by estimates from training samples."
-    if it["combat"] and not it["shown"]:
+    if batch_summary["combat"] and not batch_summary["shown"]:
         words += (
             " The quality of the samples is shown before and after it; other pictures and"
             " single-gene tests show the values as they were before it."
@@ -238,28 +261,28 @@ def batch_words(data: Study) -> list[str]:
 
 def batch_table(data: Study, limits: Limits) -> list[Table]:
     """Show how many samples of each class, or which responses, each batch has."""
-    it = data["batch"]
-    if it is None:
+    batch_summary = data["batch"]
+    if batch_summary is None:
         return []
     label = clean(data["study"]["label"])
     columns = [Column("Batch", "name"), Column("Samples", "integer")]
-    values: list[Sequence[Any]] = [it["names"], it["sizes"]]
-    if it["counts"]:
+    values: list[Sequence[Any]] = [batch_summary["names"], batch_summary["sizes"]]
+    if batch_summary["counts"]:
         columns += [Column(clean(name), "integer") for name in data["study"]["classes"] or []]
-        values += zip(*it["counts"], strict=True)
-    if it["mean"] and it["sd"]:
+        values += zip(*batch_summary["counts"], strict=True)
+    if batch_summary["mean"] and batch_summary["sd"]:
         columns += [Column(f"Mean {label}", "number"), Column("Standard deviation", "number")]
-        values += [it["mean"], it["sd"]]
-    if it["wrong"] is not None:
+        values += [batch_summary["mean"], batch_summary["sd"]]
+    if batch_summary["wrong"] is not None:
         help_ = "Share of the decisions on the batch's samples while they were held out"
         columns.append(Column("Wrong while held out", "share", help_))
-        values.append(it["wrong"])
-    caption = f"Batches ({clean(it['column'])}) and {label}."
+        values.append(batch_summary["wrong"])
+    caption = f"Batches ({clean(batch_summary['column'])}) and {label}."
     rows = list(zip(*values, strict=True))
     return [filled_table("batches", caption, columns, rows, limits.table_rows)]
 
 
-STEPS = {
+STEP_TEXTS = {
     "log2": "values were cut to [{floor}, {ceiling}] and log2-transformed",
     "zeros_as_missing": "zeros were taken for missing values",
     "standardise_samples": "each sample was standardised over its genes",
@@ -297,7 +320,7 @@ STEPS = {
 }
 
 
-def samples(data: Study) -> list[str]:
+def sample_sentences(data: Study) -> list[str]:
     """Say what was compared in how many samples and genes, and what was left out."""
     study = data["study"]
     text = f"Expression of {counted(study['genes'], 'gene')} in"
@@ -306,7 +329,7 @@ def samples(data: Study) -> list[str]:
     else:
         sizes = (f"{clean(c)}, n = {n}" for c, n in by_class(study))
         text += f" {counted(study['samples'], 'sample')} ({'; '.join(sizes)}) was compared"
-    dropped = by_kind(study["dropped"])
+    dropped = counts_by_kind(study["dropped"])
     left_out = f" Left out: {dropped} (see Data and design)." if dropped else ""
     grouped = ""
     if study["group"]:
@@ -320,42 +343,46 @@ def by_class(study: StudyFacts) -> list[tuple[str, int]]:
     return list(zip(study["classes"] or [], study["counts"] or [], strict=True))
 
 
-def normalisation(data: Study) -> list[str]:
+def normalisation_sentences(data: Study) -> list[str]:
     """Say what was done to the values, before the splits and inside them."""
     steps = data["config"]["normalise"]
-    whom = "the samples" if data["study"]["classes"] is None else "a class"
-    alone, learned = (_steps(steps[key], whom) for key in ("samples", "folds"))
-    before = f"Before any division of the samples, {alone}." if alone else ""
-    inside = (
+    scope = "the samples" if data["study"]["classes"] is None else "a class"
+    sample_steps, fold_steps = (_step_words(steps[key], scope) for key in ("samples", "folds"))
+    before = f"Before any division of the samples, {sample_steps}." if sample_steps else ""
+    in_training_sets = (
         f"With parameters estimated in each training set and applied unchanged to its test samples,"
-        f" {learned}."
-        if learned
+        f" {fold_steps}."
+        if fold_steps
         else ""
     )
-    return [before, inside]
+    return [before, in_training_sets]
 
 
-def _steps(steps: list[dict[str, Any]], whom: str) -> str:
+def _step_words(steps: list[dict[str, Any]], scope: str) -> str:
     words = [
-        STEPS.get(s["step"], clean(s["step"])).format(
-            **{key: _setting(value) for key, value in s.items()}) + _left_out(s, whom)
+        STEP_TEXTS.get(s["step"], clean(s["step"])).format(
+            **{key: _setting_text(value) for key, value in s.items()}
+        )
+        + _imputation_limit_words(s, scope)
         for s in steps
-    ]  # fmt: skip
+    ]
     text = ", then ".join(words)
     return text.replace(
         "genes were centred, then genes were scaled", "genes were centred and scaled"
     )
 
 
-def _left_out(step: dict[str, Any], whom: str) -> str:
+def _imputation_limit_words(step: dict[str, Any], scope: str) -> str:
     """Say which genes were not filled in."""
-    most: float = step.get("missing_most", 1.0)
-    return f" (genes that more than {percent(most)} of {whom} lack were left out)" * (most < 1)
+    max_missing: float = step.get("missing_most", 1.0)
+    return f" (genes that more than {percent(max_missing)} of {scope} lack were left out)" * (
+        max_missing < 1
+    )
 
 
-def _setting(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_setting, value)) or "none"
+        return ", ".join(map(_setting_text, value)) or "none"
     if value is None:
         return "several, segments pruned by BIC"
     value = {"median_of_ratios": "median of ratios", "tmm": "TMM"}.get(value, value)
@@ -365,50 +392,60 @@ def _setting(value: Any) -> str:
 def study(data: Study, limits: Limits) -> Section:
     """Say what went in, what was left out and why, how the samples were divided."""
     dropped = data["study"]["dropped"]
-    samples, genes = counted(data["study"]["samples"], "sample"), data["study"]["genes"]
+    n_samples_text = counted(data["study"]["samples"], "sample")
+    genes = data["study"]["genes"]
     words = [
-        f"All {samples} and {counted(genes, 'gene')} in the input were analysed; none was excluded."
+        f"All {n_samples_text} and {counted(genes, 'gene')} in the input were analysed; none was"
+        " excluded."
     ]
     if dropped:
-        words = [f"Excluded before the analysis: {by_kind(dropped)}, each with its reason."]
+        words = [f"Excluded before the analysis: {counts_by_kind(dropped)}, each with its reason."]
     words += batch_words(data)
-    items: list[Item] = [Facts("study", "Study", _facts(data)), *batch_table(data, limits)]
+    items: list[Item] = [Facts("study", "Study", _study_facts(data)), *batch_table(data, limits)]
     if dropped:
-        items.append(_dropped(dropped, limits))
+        items.append(_exclusions_table(dropped, limits))
     return Section("data", "Data and design", words, items, part="patients", folded=True)
 
 
-def _facts(data: Study) -> list[tuple[str, str]]:
-    it, design = data["study"], data["design"]
-    classes = it["classes"]
+def _study_facts(data: Study) -> list[tuple[str, str]]:
+    study_facts = data["study"]
+    design = data["design"]
+    classes = study_facts["classes"]
     if classes:
-        sizes = ", ".join(f"{clean(c)} {n}" for c, n in by_class(it))
-        positive = f" (a positive score means {clean(classes[1])})" if two(it) else ""
-        label = f"{clean(it['label'])}: {sizes}{positive}"
+        sizes = ", ".join(f"{clean(c)} {n}" for c, n in by_class(study_facts))
+        positive = (
+            f" (a positive score means {clean(classes[1])})" if two_classes(study_facts) else ""
+        )
+        label = f"{clean(study_facts['label'])}: {sizes}{positive}"
     else:
-        label = f"{clean(it['label'])} ({measure(data).words.outcome})"
+        label = f"{clean(study_facts['label'])} ({measure(data).words.outcome})"
     pairs = [
-        ("Samples", counted(it["samples"], "sample")),
-        ("Genes", both(it["genes"], it["indicators"])),
+        ("Samples", counted(study_facts["samples"], "sample")),
+        ("Genes", genes_and_indicators(study_facts["genes"], study_facts["indicators"])),
         ("Label", label),
-        ("Groups", f"{clean(it['group'])}: {it['groups']} kept whole" if it["group"] else ""),
-        ("Pairs", clean(it["pair"]) if it["pair"] else ""),
+        (
+            "Groups",
+            f"{clean(study_facts['group'])}: {study_facts['groups']} kept whole"
+            if study_facts["group"]
+            else "",
+        ),
+        ("Pairs", clean(study_facts["pair"]) if study_facts["pair"] else ""),
         ("Batches", batch_fact(data)),
-        ("Steps before splitting", ", ".join(map(_step, it["steps"])) or "none"),
-        ("Outer splits", _outer(design)),
-        ("Inner folds", _inner(design)),
+        ("Steps before splitting", ", ".join(map(_step_name, study_facts["steps"])) or "none"),
+        ("Outer splits", _outer_split_words(design)),
+        ("Inner folds", _inner_fold_words(design)),
         ("Half-subsamples", str(design["subsamples"])),
-        ("Not applied", not_offered(it["task"], data["config"].get("data", {}))),
+        ("Not applied", not_offered(study_facts["task"], data["config"].get("data", {}))),
     ]
     return [(name, value) for name, value in pairs if value]
 
 
-def _step(step: Any) -> str:
+def _step_name(step: Any) -> str:
     return clean(step["step"] if isinstance(step, dict) else step)
 
 
-def _outer(design: Division) -> str:
-    train, test = (_range(design[side]) for side in ("train", "test"))
+def _outer_split_words(design: SplitSummary) -> str:
+    train, test = (_range_text(design[side]) for side in ("train", "test"))
     scheme = scheme_words(design["scheme"])
     repeats = f" in {counted(design['repeats'], 'repeat')}" if design["repeats"] > 1 else ""
     return (
@@ -417,25 +454,32 @@ def _outer(design: Division) -> str:
     )
 
 
-def _inner(design: Division) -> str:
-    return f"{_range(design['inner'])} ({scheme_words(design['inner_scheme'])})"
+def _inner_fold_words(design: SplitSummary) -> str:
+    return f"{_range_text(design['inner'])} ({scheme_words(design['inner_scheme'])})"
 
 
-def _range(ends: list[int]) -> str:
+def _range_text(ends: list[int]) -> str:
     return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 
-def _dropped(dropped: list[Dropped], limits: Limits) -> Table:
-    columns = [Column("What", "text"), Column("Reason", "text"), Column("How many", "integer"),
-               Column("Which", "text")]  # fmt: skip
-    rows = [(one["kind"], one["reason"], one["count"], _names(one)) for one in dropped]
-    caption = f"Left out: {by_kind(dropped)}."
+def _exclusions_table(dropped: list[Exclusions], limits: Limits) -> Table:
+    columns = [
+        Column("What", "text"),
+        Column("Reason", "text"),
+        Column("How many", "integer"),
+        Column("Which", "text"),
+    ]
+    rows = [
+        (exclusion["kind"], exclusion["reason"], exclusion["count"], _excluded_names(exclusion))
+        for exclusion in dropped
+    ]
+    caption = f"Left out: {counts_by_kind(dropped)}."
     return filled_table("dropped", caption, columns, rows, limits.table_rows)
 
 
-def _names(one: Dropped) -> str:
-    names = ", ".join(clean(name) for name in one["names"])
-    return names + (" …" if one["count"] > len(one["names"]) else "")
+def _excluded_names(exclusion: Exclusions) -> str:
+    names = ", ".join(clean(name) for name in exclusion["names"])
+    return names + (" …" if exclusion["count"] > len(exclusion["names"]) else "")
 
 
 def reproducibility(data: Study, limits: Limits) -> Section:
@@ -450,5 +494,12 @@ def reproducibility(data: Study, limits: Limits) -> Section:
         "All settings, defaults included, are in run.json; seconds and memory of each job in"
         " times/jobs.tsv.",
     ]
-    return Section("reproducibility", "Reproducibility", words, [Facts("run", "Run", pairs)],
-                   part="writeup", folded=True, files=["run.json"])  # fmt: skip
+    return Section(
+        "reproducibility",
+        "Reproducibility",
+        words,
+        [Facts("run", "Run", pairs)],
+        part="writeup",
+        folded=True,
+        files=["run.json"],
+    )

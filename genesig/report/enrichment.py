@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 from genesig.report.page.measure import measure
 from genesig.report.page.record import Study, rounded
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.style import MUTED, NEGATIVE, POSITIVE, RULE, WIDE, sheet
+from genesig.report.page.style import MUTED, NEGATIVE, PAGE_WIDTH, POSITIVE, RULE, new_figure
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import columns_of, packed_table
 from genesig.report.page.words import clean, counted, shorten, significant
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-LEVEL = 0.05
+FAMILY_LEVEL = 0.05
 """Share of the studies without an effect in which some set may be called."""
 
 
-class Settings(TypedDict):
+class EnrichmentSettings(TypedDict):
     """What the page reads of the config's section ``enrichment``."""
 
     sets: str | None
@@ -33,7 +33,7 @@ class Settings(TypedDict):
     largest: int
 
 
-class Over(TypedDict):
+class EnrichedSet(TypedDict):
     """A set of which the chosen lists hold some genes; p is that over all sets."""
 
     set: str
@@ -42,7 +42,7 @@ class Over(TypedDict):
     p: float
 
 
-class Ranked(TypedDict):
+class RankedSet(TypedDict):
     """A set among all genes: its side, standard deviations above chance, p over all sets."""
 
     set: str
@@ -52,21 +52,15 @@ class Ranked(TypedDict):
 
 
 class EnrichmentRecord(TypedDict):
-    """Enrichment, summed up.
+    """Summary of the enrichment of gene sets."""
 
-    ``known`` sets took part. ``chosen`` are the first sets of the chosen lists, of mean length
-    ``size``, against those of so many ``permutations``, ``found`` the number with p at most
-    `LEVEL`. ``ranked`` are the first sets of the order of all genes, ``passing`` the number with p
-    at most `LEVEL`.
-    """
-
-    known: int
+    known: int  # sets that took part
     permutations: int
-    size: float
-    chosen: list[Over]
-    found: int
-    ranked: list[Ranked]
-    passing: int
+    size: float  # mean length of the chosen lists
+    chosen: list[EnrichedSet]  # first sets of the chosen lists
+    found: int  # sets of the chosen lists with p at most `FAMILY_LEVEL`
+    ranked: list[RankedSet]  # first sets of the ranking of all genes
+    passing: int  # sets of the ranking with p at most `FAMILY_LEVEL`
 
 
 class Enrichment(Study):
@@ -75,16 +69,12 @@ class Enrichment(Study):
     enrichment: EnrichmentRecord | None
 
 
-TABLES = ("enrichment", "enrichment_ranking")
-SHOWN = ("enrichment_ranking",)
-TEXT = ("list", "reference", "set", "about", "names", "leading")
-
-LONG = ("names", "leading")
+SHORTENED_COLUMNS = ("names", "leading")
 """Columns of which the page shows the beginning; the tables have all of it."""
 
-MOST_LETTERS = 100
-MOST_OVER = 5
-MOST_RANKED = 20
+MAX_GENES_LETTERS = 100
+MAX_ENRICHED_SETS = 5
+MAX_RANKED_SETS = 20
 
 
 def collect_enrichment(
@@ -93,28 +83,29 @@ def collect_enrichment(
     """Sum enrichment up; None where no sets were named."""
     if "enrichment_ranking" not in tables:
         return None
-    lists, ranking = tables["enrichment"], tables["enrichment_ranking"]
+    lists = tables["enrichment"]
+    ranking = tables["enrichment_ranking"]
     chosen = lists[lists["list"] == "chosen lists"]
     return {
         "known": len(ranking),
         "permutations": permutations,
         "size": rounded(chosen["size"].iloc[0], 4) if len(chosen) else 0.0,
-        "chosen": _over(chosen),
-        "found": int((chosen["family_p"] <= LEVEL).sum()),
-        "ranked": _first_ranked(ranking),
-        "passing": int((ranking["family_p"] <= LEVEL).sum()),
+        "chosen": _enriched_sets(chosen),
+        "found": int((chosen["family_p"] <= FAMILY_LEVEL).sum()),
+        "ranked": _ranked_sets(ranking),
+        "passing": int((ranking["family_p"] <= FAMILY_LEVEL).sum()),
     }
 
 
 def in_brief(table: pd.DataFrame) -> pd.DataFrame:
     """Cut lists of genes, of which a set may have hundreds; other tables stay as they are."""
-    for name in [name for name in LONG if name in table.columns]:
-        cut = table[name].map(lambda one: shorten(one, MOST_LETTERS), na_action="ignore")
+    for name in [name for name in SHORTENED_COLUMNS if name in table.columns]:
+        cut = table[name].map(lambda genes: shorten(genes, MAX_GENES_LETTERS), na_action="ignore")
         table = table.assign(**{name: cut})
     return table
 
 
-def _over(rows: pd.DataFrame) -> list[Over]:
+def _enriched_sets(rows: pd.DataFrame) -> list[EnrichedSet]:
     return [
         {
             "set": str(row["set"]),
@@ -122,11 +113,11 @@ def _over(rows: pd.DataFrame) -> list[Over]:
             "expected": rounded(row["expected"], 4),
             "p": rounded(row["family_p"], 4),
         }
-        for row in rows.head(MOST_OVER).to_dict("records")
+        for row in rows.head(MAX_ENRICHED_SETS).to_dict("records")
     ]
 
 
-def _first_ranked(ranking: pd.DataFrame) -> list[Ranked]:
+def _ranked_sets(ranking: pd.DataFrame) -> list[RankedSet]:
     return [
         {
             "set": str(row["set"]),
@@ -134,21 +125,28 @@ def _first_ranked(ranking: pd.DataFrame) -> list[Ranked]:
             "normalised": rounded(row["normalised"], 4),
             "p": rounded(row["family_p"], 4),
         }
-        for row in ranking.head(MOST_RANKED).to_dict("records")
+        for row in ranking.head(MAX_RANKED_SETS).to_dict("records")
     ]
 
 
-def draw_order(rows: Sequence[Ranked]) -> Figure:
+def draw_order(rows: Sequence[RankedSet]) -> Figure:
     """Draw standard deviations above chance, to the side of the set; filled where it is called."""
-    figure, ax = sheet(WIDE, 1.1 + 0.2 * len(rows))
+    figure, ax = new_figure(PAGE_WIDTH, 1.1 + 0.2 * len(rows))
     for y, row in enumerate(rows):
         side, colour = (1, POSITIVE) if row["higher"] else (-1, NEGATIVE)
         score = side * max(row["normalised"], 0.0)
         ax.hlines(y, 0, score, color=colour, lw=2.4)
-        face = colour if row["p"] <= LEVEL else "none"
+        face = colour if row["p"] <= FAMILY_LEVEL else "none"
         ax.scatter(score, y, s=26, facecolor=face, edgecolor=colour, zorder=4)
-        ax.text(1.01, y, f"p {significant(row['p'], 2)}", color=MUTED, fontsize=8, va="center",
-                transform=ax.get_yaxis_transform())  # fmt: skip
+        ax.text(
+            1.01,
+            y,
+            f"p {significant(row['p'], 2)}",
+            color=MUTED,
+            fontsize=8,
+            va="center",
+            transform=ax.get_yaxis_transform(),
+        )
     ax.axvline(0, color=MUTED, lw=0.8)
     ax.set_yticks(range(len(rows)), [shorten(row["set"].replace("_", " "), 46) for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.7)
@@ -159,85 +157,106 @@ def draw_order(rows: Sequence[Ranked]) -> Figure:
     return figure
 
 
-TITLE = "Enrichment"
-NAMED = 3
+ENRICHMENT_TITLE = "Enrichment"
+MAX_NAMED_SETS = 3
 """Sets that a sentence names."""
-OVER = "p\u00a0over all sets"
+FAMILY_P_WORDS = "p\u00a0over all sets"
 
 
 def enrichment(data: Enrichment, limits: Limits) -> Section:
     """Show which sets differ from permuted labels; nothing where no sets were named."""
-    it = data["enrichment"]
-    if it is None:
-        return Section("enrichment", TITLE)
-    items: list[Item] = [_order(data, it)] if it["ranked"] else []
+    record = data["enrichment"]
+    if record is None:
+        return Section("enrichment", ENRICHMENT_TITLE)
+    items: list[Item] = [_ranking_figure(data, record)] if record["ranked"] else []
     caption = "Every set among all genes, the furthest from chance first."
-    items.append(packed_table(data, "enrichment_ranking", caption, limits.table_rows, search=True,
-                              without=("about",)))  # fmt: skip
-    words = [_chosen(it), _ranked(data, it), _caution(data)]
-    return Section("enrichment", TITLE, [text for text in words if text], items, part="genes",
-                   folded=True, files=["enrichment.tsv"])  # fmt: skip
+    items.append(
+        packed_table(
+            data, "enrichment_ranking", caption, limits.table_rows, search=True, without=("about",)
+        )
+    )
+    words = [_enriched_words(record), _ranked_words(data, record), _caution_words(data)]
+    return Section(
+        "enrichment",
+        ENRICHMENT_TITLE,
+        [text for text in words if text],
+        items,
+        part="genes",
+        folded=True,
+        files=["enrichment.tsv"],
+    )
 
 
-def _chosen(it: EnrichmentRecord) -> str:
+def _enriched_words(record: EnrichmentRecord) -> str:
     """Say first what the lists hold, against permuted labels."""
-    count, of = it["permutations"], counted(it["known"], "set")
+    count = record["permutations"]
+    n_sets = counted(record["known"], "set")
     if not count:
         return "Whether the lists hold more of a set than under permuted labels was not tested."
-    if 1 / (count + 1) > LEVEL:
+    if 1 / (count + 1) > FAMILY_LEVEL:
         return (
             f"With {counted(count, 'permutation')} of the labels no set can be shown to have more"
             " genes in the lists than by chance; 19 are the fewest that can."
         )
-    lists = f"the lists of the splits ({significant(it['size'], 2)} genes on average)"
-    if not it["found"]:
-        nearest = f"; the smallest p over all sets is {_p(it['chosen'])}" if it["chosen"] else ""
+    lists = f"the lists of the splits ({significant(record['size'], 2)} genes on average)"
+    if not record["found"]:
+        nearest = (
+            f"; the smallest p over all sets is {_p_of_first(record['chosen'])}"
+            if record["chosen"]
+            else ""
+        )
         return (
             "Against lists selected under permuted labels, which keep correlated genes together,"
-            f" none of {of} is enriched in {lists}{nearest}."
+            f" none of {n_sets} is enriched in {lists}{nearest}."
         )
-    verb, more = "has" if it["found"] == 1 else "have", " and others" * (it["found"] > NAMED)
-    named = ", ".join(
-        f"{shorten(one['set'], 60)} ({significant(one['shared'], 2)} genes,"
-        f" {significant(one['expected'], 2)} expected, {OVER} {_p([one])})"
-        for one in it["chosen"][: min(NAMED, it["found"])]
+    verb = "has" if record["found"] == 1 else "have"
+    and_others = " and others" * (record["found"] > MAX_NAMED_SETS)
+    set_texts = ", ".join(
+        f"{shorten(set_row['set'], 60)} ({significant(set_row['shared'], 2)} genes,"
+        f" {significant(set_row['expected'], 2)} expected, {FAMILY_P_WORDS}"
+        f" {_p_of_first([set_row])})"
+        for set_row in record["chosen"][: min(MAX_NAMED_SETS, record["found"])]
     )
     return (
         f"Against lists selected under permuted labels, which keep correlated genes together,"
-        f" {it['found']} of {of} {verb} more genes in {lists}: {named}{more}."
+        f" {record['found']} of {n_sets} {verb} more genes in {lists}: {set_texts}{and_others}."
     )
 
 
-def _p(rows: Sequence[Over | Ranked]) -> str:
+def _p_of_first(rows: Sequence[EnrichedSet | RankedSet]) -> str:
     return significant(rows[0]["p"], 2)
 
 
-def _ranked(data: Enrichment, it: EnrichmentRecord) -> str:
-    high, low = _sides(data)
-    first = it["ranked"][: min(NAMED, it["passing"])] or it["ranked"][:1]
-    named = ", ".join(
-        f"{shorten(one['set'], 60)} ({high if one['higher'] else low}, {OVER} {_p([one])})"
-        for one in first
+def _ranked_words(data: Enrichment, record: EnrichmentRecord) -> str:
+    higher_words, lower_words = _direction_words(data)
+    first_sets = record["ranked"][: min(MAX_NAMED_SETS, record["passing"])] or record["ranked"][:1]
+    set_texts = ", ".join(
+        f"{shorten(set_row['set'], 60)} ({higher_words if set_row['higher'] else lower_words},"
+        f" {FAMILY_P_WORDS} {_p_of_first([set_row])})"
+        for set_row in first_sets
     )
-    text = f"Among all genes, {it['passing'] or 'none'} of {counted(it['known'], 'set')} "
-    text += "stand out" if it["passing"] > 1 else "stands out"
-    text += f", {high} or {low}, more than under permuted labels"
-    if not it["passing"]:
-        return f"{text}{f'; nearest to it: {named}' if named else ''}."
-    return f"{text}: {named}{' and others' * (it['passing'] > NAMED)}."
+    text = f"Among all genes, {record['passing'] or 'none'} of {counted(record['known'], 'set')} "
+    text += "stand out" if record["passing"] > 1 else "stands out"
+    text += f", {higher_words} or {lower_words}, more than under permuted labels"
+    if not record["passing"]:
+        nearest = f"; nearest to it: {set_texts}" if set_texts else ""
+        return f"{text}{nearest}."
+    return f"{text}: {set_texts}{' and others' * (record['passing'] > MAX_NAMED_SETS)}."
 
 
-def _sides(data: Enrichment) -> tuple[str, str]:
+def _direction_words(data: Enrichment) -> tuple[str, str]:
     classes = data["study"]["classes"]
     if classes is None:
-        more = measure(data).words.higher.format(clean(data["study"]["label"]))
-        return f"higher with {more}", f"lower with {more}"
+        outcome = measure(data).words.higher.format(clean(data["study"]["label"]))
+        return f"higher with {outcome}", f"lower with {outcome}"
     return f"higher in {clean(classes[1])}", f"higher in {clean(classes[0])}"
 
 
-def _caution(data: Enrichment) -> str:
-    own: Settings = data["config"]["enrichment"]
-    settings: Settings = own if own["sets"] else data["config"]["structured"]
+def _caution_words(data: Enrichment) -> str:
+    enrichment_settings: EnrichmentSettings = data["config"]["enrichment"]
+    settings: EnrichmentSettings = (
+        enrichment_settings if enrichment_settings["sets"] else data["config"]["structured"]
+    )
     file = settings["sets"] or ""
     return (
         f"Sets are those of {clean(PurePath(file).name)} with {settings['smallest']} to"
@@ -248,38 +267,41 @@ def _caution(data: Enrichment) -> str:
     )
 
 
-def _order(data: Enrichment, it: EnrichmentRecord) -> Picture:
-    high, low = _sides(data)
-    shown = it["ranked"]
-    named = "; ".join(f"{one['set']} {significant(one['normalised'])}" for one in shown[:10])
+def _ranking_figure(data: Enrichment, record: EnrichmentRecord) -> Picture:
+    higher_words, lower_words = _direction_words(data)
+    ranked_sets = record["ranked"]
+    set_texts = "; ".join(
+        f"{set_row['set']} {significant(set_row['normalised'])}" for set_row in ranked_sets[:10]
+    )
     return picture(
         "enrichment",
-        partial(draw_order, shown),
-        data=columns_of(shown, "set", "higher", "normalised", "p"),
+        partial(draw_order, ranked_sets),
+        data=columns_of(ranked_sets, "set", "higher", "normalised", "p"),
         title="Gene sets among all genes",
-        description=f"Standard deviations above chance of {counted(len(shown), 'set')}."
-        f" {clean(named)}.",
+        description=f"Standard deviations above chance of {counted(len(ranked_sets), 'set')}."
+        f" {clean(set_texts)}.",
         caption="How much more a set stands out among all genes than under permuted labels, in"
-        f" standard deviations: to the right {high}, to the left {low}. Filled: p over all sets"
-        f" at most {significant(LEVEL)}. Shown: {len(shown)} of {it['known']}.",
+        f" standard deviations: to the right {higher_words}, to the left {lower_words}. Filled: p"
+        f" over all sets at most {significant(FAMILY_LEVEL)}. Shown: {len(ranked_sets)} of"
+        f" {record['known']}.",
     )
 
 
 def enrichment_sentences(data: Enrichment) -> list[str]:
     """Return the sentences, none where no sets were named."""
-    it = data["enrichment"]
-    if it is None:
+    record = data["enrichment"]
+    if record is None:
         return []
-    said = [
-        f"Of {counted(it['known'], 'gene set')}, the mean t of the genes that rise or of those that"
-        " fall, whichever stands out more among all genes (Efron and Tibshirani 2007), was"
+    texts = [
+        f"Of {counted(record['known'], 'gene set')}, the mean t of the genes that rise or of those"
+        " that fall, whichever stands out more among all genes (Efron and Tibshirani 2007), was"
         f" standardised by {counted(N_SHUFFLES, 'permutation')} of the labels; p-values over"
         " all sets are from the largest of each permutation (Westfall and Young 1993)."
     ]
-    if it["permutations"]:
-        said.append(
+    if record["permutations"]:
+        texts.append(
             "Likewise the number of a set's genes in the chosen lists of all splits, standardised"
             " by that in a draw of as many genes, was held against the largest of all sets in the"
-            f" lists of {counted(it['permutations'], 'permutation')}."
+            f" lists of {counted(record['permutations'], 'permutation')}."
         )
-    return said
+    return texts

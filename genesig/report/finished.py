@@ -12,7 +12,8 @@ from genesig.results import load_json
 
 def finished(folder: str | Path) -> str:
     """Return a few lines; nothing where this run made no report."""
-    page, data = Path(folder) / "report.html", Path(folder) / "report_data.json"
+    page = Path(folder) / "report.html"
+    data = Path(folder) / "report_data.json"
     if not (page.exists() and data.exists()):
         return ""
     value = load_json(data)

@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.report.page.record import Study, plain, rounded, rounded_row
+from genesig.report.page.record import Study, json_value, rounded, rounded_row
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.style import MUTED, NEGATIVE, OWN, POSITIVE, RULE, WIDE, rule, sheet
+from genesig.report.page.style import (
+    GENESIG_COLOUR,
+    MUTED,
+    NEGATIVE,
+    PAGE_WIDTH,
+    POSITIVE,
+    RULE,
+    new_figure,
+    reference_line,
+)
 from genesig.report.page.svg import GENE, Picture, gene_names, name_points, picture
 from genesig.report.page.tables import at_mu, columns_of, packed_table
-from genesig.report.page.words import clean, counted, percent, shorten, shown_of, significant
+from genesig.report.page.words import clean, counted, percent, shorten, shown_of_total, significant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,10 +89,8 @@ class Genome(Study):
     genome: GenomeRecord | None
 
 
-TABLES = SHOWN = ("stretches",)
-TEXT = ("chromosome", "first", "last")
-MOST_PLACES = 3000
-MOST_STRETCHES = 20
+MAX_PLACES = 3000
+MAX_STRETCHES = 20
 
 
 def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> GenomeRecord | None:
@@ -91,45 +98,52 @@ def collect_genome(dataset: Dataset, tables: Mapping[str, pd.DataFrame]) -> Geno
     if "stretches" not in tables or not dataset.placed:
         return None
     names, places = dataset.places()
-    known = np.array([not name.startswith("\0") for name in names])
-    ordered = sorted({str(name) for name in names[known]}, key=natural)
-    found = _selected(tables, [dataset.genes[j] for j in np.flatnonzero(known)])
-    number = {name: k for k, name in enumerate(ordered)}
-    at = {gene: (number[str(names[j])], float(places[j])) for j, gene in enumerate(dataset.genes)
-          if known[j]}  # fmt: skip
+    is_placed = np.array([not name.startswith("\0") for name in names])
+    chromosome_names = sorted({str(name) for name in names[is_placed]}, key=chromosome_order)
+    selected = _selected_genes(tables, [dataset.genes[j] for j in np.flatnonzero(is_placed)])
+    number_of_chromosome = {name: k for k, name in enumerate(chromosome_names)}
+    place_of_gene = {
+        gene: (number_of_chromosome[str(names[j])], float(places[j]))
+        for j, gene in enumerate(dataset.genes)
+        if is_placed[j]
+    }
     symbols = dict(zip(dataset.genes, map(str, dataset.var["symbol"]), strict=True))
     stretches = tables["stretches"]
     return {
-        "chromosomes": [_chromosome(name, names, places) for name in ordered],
-        "places": [_place(gene, symbols[gene], at[gene], row)
-                   for gene, row in list(found.items())[:MOST_PLACES]],
-        "total": len(found),
-        "stretches": [_stretch(row) for row in stretches.head(MOST_STRETCHES).to_dict("records")],
+        "chromosomes": [_chromosome(name, names, places) for name in chromosome_names],
+        "places": [
+            _place(gene, symbols[gene], place_of_gene[gene], row)
+            for gene, row in list(selected.items())[:MAX_PLACES]
+        ],
+        "total": len(selected),
+        "stretches": [_stretch(row) for row in stretches.head(MAX_STRETCHES).to_dict("records")],
         "found": len(stretches),
-    }  # fmt: skip
+    }
 
 
-def natural(name: str) -> tuple[int, int, str]:
+def chromosome_order(name: str) -> tuple[int, int, str]:
     """Order chromosomes as people do: 1 to 22 by number, then X, Y, M, the others."""
-    short = re.sub("^(chr(omosome)?)[ _]?", "", name, flags=re.IGNORECASE).upper()
-    if short.isascii() and short.isdigit():
-        return 0, int(short), name
-    known = ("X", "Y", "M", "MT")
-    return (1, known.index(short), name) if short in known else (2, 0, name)
+    stem = re.sub("^(chr(omosome)?)[ _]?", "", name, flags=re.IGNORECASE).upper()
+    if stem.isascii() and stem.isdigit():
+        return 0, int(stem), name
+    named_chromosomes = ("X", "Y", "M", "MT")
+    return (1, named_chromosomes.index(stem), name) if stem in named_chromosomes else (2, 0, name)
 
 
-def _selected(
+def _selected_genes(
     tables: Mapping[str, pd.DataFrame], placed: list[str]
-) -> dict[str, tuple[float, float]]:  # fmt: skip
+) -> dict[str, tuple[float, float]]:
     """Return frequency and signed contribution of each gene that anything selects, by frequency."""
-    nested, signature = tables["nested_lists"], tables["signature"]
-    chosen, there = nested[at_mu(nested, None)], set(placed)
-    often = dict(zip(chosen["gene"], chosen["cv_frequency"], strict=True))
+    nested = tables["nested_lists"]
+    signature = tables["signature"]
+    chosen = nested[at_mu(nested, None)]
+    placed_genes = set(placed)
+    frequency = dict(zip(chosen["gene"], chosen["cv_frequency"], strict=True))
     size = dict(
         zip(signature["gene"], np.sign(signature["weight"]) * signature["size"], strict=True)
     )
-    genes = [gene for gene in dict.fromkeys([*often, *size]) if gene in there]
-    rows = {gene: (float(often.get(gene, 0.0)), float(size.get(gene, 0.0))) for gene in genes}
+    genes = [gene for gene in dict.fromkeys([*frequency, *size]) if gene in placed_genes]
+    rows = {gene: (float(frequency.get(gene, 0.0)), float(size.get(gene, 0.0))) for gene in genes}
     return dict(sorted(rows.items(), key=lambda row: (-row[1][0], -abs(row[1][1]))))
 
 
@@ -138,158 +152,200 @@ def _chromosome(name: str, names: Array, places: Array) -> Chromosome:
     return {"name": name, "end": float(places[on].max()), "genes": int(on.sum())}
 
 
-def _place(gene: str, symbol: str, at: tuple[int, float], row: tuple[float, float]) -> Place:
-    return {"gene": gene, "symbol": symbol, "chromosome": at[0], "position": at[1],
-            "cv_frequency": rounded(row[0], 4), "size": rounded(row[1], 4)}  # fmt: skip
+def _place(gene: str, symbol: str, place: tuple[int, float], values: tuple[float, float]) -> Place:
+    return {
+        "gene": gene,
+        "symbol": symbol,
+        "chromosome": place[0],
+        "position": place[1],
+        "cv_frequency": rounded(values[0], 4),
+        "size": rounded(values[1], 4),
+    }
 
 
 def _stretch(row: Mapping[Any, Any]) -> Stretch:
-    blank = not isinstance(row["chromosome"], str) or not row["chromosome"]
-    found: Stretch = rounded_row(row, 4, "contribution", "cv_frequency")
-    return {**found, "chromosome": None if blank else row["chromosome"],
-            "start": plain(row["start"]), "end": plain(row["end"]), "genes": int(row["genes"]),
-            "first": str(row["first"]), "last": str(row["last"])}  # fmt: skip
+    is_unplaced = not isinstance(row["chromosome"], str) or not row["chromosome"]
+    numbers: Stretch = rounded_row(row, 4, "contribution", "cv_frequency")
+    return {
+        **numbers,
+        "chromosome": None if is_unplaced else row["chromosome"],
+        "start": json_value(row["start"]),
+        "end": json_value(row["end"]),
+        "genes": int(row["genes"]),
+        "first": str(row["first"]),
+        "last": str(row["last"]),
+    }
 
 
-NAMED_IN_PICTURE = 4
+MAX_STRETCHES_IN_FIGURE = 4
 """Stretches that are named in the picture."""
-BETWEEN = 0.004
+CHROMOSOME_GAP = 0.004
 """Share of the width between two chromosomes."""
-NARROW = 0.022
+MIN_NAME_ROOM = 0.022
 """Share of the width that the name of a chromosome needs."""
 
 
-def draw_along(it: GenomeRecord, bound: float) -> Figure:
+def draw_along(record: GenomeRecord, bound: float) -> Figure:
     """Contribution to the final model above, selection frequency below."""
-    figure, axes = sheet(WIDE, 3.6, 2, 1, sharex=True, height_ratios=[1.4, 1], gap=0.02)
-    above, below = axes[:, 0]
-    starts, width = laid_out(it["chromosomes"])
-    x = np.array([starts[one["chromosome"]] + one["position"] for one in it["places"]])
-    size = np.array([one["size"] for one in it["places"]])
-    often = np.array([one["cv_frequency"] for one in it["places"]])
-    for ax in (above, below):
-        _bands(ax, it["chromosomes"], starts)
+    figure, axes = new_figure(PAGE_WIDTH, 3.6, 2, 1, sharex=True, height_ratios=[1.4, 1], gap=0.02)
+    contribution_axes, frequency_axes = axes[:, 0]
+    starts, width = chromosome_starts(record["chromosomes"])
+    x = np.array([starts[place["chromosome"]] + place["position"] for place in record["places"]])
+    size = np.array([place["size"] for place in record["places"]])
+    frequency = np.array([place["cv_frequency"] for place in record["places"]])
+    for ax in (contribution_axes, frequency_axes):
+        _shade_chromosomes(ax, record["chromosomes"], starts)
         ax.set_xlim(-0.01 * width, 1.01 * width)
     for sign, colour in ((size < 0, NEGATIVE), (size > 0, POSITIVE)):
-        above.vlines(x[sign], 0, size[sign], color=colour, lw=1.2)
-    own = gene_names(*columns_of(it["places"], "gene", "symbol").values())
-    name_points(above, x, size, own, GENE)
-    name_points(below, x, often, own, GENE)
-    above.axhline(0, color=MUTED, lw=0.8)
-    above.set_ylabel("contribution")
-    above.tick_params(axis="x", length=0)
-    _names(above, it, starts, size)
-    below.vlines(x, 0, often, color=OWN, lw=1.2)
-    rule(below, y=bound)
-    below.text(1.005, bound, percent(bound), color=MUTED, fontsize=8, va="center",
-               transform=below.get_yaxis_transform())  # fmt: skip
-    below.set_ylim(0, 1.04)
-    below.set_ylabel("CV frequency")
-    _ticks(below, it["chromosomes"], starts, width)
+        contribution_axes.vlines(x[sign], 0, size[sign], color=colour, lw=1.2)
+    names = gene_names(*columns_of(record["places"], "gene", "symbol").values())
+    name_points(contribution_axes, x, size, names, GENE)
+    name_points(frequency_axes, x, frequency, names, GENE)
+    contribution_axes.axhline(0, color=MUTED, lw=0.8)
+    contribution_axes.set_ylabel("contribution")
+    contribution_axes.tick_params(axis="x", length=0)
+    _label_stretches(contribution_axes, record, starts, size)
+    frequency_axes.vlines(x, 0, frequency, color=GENESIG_COLOUR, lw=1.2)
+    reference_line(frequency_axes, y=bound)
+    frequency_axes.text(
+        1.005,
+        bound,
+        percent(bound),
+        color=MUTED,
+        fontsize=8,
+        va="center",
+        transform=frequency_axes.get_yaxis_transform(),
+    )
+    frequency_axes.set_ylim(0, 1.04)
+    frequency_axes.set_ylabel("CV frequency")
+    _label_chromosomes(frequency_axes, record["chromosomes"], starts, width)
     return figure
 
 
-def laid_out(chromosomes: list[Chromosome]) -> tuple[Array, float]:
+def chromosome_starts(chromosomes: list[Chromosome]) -> tuple[Array, float]:
     """Return where each chromosome begins, and the width of all, one beside the other."""
-    ends = np.array([max(one["end"], 1.0) for one in chromosomes])
-    room = BETWEEN * ends.sum()
+    ends = np.array([max(chromosome["end"], 1.0) for chromosome in chromosomes])
+    room = CHROMOSOME_GAP * ends.sum()
     starts = np.concatenate([[0.0], np.cumsum(ends + room)[:-1]])
     return starts, float(starts[-1] + ends[-1])
 
 
-def _bands(ax: Axes, chromosomes: list[Chromosome], starts: Array) -> None:
-    for k, (start, one) in enumerate(zip(starts, chromosomes, strict=True)):
+def _shade_chromosomes(ax: Axes, chromosomes: list[Chromosome], starts: Array) -> None:
+    for k, (start, chromosome) in enumerate(zip(starts, chromosomes, strict=True)):
         if k % 2 == 0:
-            ax.axvspan(start, start + one["end"], color=RULE, alpha=0.35, lw=0, zorder=0)
+            ax.axvspan(start, start + chromosome["end"], color=RULE, alpha=0.35, lw=0, zorder=0)
 
 
-def _ticks(ax: Axes, chromosomes: list[Chromosome], starts: Array, width: float) -> None:
+def _label_chromosomes(
+    ax: Axes, chromosomes: list[Chromosome], starts: Array, width: float
+) -> None:
     """Name the chromosomes, but for those that have no room after the name before."""
-    places, names, last = [], [], -np.inf
-    for start, one in zip(starts, chromosomes, strict=True):
-        middle = start + one["end"] / 2
-        name = shorten(one["name"].removeprefix("chr"), 6)
-        if middle - last > NARROW * width * max(1, len(name) / 2):
+    places = []
+    names = []
+    last_middle = -np.inf
+    for start, chromosome in zip(starts, chromosomes, strict=True):
+        middle = start + chromosome["end"] / 2
+        name = shorten(chromosome["name"].removeprefix("chr"), 6)
+        if middle - last_middle > MIN_NAME_ROOM * width * max(1, len(name) / 2):
             places.append(middle)
             names.append(name)
-            last = middle
+            last_middle = middle
     ax.set_xticks(places, names)
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel("chromosome")
 
 
-def _names(ax: Axes, it: GenomeRecord, starts: Array, size: Array) -> None:
+def _label_stretches(ax: Axes, record: GenomeRecord, starts: Array, size: Array) -> None:
     """Write the first gene of the largest stretches beside them."""
-    number = {one["name"]: k for k, one in enumerate(it["chromosomes"])}
-    low, high = float(size.min(initial=0)), float(size.max(initial=0))
+    number_of_chromosome = {stretch["name"]: k for k, stretch in enumerate(record["chromosomes"])}
+    low = float(size.min(initial=0))
+    high = float(size.max(initial=0))
     room = 0.22 * ((high - low) or 1)
     ax.set_ylim(low - room, high + room)
-    taken: list[float] = []
-    for one in it["stretches"]:
+    label_positions: list[float] = []
+    for stretch in record["stretches"]:
         if (
-            one["chromosome"] not in number
-            or one["start"] is None
-            or len(taken) == NAMED_IN_PICTURE
+            stretch["chromosome"] not in number_of_chromosome
+            or stretch["start"] is None
+            or len(label_positions) == MAX_STRETCHES_IN_FIGURE
         ):
             continue
-        x = starts[number[one["chromosome"]]] + (one["start"] + (one["end"] or one["start"])) / 2
-        if any(abs(x - other) < 0.12 * (starts[-1] or 1) for other in taken):
+        x = (
+            starts[number_of_chromosome[stretch["chromosome"]]]
+            + (stretch["start"] + (stretch["end"] or stretch["start"])) / 2
+        )
+        if any(abs(x - position) < 0.12 * (starts[-1] or 1) for position in label_positions):
             continue
-        taken.append(x)
-        there = [p["size"] for p in it["places"] if _inside(p, one, number)]
-        y = max(there, key=abs, default=0.0)
-        text = one["first"] if one["genes"] == 1 else f"{one['first']} to {one['last']}"
-        ax.annotate(shorten(text, 26), (x, y), (0, 4 if y >= 0 else -4), ha="center", fontsize=8,
-                    textcoords="offset points", va="bottom" if y >= 0 else "top")  # fmt: skip
+        label_positions.append(x)
+        contributions = [
+            p["size"] for p in record["places"] if _is_within(p, stretch, number_of_chromosome)
+        ]
+        y = max(contributions, key=abs, default=0.0)
+        text = (
+            stretch["first"]
+            if stretch["genes"] == 1
+            else f"{stretch['first']} to {stretch['last']}"
+        )
+        ax.annotate(
+            shorten(text, 26),
+            (x, y),
+            (0, 4 if y >= 0 else -4),
+            ha="center",
+            fontsize=8,
+            textcoords="offset points",
+            va="bottom" if y >= 0 else "top",
+        )
 
 
-def _inside(place: Any, stretch: Any, number: dict[str, int]) -> bool:
-    on = place["chromosome"] == number[stretch["chromosome"]]
-    return bool(on and stretch["start"] <= place["position"] <= stretch["end"])
+def _is_within(place: Any, stretch: Any, number: dict[str, int]) -> bool:
+    is_on_chromosome = place["chromosome"] == number[stretch["chromosome"]]
+    return bool(is_on_chromosome and stretch["start"] <= place["position"] <= stretch["end"])
 
 
-TITLE = "Along the genome"
-NAMED = 3
+GENOME_TITLE = "Along the genome"
+MAX_STRETCHES_IN_TEXT = 3
 """Stretches that a sentence names."""
 
 
 def genome(data: Genome, limits: Limits) -> Section:
     """Show where the genes lie; nothing where that is not known."""
-    it = data["genome"]
-    if it is None:
-        return Section("genome", TITLE)
-    items: list[Item] = [] if not it["places"] else [_along(data, it)]
-    if it["found"]:
+    record = data["genome"]
+    if record is None:
+        return Section("genome", GENOME_TITLE)
+    items: list[Item] = [] if not record["places"] else [_genome_figure(data, record)]
+    if record["found"]:
         caption = (
             "Stretches of the final model: neighbours among the measured genes of a chromosome."
         )
         items.append(packed_table(data, "stretches", caption, limits.table_rows, search=True))
-    return Section("genome", TITLE, [_found(it), *_how(data)], items, part="genes")
-
-
-def _found(it: GenomeRecord) -> str:
-    if not it["found"]:
-        return "The final model has no gene."
-    longest = max(one["genes"] for one in it["stretches"])
-    named = "; ".join(map(_named, it["stretches"][:NAMED]))
-    return (
-        f"The final model has {counted(it['found'], 'stretch')} of at most"
-        f" {counted(longest, 'gene')}. Those that contribute most: {named}."
+    return Section(
+        "genome", GENOME_TITLE, [_stretch_words(record), *_penalty_words(data)], items, part="genes"
     )
 
 
-def _named(one: Stretch) -> str:
-    often = f"selected in {percent(one['cv_frequency'])} of the training sets"
-    if one["chromosome"] is None or one["start"] is None:
-        return f"{shorten(one['first'], 30)}, without a place ({often})"
-    place = f"chromosome {clean(one['chromosome']).removeprefix('chr')}"
-    if one["genes"] == 1:
-        return f"{shorten(one['first'], 30)} on {place} ({often})"
-    where = f"{shorten(one['first'], 30)} to {shorten(one['last'], 30)} on {place}"
-    return f"{where}, {counted(one['genes'], 'gene')} ({often}, on average)"
+def _stretch_words(record: GenomeRecord) -> str:
+    if not record["found"]:
+        return "The final model has no gene."
+    longest = max(stretch["genes"] for stretch in record["stretches"])
+    stretch_texts = "; ".join(map(_stretch_text, record["stretches"][:MAX_STRETCHES_IN_TEXT]))
+    return (
+        f"The final model has {counted(record['found'], 'stretch')} of at most"
+        f" {counted(longest, 'gene')}. Those that contribute most: {stretch_texts}."
+    )
 
 
-def _how(data: Genome) -> list[str]:
+def _stretch_text(stretch: Stretch) -> str:
+    frequency_text = f"selected in {percent(stretch['cv_frequency'])} of the training sets"
+    if stretch["chromosome"] is None or stretch["start"] is None:
+        return f"{shorten(stretch['first'], 30)}, without a place ({frequency_text})"
+    place = f"chromosome {clean(stretch['chromosome']).removeprefix('chr')}"
+    if stretch["genes"] == 1:
+        return f"{shorten(stretch['first'], 30)} on {place} ({frequency_text})"
+    span_text = f"{shorten(stretch['first'], 30)} to {shorten(stretch['last'], 30)} on {place}"
+    return f"{span_text}, {counted(stretch['genes'], 'gene')} ({frequency_text}, on average)"
+
+
+def _penalty_words(data: Genome) -> list[str]:
     linear = data["config"]["linear"]
     if linear["penalty"] != "fused":
         return []
@@ -300,37 +356,42 @@ def _how(data: Genome) -> list[str]:
     ]
 
 
-def _along(data: Genome, it: GenomeRecord) -> Picture:
-    bound = data["config"]["signature"]["cv_frequency"]
-    shown = shown_of(len(it["places"]), it["total"], "gene", ", those selected most often")
-    named = "; ".join(map(_named, it["stretches"][:NAMED]))
+def _genome_figure(data: Genome, record: GenomeRecord) -> Picture:
+    threshold = data["config"]["signature"]["cv_frequency"]
+    shown_text = shown_of_total(
+        len(record["places"]), record["total"], "gene", ", those selected most often"
+    )
+    stretch_texts = "; ".join(map(_stretch_text, record["stretches"][:MAX_STRETCHES_IN_TEXT]))
     return picture(
         "genome",
-        partial(draw_along, it, bound),
+        partial(draw_along, record, threshold),
         data={
-            "name": [it["chromosomes"][one["chromosome"]]["name"] for one in it["places"]],
-            **columns_of(it["places"], "gene", "symbol", "position", "size", "cv_frequency"),
+            "name": [
+                record["chromosomes"][place["chromosome"]]["name"] for place in record["places"]
+            ],
+            **columns_of(record["places"], "gene", "symbol", "position", "size", "cv_frequency"),
         },
         title="Selected genes along the genome",
         description=f"Contribution to the final model and selection frequency of"
-        f" {counted(len(it['places']), 'gene')} on {counted(len(it['chromosomes']), 'chromosome')}."
-        f" {named}.",
+        f" {counted(len(record['places']), 'gene')} on"
+        f" {counted(len(record['chromosomes']), 'chromosome')}. {stretch_texts}.",
         caption="Genes at their places, chromosome by chromosome. Above: contribution to the final"
         " model, weight times the gene's standard deviation; orange raises the score, blue lowers"
         " it. Below: share of the outer splits that select the gene; dashed: what makes it part of"
-        f" the list.{shown}",
+        f" the list.{shown_text}",
     )
 
 
 def stretch_sentences(data: Genome) -> list[str]:
     """Say what the penalty of stretches is, where it was used."""
-    linear, it = data["config"]["linear"], data["config"]["data"]
+    linear = data["config"]["linear"]
+    data_settings = data["config"]["data"]
     if linear["penalty"] != "fused":
         return []
     return [
         "In the place of ‖β‖₁ stood the norm of the sparse fused lasso (Tibshirani et al. 2005),"
         f" Σ|βⱼ| + {significant(linear['jump'])} Σ|βⱼ₊₁ − βⱼ| along each chromosome, with β = 0"
-        f" beyond its ends (columns {clean(it['chromosome'])} and {clean(it['position'])} of the"
-        " gene table), so that neighbours are selected together; it was solved by proximal and"
-        " Newton steps, certified by the duality gap."
+        f" beyond its ends (columns {clean(data_settings['chromosome'])} and"
+        f" {clean(data_settings['position'])} of the gene table), so that neighbours are selected"
+        " together; it was solved by proximal and Newton steps, certified by the duality gap."
     ]

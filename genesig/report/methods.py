@@ -30,13 +30,15 @@ from genesig.report.prediction import methods as prediction
 from genesig.report.quality.captions import module_sentences
 from genesig.report.record import Report
 
-KNOWN = Path(__file__).with_name("references.txt").read_text(encoding="utf-8").splitlines()
+REFERENCES = Path(__file__).with_name("references.txt").read_text(encoding="utf-8").splitlines()
 """Every reference that a topic may cite, one a line; DOIs where there are any."""
 
-_LINE = re.compile(r"(?P<authors>.+?) \((?P<year>\d{4})\)[.,] (?P<rest>.+?)"
-                   r"(?: https://doi\.org/(?P<doi>\S+))?$")  # fmt: skip
+_REFERENCE_LINE = re.compile(
+    r"(?P<authors>.+?) \((?P<year>\d{4})\)[.,] (?P<title_and_venue>.+?)"
+    r"(?: https://doi\.org/(?P<doi>\S+))?$"
+)
 _JOURNAL = re.compile(r"(?P<journal>[A-Z][\w\s&:]+?) (?P<volume>\d+)(?::(?P<pages>[\w-]+))?$")
-_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"})
+_LATEX_SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"})
 
 
 def bibtex(lines: list[str]) -> str:
@@ -44,34 +46,34 @@ def bibtex(lines: list[str]) -> str:
     keys: dict[str, int] = {}
     entries: list[str] = []
     for line in lines:
-        found = _LINE.match(line)
-        if found is None:  # not of this form: as it is, so that nothing is lost
-            note = f"  note = {{{line.translate(_SPECIAL)}}}"
+        match = _REFERENCE_LINE.match(line)
+        if match is None:  # not of this form: as it is, so that nothing is lost
+            note = f"  note = {{{line.translate(_LATEX_SPECIAL)}}}"
             entries.append(f"@misc{{reference{len(entries) + 1},\n{note}\n}}")
             continue
-        stem = re.sub(r"\W", "", found["authors"].split()[0]) + found["year"]
+        stem = re.sub(r"\W", "", match["authors"].split()[0]) + match["year"]
         keys[stem] = keys.get(stem, 0) + 1
         key = stem + ("" if keys[stem] == 1 else chr(ord("a") + keys[stem] - 1))
-        entries.append(_entry(key, **found.groupdict()))
+        entries.append(_bibtex_entry(key, **match.groupdict()))
     return "\n\n".join(entries)
 
 
-def _entry(key: str, authors: str, year: str, rest: str, doi: str | None) -> str:
-    title, _, venue = rest.rstrip(".").rpartition(". ")
+def _bibtex_entry(key: str, authors: str, year: str, title_and_venue: str, doi: str | None) -> str:
+    title, _, venue = title_and_venue.rstrip(".").rpartition(". ")
     title, venue = (title, venue) if title else (venue, "")
-    names = " and ".join(map(_name, re.split(r", | & ", authors.removesuffix("."))))
-    fields = {"author": names, "title": f"{{{title.translate(_SPECIAL)}}}", "year": year}
+    names = " and ".join(map(_bibtex_author, re.split(r", | & ", authors.removesuffix("."))))
+    fields = {"author": names, "title": f"{{{title.translate(_LATEX_SPECIAL)}}}", "year": year}
     journal = _JOURNAL.match(venue)
     if journal:
         fields |= {name: text for name, text in journal.groupdict().items() if text}
     elif venue:
-        fields["howpublished"] = venue.translate(_SPECIAL)
+        fields["howpublished"] = venue.translate(_LATEX_SPECIAL)
     fields |= {"doi": doi} if doi else {}
-    inside = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items())
-    return f"@{'article' if journal else 'misc'}{{{key},\n{inside}\n}}"
+    field_lines = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items())
+    return f"@{'article' if journal else 'misc'}{{{key},\n{field_lines}\n}}"
 
 
-def _name(author: str) -> str:
+def _bibtex_author(author: str) -> str:
     """Turn ``De Mol C`` into ``De Mol, C.``; ``others`` and ``et al`` stay."""
     if author in ("et al", "et al."):
         return "others"
@@ -80,15 +82,15 @@ def _name(author: str) -> str:
 
 
 PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
-    (data.samples,),
+    (data.sample_sentences,),
     (studies.study_sentences,),
-    (data.normalisation, module_sentences),
+    (data.normalisation_sentences, module_sentences),
     (prediction.assessment_sentences,),
     (prediction.selection_sentences, genome.stretch_sentences),
-    (covariates.held_sentences,),
-    (omics.sentences,),
-    (survival.sentences,),
-    (patients.sentences,),
+    (covariates.covariate_sentences,),
+    (omics.omics_sentences,),
+    (survival.survival_sentences,),
+    (patients.patient_sentences,),
     (evidence_sentences,),
     (signature_sentences,),
     (sets.sets_sentences,),
@@ -98,7 +100,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
         prediction.permutation_sentences,
         single_gene_sentences,
         prediction.other_methods_sentences,
-        published.sentences,
+        published.published_sentences,
     ),
     (external_sentences,),
 )
@@ -106,27 +108,27 @@ PARAGRAPHS: tuple[tuple[Callable[[Report], Iterable[str]], ...], ...] = (
 
 def methods(data: Report) -> list[str]:
     """Return the Methods text, one string per paragraph, ready to be copied and edited."""
-    found = [
+    paragraphs = [
         " ".join(text for write in paragraph for text in write(data) if text)
         for paragraph in PARAGRAPHS
     ]
-    return [paragraph for paragraph in found if paragraph]
+    return [paragraph for paragraph in paragraphs if paragraph]
 
 
 def references(data: Report) -> list[str]:
     """Return what the Methods text cites, in the order of the alphabet."""
-    return cited(" ".join(methods(data)))
+    return cited_references(" ".join(methods(data)))
 
 
-def cited(text: str) -> list[str]:
+def cited_references(text: str) -> list[str]:
     """Return the known references that a text cites."""
-    return [line for line in KNOWN if _is_cited(line, text)]
+    return [line for line in REFERENCES if _is_cited(line, text)]
 
 
 def _is_cited(reference: str, text: str) -> bool:
     """Whether the first author's family name stands in the text with the year behind it."""
-    first, year, _ = re.split(r" \((\d{4})\)", reference, maxsplit=1)
-    family = first.split(",")[0].rpartition(" ")[0] or first
+    authors, year, _ = re.split(r" \((\d{4})\)", reference, maxsplit=1)
+    family = authors.split(",")[0].rpartition(" ")[0] or authors
     return re.search(rf"{re.escape(family)}\b[^()]{{0,60}}?\b{year}", text) is not None
 
 
@@ -137,5 +139,11 @@ def methods_section(data: Report, limits: Limits) -> Section:
 
 def references_section(data: Report, limits: Limits) -> Section:
     """Show what the Methods text cites."""
-    return Section("references", "References", references(data), part="writeup", folded=True,
-                   files=["figures/references.bib"])  # fmt: skip
+    return Section(
+        "references",
+        "References",
+        references(data),
+        part="writeup",
+        folded=True,
+        files=["figures/references.bib"],
+    )

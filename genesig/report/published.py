@@ -11,104 +11,164 @@ import numpy as np
 from genesig.report.page.measure import Measure, measure
 from genesig.report.page.record import Study
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.style import INK, OTHER, OWN, WIDE, rule, sheet
+from genesig.report.page.style import (
+    GENESIG_COLOUR,
+    GREY,
+    INK,
+    PAGE_WIDTH,
+    new_figure,
+    reference_line,
+)
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import FROM, TO, Column, Row, filled_table, records, turned
+from genesig.report.page.tables import (
+    CI_FROM,
+    CI_TO,
+    Column,
+    TableRow,
+    accuracy_difference,
+    filled_table,
+    table_rows,
+)
 from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Published signatures"
-NAME = "published"
-TABLES = SHOWN = (NAME,)
-TEXT = ("name",)
-MIDDLE = (2.5, 97.5)
+PUBLISHED_TITLE = "Published signatures"
+PUBLISHED_TABLE = "published"
+MIDDLE_PERCENTILES = (2.5, 97.5)
 """Percentiles between which 95% of the random lists lie."""
 
 
 def published(data: Study, limits: Limits) -> Section:
     """Show the signature among random lists and published ones; nothing where none are named."""
-    if NAME not in data["tables"]:
-        return Section(NAME, TITLE)
-    rows, shown = records(data["tables"][NAME]), measure(data)
-    drawn = shown.values([row["error"] for row in rows if row["row"] == "random"])
-    named = [row for row in rows if row["row"] != "random" and row["error"] is not None]
-    if not named or named[0]["row"] == NAME or not drawn:
+    if PUBLISHED_TABLE not in data["tables"]:
+        return Section(PUBLISHED_TABLE, PUBLISHED_TITLE)
+    rows = table_rows(data["tables"][PUBLISHED_TABLE])
+    metric = measure(data)
+    random_values = metric.values([row["error"] for row in rows if row["row"] == "random"])
+    signatures = [row for row in rows if row["row"] != "random" and row["error"] is not None]
+    if not signatures or signatures[0]["row"] == PUBLISHED_TABLE or not random_values:
         return Section(
-            NAME, TITLE, ["The error of this signature is not defined."], part="prediction"
+            PUBLISHED_TABLE,
+            PUBLISHED_TITLE,
+            ["The error of this signature is not defined."],
+            part="prediction",
         )
     columns = (
-        Column("Signature", "name"), Column("Genes", "count", "In the study"),
-        Column(shown.title, "number"), Column(FROM, "number"), Column(TO, "number"),
+        Column("Signature", "name"),
+        Column("Genes", "count", "In the study"),
+        Column(metric.title, "number"),
+        Column(CI_FROM, "number"),
+        Column(CI_TO, "number"),
         Column("Difference", "number", "Less that of genesig, on the same samples"),
-        Column(FROM, "number"), Column(TO, "number"),
+        Column(CI_FROM, "number"),
+        Column(CI_TO, "number"),
         Column("Random lists", "share", "That are at least as good"),
-    )  # fmt: skip
-    cells = [[row["name"], row["genes"], shown.value(row["error"]), *shown.interval(row),
-              *turned(row), row["as_good"]] for row in named]  # fmt: skip
+    )
+    cells = [
+        [
+            row["name"],
+            row["genes"],
+            metric.value(row["error"]),
+            *metric.interval(row),
+            *accuracy_difference(row),
+            row["as_good"],
+        ]
+        for row in signatures
+    ]
     caption = "Each signature refitted on the training samples of each split, lam by inner folds."
-    table = filled_table(NAME, caption, columns, cells, limits.table_rows, file=f"{NAME}.tsv")
-    words = [_place(named[0], drawn, shown)]
-    return Section(NAME, TITLE, words, [_picture(named, drawn, shown), table], part="prediction")
+    table = filled_table(
+        PUBLISHED_TABLE, caption, columns, cells, limits.table_rows, file=f"{PUBLISHED_TABLE}.tsv"
+    )
+    words = [_rank_words(signatures[0], random_values, metric)]
+    return Section(
+        PUBLISHED_TABLE,
+        PUBLISHED_TITLE,
+        words,
+        [_random_lists_figure(signatures, random_values, metric), table],
+        part="prediction",
+    )
 
 
-def _place(own: Row, drawn: Sequence[float], shown: Measure) -> str:
-    low, high = np.percentile(drawn, MIDDLE)
+def _rank_words(genesig_row: TableRow, random_values: Sequence[float], metric: Measure) -> str:
+    low, high = np.percentile(random_values, MIDDLE_PERCENTILES)
     return (
-        f"Of {counted(len(drawn), 'random list')} of as many genes as the lists of the splits"
-        f" ({significant(own['genes'], 2)} on average), {percent(own['as_good'], 1)} reach"
-        f" {shown.as_good} than this signature ({decimal(shown.value(own['error']))}); 95% of"
-        f" them lie between {decimal(low)} and {decimal(high)}."
+        f"Of {counted(len(random_values), 'random list')} of as many genes as the lists of the"
+        f" splits ({significant(genesig_row['genes'], 2)} on average),"
+        f" {percent(genesig_row['as_good'], 1)} reach {metric.as_good} than this signature"
+        f" ({decimal(metric.value(genesig_row['error']))}); 95% of them lie between {decimal(low)}"
+        f" and {decimal(high)}."
     )
 
 
-def _picture(named: Sequence[Row], drawn: Sequence[float], shown: Measure) -> Picture:
-    told = "; ".join(
-        f"{clean(row['name'])} {decimal(shown.value(row['error']))}" for row in named[:10]
+def _random_lists_figure(
+    signatures: Sequence[TableRow], random_values: Sequence[float], metric: Measure
+) -> Picture:
+    value_texts = "; ".join(
+        f"{clean(row['name'])} {decimal(metric.value(row['error']))}" for row in signatures[:10]
     )
-    names = [row["name"] for row in named] + [f"random {k}" for k in range(1, len(drawn) + 1)]
-    limits = [*map(shown.interval, named), *[(None, None)] * len(drawn)]
-    values = [*(shown.value(row["error"]) for row in named), *drawn]
+    names = [row["name"] for row in signatures] + [
+        f"random {k}" for k in range(1, len(random_values) + 1)
+    ]
+    limits = [*map(metric.interval, signatures), *[(None, None)] * len(random_values)]
+    values = [*(metric.value(row["error"]) for row in signatures), *random_values]
     return picture(
-        NAME,
-        partial(_among, named, drawn, shown),
-        data={"name": names, shown.column: values, "low": [low for low, _ in limits],
-              "high": [high for _, high in limits]},
+        PUBLISHED_TABLE,
+        partial(_draw_random_lists, signatures, random_values, metric),
+        data={
+            "name": names,
+            metric.column: values,
+            "low": [low for low, _ in limits],
+            "high": [high for _, high in limits],
+        },
         title="The signature among random lists",
-        description=f"{shown.name} of {counted(len(drawn), 'random list')}; {told}.",
-        caption=f"Grey: how many random lists reach a {shown.name}; each has in every split as many"
-        " genes as the list chosen there. Below: this and published ones, dots with"
+        description=f"{metric.name} of {counted(len(random_values), 'random list')};"
+        f" {value_texts}.",
+        caption=f"Grey: how many random lists reach a {metric.name}; each has in every split as"
+        " many genes as the list chosen there. Below: this and published ones, dots with"
         " 95% CI. Dashed: chance.",
-    )  # fmt: skip
+    )
 
 
-def _among(named: Sequence[Row], drawn: Sequence[float], shown: Measure) -> Figure:
-    figure, axes = sheet(WIDE, 2.2 + 0.26 * len(named), 2, 1, sharex=True,
-                         height_ratios=[1.5, 0.26 * len(named) + 0.2], gap=0.04)  # fmt: skip
-    above, below = axes[:, 0]
-    above.hist(drawn, bins=24, color=OTHER, alpha=0.6)
-    above.set_ylabel("random lists")
-    for y, row in enumerate(named):
-        colour, value = (OWN if y == 0 else INK), shown.value(row["error"])
-        low, high = shown.interval(row)
+def _draw_random_lists(
+    signatures: Sequence[TableRow], random_values: Sequence[float], metric: Measure
+) -> Figure:
+    figure, axes = new_figure(
+        PAGE_WIDTH,
+        2.2 + 0.26 * len(signatures),
+        2,
+        1,
+        sharex=True,
+        height_ratios=[1.5, 0.26 * len(signatures) + 0.2],
+        gap=0.04,
+    )
+    histogram_axes, interval_axes = axes[:, 0]
+    histogram_axes.hist(random_values, bins=24, color=GREY, alpha=0.6)
+    histogram_axes.set_ylabel("random lists")
+    for y, row in enumerate(signatures):
+        colour = GENESIG_COLOUR if y == 0 else INK
+        value = metric.value(row["error"])
+        low, high = metric.interval(row)
         if low is not None and high is not None:
-            below.hlines(y, low, high, color=colour, lw=1.8)
-        below.scatter([value], [y], s=34, color=colour, zorder=3)
-        above.axvline(value, color=colour, lw=1.6 if y == 0 else 0.6)
-    below.set_yticks(range(len(named)), [shorten(row["name"], 34) for row in named])
-    below.set_ylim(len(named) - 0.4, -0.6)
-    for ax in (above, below):
-        rule(ax, x=shown.chance)
-    below.set_xlabel(f"{shown.name} (dashed: chance)")
-    below.tick_params(axis="y", length=0)
+            interval_axes.hlines(y, low, high, color=colour, lw=1.8)
+        interval_axes.scatter([value], [y], s=34, color=colour, zorder=3)
+        histogram_axes.axvline(value, color=colour, lw=1.6 if y == 0 else 0.6)
+    interval_axes.set_yticks(
+        range(len(signatures)), [shorten(row["name"], 34) for row in signatures]
+    )
+    interval_axes.set_ylim(len(signatures) - 0.4, -0.6)
+    for ax in (histogram_axes, interval_axes):
+        reference_line(ax, x=metric.chance)
+    interval_axes.set_xlabel(f"{metric.name} (dashed: chance)")
+    interval_axes.tick_params(axis="y", length=0)
     return figure
 
 
-def sentences(data: Study) -> Iterator[str]:
+def published_sentences(data: Study) -> Iterator[str]:
     """Say how they were refitted; nothing where no published signatures are named."""
-    if NAME in data["tables"]:
-        rows = data["tables"][NAME]["rows"]
+    if PUBLISHED_TABLE in data["tables"]:
+        rows = data["tables"][PUBLISHED_TABLE]["rows"]
         kinds = [row[0] for row in rows]
         yield (
             f"{counted(kinds.count('published'), 'published signature')} and"

@@ -25,9 +25,20 @@ VERSION = 7
 
 
 class Report(
-    QualityStudy, Prediction, Enrichment, External, Genes, Genome, Nonlinear, Sets,
-    Studies, Survival, Covariates, Patients, Writeup,
-):  # fmt: skip
+    QualityStudy,
+    Prediction,
+    Enrichment,
+    External,
+    Genes,
+    Genome,
+    Nonlinear,
+    Sets,
+    Studies,
+    Survival,
+    Covariates,
+    Patients,
+    Writeup,
+):
     """What all topics read; ``warnings`` are sentences for the first screen and the limits."""
 
     version: int

@@ -6,8 +6,8 @@ import base64
 import hashlib
 import io
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -23,16 +23,17 @@ from genesig.report.page.section import (
     Limits,
     Section,
     anchor,
-    each,
-    embedded,
-    labels,
+    draw_section,
+    embedded_data,
+    flat_items,
+    item_labels,
+    item_rows,
     outline,
-    rows,
     without_pictures,
 )
-from genesig.report.page.shared import shared
+from genesig.report.page.shared import share_work
 from genesig.report.page.style import STYLE, in_panel
-from genesig.report.page.svg import Picture, as_svg, make_narrow, undrawn
+from genesig.report.page.svg import Picture, as_svg, draw_picture, make_narrow
 from genesig.report.page.verdict import headline
 from genesig.report.page.words import counted
 from genesig.report.record import VERSION, Report
@@ -40,7 +41,7 @@ from genesig.report.sections import summary, writers
 from genesig.results import save_text
 from genesig.results.files import whole_file
 
-CHOICE = (
+PANEL_CHOICE = (
     ("held_out_scores", "survival_curves", "observed_predicted", "confusion", "studies_forest"),
     ("gene_frequencies", "studies_genes"),
     ("controls",),
@@ -52,14 +53,16 @@ CHOICE = (
     ("subgroups",),
 )
 """Names of pictures, one of each row: patients, genes, other methods, accuracy by length."""
-MOST, COLUMNS = 6, 2
-WIDTH, ROW = 178 / 25.4, 2.35
+MAX_PANELS = 6
+PANEL_COLUMNS = 2
+FIGURE_WIDTH = 178 / 25.4
+PANEL_HEIGHT = 2.35
 """Inches: a page of a journal, and one row of panels."""
 
 
-ROWS = 22
+MAX_PANEL_ROW_NAMES = 22
 """Names of rows that a panel has room for."""
-NAME = "figure1"
+COMPOSITE_NAME = "figure1"
 
 
 class Composite(NamedTuple):
@@ -72,43 +75,49 @@ class Composite(NamedTuple):
 
 def composite(data: Report, limits: Limits) -> Composite | None:
     """Draw what the page has pictures for as panels; None where it has none."""
-    shown: dict[str, Picture] = {}
-    with undrawn() as draws:
-        sections = [write(data, limits) for write in writers(data)]
-        found = [summary(data, limits).items, *(each(section.items) for section in sections)]
-        shown |= {item.name: item for items in found for item in items if isinstance(item, Picture)}
-    names = [there[0] for row in CHOICE if (there := [name for name in row if name in shown])]
-    if not (names := names[:MOST]):
+    sections = [write(data, limits) for write in writers(data)]
+    item_lists = [
+        summary(data, limits).items,
+        *(flat_items(section.items) for section in sections),
+    ]
+    pictures = {
+        item.name: item for items in item_lists for item in items if isinstance(item, Picture)
+    }
+    chosen = [
+        next((pictures[name] for name in names if name in pictures), None) for names in PANEL_CHOICE
+    ]
+    images = [image for image in chosen if image is not None][:MAX_PANELS]
+    if not images:
         return None
-    panels = [(letter, shown[name]) for letter, name in zip(ascii_lowercase, names, strict=False)]
-    words = (f"({letter}) {one.title}. {one.caption}" for letter, one in panels)
-    description = "; ".join(f"{letter}: {one.description}" for letter, one in panels)
+    panels = list(zip(ascii_lowercase, images, strict=False))
+    words = (f"({letter}) {image.title}. {image.caption}" for letter, image in panels)
+    description = "; ".join(f"{letter}: {image.description}" for letter, image in panels)
     title = headline(data)
-    svg, pdf = _panel([draws[name] for name in names], title, description)
+    svg, pdf = _draw_panels(images, title, description)
     return Composite(svg, pdf, " ".join([title, *words]))
 
 
-def _panel(
-    draws: Sequence[Callable[[], object]], title: str, description: str
-) -> tuple[str, bytes]:
+def _draw_panels(images: Sequence[Picture], title: str, description: str) -> tuple[str, bytes]:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    rows = -(-len(draws) // COLUMNS)
+    item_rows = -(-len(images) // PANEL_COLUMNS)
     with mpl.rc_context({**STYLE, "pdf.fonttype": 42}), warnings.catch_warnings():
         # A reader of PDF and SVG has the letters that matplotlib's own font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure = Figure((WIDTH, rows * ROW), layout="constrained")
-        panels = figure.subfigures(rows, COLUMNS, squeeze=False).ravel()
-        for letter, panel, draw in zip(ascii_lowercase, panels, draws, strict=False):
+        figure = Figure((FIGURE_WIDTH, item_rows * PANEL_HEIGHT), layout="constrained")
+        panels = figure.subfigures(item_rows, PANEL_COLUMNS, squeeze=False).ravel()
+        for letter, panel, image in zip(ascii_lowercase, panels, images, strict=False):
             with in_panel(panel):
-                draw()
+                if image.draw is not None:
+                    image.draw()
                 make_narrow(panel)
             for axes in panel.axes:
-                if len(axes.get_yticks()) > ROWS:
+                if len(axes.get_yticks()) > MAX_PANEL_ROW_NAMES:
                     axes.set_yticks([])
             panel.suptitle(letter, x=0.01, ha="left", fontsize=9, fontweight="bold")
-        svg, stream = as_svg(figure, NAME, title, description), io.BytesIO()
+        svg = as_svg(figure, COMPOSITE_NAME, title, description)
+        stream = io.BytesIO()
         figure.savefig(stream, format="pdf", metadata={"CreationDate": None})
     return svg, stream.getvalue()
 
@@ -162,53 +171,75 @@ def render(
             " delete it and run the workflow again"
         )
     limits = Limits(top_genes, table_rows)
-    found, one = _drawn(data, limits, processes)
-    first = summary(data, limits)
-    shown = {image.name for image in first.items}
-    sections = [without_pictures(section, shown) for section in found]
-    parts = outline([section for section in sections if not section.empty])
-    items = [*first.items, *(i for part in parts for s in part.sections for i in each(s.items))]
-    numbers = labels(first.items, parts)
-    css = Asset.of("".join(map(_text, STYLES)))
-    js = Asset.of(_SCRIPT.format("\n".join(map(_text, SCRIPTS))))
+    first_screen = summary(data, limits)
+    composite_figure, first_images, sections = _draw(data, limits, first_screen.items, processes)
+    first_screen = replace(first_screen, items=first_images)
+    page_parts = outline([section for section in sections if not section.empty])
+    items = [
+        *first_images,
+        *(i for page_part in page_parts for s in page_part.sections for i in flat_items(s.items)),
+    ]
+    numbers = item_labels(first_images, page_parts)
+    css = Asset.of("".join(map(_template_text, STYLES)))
+    js = Asset.of(_SCRIPT.format("\n".join(map(_template_text, SCRIPTS))))
     page = _environment().get_template("page.html.j2")
     html = page.render(
         title=title,
         data=data,
-        summary=first,
-        parts=parts,
+        summary=first_screen,
+        parts=page_parts,
         labels=numbers,
         cards={item.key for item in items if isinstance(item, Card)},
-        embedded=embedded(items),
+        embedded=embedded_data(items),
         css=css,
         js=js,
     )
     folder = Path(figures_dir)
-    beside = [image for section in sections for image in section.pictures]
-    for image in [*(item for item in items if isinstance(item, Picture)), *beside]:
+    file_pictures = [image for section in sections for image in section.pictures]
+    for image in [*(item for item in items if isinstance(item, Picture)), *file_pictures]:
         save_text(folder / f"{image.name}.svg", image.svg + "\n")
         save_text(folder / "85mm" / f"{image.name}.svg", image.column + "\n")
         number = numbers.get(anchor(image), "Figure beside the page")
         words = _CAPTION.format(number, image.title, image.caption)
         save_text(folder / "captions" / f"{image.name}.html", words)
-    if one is not None:
-        _save_composite(one, folder)
+    if composite_figure is not None:
+        _save_composite(composite_figure, folder)
     save_text(folder / "references.bib", bibtex(references(data)) + "\n")
     save_text(html_path, html)
 
 
-def _drawn(data: Report, limits: Limits, processes: int) -> tuple[list[Section], Composite | None]:
-    """Let processes share what takes the time: the sections and the figure of panels."""
-    work: list[Callable[[Report, Limits], Any]] = [composite, *writers(data)]
-    one, *found = shared(lambda number: work[number](data, limits), len(work), processes)
-    return found, one
+def _draw(
+    data: Report, limits: Limits, first_images: Sequence[Picture], processes: int
+) -> tuple[Composite | None, list[Picture], list[Section]]:
+    """Let processes share what takes the time: all figures of the page, and that of panels.
+
+    Sections come without the pictures that the first screen has.
+    """
+    first_names = {image.name for image in first_images}
+    section_writers = writers(data)
+
+    def work(piece: int) -> Any:
+        if piece == 0:
+            return composite(data, limits)
+        if piece == 1:
+            return [draw_picture(image) for image in first_images]
+        section = section_writers[piece - 2](data, limits)
+        return draw_section(without_pictures(section, first_names))
+
+    composite_figure, drawn_images, *sections = share_work(
+        work, len(section_writers) + 2, processes
+    )
+    return composite_figure, drawn_images, sections
 
 
-def _save_composite(one: Composite, folder: Path) -> None:
-    save_text(folder / f"{NAME}.svg", one.svg + "\n")
-    save_text(folder / "captions" / f"{NAME}.html", f"<p>{escape(one.legend)}</p>\n")
-    with whole_file(folder / f"{NAME}.pdf") as path:
-        path.write_bytes(one.pdf)
+def _save_composite(composite_figure: Composite, folder: Path) -> None:
+    save_text(folder / f"{COMPOSITE_NAME}.svg", composite_figure.svg + "\n")
+    save_text(
+        folder / "captions" / f"{COMPOSITE_NAME}.html",
+        f"<p>{escape(composite_figure.legend)}</p>\n",
+    )
+    with whole_file(folder / f"{COMPOSITE_NAME}.pdf") as path:
+        path.write_bytes(composite_figure.pdf)
 
 
 @dataclass(frozen=True)
@@ -221,11 +252,11 @@ class Asset:
     @classmethod
     def of(cls, text: str) -> Asset:
         """Keep a text with its hash."""
-        digest = hashlib.sha256(text.encode()).digest()
-        return cls(Markup(text), f"sha256-{base64.b64encode(digest).decode()}")
+        sha256 = hashlib.sha256(text.encode()).digest()
+        return cls(Markup(text), f"sha256-{base64.b64encode(sha256).decode()}")
 
 
-def _text(name: str) -> str:
+def _template_text(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
@@ -237,13 +268,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["kind"] = _kind
+    environment.filters["kind"] = _item_kind
     environment.filters["anchor"] = anchor
-    environment.filters["rows"] = rows
+    environment.filters["rows"] = item_rows
     environment.filters["rowcount"] = lambda count: f"({counted(count, 'row')})"
     environment.filters["number"] = lambda number: f"{number:,}"
     environment.filters["morefiles"] = more_files
-    environment.filters["broken"] = broken
+    environment.filters["broken"] = breakable
     # Pictures come from matplotlib, whose text is escaped where it is written.
     environment.filters["drawn"] = lambda image: Markup(image.svg)
     environment.filters["column"] = lambda image: Markup(image.column)
@@ -255,15 +286,15 @@ def more_files(section: Section) -> list[str]:
     return [*section.files, *(f"figures/{image.name}.svg" for image in section.pictures)]
 
 
-LONG = 16
+MAX_UNBROKEN_LETTERS = 16
 """Letters of a name that may go on in the next line after each of its underscores."""
 
 
-def broken(text: str) -> Markup:
+def breakable(text: str) -> Markup:
     """Escape a cell; names of gene sets break where their words end. Also tables.js."""
-    parts = text.split("_") if len(text) > LONG else [text]
-    return Markup("_<wbr>").join(parts)
+    words = text.split("_") if len(text) > MAX_UNBROKEN_LETTERS else [text]
+    return Markup("_<wbr>").join(words)
 
 
-def _kind(item: object) -> str:
+def _item_kind(item: object) -> str:
     return type(item).__name__.lower()

@@ -35,7 +35,7 @@ from genesig.report.genome import genome
 from genesig.report.methods import methods_section, references_section
 from genesig.report.nonlinear.section import nonlinear_section
 from genesig.report.omics import omics
-from genesig.report.page.measure import held, subject_noun, two
+from genesig.report.page.measure import covariate_names, subject_noun, two_classes
 from genesig.report.page.section import Limits, Paragraph, Section
 from genesig.report.page.style import MUTED
 from genesig.report.page.svg import Picture
@@ -53,30 +53,32 @@ from genesig.report.prediction.section import (
 from genesig.report.published import published
 from genesig.report.quality.section import quality_section
 from genesig.report.record import Report
-from genesig.report.sets import in_sets, sets
-from genesig.report.studies import left_out_badge, studies, unseen
+from genesig.report.sets import sets, sets_paragraph
+from genesig.report.studies import left_out_badge, left_out_paragraphs, studies
 from genesig.report.survival import survival
 from genesig.report.writeup import limitations, results_paragraph, tripod
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
 
-FIRST_SCREEN: tuple[Callable[[Report], list[Paragraph]], ...] = (
+FIRST_SCREEN_FUNCTIONS: tuple[Callable[[Report], list[Paragraph]], ...] = (
     sentences,
-    unseen,
+    left_out_paragraphs,
     cohort_paragraphs,
     added_value,
     other_method,
-    in_sets,
+    sets_paragraph,
 )
-NOTE: tuple[Callable[[Report], list[str]], ...] = (note, missing_cohort_advice)
+NOTE_FUNCTIONS: tuple[Callable[[Report], list[str]], ...] = (note, missing_cohort_advice)
 MAX_WARNINGS = 2
 """Warnings of the first screen; all of them are under Limits."""
-DRAWN_FIRST: ByKind[tuple[Callable[[Report, Limits], Section], str]] = ByKind({
-    "classification": (performance_section, "confusion"),
-    SEVERAL: (performance_section, "confusion"),
-    "regression": (performance_section, "observed_predicted"),
-    "survival": (survival, "survival_curves"),
-})  # fmt: skip
+FIRST_FIGURE_SOURCE: ByKind[tuple[Callable[[Report, Limits], Section], str]] = ByKind(
+    {
+        "classification": (performance_section, "confusion"),
+        SEVERAL: (performance_section, "confusion"),
+        "regression": (performance_section, "observed_predicted"),
+        "survival": (survival, "survival_curves"),
+    }
+)
 """The section and the picture of the first screen by kind of outcome, other than two classes."""
 
 
@@ -111,7 +113,11 @@ def summary(data: Report, limits: Limits) -> Summary:
         _about(data),
         [badge for badge in badges if badge],
         headline(data),
-        [paragraph for say in FIRST_SCREEN for paragraph in say(data)],
+        [
+            paragraph
+            for paragraphs_of in FIRST_SCREEN_FUNCTIONS
+            for paragraph in paragraphs_of(data)
+        ],
         tiles(data),
         first_figures(data, limits),
         f"All {data['answer']['size']} genes" if several_genes else "",
@@ -119,7 +125,7 @@ def summary(data: Report, limits: Limits) -> Summary:
         rules(data),
         warnings[:MAX_WARNINGS],
         len(warnings[MAX_WARNINGS:]),
-        " ".join(words for say in NOTE for words in say(data)),
+        " ".join(words for paragraphs_of in NOTE_FUNCTIONS for words in paragraphs_of(data)),
     )
 
 
@@ -139,19 +145,22 @@ def first_figures(data: Report, limits: Limits) -> list[Picture]:
         return [image for image in (permuted_accuracies(data),) if image is not None]
     if data["studies"] is not None:
         return _pictures(studies(data, limits))
-    return [image for image in (_of_patients(data, limits), gene_frequencies(data))
-            if image is not None]  # fmt: skip
+    return [
+        image
+        for image in (_patient_figure(data, limits), gene_frequencies(data))
+        if image is not None
+    ]
 
 
-def _of_patients(data: Report, limits: Limits) -> Picture | None:
+def _patient_figure(data: Report, limits: Limits) -> Picture | None:
     """Return Figure 1 of a study that has evidence."""
-    if held(data):
+    if covariate_names(data):
         return beyond_covariates(data)
-    if two(data["study"]):
+    if two_classes(data["study"]):
         return held_out_scores(data, _cohort_strip(data))
-    section, name = DRAWN_FIRST[data["study"]["task"]]
-    found = _pictures(section(data, limits))
-    return next((image for image in found if image.name == name), None)
+    section, name = FIRST_FIGURE_SOURCE[data["study"]["task"]]
+    pictures = _pictures(section(data, limits))
+    return next((image for image in pictures if image.name == name), None)
 
 
 def _pictures(section: Section) -> list[Picture]:
@@ -164,10 +173,13 @@ def _cohort_strip(data: Report) -> Strip | None:
         if not cohort["seen_before"] and cohort["points"]:
             points = cohort["points"]
             return Strip(
-                clean(cohort["name"]), counted(cohort["samples"], "sample"), MUTED,
-                [point["score"] for point in points], [clean(point["sample"]) for point in points],
+                clean(cohort["name"]),
+                counted(cohort["samples"], "sample"),
+                MUTED,
+                [point["score"] for point in points],
+                [clean(point["sample"]) for point in points],
                 [bool(point["wrong"]) for point in points],
-            )  # fmt: skip
+            )
     return None
 
 
@@ -211,19 +223,32 @@ SECTIONS: dict[str, Callable[[Report, Limits], Section]] = {
 }
 
 
-OF_GENES = ("signature", "cards", "genome", "expression", "single-genes", "enrichment",
-            "decisions", "samples", "score-effect", "next-study", "brevity",
-            "blocks", "sets", "nonlinear")  # fmt: skip
+EVIDENCE_SECTIONS = (
+    "signature",
+    "cards",
+    "genome",
+    "expression",
+    "single-genes",
+    "enrichment",
+    "decisions",
+    "samples",
+    "score-effect",
+    "next-study",
+    "brevity",
+    "blocks",
+    "sets",
+    "nonlinear",
+)
 """What the page leaves out where there is no evidence."""
 
 
 def writers(data: Report) -> list[Callable[[Report, Limits], Section]]:
     """Return what writes the sections, in the order of the page."""
-    none = grade(data) is Grade.NONE
+    no_evidence = grade(data) is Grade.NONE
     # A method that is not linear may predict where the linear models do not.
-    shown = ("nonlinear",) if data["answer"]["alternative"] is not None else ()
+    kept_keys = ("nonlinear",) if data["answer"]["alternative"] is not None else ()
     return [
         write
         for key, write in SECTIONS.items()
-        if not (none and key in OF_GENES and key not in shown)
+        if not (no_evidence and key in EVIDENCE_SECTIONS and key not in kept_keys)
     ]

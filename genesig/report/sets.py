@@ -8,17 +8,17 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import P, Study, rounded, rounded_row
+from genesig.report.page.record import PermutationP, Study, rounded, rounded_row
 from genesig.report.page.section import Item, Limits, Paragraph, Section
-from genesig.report.page.style import OWN, PAPER, RULE
+from genesig.report.page.style import GENESIG_COLOUR, PAPER, RULE
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import (
     NO_INTERVAL,
     Difference,
-    against,
     at_mu,
     columns_of,
-    neither,
+    comparison_words,
+    neither_beats_chance,
     packed_table,
 )
 from genesig.report.page.words import clean, counted, decimal, percent, shorten, significant
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Settings(TypedDict):
+class SetsSettings(TypedDict):
     """What the page reads of the config's section ``structured``."""
 
     sets: str | None
@@ -57,7 +57,7 @@ class SelectedSet(TypedDict):
     in_list: bool
 
 
-class Agreement(TypedDict):
+class ListStability(TypedDict):
     """Stability of a kind of list on pairs of halves; null where it was not measured."""
 
     value: float | None
@@ -81,9 +81,9 @@ class SetsRecord(TypedDict):
     sizes: list[float]
     unfinished: int
     difference: Difference
-    p: P
-    stability: Agreement
-    of_genes: Agreement
+    p: PermutationP
+    stability: ListStability
+    of_genes: ListStability
 
 
 class Sets(Study):
@@ -92,26 +92,24 @@ class Sets(Study):
     sets: SetsRecord | None
 
 
-TABLES = ("sets", "sets_scores", "sets_predictions", "sets_stability", "sets_error", "sets_genes")
-SHOWN = ("sets", "sets_genes")
-TEXT = ("set", "about")
-
-MOST_SETS = 30
+MAX_SETS = 30
 
 
 def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
     """Sum the selection of gene sets up; None where it was not run."""
     if "sets" not in tables:
         return None
-    found, splits, error = tables["sets"], tables["sets_scores"], tables["sets_error"].iloc[0]
+    selected = tables["sets"]
+    splits = tables["sets_scores"]
+    error = tables["sets_error"].iloc[0]
     chosen = tables["stability"]
     permutations = int(error["permutations"])
     return {
         "known": int(error["sets"]),
-        "sets": [_rounded(row) for row in found.head(MOST_SETS).to_dict("records")],
-        "ever": int((found["cv_frequency"] > 0).sum()),
-        "often": int(found["in_list"].astype(bool).sum()),
-        "final": int((found["final_share"] > 0).sum()),
+        "sets": [_rounded(row) for row in selected.head(MAX_SETS).to_dict("records")],
+        "ever": int((selected["cv_frequency"] > 0).sum()),
+        "often": int(selected["in_list"].astype(bool).sum()),
+        "final": int((selected["final_share"] > 0).sum()),
         "sizes": rounded(splits["n_selected"].quantile([0, 0.5, 1]).to_numpy(), 4),
         "unfinished": int(splits["message"].notna().sum()),
         "difference": {
@@ -132,14 +130,19 @@ def collect_sets(tables: Mapping[str, pd.DataFrame]) -> SetsRecord | None:
 
 
 def _rounded(row: Mapping[Any, Any]) -> SelectedSet:
-    found: SelectedSet = rounded_row(row, 4, "cv_frequency", "mean_share", "final_share")
-    return {**found, "set": str(row["set"]), "genes": int(row["genes"]),
-            "named": int(row["named"]), "in_list": bool(row["in_list"])}  # fmt: skip
+    numbers: SelectedSet = rounded_row(row, 4, "cv_frequency", "mean_share", "final_share")
+    return {
+        **numbers,
+        "set": str(row["set"]),
+        "genes": int(row["genes"]),
+        "named": int(row["named"]),
+        "in_list": bool(row["in_list"]),
+    }
 
 
-def _agreement(table: pd.DataFrame) -> Agreement:
-    known = table[table["source"] == "half_subsamples"].to_dict("records")
-    row = known[0] if known else dict.fromkeys(table.columns, float("nan"))
+def _agreement(table: pd.DataFrame) -> ListStability:
+    half_rows = table[table["source"] == "half_subsamples"].to_dict("records")
+    row = half_rows[0] if half_rows else dict.fromkeys(table.columns, float("nan"))
     row["value"] = row["stability"]
     return rounded_row(row, 4, "value", "mean_size")  # type: ignore[no-any-return]
 
@@ -148,67 +151,79 @@ def draw_frequencies(rows: Sequence[SelectedSet], bound: float) -> Figure:
     """How often each set is selected, and its share of the score."""
     names = [shorten(row["set"].replace("_", " "), 46) for row in rows]
     bold = [row["in_list"] for row in rows]
-    figure, left, right = charts.frequencies(names, bold, bound, "share of the score")
+    figure, frequency_axes, share_axes = charts.frequencies(
+        names, bold, bound, "share of the score"
+    )
     for y, row in enumerate(rows):
-        left.hlines(y, 0, row["cv_frequency"], color=RULE, lw=2.4)
-        left.scatter(row["cv_frequency"], y, s=26, color=OWN, zorder=4)
+        frequency_axes.hlines(y, 0, row["cv_frequency"], color=RULE, lw=2.4)
+        frequency_axes.scatter(row["cv_frequency"], y, s=26, color=GENESIG_COLOUR, zorder=4)
         if row["mean_share"] is not None:
-            right.hlines(y, 0, row["mean_share"], color=OWN, lw=3.2)
+            share_axes.hlines(y, 0, row["mean_share"], color=GENESIG_COLOUR, lw=3.2)
         if row["final_share"]:
-            right.scatter(row["final_share"], y, s=24, facecolor=PAPER, edgecolor=OWN, zorder=4)
-    right.set_xlim(left=0)
+            share_axes.scatter(
+                row["final_share"], y, s=24, facecolor=PAPER, edgecolor=GENESIG_COLOUR, zorder=4
+            )
+    share_axes.set_xlim(left=0)
     return figure
 
 
-TITLE = "Gene sets"
-NAMED = 3
+SETS_TITLE = "Gene sets"
+MAX_SETS_IN_TEXT = 3
 """Sets that a sentence names."""
 
 
 def sets(data: Sets, limits: Limits) -> Section:
     """Show gene sets beside the lists of genes; nothing where none were named."""
-    it = data["sets"]
-    if it is None:
-        return Section("sets", TITLE)
-    settings: Settings = data["config"]["structured"]
+    record = data["sets"]
+    if record is None:
+        return Section("sets", SETS_TITLE)
+    settings: SetsSettings = data["config"]["structured"]
     words = [
-        f"{compared(data, it['difference'])}. {_chance(it)} {stable(it)}",
-        _list(data, it),
-        _how(it, settings),
-        _caution(it, settings),
+        f"{comparison_sentence(data, record['difference'])}. {_permutation_words(record)}"
+        f" {stability_words(record)}",
+        _set_list_words(data, record),
+        _selection_words(record, settings),
+        _sets_caution(record, settings),
     ]
     items: list[Item] = []
-    if it["sets"]:
-        items.append(_frequencies(data, it))
+    if record["sets"]:
+        items.append(_frequency_figure(data, record))
         caption = "Every set that any split, or the final model, selected."
         items.append(
             packed_table(data, "sets", caption, limits.table_rows, search=True, without=("about",))
         )
-    if it["final"]:
+    if record["final"]:
         caption = (
             "Genes of the sets of the final model, and their weight in the set's part of the score."
         )
         items.append(packed_table(data, "sets_genes", caption, limits.table_rows, search=True))
-    return Section("sets", TITLE, words, items, part="genes", folded=True,
-                   files=["sets_scores.tsv"])  # fmt: skip
+    return Section(
+        "sets", SETS_TITLE, words, items, part="genes", folded=True, files=["sets_scores.tsv"]
+    )
 
 
-def in_sets(data: Sets) -> list[Paragraph]:
+def sets_paragraph(data: Sets) -> list[Paragraph]:
     """Return a paragraph for the first screen; nothing without gene sets."""
-    it = data["sets"]
-    if it is None:
+    record = data["sets"]
+    if record is None:
         return []
-    return [Paragraph("Gene sets.", f"{compared(data, it['difference'])}. {_often(data, it)}")]
+    return [
+        Paragraph(
+            "Gene sets.",
+            f"{comparison_sentence(data, record['difference'])}."
+            f" {_frequent_sets_words(data, record)}",
+        )
+    ]
 
 
-def compared(data: Study, d: Difference) -> str:
+def comparison_sentence(data: Study, d: Difference) -> str:
     """Say whether sets predict better, worse or as well, from the measured numbers alone."""
     if d["error"] is None or d["linear"] is None:
         return "Whether gene sets predict as well as single genes could not be measured"
-    words = against(data, d, "the gene signature")
+    words = comparison_words(data, d, "the gene signature")
     if d["low"] is None or d["high"] is None:
         return f"Gene sets: their {words}, {NO_INTERVAL}"
-    if neither(data, "sets"):
+    if neither_beats_chance(data, "sets"):
         return f"Neither gene sets nor single genes predict better than chance: the sets' {words}"
     if d["high"] < 0:
         return f"Whole gene sets predict better than single genes on these data: their {words}"
@@ -220,57 +235,64 @@ def compared(data: Study, d: Difference) -> str:
     )
 
 
-def _chance(it: SetsRecord) -> str:
-    p = it["p"]
+def _permutation_words(record: SetsRecord) -> str:
+    p = record["p"]
     if p["value"] is None:
         return "Whether chance could do as well was not tested."
-    times, value = counted(p["permutations"], "time"), significant(p["value"], 2)
+    times = counted(p["permutations"], "time")
+    value = significant(p["value"], 2)
     return f"With permuted labels, the same was done {times}: p\u00a0=\u00a0{value}."
 
 
-def stable(it: SetsRecord) -> str:
+def stability_words(record: SetsRecord) -> str:
     """Hold the stability of the lists of sets against that of the lists of genes."""
-    ours, theirs = it["stability"], it["of_genes"]
-    if ours["value"] is None:
+    of_sets = record["stability"]
+    of_genes = record["of_genes"]
+    if of_sets["value"] is None:
         return "The stability of the sets was not measured, or is not defined."
-    beside = f"those of genes by {decimal(theirs['value'])}" if theirs["value"] is not None else (
-        "the stability of those of genes is not defined"
-    )  # fmt: skip
+    gene_words = (
+        f"those of genes by {decimal(of_genes['value'])}"
+        if of_genes["value"] is not None
+        else ("the stability of those of genes is not defined")
+    )
     return (
-        f"On disjoint halves of the samples, lists of sets agree by {decimal(ours['value'])},"
-        f" {beside}"
+        f"On disjoint halves of the samples, lists of sets agree by {decimal(of_sets['value'])},"
+        f" {gene_words}"
         " (1: always the same; 0: no more than by chance)."
     )
 
 
-def _often(data: Study, it: SetsRecord) -> str:
+def _frequent_sets_words(data: Study, record: SetsRecord) -> str:
     share = percent(data["config"]["signature"]["cv_frequency"])
-    often = [one for one in it["sets"] if one["in_list"]]
-    of = f"Of {counted(it['known'], 'set')}"
-    if not often:
-        return f"{of}, none is in {share} of the training sets."
-    names = ", ".join(clean(one["set"]) for one in often[:NAMED])
-    more = " and others" if it["often"] > NAMED else ""
-    verb = "is" if it["often"] == 1 else "are"
-    return f"{of}, {it['often']} {verb} in at least {share} of the training sets: {names}{more}."
-
-
-def _list(data: Study, it: SetsRecord) -> str:
-    low, middle, high = it["sizes"]
+    frequent_sets = [set_row for set_row in record["sets"] if set_row["in_list"]]
+    n_sets = f"Of {counted(record['known'], 'set')}"
+    if not frequent_sets:
+        return f"{n_sets}, none is in {share} of the training sets."
+    names = ", ".join(clean(set_row["set"]) for set_row in frequent_sets[:MAX_SETS_IN_TEXT])
+    and_others = " and others" if record["often"] > MAX_SETS_IN_TEXT else ""
+    verb = "is" if record["often"] == 1 else "are"
     return (
-        f"{_often(data, it)} A training set selects {significant(middle)} of them (median;"
-        f" {significant(low)} to {significant(high)}), the final model, of all samples,"
-        f" {it['final']}."
+        f"{n_sets}, {record['often']} {verb} in at least {share} of the training sets:"
+        f" {names}{and_others}."
     )
 
 
-def _how(it: SetsRecord, settings: Settings) -> str:
-    others = (
+def _set_list_words(data: Study, record: SetsRecord) -> str:
+    low, middle, high = record["sizes"]
+    return (
+        f"{_frequent_sets_words(data, record)} A training set selects {significant(middle)} of them"
+        f" (median; {significant(low)} to {significant(high)}), the final model, of all samples,"
+        f" {record['final']}."
+    )
+
+
+def _selection_words(record: SetsRecord, settings: SetsSettings) -> str:
+    singletons = (
         "Genes in no set take part one by one."
         if settings["others"] == "singletons"
         else "Genes in no set take no part here."
     )
-    weigh = {
+    weight_words = {
         "permuted": "Set penalties are calibrated on permuted training labels for this number of"
         " sets. By chance, small and large, loose and correlated sets are selected about equally"
         " often: within a factor of two in simulations.",
@@ -279,13 +301,13 @@ def _how(it: SetsRecord, settings: Settings) -> str:
         "equal": "All sets weigh the same, which favours large ones.",
     }[settings["weights"]]
     return (
-        f"Sets are {which(settings)}. A set is selected as a whole: all its genes have part in the"
-        f" score, or none by way of it. {weigh} {others} Splits, inner folds and"
+        f"Sets are {sets_source(settings)}. A set is selected as a whole: all its genes have part"
+        f" in the score, or none by way of it. {weight_words} {singletons} Splits, inner folds and"
         " permutations are those of the gene lists."
     )
 
 
-def which(settings: Settings) -> str:
+def sets_source(settings: SetsSettings) -> str:
     """Say which sets take part: those of a file by their size, or the values of a column."""
     file = clean(PurePath(settings["sets"] or "").name)
     if settings["column"] is not None:
@@ -294,36 +316,40 @@ def which(settings: Settings) -> str:
     return f"those of {file} with {sizes} measured genes"
 
 
-def _caution(it: SetsRecord, settings: Settings) -> str:
-    trouble = (
-        f" {counted(it['unfinished'], 'fit')} did not reach the requested accuracy."
-        if it["unfinished"]
+def _sets_caution(record: SetsRecord, settings: SetsSettings) -> str:
+    unconverged = (
+        f" {counted(record['unfinished'], 'fit')} did not reach the requested accuracy."
+        if record["unfinished"]
         else ""
     )
     return (
         "A selected set helps to predict, together with the others; it need not be the cause, and"
-        " of sets that share genes or are active together one may stand for the others." + trouble
+        " of sets that share genes or are active together one may stand for the others."
+        + unconverged
     )
 
 
-def _frequencies(data: Study, it: SetsRecord) -> Picture:
-    shown = it["sets"]
-    bound = data["config"]["signature"]["cv_frequency"]
-    named = "; ".join(f"{one['set']} {percent(one['cv_frequency'])}" for one in shown[:10])
+def _frequency_figure(data: Study, record: SetsRecord) -> Picture:
+    set_rows = record["sets"]
+    threshold = data["config"]["signature"]["cv_frequency"]
+    set_texts = "; ".join(
+        f"{set_row['set']} {percent(set_row['cv_frequency'])}" for set_row in set_rows[:10]
+    )
     return picture(
         "sets",
-        partial(draw_frequencies, shown, bound),
-        data=columns_of(shown, "set", "cv_frequency", "mean_share", "final_share", "in_list"),
+        partial(draw_frequencies, set_rows, threshold),
+        data=columns_of(set_rows, "set", "cv_frequency", "mean_share", "final_share", "in_list"),
         title="How often gene sets are selected",
-        description=f"Selection frequency of {counted(len(shown), 'set')} and share of the score."
-        f" {clean(named)}.",
+        description=f"Selection frequency of {counted(len(set_rows), 'set')} and share of the"
+        f" score. {clean(set_texts)}.",
         caption="Left: share of the outer splits that select the set; dashed: what makes a set part"
         " of the list (bold). Right: mean share of the score over the splits that select it; ring:"
-        f" in the final model. Shown: {len(shown)} of {it['ever']}, those selected most often.",
+        f" in the final model. Shown: {len(set_rows)} of {record['ever']}, those selected most"
+        " often.",
     )
 
 
-WEIGHTS = {
+WEIGHT_METHODS = {
     "permuted": "a number with which the norm of its covariances with the response is as likely as"
     " that of any other set to come near the largest (96%) over 200 permutations of the training"
     " labels",
@@ -332,15 +358,17 @@ WEIGHTS = {
 }
 
 
-PROBLEMS = ByKind({
-    "classification": ("least squares", "squared error"),
-    "regression": ("least squares", "squared error"),
-    SEVERAL: ("least squares on a column for each class", "squared error"),
-    "survival": (
-        "Cox's partial likelihood", "the partial likelihood that left-out samples add to that of"
-        " the others",
-    ),
-})  # fmt: skip
+LOSS_AND_CRITERION = ByKind(
+    {
+        "classification": ("least squares", "squared error"),
+        "regression": ("least squares", "squared error"),
+        SEVERAL: ("least squares on a column for each class", "squared error"),
+        "survival": (
+            "Cox's partial likelihood",
+            "the partial likelihood that left-out samples add to that of the others",
+        ),
+    }
+)
 """What is minimised beside the penalty, and what the inner folds go by, of each kind."""
 
 
@@ -348,18 +376,19 @@ def sets_sentences(data: Sets) -> list[str]:
     """Return the sentences, none where no sets were named."""
     if data["sets"] is None:
         return []
-    it: Settings = data["config"]["structured"]
-    rule = " within one standard error of the smallest" if it["one_standard_error"] else ""
-    mu = ", ".join(map(significant, it["mu"]))
-    task, classes = data["study"]["task"], data["study"]["classes"] or ()
-    how, chosen = PROBLEMS[SEVERAL if len(classes) > 2 else task]
+    settings: SetsSettings = data["config"]["structured"]
+    rule = " within one standard error of the smallest" if settings["one_standard_error"] else ""
+    mu = ", ".join(map(significant, settings["mu"]))
+    task = data["study"]["task"]
+    classes = data["study"]["classes"] or ()
+    loss, chosen = LOSS_AND_CRITERION[SEVERAL if len(classes) > 2 else task]
     return [
-        f"Gene sets ({which(it)}; {counted(data['sets']['known'], 'set')}) were selected on the"
-        f" same splits by {how} under"
+        f"Gene sets ({sets_source(settings)}; {counted(data['sets']['known'], 'set')}) were"
+        f" selected on the same splits by {loss} under"
         " the latent group lasso with overlap (Jacob et al. 2009), each set weighed by"
-        f" {WEIGHTS[it['weights']]}, plus μ times the squared norm of its coefficients"
+        f" {WEIGHT_METHODS[settings['weights']]}, plus μ times the squared norm of its coefficients"
         f" (μ = {mu} ‖XᵀX‖/n).",
-        f"The inner folds chose among {counted(it['tau_count'], 'value')} of τ down to"
-        f" {significant(it['tau_min'])} τ max by {chosen}{rule}; solutions are certified by"
+        f"The inner folds chose among {counted(settings['tau_count'], 'value')} of τ down to"
+        f" {significant(settings['tau_min'])} τ max by {chosen}{rule}; solutions are certified by"
         " their duality gap over all sets.",
     ]

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
-from genesig.report.page.record import Study, plain, rounded
+from genesig.report.page.record import Study, json_value, rounded
 from genesig.report.page.section import Item, Limits, Paragraph, Section
-from genesig.report.page.style import INK, OWN, POSITIVE
+from genesig.report.page.style import GENESIG_COLOUR, INK, POSITIVE
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import Column, Table, columns_of, filled_table
 from genesig.report.page.words import (
-    between,
+    bracketed_confidence,
     clean,
     confidence,
     counted,
@@ -80,110 +80,159 @@ class Studies(Study):
     studies: StudiesRecord | None
 
 
-TABLES = ("studies", "meta")
-TEXT = ("row", "study", "class")
 EFFECT_OF = "effect of "
-WHOLE = ("leave_one_study_out", "leave_one_batch_out")
-FDR = 0.05
+WHOLE_STUDY_SCHEMES = ("leave_one_study_out", "leave_one_batch_out")
+META_FDR = 0.05
 
 
 def collect_studies(
     tables: Mapping[str, pd.DataFrame], scheme: str, provenance: Mapping[str, Any]
-) -> StudiesRecord | None:  # fmt: skip
+) -> StudiesRecord | None:
     """Sum up what several studies say; None where there is one."""
-    if TABLES[0] not in tables:
+    if "studies" not in tables:
         return None
     errors = provenance.get("errors_of_alignments", {}).items()
-    found, meta = (tables[name] for name in TABLES)
-    mean, further = (found[found["row"] == row].iloc[0] for row in ("mean", "next study"))
-    shown = meta[meta["gene"].astype(str).isin(set(map(str, tables["signature"]["gene"])))]
-    shown = shown.sort_values("p_value", kind="stable")
-    each = found[found["row"] == "study"].to_dict("records")
+    study_rows = tables["studies"]
+    meta = tables["meta"]
+    mean, next_row = (
+        study_rows[study_rows["row"] == row].iloc[0] for row in ("mean", "next study")
+    )
+    signature_genes = meta[
+        meta["gene"].astype(str).isin(set(map(str, tables["signature"]["gene"])))
+    ]
+    signature_genes = signature_genes.sort_values("p_value", kind="stable")
+    rows = study_rows[study_rows["row"] == "study"].to_dict("records")
     ends = ["value", "low", "high"]
     return {
         "measure": str(mean["measure"]),
-        "whole": scheme in WHOLE,
-        "studies": [_study(row, shown) for row in each],
+        "whole": scheme in WHOLE_STUDY_SCHEMES,
+        "studies": [_study(row, signature_genes) for row in rows],
         "mean": [_number(mean[key]) for key in ends],
-        "next": [_number(further[key]) for key in ends[1:]],
+        "next": [_number(next_row[key]) for key in ends[1:]],
         "i2": _number(mean["i2"]),
-        "columns": [str(column) for column in shown.columns],
-        "genes": [[_cell(value) for value in row] for row in shown.itertuples(index=False)],
-        "named": meta["gene"][meta["q_value"] <= FDR].nunique(),
+        "columns": [str(column) for column in signature_genes.columns],
+        "genes": [
+            [_cell(value) for value in row] for row in signature_genes.itertuples(index=False)
+        ],
+        "named": meta["gene"][meta["q_value"] <= META_FDR].nunique(),
         "tested": meta["gene"][meta["p_value"].notna()].nunique(),
-        "alignments": {k: rounded(v, 3) for k, v in sorted(errors, key=lambda one: one[1])},
+        "alignments": {k: rounded(v, 3) for k, v in sorted(errors, key=lambda pair: pair[1])},
     }
 
 
-def _study(row: Mapping[Any, Any], shown: pd.DataFrame) -> HeldOutStudy:
-    own = EFFECT_OF + str(row["study"])
-    known = shown[shown[own].notna()] if own in shown else shown[:0]
-    same = float((known[own] * known["effect"] > 0).mean()) if len(known) else None
-    counts = {key: None if row[key] != row[key] else int(row[key])
-              for key in ("measured", "genes", "lost")}  # fmt: skip
+def _study(row: Mapping[Any, Any], signature_genes: pd.DataFrame) -> HeldOutStudy:
+    effect_column = EFFECT_OF + str(row["study"])
+    with_effect = (
+        signature_genes[signature_genes[effect_column].notna()]
+        if effect_column in signature_genes
+        else signature_genes[:0]
+    )
+    same_sign = (
+        float((with_effect[effect_column] * with_effect["effect"] > 0).mean())
+        if len(with_effect)
+        else None
+    )
+    counts = {
+        key: None if row[key] != row[key] else int(row[key])
+        for key in ("measured", "genes", "lost")
+    }
     return {
-        "name": str(row["study"]), "samples": int(row["samples"]), "value": _number(row["value"]),
-        "low": _number(row["low"]), "high": _number(row["high"]), "error": _number(row["error"]),
-        "measured": counts["measured"], "genes": counts["genes"], "lost": counts["lost"],
-        "apart": bool(row["apart"] == 1), "same_sign": _number(same),
-    }  # fmt: skip
+        "name": str(row["study"]),
+        "samples": int(row["samples"]),
+        "value": _number(row["value"]),
+        "low": _number(row["low"]),
+        "high": _number(row["high"]),
+        "error": _number(row["error"]),
+        "measured": counts["measured"],
+        "genes": counts["genes"],
+        "lost": counts["lost"],
+        "apart": bool(row["apart"] == 1),
+        "same_sign": _number(same_sign),
+    }
 
 
 def _cell(value: Any) -> Any:
-    return _number(value) if isinstance(value, float) else plain(value)
+    return _number(value) if isinstance(value, float) else json_value(value)
 
 
 def _number(value: Any) -> float | None:
     return None if value is None else rounded(float(value), 5)
 
 
-def draw_forest(it: StudiesRecord, chance: float) -> Figure:
+def draw_forest(record: StudiesRecord, chance: float) -> Figure:
     """Draw each study while it was held out, their mean, and where the next one may lie."""
-    each = it["studies"]
-    largest, count = max(one["samples"] for one in each), len(each)
-    lines = [charts.Line(shorten(one["name"], 24), None, (one["low"], one["high"]),
-                         POSITIVE if one["apart"] else OWN) for one in each]  # fmt: skip
-    value, low, high = it["mean"]
-    lines += [charts.Line("mean", None, (None, None))] * (value is not None and low is not None)
-    ahead = len(lines)
-    known = None not in it["next"]
-    lines += [charts.Line("a further study", None, (None, None))] * known
-    label = f"{it['measure']} (dashed: chance)"
-    figure, ax = charts.forest(lines, label, at=chance)
-    for y, one in enumerate(each):
-        if one["value"] is not None:
-            ax.scatter([one["value"]], [y], s=20 + 60 * one["samples"] / largest, marker="s",
-                       color=lines[y].colour, zorder=3)  # fmt: skip
-    if ahead > count:
+    study_rows = record["studies"]
+    largest = max(study["samples"] for study in study_rows)
+    count = len(study_rows)
+    lines = [
+        charts.ForestRow(
+            shorten(study["name"], 24),
+            None,
+            (study["low"], study["high"]),
+            POSITIVE if study["apart"] else GENESIG_COLOUR,
+        )
+        for study in study_rows
+    ]
+    value, low, high = record["mean"]
+    lines += [charts.ForestRow("mean", None, (None, None))] * (
+        value is not None and low is not None
+    )
+    next_row = len(lines)
+    has_interval = None not in record["next"]
+    lines += [charts.ForestRow("a further study", None, (None, None))] * has_interval
+    label = f"{record['measure']} (dashed: chance)"
+    figure, ax = charts.forest(lines, label, reference_value=chance)
+    for y, study in enumerate(study_rows):
+        if study["value"] is not None:
+            ax.scatter(
+                [study["value"]],
+                [y],
+                s=20 + 60 * study["samples"] / largest,
+                marker="s",
+                color=lines[y].colour,
+                zorder=3,
+            )
+    if next_row > count:
         ax.fill([low, value, high, value], [count, count - 0.3, count, count + 0.3], color=INK)
-    low, high = it["next"]
+    low, high = record["next"]
     if low is not None and high is not None:
-        ax.hlines(ahead, low, high, color=INK, lw=5, alpha=0.35)
+        ax.hlines(next_row, low, high, color=INK, lw=5, alpha=0.35)
     return figure
 
 
 def draw_genes(
-    names: Sequence[str], effects: Sequence[Sequence[float | None]],
-    means: Sequence[Sequence[float | None]], measure: str,
-) -> Figure:  # fmt: skip
+    names: Sequence[str],
+    effects: Sequence[Sequence[float | None]],
+    means: Sequence[Sequence[float | None]],
+    measure: str,
+) -> Figure:
     """Draw the effect of genes in each study, as dots, and their (mean, low, high)."""
-    lines = [charts.Line(shorten(name, 26), value, (low, high), INK, "D")
-             for name, (value, low, high) in zip(names, means, strict=True)]  # fmt: skip
+    lines = [
+        charts.ForestRow(shorten(name, 26), value, (low, high), INK, "D")
+        for name, (value, low, high) in zip(names, means, strict=True)
+    ]
     label = f"{measure} (dots: single studies; diamond: their mean)"
-    figure, ax = charts.forest(lines, label, at=0.0)
-    for y, each in enumerate(effects):
-        known = [effect for effect in each if effect is not None]
-        ax.scatter(known, [y] * len(known), s=16, color=OWN, alpha=0.7, zorder=2)
+    figure, ax = charts.forest(lines, label, reference_value=0.0)
+    for y, gene_effects in enumerate(effects):
+        finite_effects = [effect for effect in gene_effects if effect is not None]
+        ax.scatter(
+            finite_effects,
+            [y] * len(finite_effects),
+            s=16,
+            color=GENESIG_COLOUR,
+            alpha=0.7,
+            zorder=2,
+        )
     return figure
 
 
-TITLE = "Studies"
-CHANCE = {"AUC": 0.5, "C": 0.5, "correlation": 0.0}
-EFFECT = ByKind({kind: name for kind, (name, _) in EFFECTS.items()})
-HETEROGENEOUS = 0.5
+STUDIES_TITLE = "Studies"
+CHANCE_BY_MEASURE = {"AUC": 0.5, "C": 0.5, "correlation": 0.0}
+EFFECT_NAMES = ByKind({kind: name for kind, (name, _) in EFFECTS.items()})
+MIN_NOTABLE_I2 = 0.5
 """I² from which on studies are said to differ: about half of what is seen between them is more than
 sampling."""
-COLUMNS = (
+STUDY_COLUMNS = (
     Column("Study", "name"),
     Column("Samples", "integer"),
     Column("Value", "number"),
@@ -195,59 +244,69 @@ COLUMNS = (
     Column("Lost", "integer", "Genes that another study lacks, so that they take no part"),
     Column("Same sign", "share", "Genes of the signature whose effect has the sign of the mean"),
 )
-OF_GENE = {
-    "gene": Column("Gene", "name"), "symbol": Column("Symbol", "name"),
+META_GENE_COLUMNS = {
+    "gene": Column("Gene", "name"),
+    "symbol": Column("Symbol", "name"),
     "class": Column("Class", "name", "Held against the rest"),
     "effect": Column("Effect", "signed", "Random-effects mean over the studies"),
-    "low": Column("Lower", "signed"), "high": Column("Upper", "signed"),
+    "low": Column("Lower", "signed"),
+    "high": Column("Upper", "signed"),
     "q_value": Column("q", "p", "Benjamini and Hochberg, over all genes"),
     "i2": Column("I²", "share", "Share of what is seen between studies that is not sampling"),
     "agree": Column("Same sign", "share", "Studies with the sign of the mean"),
     "least": Column("Smallest", "signed", "Of the means without one study"),
     "most": Column("Largest", "signed", "Of the means without one study"),
-}  # fmt: skip
+}
 
 
-def unseen(data: Studies) -> list[Paragraph]:
+def left_out_paragraphs(data: Studies) -> list[Paragraph]:
     """Return what was reached in left-out studies; nothing if there is one study."""
     record = data["studies"]
     if record is None:
         return []
     value, low, high = record["mean"]
     if value is None:
-        said = "The signature could not be tested in any of the studies."
-        return [Paragraph("Left-out studies.", said)]
-    how = "Each study was predicted by models trained on the others"
-    how = how if record["whole"] else "Held-out samples of each study were predicted"
+        text = "The signature could not be tested in any of the studies."
+        return [Paragraph("Left-out studies.", text)]
+    design = "Each study was predicted by models trained on the others"
+    design = design if record["whole"] else "Held-out samples of each study were predicted"
     limits = confidence(low, high, decimal)
     reached = f"mean {record['measure']} {decimal(value)}{f' ({limits})' if limits else ''}"
-    return [Paragraph("Left-out studies.", f"{how}: {reached}.{_ahead(record)}{_differ(record)}")]
+    return [
+        Paragraph(
+            "Left-out studies.",
+            f"{design}: {reached}.{_next_study_words(record)}{_outlier_words(record)}",
+        )
+    ]
 
 
-def _ahead(record: StudiesRecord) -> str:
+def _next_study_words(record: StudiesRecord) -> str:
     """Say what to expect in a further study."""
     if record["next"][0] is None:
-        many = in_words(len(record["studies"])).capitalize()
-        return f" {many} studies are too few to predict how the signature would do in another one."
+        n_studies = in_words(len(record["studies"])).capitalize()
+        return (
+            f" {n_studies} studies are too few to predict how the signature would do in another"
+            " one."
+        )
     low, high = record["next"]
     expected = f"{record['measure']} of {span(low, high, decimal)}"
     return f" In a further, comparable study expect an {expected} (95% prediction interval)."
 
 
-def _differ(record: StudiesRecord) -> str:
+def _outlier_words(record: StudiesRecord) -> str:
     """Name studies that differ from the others, and those whose labels may be swapped."""
-    said = ""
-    turned = [study for study in record["studies"] if _turned(study, record)]
-    differing = [study for study in record["studies"] if study["apart"] and study not in turned]
+    text = ""
+    swapped = [study for study in record["studies"] if _is_swapped(study, record)]
+    differing = [study for study in record["studies"] if study["apart"] and study not in swapped]
     if differing:
         verb = "differs" if len(differing) == 1 else "differ"
-        said += f" {enumerated([study['name'] for study in differing])} {verb} from the others."
-    for study in turned:
-        said += (
+        text += f" {enumerated([study['name'] for study in differing])} {verb} from the others."
+    for study in swapped:
+        text += (
             f" The result of {clean(study['name'])} is worse than chance ({record['measure']}"
             f" {decimal(study['value'])}): check whether its labels are swapped."
         )
-    return said
+    return text
 
 
 def left_out_badge(data: Studies) -> str:
@@ -255,103 +314,146 @@ def left_out_badge(data: Studies) -> str:
     record = data["studies"]
     if record is None or not record["whole"]:
         return ""
-    chance, studies = CHANCE[record["measure"]], record["studies"]
+    chance = CHANCE_BY_MEASURE[record["measure"]]
+    studies = record["studies"]
     better = sum(study["low"] is not None and study["low"] > chance for study in studies)
     return f"Better than chance in {better} of {len(studies)} left-out studies"
 
 
-def _turned(one: HeldOutStudy, it: StudiesRecord) -> bool:
+def _is_swapped(study: HeldOutStudy, record: StudiesRecord) -> bool:
     """Tell whether the score of the others goes the wrong way in a study, beyond chance."""
-    return one["apart"] and one["high"] is not None and one["high"] < CHANCE[it["measure"]]
+    return (
+        study["apart"]
+        and study["high"] is not None
+        and study["high"] < CHANCE_BY_MEASURE[record["measure"]]
+    )
 
 
 def studies(data: Studies, limits: Limits) -> Section:
     """Show each study while it was held out, and the genes of the signature in all of them."""
-    it = data["studies"]
-    if it is None:
-        return Section("studies", TITLE, [], part="studies")
-    items: list[Item] = [_forest(it), _table(it, limits)]
-    if it["genes"]:
-        items += [_genes(data, it, limits), _of_genes(it, limits)]
-    return Section("studies", TITLE, _words(data, it), items, part="studies")
+    record = data["studies"]
+    if record is None:
+        return Section("studies", STUDIES_TITLE, [], part="studies")
+    items: list[Item] = [_forest_figure(record), _studies_table(record, limits)]
+    if record["genes"]:
+        items += [_gene_figure(data, record, limits), _meta_table(record, limits)]
+    return Section("studies", STUDIES_TITLE, _studies_words(data, record), items, part="studies")
 
 
-def _words(data: Studies, it: StudiesRecord) -> list[str]:
-    found = [paragraph.text for paragraph in unseen(data)]
-    if it["next"][0] is not None:
-        found.append(
+def _studies_words(data: Studies, record: StudiesRecord) -> list[str]:
+    texts = [paragraph.text for paragraph in left_out_paragraphs(data)]
+    if record["next"][0] is not None:
+        texts.append(
             "The interval of the mean says how well these studies do together. That of the next"
             " study is never narrower: a new one lies in it with a probability of 95%."
         )
-    if it["i2"] is not None and it["i2"] >= HETEROGENEOUS:
-        found.append(f"Studies differ by more than sampling explains (I² {percent(it['i2'])}).")
-    for one in it["studies"]:
-        if _turned(one, it):
-            found.append(
-                f"In {clean(one['name'])} the models of the other studies have {it['measure']}"
-                f" {decimal(one['value'])}{between(one['low'], one['high'], decimal)}, where chance"
-                f" gives {CHANCE[it['measure']]:g}: what is high there is low in the others. Check"
-                " whether its labels are swapped."
+    if record["i2"] is not None and record["i2"] >= MIN_NOTABLE_I2:
+        texts.append(f"Studies differ by more than sampling explains (I² {percent(record['i2'])}).")
+    for study in record["studies"]:
+        if _is_swapped(study, record):
+            texts.append(
+                f"In {clean(study['name'])} the models of the other studies have"
+                f" {record['measure']} {decimal(study['value'])}"
+                f"{bracketed_confidence(study['low'], study['high'], decimal)}, where chance"
+                f" gives {CHANCE_BY_MEASURE[record['measure']]:g}: what is high there is low in the"
+                " others. Check whether its labels are swapped."
             )
-        elif one["apart"]:
-            same = "" if one["same_sign"] is None else (
-                f"; {percent(one['same_sign'])} of the signature's genes have there the sign that"
-                " they have on average")  # fmt: skip
-            found.append(f"{clean(one['name'])} disagrees with the others{same}.")
-    lost = [one for one in it["studies"] if one["lost"]]
-    if lost:
-        told = ", ".join(f"{clean(one['name'])} {one['lost']} of {one['genes']}" for one in lost)
-        found.append(f"Only genes that every study measured take part. Left out: {told}.")
-    return [*found, *([_tested(it)] if it["tested"] else ())]
+        elif study["apart"]:
+            same = (
+                ""
+                if study["same_sign"] is None
+                else (
+                    f"; {percent(study['same_sign'])} of the signature's genes have there the sign "
+                    "that"
+                    " they have on average"
+                )
+            )
+            texts.append(f"{clean(study['name'])} disagrees with the others{same}.")
+    with_lost_genes = [study for study in record["studies"] if study["lost"]]
+    if with_lost_genes:
+        study_texts = ", ".join(
+            f"{clean(study['name'])} {study['lost']} of {study['genes']}"
+            for study in with_lost_genes
+        )
+        texts.append(f"Only genes that every study measured take part. Left out: {study_texts}.")
+    return [*texts, *([_meta_words(record)] if record["tested"] else ())]
 
 
-def _tested(it: StudiesRecord) -> str:
-    few = " Two studies are too few to say how far studies differ: read q as an order."
+def _meta_words(record: StudiesRecord) -> str:
+    caution = " Two studies are too few to say how far studies differ: read q as an order."
     return (
-        f"Over all studies, {it['named']} of {counted(it['tested'], 'gene')} differ at q ≤ 0.05 by"
-        f" a random-effects meta-analysis (meta.tsv).{few if len(it['studies']) == 2 else ''}"
+        f"Over all studies, {record['named']} of {counted(record['tested'], 'gene')} differ at q ≤"
+        " 0.05 by a random-effects meta-analysis"
+        f" (meta.tsv).{caution if len(record['studies']) == 2 else ''}"
     )
 
 
-def _forest(it: StudiesRecord) -> Picture:
-    told = "; ".join(f"{clean(one['name'])} {decimal(one['value'])}" for one in it["studies"])
-    unseen_ = "by models that had seen none of its samples" if it["whole"] else "while held out"
+def _forest_figure(record: StudiesRecord) -> Picture:
+    study_texts = "; ".join(
+        f"{clean(study['name'])} {decimal(study['value'])}" for study in record["studies"]
+    )
+    how_predicted = (
+        "by models that had seen none of its samples" if record["whole"] else "while held out"
+    )
     return picture(
         "studies_forest",
-        partial(draw_forest, it, CHANCE[it["measure"]]),
-        data=columns_of(it["studies"], "name", "samples", "value", "low", "high"),
+        partial(draw_forest, record, CHANCE_BY_MEASURE[record["measure"]]),
+        data=columns_of(record["studies"], "name", "samples", "value", "low", "high"),
         title="The signature in each study",
-        description=f"{it['measure']} of each study {unseen_}: {told}; mean"
-        f" {decimal(it['mean'][0])}.",
-        caption=f"Each study {unseen_}, with 95% CI; the square grows with its samples. Diamond:"
-        " random-effects mean. Grey bar: where the next study lies, with a probability of 95%.",
+        description=f"{record['measure']} of each study {how_predicted}: {study_texts}; mean"
+        f" {decimal(record['mean'][0])}.",
+        caption=f"Each study {how_predicted}, with 95% CI; the square grows with its samples."
+        " Diamond: random-effects mean. Grey bar: where the next study lies, with a probability of"
+        " 95%.",
     )
 
 
-def _table(it: StudiesRecord, limits: Limits) -> Table:
-    keys = ("name", "samples", "value", "low", "high", "error", "measured", "genes", "lost",
-            "same_sign")  # fmt: skip
-    rows = [[one[key] for key in keys] for one in it["studies"]]  # type: ignore[literal-required]
-    caption = f"Each study while it was held out: {it['measure']} with 95% CI, error, genes."
-    return filled_table("studies", caption, COLUMNS, rows, limits.table_rows,
-                        total=len(rows), file="studies.tsv")  # fmt: skip
+def _studies_table(record: StudiesRecord, limits: Limits) -> Table:
+    keys = (
+        "name",
+        "samples",
+        "value",
+        "low",
+        "high",
+        "error",
+        "measured",
+        "genes",
+        "lost",
+        "same_sign",
+    )
+    rows = [[study[key] for key in keys] for study in record["studies"]]  # type: ignore[literal-required]
+    caption = f"Each study while it was held out: {record['measure']} with 95% CI, error, genes."
+    return filled_table(
+        "studies",
+        caption,
+        STUDY_COLUMNS,
+        rows,
+        limits.table_rows,
+        total=len(rows),
+        file="studies.tsv",
+    )
 
 
-def _genes(data: Studies, it: StudiesRecord, limits: Limits) -> Picture:
-    rows = [dict(zip(it["columns"], row, strict=True)) for row in it["genes"][: limits.top_genes]]
-    own = [column for column in it["columns"] if column.startswith(EFFECT_OF)]
-    names = [", ".join(filter(None, (str(row["symbol"] or row["gene"]), row.get("class"))))
-             for row in rows]  # fmt: skip
-    effects = [[row[column] for column in own] for row in rows]
+def _gene_figure(data: Studies, record: StudiesRecord, limits: Limits) -> Picture:
+    rows = [
+        dict(zip(record["columns"], row, strict=True))
+        for row in record["genes"][: limits.top_genes]
+    ]
+    effect_columns = [column for column in record["columns"] if column.startswith(EFFECT_OF)]
+    names = [
+        ", ".join(filter(None, (str(row["symbol"] or row["gene"]), row.get("class"))))
+        for row in rows
+    ]
+    effects = [[row[column] for column in effect_columns] for row in rows]
     means = [[row[key] for key in ("effect", "low", "high")] for row in rows]
-    effect = EFFECT.get(data["study"]["task"], "effect")
+    effect = EFFECT_NAMES.get(data["study"]["task"], "effect")
     return picture(
         "studies_genes",
         partial(draw_genes, names, effects, means, effect),
         data={
             "gene": names,
             "effect": [row[0] for row in means],
-            **{column: [row[column] for row in rows] for column in own},
+            **{column: [row[column] for row in rows] for column in effect_columns},
         },
         title="Genes of the signature in each study",
         description=f"{effect} of {counted(len(names), 'gene')} in each study and on average.",
@@ -360,16 +462,23 @@ def _genes(data: Studies, it: StudiesRecord, limits: Limits) -> Picture:
     )
 
 
-def _of_genes(it: StudiesRecord, limits: Limits) -> Table:
-    keep = [key for key in OF_GENE if key in it["columns"]]
-    place = {key: it["columns"].index(key) for key in keep}
-    rows = [[row[place[key]] for key in keep] for row in it["genes"]]
+def _meta_table(record: StudiesRecord, limits: Limits) -> Table:
+    keys = [key for key in META_GENE_COLUMNS if key in record["columns"]]
+    place = {key: record["columns"].index(key) for key in keys}
+    rows = [[row[place[key]] for key in keys] for row in record["genes"]]
     caption = "Genes of the signature over all studies, each by itself."
-    return filled_table("meta", caption, [OF_GENE[key] for key in keep], rows, limits.table_rows,
-                        total=len(rows), file="meta.tsv")  # fmt: skip
+    return filled_table(
+        "meta",
+        caption,
+        [META_GENE_COLUMNS[key] for key in keys],
+        rows,
+        limits.table_rows,
+        total=len(rows),
+        file="meta.tsv",
+    )
 
 
-ALIGNED = {
+ALIGNMENT_METHODS = {
     "none": "Values of different studies were taken as they are.",
     "centre": "Each gene was centred in each study by itself, without its labels.",
     "standardise": "Each gene was brought to mean 0 and variance 1 in each study by itself, without"
@@ -384,51 +493,64 @@ ALIGNED = {
 }
 
 
-SHORT = {
-    "none": "as they are", "centre": "centred", "standardise": "standardised", "rank": "as ranks",
-}  # fmt: skip
+ALIGNMENT_NAMES = {
+    "none": "as they are",
+    "centre": "centred",
+    "standardise": "standardised",
+    "rank": "as ranks",
+}
 
 
 def study_sentences(data: Studies) -> list[str]:
     """Say how the studies were brought together and how they were summed up."""
-    it = data["studies"]
-    if it is None:
+    record = data["studies"]
+    if record is None:
         return []
     across = data["config"]["across"]
-    names = ", ".join(f"{clean(one['name'])} (n = {one['samples']})" for one in it["studies"])
+    names = ", ".join(
+        f"{clean(study['name'])} (n = {study['samples']})" for study in record["studies"]
+    )
     probe = {"max_mean": "with the largest mean", "max_iqr": "with the largest interquartile range"}
     rule = probe.get(across["probes"])
     of_gene = f"the probe {rule}" if rule else "the median of its probes"
     several = f"a gene measured by several probes was represented by {of_gene} in each study, and "
-    probes = several if any(_has_probes(one) for one in it["studies"]) else ""
+    probes = several if any(_has_probes(study) for study in record["studies"]) else ""
     weights = " Every study had the same weight." if across["weights"] == "equal" else ""
-    whole = (
-        "Each study was left out whole in turn (Patil and Parmigiani 2018)." if it["whole"] else ""
+    design_words = (
+        "Each study was left out whole in turn (Patil and Parmigiani 2018)."
+        if record["whole"]
+        else ""
     )
     return [
-        f"{in_words(len(it['studies'])).capitalize()} studies took part: {names};"
-        f" {probes}genes that all studies have were kept. {ALIGNED[across['align']]}{_chosen(it)}"
-        f"{weights} {whole}".rstrip(),
-        f"{it['measure']} of the studies was combined by a random-effects model (Paule and Mandel"
-        " 1982; interval of Hartung and Knapp 2001), on the logit scale where it is a share; the"
-        " prediction interval is that of Nagashima et al. (2019). Effects of single genes were"
+        f"{in_words(len(record['studies'])).capitalize()} studies took part: {names};"
+        f" {probes}genes that all studies have were kept."
+        f" {ALIGNMENT_METHODS[across['align']]}{_alignment_words(record)}"
+        f"{weights} {design_words}".rstrip(),
+        f"{record['measure']} of the studies was combined by a random-effects model (Paule and"
+        " Mandel 1982; interval of Hartung and Knapp 2001), on the logit scale where it is a share;"
+        " the prediction interval is that of Nagashima et al. (2019). Effects of single genes were"
         " weighed by one variance between studies for all genes, and the scatter of each around its"
         " mean was moderated by that of the others (Smyth 2004).",
     ]
 
 
-def _has_probes(one: HeldOutStudy) -> bool:
+def _has_probes(study: HeldOutStudy) -> bool:
     """Tell whether a study has more columns than genes; unknown counts speak for it."""
-    return one["measured"] is None or one["genes"] is None or one["measured"] > one["genes"]
+    return study["measured"] is None or study["genes"] is None or study["measured"] > study["genes"]
 
 
-def _chosen(it: StudiesRecord) -> str:
+def _alignment_words(record: StudiesRecord) -> str:
     """Say what all samples chose, and by what."""
-    if not it["alignments"]:
+    if not record["alignments"]:
         return ""
-    each = enumerated([f"{SHORT[name]} {plain(error)}" for name, error in it["alignments"].items()])
-    first = SHORT[next(iter(it["alignments"]))]
+    error_texts = enumerated(
+        [
+            f"{ALIGNMENT_NAMES[name]} {json_value(error)}"
+            for name, error in record["alignments"].items()
+        ]
+    )
+    chosen_alignment = ALIGNMENT_NAMES[next(iter(record["alignments"]))]
     return (
-        f" The final model was fitted to values {first} (squared error of ridge, summed over the"
-        f" studies: {each}; the smallest of several is no estimate of its error)."
+        f" The final model was fitted to values {chosen_alignment} (squared error of ridge, summed"
+        f" over the studies: {error_texts}; the smallest of several is no estimate of its error)."
     )

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
 from genesig.report.page.record import (
+    Estimate,
     GroupCurve,
-    Limited,
     Study,
     group_curves,
     rounded,
     rounded_row,
 )
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.style import MUTED, OWN, PAPER, RULE, SMALL, sheet
+from genesig.report.page.style import GENESIG_COLOUR, HALF_WIDTH, MUTED, PAPER, RULE, new_figure
 from genesig.report.page.svg import Picture, picture
 from genesig.report.page.tables import columns_of, shown_table
 from genesig.report.page.words import clean, counted, decimal, percent, significant
@@ -39,7 +39,7 @@ class RiskGroup(TypedDict):
 class SurvivalRecord(TypedDict):
     """Measures by name, curves of the groups, groups of like risk."""
 
-    measures: dict[str, Limited]
+    measures: dict[str, Estimate]
     horizon: float
     samples: int
     events: int
@@ -53,51 +53,50 @@ class Survival(Study):
     survival: SurvivalRecord | None
 
 
-TABLES = ("survival", "survival_curves", "survival_risk")
-SHOWN = ("survival",)
-TEXT = ("measure", "group")
-
-
 def collect_survival(tables: Mapping[str, pd.DataFrame]) -> SurvivalRecord | None:
     """Sum held-out survival up; None where the response is another."""
-    if TABLES[0] not in tables:
+    measures = tables.get("survival")
+    if measures is None:
         return None
-    found, curves, risk = (tables[name] for name in TABLES)
-    found = found.set_index("measure")
-    rows: dict[Any, Any] = {name: rounded(found.loc[name, ["value", "low", "high"]].to_numpy(float),
-                                          5) for name in found.index}  # fmt: skip
+    curves = tables["survival_curves"]
+    risk = tables["survival_risk"]
+    measures = measures.set_index("measure")
+    rows: dict[Any, Any] = {
+        name: rounded(measures.loc[name, ["value", "low", "high"]].to_numpy(float), 5)
+        for name in measures.index
+    }
     return {
         "measures": {
             str(name): {"value": value, "low": low, "high": high}
             for name, (value, low, high) in rows.items()
         },
-        "horizon": float(found["horizon"].iloc[0]),
-        "samples": int(found["samples"].iloc[0]),
+        "horizon": float(measures["horizon"].iloc[0]),
+        "samples": int(measures["samples"].iloc[0]),
         "events": int(curves["events"].sum()),
         "curves": group_curves(curves.to_dict("records")),
-        "risk": [_risk(row) for row in risk.to_dict("records")],
+        "risk": [_risk_group(row) for row in risk.to_dict("records")],
     }
 
 
-def _risk(row: Mapping[Any, Any]) -> RiskGroup:
-    found: RiskGroup = rounded_row(row, 4, "expected", "observed", "low", "high")
-    return {**found, "samples": int(row["samples"])}
+def _risk_group(row: Mapping[Any, Any]) -> RiskGroup:
+    numbers: RiskGroup = rounded_row(row, 4, "expected", "observed", "low", "high")
+    return {**numbers, "samples": int(row["samples"])}
 
 
 def draw_calibration(groups: Sequence[RiskGroup]) -> Figure:
     """Predicted risk by the horizon against what happened, in groups of like risk."""
-    figure, ax = sheet(SMALL, 4.0)
+    figure, ax = new_figure(HALF_WIDTH, 4.0)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
-    for one in groups:
-        if one["observed"] is None:
+    for group in groups:
+        if group["observed"] is None:
             continue
-        if one["low"] is not None and one["high"] is not None:
-            ax.vlines(one["expected"], one["low"], one["high"], color=OWN, lw=1.6)
+        if group["low"] is not None and group["high"] is not None:
+            ax.vlines(group["expected"], group["low"], group["high"], color=GENESIG_COLOUR, lw=1.6)
         ax.scatter(
-            one["expected"],
-            one["observed"],
+            group["expected"],
+            group["observed"],
             s=44,
-            facecolor=OWN,
+            facecolor=GENESIG_COLOUR,
             edgecolor=PAPER,
             zorder=3,
             clip_on=False,
@@ -110,7 +109,7 @@ def draw_calibration(groups: Sequence[RiskGroup]) -> Figure:
     return figure
 
 
-NAMES = {
+MEASURE_TEXTS = {
     "concordance": "Harrell's C",
     "uno": "Uno's C, up to the horizon",
     "auc": "AUC at the horizon",
@@ -123,53 +122,65 @@ NAMES = {
 }
 
 
-HALF = 0.5
+CHANCE_C = 0.5
 """The C of guessing."""
 
 
 def survival(data: Survival, limits: Limits) -> Section:
     """Show curves of the groups of risk, calibration and all measures."""
     title = "Survival of held-out samples"
-    it = data["survival"]
-    if it is None:
+    record = data["survival"]
+    if record is None:
         return Section("survival", title, [], part="prediction")
-    items: list[Item] = [_curves(data, it), _calibration(data, it)]
-    rows = [[NAMES[name], one["value"], one["low"], one["high"]]
-            for name, one in it["measures"].items() if name in NAMES]  # fmt: skip
-    items.append(shown_table(
-        "survival", "Measures of held-out samples, with 95% CI.",
-        ["measure", "value", "low", "high"], rows, limits.table_rows, total=len(rows),
-        file="survival.tsv",
-    ))  # fmt: skip
-    return Section("survival", title, _words(data, it), items, part="prediction",
-                   files=["scores.tsv"])  # fmt: skip
+    items: list[Item] = [_curves_figure(data, record), _calibration_figure(data, record)]
+    rows = [
+        [MEASURE_TEXTS[name], measure["value"], measure["low"], measure["high"]]
+        for name, measure in record["measures"].items()
+        if name in MEASURE_TEXTS
+    ]
+    items.append(
+        shown_table(
+            "survival",
+            "Measures of held-out samples, with 95% CI.",
+            ["measure", "value", "low", "high"],
+            rows,
+            limits.table_rows,
+            total=len(rows),
+            file="survival.tsv",
+        )
+    )
+    return Section(
+        "survival", title, _words(data, record), items, part="prediction", files=["scores.tsv"]
+    )
 
 
-def _words(data: Survival, it: SurvivalRecord) -> list[str]:
-    order, gained = it["measures"]["concordance"], it["measures"]["explained"]
-    when = f"{clean(data['study']['label'])} {significant(it['horizon'])}"
+def _words(data: Survival, record: SurvivalRecord) -> list[str]:
+    order = record["measures"]["concordance"]
+    explained = record["measures"]["explained"]
+    horizon_text = f"{clean(data['study']['label'])} {significant(record['horizon'])}"
     words = (
-        f"{counted(it['samples'], 'sample')}, {counted(it['events'], 'event')}. Of two samples in"
-        f" one test set, the one with the higher score had the event first in"
-        f" {percent(order['value'])} of the pairs{_interval(order)}; chance gives 50%"
+        f"{counted(record['samples'], 'sample')}, {counted(record['events'], 'event')}. Of two"
+        f" samples in one test set, the one with the higher score had the event first in"
+        f" {percent(order['value'])} of the pairs{_interval_text(order)}; chance gives 50%"
         f"{_chance(data)}."
     )
-    verb = "reduced" if (gained["value"] or 0) > 0 else "did not reduce"
-    share = f" by {percent(abs(gained['value'] or 0))}" if verb == "reduced" else ""
-    more = (
-        f"Up to the horizon ({when}) the predicted survival {verb} the squared error of Kaplan and"
-        f" Meier's curve of the training samples{share}{_interval(gained)}."
+    verb = "reduced" if (explained["value"] or 0) > 0 else "did not reduce"
+    share = f" by {percent(abs(explained['value'] or 0))}" if verb == "reduced" else ""
+    brier_words = (
+        f"Up to the horizon ({horizon_text}) the predicted survival {verb} the squared error of"
+        f" Kaplan and Meier's curve of the training samples{share}{_interval_text(explained)}."
     )
-    return [words, *_apart(it), more]
+    return [words, *_conflicting_c_words(record), brier_words]
 
 
-def _apart(it: SurvivalRecord) -> list[str]:
+def _conflicting_c_words(record: SurvivalRecord) -> list[str]:
     """Say which C the grade goes by, where the two do not agree about guessing."""
-    found = it["measures"]
-    if "concordance" not in found or "uno" not in found:
+    measures = record["measures"]
+    if "concordance" not in measures or "uno" not in measures:
         return []
-    low, other = found["concordance"]["low"], found["uno"]["low"]
-    if low is None or other is None or (low > HALF) == (other > HALF):
+    harrell_low = measures["concordance"]["low"]
+    uno_low = measures["uno"]["low"]
+    if harrell_low is None or uno_low is None or (harrell_low > CHANCE_C) == (uno_low > CHANCE_C):
         return []
     return [
         "The intervals of Harrell's and of Uno's C do not agree about chance (0.5); the conclusion"
@@ -182,18 +193,18 @@ def _chance(data: Survival) -> str:
     return "" if p is None else f" (permutation p\u00a0=\u00a0{significant(p, 2)})"
 
 
-def _interval(one: Limited) -> str:
-    if one["low"] is None or one["high"] is None:
+def _interval_text(estimate: Estimate) -> str:
+    if estimate["low"] is None or estimate["high"] is None:
         return ""
-    return f" (95% CI {percent(one['low'])} to {percent(one['high'])})"
+    return f" (95% CI {percent(estimate['low'])} to {percent(estimate['high'])})"
 
 
-def _curves(data: Survival, it: SurvivalRecord) -> Picture:
+def _curves_figure(data: Survival, record: SurvivalRecord) -> Picture:
     label = clean(data["study"]["label"])
     return picture(
         "survival_curves",
-        partial(charts.kaplan_meier, it["curves"], data["study"]["label"], it["horizon"]),
-        data=charts.kaplan_meier_data(it["curves"]),
+        partial(charts.kaplan_meier, record["curves"], data["study"]["label"], record["horizon"]),
+        data=charts.kaplan_meier_data(record["curves"]),
         title="Survival of the groups of high and of low risk",
         description=f"Kaplan-Meier curves of held-out samples by {label}, two groups.",
         caption="Kaplan-Meier curves, with 95% CI, of samples while they were held out, in"
@@ -202,38 +213,45 @@ def _curves(data: Survival, it: SurvivalRecord) -> Picture:
     )
 
 
-def _calibration(data: Survival, it: SurvivalRecord) -> Picture:
-    slope = it["measures"]["slope"]
-    told = "; ".join(f"{percent(one['expected'])} predicted, {_seen(one['observed'])} observed"
-                     for one in it["risk"])  # fmt: skip
-    bent = "" if slope["value"] is None else (
-        f" Calibration slope {decimal(slope['value'])}"
-        f" (95% CI {decimal(slope['low'])} to {decimal(slope['high'])}, of these scores, not"
-        " of models built so); below 1, scores are too far apart.")  # fmt: skip
+def _calibration_figure(data: Survival, record: SurvivalRecord) -> Picture:
+    slope = record["measures"]["slope"]
+    group_texts = "; ".join(
+        f"{percent(group['expected'])} predicted, {_observed_text(group['observed'])} observed"
+        for group in record["risk"]
+    )
+    slope_words = (
+        ""
+        if slope["value"] is None
+        else (
+            f" Calibration slope {decimal(slope['value'])}"
+            f" (95% CI {decimal(slope['low'])} to {decimal(slope['high'])}, of these scores, not"
+            " of models built so); below 1, scores are too far apart."
+        )
+    )
     return picture(
         "survival_calibration",
-        partial(draw_calibration, it["risk"]),
-        data=columns_of(it["risk"], "samples", "expected", "observed", "low", "high"),
+        partial(draw_calibration, record["risk"]),
+        data=columns_of(record["risk"], "samples", "expected", "observed", "low", "high"),
         title="Predicted and observed risk by the horizon",
-        description=f"Groups of similar predicted risk: {told}.",
+        description=f"Groups of similar predicted risk: {group_texts}.",
         caption="Samples in groups of similar predicted risk: its mean against the share with the"
-        f" event by {clean(data['study']['label'])} {significant(it['horizon'])} (Kaplan and Meier,"
-        f" 95% CI).{bent}",
+        f" event by {clean(data['study']['label'])} {significant(record['horizon'])} (Kaplan and"
+        f" Meier, 95% CI).{slope_words}",
     )
 
 
-def _seen(value: float | None) -> str:
+def _observed_text(value: float | None) -> str:
     return "not" if value is None else percent(value)
 
 
-def sentences(data: Survival) -> list[str]:
+def survival_sentences(data: Survival) -> list[str]:
     """Say what the model of survival is, and how it was assessed."""
-    it = data["survival"]
-    if it is None:
+    record = data["survival"]
+    if record is None:
         return []
     settings = data["config"]["data"]
     ties = clean(settings["ties"].capitalize())
-    held = (
+    separation_words = (
         " Covariates that had no finite fit in a training set, such as a word whose samples had no"
         " event there, were held by a ridge penalty of one sample's weight (1/n, on columns of mean"
         " square 1)."
@@ -246,9 +264,10 @@ def sentences(data: Survival) -> list[str]:
         " partial likelihood, and the selected genes were fitted again with a ridge penalty. The"
         " settings were chosen by the partial likelihood that left-out samples add to that of the"
         " others (van Houwelingen et al. 2006); splits were stratified by the event, and"
-        f" permutations exchanged time and event together.{held}",
+        f" permutations exchanged time and event together.{separation_words}",
         "Pairs were compared within test sets only, as one model scores them: Harrell's C, and"
-        f" up to {clean(data['study']['label'])} {significant(it['horizon'])} Uno's C, the AUC and"
-        " the integrated Brier score, weighed by the censoring of the training samples (Uno et al."
-        " 2011; Graf et al. 1999). Groups of risk were cut at the training samples' median score.",
+        f" up to {clean(data['study']['label'])} {significant(record['horizon'])} Uno's C, the AUC"
+        " and the integrated Brier score, weighed by the censoring of the training samples (Uno et"
+        " al. 2011; Graf et al. 1999). Groups of risk were cut at the training samples' median"
+        " score.",
     ]

@@ -7,19 +7,27 @@ from statistics import median
 from typing import Any
 
 from genesig.data.steps.normalise import IMPUTATION_STEPS, LOW_VALUE_STEPS
-from genesig.report.page.measure import Measure, held, measure, model_name, picked, two, where
-from genesig.report.page.record import CohortError, Evidence, Measured, Price, Study
+from genesig.report.page.measure import (
+    Measure,
+    covariate_names,
+    measure,
+    method_choice,
+    model_name,
+    permutation_scope,
+    two_classes,
+)
+from genesig.report.page.record import ClassMeasure, CohortError, Evidence, FdrSelectedError, Study
 from genesig.report.page.section import Limits, Section
-from genesig.report.page.tables import Column, filled_table, records
+from genesig.report.page.tables import Column, filled_table, table_rows
 from genesig.report.page.verdict import Grade, grade, headline
 from genesig.report.page.words import (
     Write,
-    both,
-    by_kind,
     clean,
     confidence,
     counted,
+    counts_by_kind,
     decimal,
+    genes_and_indicators,
     percent,
     samples_in_groups,
     scheme_words,
@@ -34,17 +42,25 @@ class Writeup(Study):
     warnings: list[str]
 
 
-NAMED = 12
+MAX_GENES_IN_RESULTS = 12
 """Genes that the paragraph names."""
-EACH = 4
+MAX_SINGLE_COHORTS = 4
 """Cohorts that have a sentence of their own; of more, the paragraph gives the median."""
 
 
 def results(data: Writeup) -> list[str]:
     """Return the paragraph: the graded finding, its numbers, and genes where there is evidence."""
-    said = (headline(data), _samples(data), _error(data), _chance(data), _genes(data),
-            _stability(data), _rival(data), *_cohorts(data))  # fmt: skip
-    return [" ".join(one for one in said if one)]
+    texts = (
+        headline(data),
+        _samples(data),
+        _error(data),
+        _chance(data),
+        _genes(data),
+        _stability(data),
+        _other_method_words(data),
+        *_cohorts(data),
+    )
+    return [" ".join(text for text in texts if text)]
 
 
 def limits(low: float | None, high: float | None, write: Write) -> str:
@@ -53,113 +69,141 @@ def limits(low: float | None, high: float | None, write: Write) -> str:
 
 
 def _samples(data: Writeup) -> str:
-    it = data["study"]
+    facts = data["study"]
     sizes = ""
-    if it["classes"] and it["counts"]:
-        pairs = zip(it["counts"], it["classes"], strict=True)
+    if facts["classes"] and facts["counts"]:
+        pairs = zip(facts["counts"], facts["classes"], strict=True)
         sizes = f" ({', '.join(f'{n} {clean(name)}' for n, name in pairs)})"
     return (
-        f"{counted(it['samples'], 'sample')}{sizes} with {counted(it['genes'], 'gene')} were"
+        f"{counted(facts['samples'], 'sample')}{sizes} with {counted(facts['genes'], 'gene')} were"
         " analysed."
     )
 
 
 def _error(data: Writeup) -> str:
-    error, shown = data["answer"]["error"], measure(data)
+    error = data["answer"]["error"]
+    metric = measure(data)
     if error["value"] is None:
         return "The prediction error could not be estimated."
-    interval = limits(*shown.interval(error), measure(data).write)
-    more = "".join(map(_measure, data["answer"]["measures"]))
-    value = measure(data).write(shown.value(error["value"]))
-    return f"In nested cross-validation, the {shown.name} was {value} ({interval}){more}."
+    interval = limits(*metric.interval(error), measure(data).write)
+    class_measures = "".join(map(_measure, data["answer"]["measures"]))
+    value = measure(data).write(metric.value(error["value"]))
+    return (
+        f"In nested cross-validation, the {metric.name} was {value} ({interval}){class_measures}."
+    )
 
 
-def _measure(one: Measured) -> str:
-    write: Write = decimal if one["name"] == "auc" else percent
-    name = one["name"].replace("auc", "AUC")
-    return f", {name} {write(one['value'])} ({limits(one['low'], one['high'], write)})"
+def _measure(class_measure: ClassMeasure) -> str:
+    write: Write = decimal if class_measure["name"] == "auc" else percent
+    name = class_measure["name"].replace("auc", "AUC")
+    return (
+        f", {name} {write(class_measure['value'])}"
+        f" ({limits(class_measure['low'], class_measure['high'], write)})"
+    )
 
 
 def _chance(data: Writeup) -> str:
-    p, observed = data["answer"]["p"], data["null"]["observed"]
+    p = data["answer"]["p"]
+    observed = data["null"]["observed"]
     if p["value"] is None or observed is None:
         return "No permutation test was run."
     as_good = sum(error <= observed + 1e-9 for error in data["null"]["errors"])
-    often = f"in {as_good}" if as_good else "in none"
+    frequency_text = f"in {as_good}" if as_good else "in none"
     name = measure(data).name
     return (
-        f"This {name} was reached {often} of {counted(p['permutations'], 'permutation')} of the"
-        f" labels{where(data)} (p\u00a0=\u00a0{significant(p['value'], 2)})."
+        f"This {name} was reached {frequency_text} of {counted(p['permutations'], 'permutation')}"
+        f" of the labels{permutation_scope(data)} (p\u00a0=\u00a0{significant(p['value'], 2)})."
     )
 
 
 def _genes(data: Writeup) -> str:
-    it, share = data["answer"], percent(data["config"]["signature"]["cv_frequency"])
-    if not it["size"]:
+    answer = data["answer"]
+    share = percent(data["config"]["signature"]["cv_frequency"])
+    if not answer["size"]:
         return "The final model, fitted on all samples, selected no gene."
     if grade(data) is Grade.NONE:
-        uses = _uses(it["evidence"]) if it["evidence"] else counted(it["size"], "gene")
+        uses = (
+            _model_genes_text(answer["evidence"])
+            if answer["evidence"]
+            else counted(answer["size"], "gene")
+        )
         return f"The final model, fitted on all samples, uses {uses}, none of which exceeds chance."
-    if it["evidence"]:
-        return _named(data, it["evidence"])
-    ranked = sorted(it["chips"], key=lambda one: -one["cv_frequency"])
-    names = [short_symbol(one["symbol"]) or clean(one["symbol"]) for one in ranked[:NAMED]]
-    more = f" and {it['size'] - len(names)} more" if it["size"] > len(names) else ""
+    if answer["evidence"]:
+        return _fdr_selected_words(data, answer["evidence"])
+    ranked = sorted(answer["chips"], key=lambda gene: -gene["cv_frequency"])
+    names = [
+        short_symbol(gene["symbol"]) or clean(gene["symbol"])
+        for gene in ranked[:MAX_GENES_IN_RESULTS]
+    ]
+    and_others = f" and {answer['size'] - len(names)} more" if answer["size"] > len(names) else ""
     return (
-        f"The final model, fitted on all samples, uses {counted(it['size'], 'gene')}, of which"
-        f" {it['core']} had been selected in at least {share} of the"
-        f" {counted(data['design']['outer'], 'training set')}: {', '.join(names)}{more}."
+        f"The final model, fitted on all samples, uses {counted(answer['size'], 'gene')}, of which"
+        f" {answer['core']} had been selected in at least {share} of the"
+        f" {counted(data['design']['outer'], 'training set')}: {', '.join(names)}{and_others}."
     )
 
 
-def _named(data: Writeup, it: Evidence) -> str:
+def _fdr_selected_words(data: Writeup, evidence: Evidence) -> str:
     q = f"estimated FDR {percent(data['config']['signature']['fdr'])}"
     model = "the final model, fitted on all samples, "
-    model += f"uses {_uses(it)}" if it["model"] else "selected no gene"
-    if not it["fdr_selected"]:
+    model += f"uses {_model_genes_text(evidence)}" if evidence["model"] else "selected no gene"
+    if not evidence["fdr_selected"]:
         return f"Stability selection identified no gene ({q}); {model}."
-    genes = [one for one in data["answer"]["chips"] if one["fdr_selected"]][:NAMED]
-    names = [short_symbol(one["symbol"]) or clean(one["symbol"]) for one in genes]
-    more = f" and {it['fdr_selected'] - len(names)} more" if it["fdr_selected"] > len(names) else ""
-    said = both(it["fdr_selected"] - it["indicators"][0], it["indicators"][0])
+    genes = [gene for gene in data["answer"]["chips"] if gene["fdr_selected"]][
+        :MAX_GENES_IN_RESULTS
+    ]
+    names = [short_symbol(gene["symbol"]) or clean(gene["symbol"]) for gene in genes]
+    and_others = (
+        f" and {evidence['fdr_selected'] - len(names)} more"
+        if evidence["fdr_selected"] > len(names)
+        else ""
+    )
+    selected = genes_and_indicators(
+        evidence["fdr_selected"] - evidence["indicators"][0], evidence["indicators"][0]
+    )
     return (
-        f"Stability selection identified {said} ({q}): {', '.join(names)}{more}. For prediction,"
-        f" {model}{_alone(data, it['price'])}."
+        f"Stability selection identified {selected} ({q}): {', '.join(names)}{and_others}. For"
+        f" prediction, {model}{_fdr_selected_accuracy(data, evidence['price'])}."
     )
 
 
-def _uses(it: Evidence) -> str:
-    return both(it["model"] - it["indicators"][1], it["indicators"][1])
+def _model_genes_text(evidence: Evidence) -> str:
+    return genes_and_indicators(
+        evidence["model"] - evidence["indicators"][1], evidence["indicators"][1]
+    )
 
 
-def _alone(data: Writeup, price: Price | None) -> str:
+def _fdr_selected_accuracy(data: Writeup, price: FdrSelectedError | None) -> str:
     """Say how models of FDR-selected genes did, beside the predictive ones."""
-    shown, write = measure(data), measure(data).write
+    metric = measure(data)
+    write = measure(data).write
     if price is None:
         return ""
     return (
-        f"; models of FDR-selected genes alone reached {write(shown.value(price['error']))}"
+        f"; models of FDR-selected genes alone reached {write(metric.value(price['error']))}"
         f"{_difference(price['difference_low'], price['difference_high'])}"
     )
 
 
 def _stability(data: Writeup) -> str:
-    it = data["answer"]["stability"]
-    if it is None or it["source"] != "half_subsamples":
+    stability = data["answer"]["stability"]
+    if stability is None or stability["source"] != "half_subsamples":
         return ""
     return (
         f"The stability of the gene list on disjoint halves of the samples was"
-        f" {decimal(it['value'])} (1: identical lists, 0: chance)."
+        f" {decimal(stability['value'])} (1: identical lists, 0: chance)."
     )
 
 
-def _rival(data: Writeup) -> str:
-    best, shown, write = data["answer"]["control"], measure(data), measure(data).write
+def _other_method_words(data: Writeup) -> str:
+    best = data["answer"]["control"]
+    metric = measure(data)
+    write = measure(data).write
     if best is None:
         return ""
-    value = write(shown.value(best["error"]))
+    value = write(metric.value(best["error"]))
     return (
-        f"On the same splits, {picked(best['of'])}, {model_name(best['model'])}, reached"
+        f"On the same splits, {method_choice(best['of'])}, {model_name(best['model'])}, reached"
         f" {value}{_difference(best['difference_low'], best['difference_high'])}."
     )
 
@@ -175,35 +219,42 @@ def _difference(low: float | None, high: float | None) -> str:
 
 
 def _cohorts(data: Writeup) -> Sequence[str]:
-    shown, write = measure(data), measure(data).write
-    rows = [one for one in data["answer"]["cohorts"]["rows"] if one["error"] is not None]
-    if len(rows) > EACH:
-        return [_together([one for one in rows if not one["seen"]] or rows, shown, write)]
-    said = []
-    for one in rows:
-        seen = ", some of which had trained it" if one["seen"] else ""
-        many = samples_in_groups(one["samples"], one["groups"])
-        said.append(
-            f"In {clean(one['name'])} ({many}{seen}), the final model"
-            f" had a {shown.name} of {write(shown.value(one['error']))}"
-            f" ({limits(*shown.interval(one), write)})."
+    metric = measure(data)
+    write = measure(data).write
+    rows = [cohort for cohort in data["answer"]["cohorts"]["rows"] if cohort["error"] is not None]
+    if len(rows) > MAX_SINGLE_COHORTS:
+        return [
+            _many_cohorts_words(
+                [cohort for cohort in rows if not cohort["seen"]] or rows, metric, write
+            )
+        ]
+    texts = []
+    for cohort in rows:
+        seen_words = ", some of which had trained it" if cohort["seen"] else ""
+        size = samples_in_groups(cohort["samples"], cohort["groups"])
+        texts.append(
+            f"In {clean(cohort['name'])} ({size}{seen_words}), the final model"
+            f" had a {metric.name} of {write(metric.value(cohort['error']))}"
+            f" ({limits(*metric.interval(cohort), write)})."
         )
-    return said
+    return texts
 
 
-def _together(rows: Sequence[CohortError], shown: Measure, write: Write) -> str:
+def _many_cohorts_words(rows: Sequence[CohortError], metric: Measure, write: Write) -> str:
     """Say the median and the range of many cohorts."""
-    values = sorted(value for one in rows if (value := shown.value(one["error"])) is not None)
-    seen = ", some of which had trained it" if rows[0]["seen"] else ""
+    values = sorted(
+        value for cohort in rows if (value := metric.value(cohort["error"])) is not None
+    )
+    seen_words = ", some of which had trained it" if rows[0]["seen"] else ""
     return (
-        f"In {len(rows)} external cohorts ({sum(one['samples'] for one in rows)} samples{seen}),"
-        f" the final model had a median {shown.name} of {write(median(values))} (range"
-        f" {write(values[0])} to {write(values[-1])})."
+        f"In {len(rows)} external cohorts ({sum(cohort['samples'] for cohort in rows)}"
+        f" samples{seen_words}), the final model had a median {metric.name} of"
+        f" {write(median(values))} (range {write(values[0])} to {write(values[-1])})."
     )
 
 
-OPEN = "open"
-Answer = Callable[[Writeup], str] | None
+OPEN_ITEM = "open"
+ItemText = Callable[[Writeup], str] | None
 
 
 def _objective(data: Writeup) -> str:
@@ -218,9 +269,13 @@ def _preparation(data: Writeup) -> str:
 
 
 def _outcome(data: Writeup) -> str:
-    it = data["study"]
-    kind = " or ".join(map(clean, it["classes"])) if it["classes"] else measure(data).words.outcome
-    return f"{clean(it['label'])} ({kind}); how it was assessed is {OPEN}"
+    facts = data["study"]
+    kind = (
+        " or ".join(map(clean, facts["classes"]))
+        if facts["classes"]
+        else measure(data).words.outcome
+    )
+    return f"{clean(facts['label'])} ({kind}); how it was assessed is {OPEN_ITEM}"
 
 
 def _predictors(data: Writeup) -> str:
@@ -228,44 +283,52 @@ def _predictors(data: Writeup) -> str:
 
 
 def _size(data: Writeup) -> str:
-    return f"{counted(data['study']['samples'], 'sample')}; the justification is {OPEN}"
+    return f"{counted(data['study']['samples'], 'sample')}; the justification is {OPEN_ITEM}"
 
 
 def _missing(data: Writeup) -> str:
-    dropped = by_kind(data["study"]["dropped"])
-    said = f"left out: {dropped}, each with its reason" if dropped else "nothing was left out"
-    first: dict[str, Any] = next(iter(data["config"]["normalise"]["folds"]), {"step": ""})
-    lost, all_of_them = data["study"]["missing"], data["study"]["samples"] * data["study"]["genes"]
-    if not lost or first["step"] not in IMPUTATION_STEPS:
-        return said
-    how = "from genes alike" if first["step"] == "knn_impute" else "with the gene's mean"
-    if first["step"] in LOW_VALUE_STEPS:
-        how = "taken for values too small to be measured"
-    said += f"; {lost} of {all_of_them} values ({percent(lost / all_of_them, 2)}) were missing and"
-    said += f" imputed by {first['step']} ({how}), learned on training samples alone"
-    most = float(first.get("missing_most", 1))
-    return said + f"; genes missing in more than {percent(most)} were left out" * (most < 1)
+    dropped = counts_by_kind(data["study"]["dropped"])
+    text = f"left out: {dropped}, each with its reason" if dropped else "nothing was left out"
+    first_step: dict[str, Any] = next(iter(data["config"]["normalise"]["folds"]), {"step": ""})
+    n_missing = data["study"]["missing"]
+    n_values = data["study"]["samples"] * data["study"]["genes"]
+    if not n_missing or first_step["step"] not in IMPUTATION_STEPS:
+        return text
+    method = "from genes alike" if first_step["step"] == "knn_impute" else "with the gene's mean"
+    if first_step["step"] in LOW_VALUE_STEPS:
+        method = "taken for values too small to be measured"
+    text += (
+        f"; {n_missing} of {n_values} values ({percent(n_missing / n_values, 2)}) were missing and"
+    )
+    text += f" imputed by {first_step['step']} ({method}), learned on training samples alone"
+    max_missing = float(first_step.get("missing_most", 1))
+    return text + f"; genes missing in more than {percent(max_missing)} were left out" * (
+        max_missing < 1
+    )
 
 
 def _division(data: Writeup) -> str:
-    it = data["design"]
-    splits = f"{scheme_words(it['scheme'])}, {counted(it['outer'], 'split')}"
+    design = data["design"]
+    splits = f"{scheme_words(design['scheme'])}, {counted(design['outer'], 'split')}"
     return f"{splits}, selection and tuning inside each"
 
 
 def _clusters(data: Writeup) -> str:
-    it, batch = data["study"], data["batch"]
-    said = [f"groups by {clean(it['group'])} kept whole"] if it["group"] else []
-    said += [f"batches by {clean(batch['column'])}"] if batch else []
-    return "; ".join(said) or f"no groups or batches were named; {OPEN} whether there are any"
+    facts = data["study"]
+    batch = data["batch"]
+    texts = [f"groups by {clean(facts['group'])} kept whole"] if facts["group"] else []
+    texts += [f"batches by {clean(batch['column'])}"] if batch else []
+    return "; ".join(texts) or f"no groups or batches were named; {OPEN_ITEM} whether there are any"
 
 
 def _measures(data: Writeup) -> str:
-    more = "AUC, sensitivity, specificity, calibration, net benefit"
-    if not two(data["study"]):
-        more = "mean AUC of each class against the others, sensitivity of each class"
-    more = more if data["study"]["classes"] else measure(data).words.further
-    return f"{measure(data).name}, {more}"
+    further_measures = "AUC, sensitivity, specificity, calibration, net benefit"
+    if not two_classes(data["study"]):
+        further_measures = "mean AUC of each class against the others, sensitivity of each class"
+    further_measures = (
+        further_measures if data["study"]["classes"] else measure(data).words.other_measures
+    )
+    return f"{measure(data).name}, {further_measures}"
 
 
 def _imbalance(data: Writeup) -> str:
@@ -278,16 +341,16 @@ def _output(data: Writeup) -> str:
     classes = data["study"]["classes"]
     if not classes:
         return measure(data).words.output
-    if not two(data["study"]):
+    if not two_classes(data["study"]):
         return "a score and a probability of each class; the largest score is the prediction"
     return f"a score, above 0 called {clean(classes[1])}, and a probability of {clean(classes[1])}"
 
 
 def _events(data: Writeup) -> str:
-    it = data["study"]
-    if not it["classes"] or not it["counts"]:
-        return counted(it["samples"], "sample")
-    pairs = zip(it["counts"], it["classes"], strict=True)
+    facts = data["study"]
+    if not facts["classes"] or not facts["counts"]:
+        return counted(facts["samples"], "sample")
+    pairs = zip(facts["counts"], facts["classes"], strict=True)
     return ", ".join(f"{n} {clean(name)}" for n, name in pairs)
 
 
@@ -296,11 +359,11 @@ def _flow(data: Writeup) -> str:
 
 
 def _performance(data: Writeup) -> str:
-    where = "Prediction, with 95% CI"
-    return f"{where}; subgroups there where the sample table has any"
+    place = "Prediction, with 95% CI"
+    return f"{place}; subgroups there where the sample table has any"
 
 
-def _elsewhere(data: Writeup) -> str:
+def _external_words(data: Writeup) -> str:
     rows = data["answer"]["cohorts"]["rows"]
     return "External cohorts: shift of each gene" if rows else "no external cohort was tested"
 
@@ -310,17 +373,17 @@ def _limitations(data: Writeup) -> str:
 
 
 def _next_steps(data: Writeup) -> str:
-    planned = any(row["samples"] for row in records(data["tables"]["next_study"]))
+    planned = any(row["samples"] for row in table_rows(data["tables"]["next_study"]))
     if grade(data) is Grade.NONE:
         return "the last sentences of the Summary"
-    return "Size of a validation study" if planned else OPEN
+    return "Size of a validation study" if planned else OPEN_ITEM
 
 
-def _always(text: str) -> Callable[[Writeup], str]:
+def _constant_text(text: str) -> Callable[[Writeup], str]:
     return lambda data: text
 
 
-ITEMS: tuple[tuple[str, str, Answer], ...] = (
+TRIPOD_ITEMS: tuple[tuple[str, str, ItemText], ...] = (
     ("1", "Title: model, target population, outcome", None),
     ("2", "Abstract as TRIPOD+AI for abstracts asks", None),
     ("3a", "Healthcare context, rationale, existing models", None),
@@ -338,43 +401,55 @@ ITEMS: tuple[tuple[str, str, Answer], ...] = (
     ("8c", "Blinding of the assessment of the outcome", None),
     ("9a", "Choice of initial predictors, any preselection", _predictors),
     ("9b", "How and when predictors were measured", None),
-    ("9c", "Who assessed subjective predictors", _always("does not apply to expression values")),
+    (
+        "9c",
+        "Who assessed subjective predictors",
+        _constant_text("does not apply to expression values"),
+    ),
     ("10", "Study size and its justification", _size),
     ("11", "Missing data", _missing),
     ("12a", "How data were divided for development and evaluation", _division),
     ("12b", "How predictors were scaled and transformed", _preparation),
-    ("12c", "Type of model, all steps, tuning, internal validation", _always("Methods")),
+    ("12c", "Type of model, all steps, tuning, internal validation", _constant_text("Methods")),
     ("12d", "Differences between clusters of samples", _clusters),
     ("12e", "Measures of performance", _measures),
-    ("12f", "Updating of the model", _always("none")),
-    ("12g", "How predictions were calculated", _always("model.json, by genesig predict")),
+    ("12f", "Updating of the model", _constant_text("none")),
+    ("12g", "How predictions were calculated", _constant_text("model.json, by genesig predict")),
     ("13", "Class imbalance", _imbalance),
     ("14", "Approaches to fairness", None),
     ("15", "Output of the model and its threshold", _output),
-    ("16", "Differences between development and evaluation data", _elsewhere),
+    ("16", "Differences between development and evaluation data", _external_words),
     ("17", "Ethical approval and consent", None),
     ("18a", "Funding", None),
     ("18b", "Conflicts of interest", None),
     ("18c", "Protocol", None),
     ("18d", "Registration", None),
     ("18e", "Availability of the data", None),
-    ("18f", "Availability of the code", _always("genesig; all settings under Reproducibility")),
+    (
+        "18f",
+        "Availability of the code",
+        _constant_text("genesig; all settings under Reproducibility"),
+    ),
     ("19", "Involvement of patients and the public", None),
     ("20a", "Flow of participants", _flow),
-    ("20b", "Characteristics of participants", _always("Who was studied")),
-    ("20c", "Predictors beside those of the development data", _elsewhere),
+    ("20b", "Characteristics of participants", _constant_text("Who was studied")),
+    ("20c", "Predictors beside those of the development data", _external_words),
     ("21", "Participants and events in each analysis", _events),
     (
         "22",
         "The full model, so that others can predict",
-        _always("model.json; weights under Genes"),
+        _constant_text("model.json; weights under Genes"),
     ),
     ("23a", "Performance with intervals, also in subgroups", _performance),
     ("23b", "Performance across clusters", _clusters),
-    ("24", "Results of updating", _always("none")),
+    ("24", "Results of updating", _constant_text("none")),
     ("25", "Interpretation, also of fairness", None),
     ("26", "Limitations", _limitations),
-    ("27a", "Handling of poor or absent input at use", _always("refused or imputed, and reported")),
+    (
+        "27a",
+        "Handling of poor or absent input at use",
+        _constant_text("refused or imputed, and reported"),
+    ),
     ("27b", "Interaction and expertise that users need", None),
     ("27c", "Next steps of research", _next_steps),
 )
@@ -382,14 +457,18 @@ ITEMS: tuple[tuple[str, str, Answer], ...] = (
 
 def checklist(data: Writeup) -> list[tuple[str, str, str]]:
     """Return (item, what it asks, what the run knows) for each item, in the statement's order."""
-    return [(number, asks, OPEN if say is None else say(data)) for number, asks, say in ITEMS]
+    return [
+        (number, request, OPEN_ITEM if answer is None else answer(data))
+        for number, request, answer in TRIPOD_ITEMS
+    ]
 
 
 def results_paragraph(data: Writeup, limits: Limits) -> Section:
     """Show the Results paragraph."""
     files = ["figures/figure1.svg", "figures/figure1.pdf", "figures/captions/figure1.html"]
-    return Section("results", "Results paragraph", results(data), part="writeup", folded=True,
-                   files=files)  # fmt: skip
+    return Section(
+        "results", "Results paragraph", results(data), part="writeup", folded=True, files=files
+    )
 
 
 def limitations(data: Writeup, limits: Limits) -> Section:
@@ -401,7 +480,7 @@ def limitations(data: Writeup, limits: Limits) -> Section:
 def limits_words(data: Writeup) -> str:
     """Return the limits of the study: of its error, of its batches, and its warnings."""
     cohorts = data["answer"]["cohorts"]
-    said = [
+    texts = [
         "The accuracy is that of the modelling procedure (internal validation)."
         + (
             " The final signature was tested in external cohorts only."
@@ -409,19 +488,19 @@ def limits_words(data: Writeup) -> str:
             else " The final signature has not been tested externally."
         )
     ]
-    lacking = ["batches"] * (data["batch"] is None) + ["covariates"] * (not held(data))
+    lacking = ["batches"] * (data["batch"] is None) + ["covariates"] * (not covariate_names(data))
     if lacking:
-        said.append(f"No {' or '.join(lacking)} were given, so their influence was not assessed.")
-    warned = (one if one.endswith(".") else f"{one}." for one in data["warnings"])
-    return " ".join([*said, *warned])
+        texts.append(f"No {' or '.join(lacking)} were given, so their influence was not assessed.")
+    warnings = (warning if warning.endswith(".") else f"{warning}." for warning in data["warnings"])
+    return " ".join([*texts, *warnings])
 
 
 def tripod(data: Writeup, limits: Limits) -> Section:
     """Show the checklist."""
     rows = checklist(data)
     columns = [Column("Item", "name"), Column("Asks for", "text"), Column("This run", "text")]
-    left = sum(row[-1] == OPEN for row in rows)
-    words = [f"The run fills in {len(rows) - left} of {len(rows)} items; {left} are for you."]
+    n_open = sum(row[-1] == OPEN_ITEM for row in rows)
+    words = [f"The run fills in {len(rows) - n_open} of {len(rows)} items; {n_open} are for you."]
     caption = "TRIPOD+AI checklist (Collins et al. 2024), in short words."
     table = filled_table("tripod", caption, columns, rows, limits.table_rows, search=True)
     return Section("tripod", "TRIPOD+AI checklist", words, [table], part="writeup", folded=True)

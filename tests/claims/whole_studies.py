@@ -14,9 +14,9 @@ from study_data import COLUMNS, study_of, task_of
 from whole_study import Tables, run
 
 from genesig.errors import InvalidInput
-from genesig.report.enrichment import LEVEL as CALLED
+from genesig.report.enrichment import FAMILY_LEVEL as CALLED
 from genesig.report.page.section import Limits
-from genesig.report.page.verdict import Grade, grade, here
+from genesig.report.page.verdict import Grade, grade, grade_within_study
 from genesig.report.prediction.decision import decisions_section
 from genesig.report.record import Report
 
@@ -90,9 +90,9 @@ def _sets(X: pd.DataFrame, obs: pd.DataFrame, rng: np.random.Generator) -> Table
 def with_cohort(kind: str, seed: int, signal: float, *, turned: bool) -> Tables:
     """Return the files of a study, and samples of another one; `turned` where all is opposite."""
     both = drawn(kind, "plain", seed, signal, n=2 * N)
-    here, there = both.X.iloc[:N], both.X.iloc[N:]
+    grade_within_study, there = both.X.iloc[:N], both.X.iloc[N:]
     cohort = 16 - there if turned else there, both.samples.iloc[N:]
-    return replace(both, X=here, samples=both.samples.iloc[:N], cohort=cohort)
+    return replace(both, X=grade_within_study, samples=both.samples.iloc[:N], cohort=cohort)
 
 
 MORE = {
@@ -108,13 +108,13 @@ def said(report: Report) -> Mapping[str, float]:
     of_sets = [] if enriched is None else [*enriched["chosen"], *enriched["ranked"]]
     decided = decisions_section(report, Limits(top_genes=1, table_rows=1))
     return {
-        "found": float(here(report) is Grade.HERE),
+        "found": float(grade_within_study(report) is Grade.HERE),
         "some": float(grade(report) is not Grade.NONE),
         "named": float(answer["evidence"]["fdr_selected"] > 0),
         "decided": np.nan if report["study"]["task"] != "classification" else float(
             bool(decided.items)
         ),
-        "adds": np.nan if held is None else float(here(report) is Grade.HERE),
+        "adds": np.nan if held is None else float(grade_within_study(report) is Grade.HERE),
         "enriched": np.nan if enriched is None else float(any(s["p"] <= CALLED for s in of_sets)),
         "held": float(answer["error"]["low"] <= answer["error"]["chance"]
                       <= answer["error"]["high"]),

@@ -11,8 +11,11 @@ import pytest
 from small_study import SAMPLES, Study
 
 from genesig.cli import main
+from genesig.data import validate
 from genesig.data.files.readers import load_schema, read_config
-from genesig.data.validate import check_study, study_config
+from genesig.data.quality.twins import SIMILAR_SAMPLES
+from genesig.data.validate import Examination, check_study, study_config
+from genesig.errors import Problem
 
 Break = Callable[[Study], object]
 
@@ -600,3 +603,16 @@ def test_what_was_chosen_without_asking_is_a_note(
     assert out.startswith("config.yaml: 0 errors, 0 warnings; ")
     config = study_config(read_config("config.yaml"), load_schema(), source="config.yaml")
     assert check_study(config, "config.yaml")["warnings"] == []
+
+
+def test_check_study_leaves_similar_samples_to_the_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The report tests for similar samples itself; a second sentence would repeat it."""
+    problems = (
+        Problem("e.tsv", "samples look alike", "warning", SIMILAR_SAMPLES),
+        Problem("e.tsv", "gene 'a' is constant", "warning"),
+    )
+    monkeypatch.setattr(validate, "examine_study", lambda *_: Examination(problems, "a study"))
+    monkeypatch.setattr(validate, "check_settings", lambda *_: [])
+    assert check_study({}, "config.yaml")["warnings"] == ["e.tsv: gene 'a' is constant"]

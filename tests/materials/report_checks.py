@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from genesig.report.methods import methods, references
-from genesig.report.page.measure import held
-from genesig.report.page.verdict import Grade, conclusion, grade, headline, here
+from genesig.report.page.measure import covariate_names
+from genesig.report.page.verdict import Grade, conclusion, grade, grade_within_study, headline
 from genesig.report.page.words import rate
 
 # Whether a value of report_data.json is what its record says: every key, every type.
@@ -100,14 +100,18 @@ def _conclusion(data: Any, page: str, text: str) -> Iterator[str]:
         yield f"{grade(data).value}, and a sentence denies it"
     if grade(data) is Grade.NONE:
         yield from (f"no evidence, and the page has {one}" for one in SUCCESS if one in page)
-    if "Better than chance? Yes" in text and here(data) is not Grade.HERE:
+    if "Better than chance? Yes" in text and grade_within_study(data) is not Grade.HERE:
         yield "the check of chance says yes, the models show nothing"
 
 
 def _numbers(data: Any, text: str) -> Iterator[str]:
     """Compare what stands in several places: the accuracy, p, the number of FDR-selected genes."""
     answer = data["answer"]
-    if answer["error"]["value"] is not None and data["study"]["classes"] and not held(data):
+    if (
+        answer["error"]["value"] is not None
+        and data["study"]["classes"]
+        and not covariate_names(data)
+    ):
         for where in (r"models built this way misclassified .{3,60}? \(balanced accuracy ([\d.]+%)",
                       r"Balanced accuracy ([\d.]+%) (?:95% CI|chance)"):  # fmt: skip
             found = set(re.findall(where, text))

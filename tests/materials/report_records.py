@@ -456,7 +456,7 @@ def _arguments(study: Study, dataset: Dataset | None) -> dict[str, Any]:
         "splits": splits,
         "observed": observed,
         "final": final,
-        "seen": quality(dataset, dataset, folds=config["normalise"]["folds"]),
+        "quality_summary": quality(dataset, dataset, folds=config["normalise"]["folds"]),
         "tables": tables,
         "halves": halves(study, dataset, splits),
         "null": {"error": rng.normal(0.5, 0.08, (study.permutations, len(MU) + 1))},
@@ -660,7 +660,8 @@ def kind_arguments(kind: str, *, permutations: int = 19, proved: bool = False) -
     config = resolve_config(names, load_schema())
     return {
         "dataset": dataset, "splits": splits, "observed": observed, "final": final,
-        "seen": quality(dataset, dataset, folds=MOMENTS), "tables": tables, "halves": halves,
+        "quality_summary": quality(dataset, dataset, folds=MOMENTS), "tables": tables,
+        "halves": halves,
         "null": null, "config": config,
         "run": {"version": 1, "seed": 0, "config": config, "inputs": {}, "versions": {}},
     }  # fmt: skip

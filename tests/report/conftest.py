@@ -1,17 +1,19 @@
 """Tests of the report leave its figures undrawn, but for those marked `drawn`."""
 
+from dataclasses import replace
+
 import pytest
 
 from genesig.report import render
-from genesig.report.page import svg
+from genesig.report.page import section
 
 
 @pytest.fixture
 def undrawn(monkeypatch):
     """Leave figures empty: to draw them takes most of the time of a page."""
     monkeypatch.setattr(render, "composite", lambda data, limits: None)
-    with svg.undrawn():
-        yield
+    monkeypatch.setattr(render, "draw_picture", lambda image: replace(image, draw=None))
+    monkeypatch.setattr(section, "draw_picture", lambda image: replace(image, draw=None))
 
 
 @pytest.fixture(autouse=True)

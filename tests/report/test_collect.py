@@ -11,9 +11,8 @@ import pytest
 from report_records import HOSTILE, Study, arguments, collected
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score, roc_curve
 
-from genesig.report.collect import SUMMED_UP, TABLES, collect
-from genesig.report.nonlinear.collect import SHOWN
-from genesig.report.page.record import plain, rounded
+from genesig.report.collect import COMMON_TABLES, PATIENT_TABLES, SUMMARISED_TABLES, collect
+from genesig.report.page.record import json_value, rounded
 
 STUDIES = {
     "classes": Study(),
@@ -110,7 +109,9 @@ def test_heavy_parts_are_capped_and_say_so():
 def test_every_table_that_is_not_summed_up_is_packed_whole():
     given = arguments(Study())
     data = collect(**given)
-    assert set(data["tables"]) == {*TABLES, *SHOWN} - {*SUMMED_UP}
+    assert set(data["tables"]) == {*COMMON_TABLES.read, *PATIENT_TABLES.read, "nonlinear"} - {
+        *SUMMARISED_TABLES
+    }
     for name, table in data["tables"].items():
         assert table["total"] == len(given["tables"][name]) == len(table["rows"])
         columns = [c for c in table["columns"] if c != "prototype_symbol"]
@@ -127,7 +128,7 @@ def test_prototypes_have_their_symbol_beside_them():
 def test_what_validation_said_comes_first_and_once():
     given = arguments(Study())
     given["dataset"].provenance["warnings"] = ["constant gene"]
-    data = collect(**given, said=["never logged", "constant gene"])
+    data = collect(**given, warnings=["never logged", "constant gene"])
     assert data["warnings"][:2] == ["never logged", "constant gene"]
     assert data["warnings"].count("constant gene") == 1
 
@@ -165,7 +166,7 @@ def test_rounding_keeps_the_significant_digits(value):
 def test_rounding_has_no_nan_and_keeps_the_shape():
     assert rounded([[1.0, np.nan], [np.inf, 2.0]], 3) == [[1.0, None], [None, 2.0]]
     assert rounded(np.zeros((0, 3)), 3) == []
-    assert plain({1: np.float64("nan"), "a": (np.int64(1), np.bool_(True))}) == {
+    assert json_value({1: np.float64("nan"), "a": (np.int64(1), np.bool_(True))}) == {
         "1": None,
         "a": [1, True],
     }

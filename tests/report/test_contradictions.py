@@ -12,7 +12,7 @@ import pytest
 from fitted_models import scored, written
 from report_records import Study, arguments, kind_arguments, make_about
 
-from genesig.report.answer.checks import EXTERNAL, NO, UNKNOWN, YES, checks
+from genesig.report.answer.checks import EXTERNAL_QUESTION, NO, UNKNOWN, YES, checks
 from genesig.report.answer.collect import stability_warnings
 from genesig.report.answer.section import gene_frequencies, tiles
 from genesig.report.answer.sentences import sentences
@@ -21,9 +21,9 @@ from genesig.report.external.section import cohort_paragraphs
 from genesig.report.genes.cards import direction_text, measure_upwards, single_gene_measure
 from genesig.report.page.measure import measure
 from genesig.report.page.section import Limits
-from genesig.report.page.verdict import Grade, grade, headline, here
+from genesig.report.page.verdict import Grade, grade, grade_within_study, headline
 from genesig.report.prediction.section import misclassified_sentence, rejection_sentence
-from genesig.report.sections import NOTE, SECTIONS
+from genesig.report.sections import NOTE_FUNCTIONS, SECTIONS
 from genesig.report.writeup import limits_words, results
 
 pytestmark = pytest.mark.drawn
@@ -102,12 +102,12 @@ def many_cohorts(data):
     number = re.search(r"than chance in (\w+)", said)
     assert number is not None
     assert number[1] == (str(it["better"]) if it["better"] else "none")
-    external = [check for check in checks(data) if check.question == EXTERNAL]
+    external = [check for check in checks(data) if check.question == EXTERNAL_QUESTION]
     assert all(f"in {it['better']} of {it['tested']} cohorts" in one.detail for one in external)
     section = SECTIONS["external"](data, Limits(12, 15))
     for one, group in zip(data["external"], section.items[-len(data["external"]) :], strict=True):
         beyond = not any("(chance)" in text or "worse than" in text for text in group.words)
-        key, _, chance = measure(data).elsewhere
+        key, _, chance = measure(data).external_measure
         assert beyond == (one["scores"][key]["low"] > chance)
         assert (one["name"] in said) == (not beyond and it["better"] > 0)
 
@@ -150,8 +150,8 @@ def check(data):
     """Compare each pair of sentences that once contradicted each other with the numbers."""
     first, graded = headline(data), grade(data)
     rows = {row.question: row for row in checks(data)}
-    chance, external = rows["Better than chance?"], rows.get(EXTERNAL)
-    notes = [words for say in NOTE for words in say(data)]
+    chance, external = rows["Better than chance?"], rows.get(EXTERNAL_QUESTION)
+    notes = [words for say in NOTE_FUNCTIONS for words in say(data)]
     said = " ".join([first, *map(str, sentences(data)), *notes])
     warned, (paper,) = " ".join(data["warnings"]), results(data)
     limits = limits_words(data)
@@ -159,7 +159,7 @@ def check(data):
     # The conclusion and the check of chance.
     assert ("no evidence" in first) == (graded is Grade.NONE)
     assert ("is unclear" in first) >= (graded is Grade.WEAK)
-    assert (chance.answer == YES) == (here(data) is Grade.HERE)
+    assert (chance.answer == YES) == (grade_within_study(data) is Grade.HERE)
     assert (graded is Grade.NONE) <= (chance.answer in (NO, UNKNOWN, "Unclear"))
     # What external cohorts say, wherever they are spoken of.
     tested = it["cohorts"]["tested"] > 0
@@ -188,7 +188,7 @@ def check(data):
         unstable = stability["than_chance"] not in (None, "more")
         worse = "do not agree clearly better than by chance" in warned
         assert worse == (unstable and graded is not Grade.NONE)
-    assert ("predicts as well" in warned + limits) <= (here(data) is not Grade.NONE)
+    assert ("predicts as well" in warned + limits) <= (grade_within_study(data) is not Grade.NONE)
     # An empty signature has no genes anywhere.
     assert (it["size"] == 0) <= ("selected no gene" in paper)
     # Samples wrong in most repeats, and by their mean score.
@@ -239,7 +239,7 @@ def test_an_empty_study_does_not_contradict_itself():
 def test_a_list_that_predicts_nothing_is_not_said_to_predict():
     data = told("large", 0.6, "none", False, regression=False, named=0)
     data["answer"]["stability"]["than_chance"] = "alike"
-    assert here(data) is Grade.NONE
+    assert grade_within_study(data) is Grade.NONE
     assert stability_warnings(data) == []  # without evidence nothing is said of the list
     found = told("small", 0.3, "none", False, regression=False, named=0)
     found["answer"]["stability"]["than_chance"] = "alike"

@@ -12,7 +12,7 @@ from genesig.report.answer.section import tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits
-from genesig.report.page.verdict import Analysis, Grade, grade, headline, here, judge
+from genesig.report.page.verdict import Analysis, Grade, grade, grade_within_study, headline, judge
 from genesig.report.page.words import decimal
 from genesig.report.sections import summary
 
@@ -65,7 +65,7 @@ def test_the_sentence_has_the_grade(permutations, change, wanted, words):
 
 def test_genes_that_are_named_are_weak_evidence_where_models_do_not_predict():
     data = with_own(arguments(Study(permutations=99, named=3)), p_value=0.4, high=0.6)
-    assert (grade(data), here(data)) == (WEAK, NONE)
+    assert (grade(data), grade_within_study(data)) == (WEAK, NONE)
     said = headline(data)
     assert said.startswith("It is unclear whether gene expression distinguishes tumour from normal")
     assert "3 genes pass an FDR of 10%, but models do not predict better than chance" in said

@@ -22,7 +22,7 @@ from genesig.report.page.svg import picture
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.record import Report
 from genesig.report.render import render
-from genesig.report.sections import OF_GENES, SECTIONS
+from genesig.report.sections import EVIDENCE_SECTIONS, SECTIONS
 from genesig.results import Dataset, Design
 
 # Gene sets and covariates are named by a study, decisions taken between classes, lists compared.
@@ -182,7 +182,7 @@ def test_odd_studies_have_a_page(study, change, tmp_path):
     render(data, page, tmp_path / "figures", title="odd", top_genes=60, table_rows=10)
     text = page.read_text(encoding="utf-8")
     ids = set(re.findall(r'<(?:section|details class="fold") id="([^"]+)"', text))
-    left_out = set(OF_GENES) if grade(data) is Grade.NONE else set()
+    left_out = set(EVIDENCE_SECTIONS) if grade(data) is Grade.NONE else set()
     missing = {"answer", *SECTIONS} - ids - left_out
     if len(list_lengths(data)) < 2:  # nothing to compare
         missing -= {"brevity"}
@@ -209,7 +209,7 @@ def test_the_report_of_the_default_data_stays_small(tmp_path):
 @pytest.mark.drawn
 def test_the_page_knows_every_colour_of_the_figures():
     css = (ROOT / "genesig/report/page/templates/page.css").read_text(encoding="utf-8")
-    named = {style.INK, style.MUTED, style.RULE, style.PAPER, style.OWN, style.OTHER}
+    named = {style.INK, style.MUTED, style.RULE, style.PAPER, style.GENESIG_COLOUR, style.GREY}
     named |= set(style.CLASS_COLOURS) | set(style.BLOCK_COLOURS)
     for colour in named:
         assert f'[fill="{colour}"]' in css, colour

@@ -15,7 +15,7 @@ from report_checks import BROWSER, FLAGS
 from report_records import Study, arguments, kind_arguments, make_about
 
 from genesig.report.collect import collect
-from genesig.report.page.section import Limits, each
+from genesig.report.page.section import Limits, flat_items
 from genesig.report.page.svg import Picture
 from genesig.report.page.verdict import conclusion, headline
 from genesig.report.render import render
@@ -86,7 +86,7 @@ def test_no_heading_is_parted_from_its_figure(paper):
     checked = 0
     for write in SECTIONS.values():
         section = write(data, Limits(12, 15))
-        pictures = [item for item in each(section.items[:1]) if isinstance(item, Picture)]
+        pictures = [item for item in flat_items(section.items[:1]) if isinstance(item, Picture)]
         for image in pictures[:1]:
             heading, figure = (places(sheets, text) for text in (section.title, image.title))
             assert set(figure) & set(heading), (section.title, image.title)

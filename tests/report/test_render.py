@@ -20,10 +20,10 @@ from report_records import HOSTILE, Study, arguments
 
 from genesig.errors import GenesigError
 from genesig.report.collect import collect
-from genesig.report.page.section import PARTS, Limits, without_pictures
-from genesig.report.page.tables import records
+from genesig.report.page.section import PART_TITLES, Limits, without_pictures
+from genesig.report.page.tables import table_rows
 from genesig.report.page.words import clean, decimal, shorten
-from genesig.report.render import broken, render
+from genesig.report.render import breakable, render
 from genesig.report.sections import SECTIONS, summary
 
 pytestmark = pytest.mark.drawn
@@ -192,10 +192,10 @@ def test_names_stay_text(made):
 
 def test_long_names_break_after_underscores_and_stay_text():
     name = "HALLMARK_<b>_PHOSPHORYLATION"
-    shown = broken(name)
+    shown = breakable(name)
     assert shown.count("_<wbr>") == 2
     assert shown.replace("<wbr>", "") == escape(name)
-    assert broken("1000_s_at") == "1000_s_at"  # short ids stay in one piece
+    assert breakable("1000_s_at") == "1000_s_at"  # short ids stay in one piece
 
 
 def test_every_section_has_its_heading_and_the_answer_comes_first(made, undrawn):
@@ -204,7 +204,7 @@ def test_every_section_has_its_heading_and_the_answer_comes_first(made, undrawn)
     first = {image.name for image in summary(made.data, limits).items}
     found = [without_pictures(write(made.data, limits), first) for write in SECTIONS.values()]
     shown = [section for section in found if not section.empty]
-    parts = {f"part-{part}": [s.key for s in shown if s.part == part] for part in PARTS}
+    parts = {f"part-{part}": [s.key for s in shown if s.part == part] for part in PART_TITLES}
     parts = {part: keys for part, keys in parts.items() if keys}
     folded = [a for a in page.named("details") if a["class"] == "fold" and a["id"][:6] != "group-"]
     places = {a["id"] for a in page.named("section") + folded}
@@ -303,7 +303,7 @@ def test_regression_speaks_of_one_measure(rendered):
     shown = " ".join(made.page.text)
     assert shown.count("1 − R²") == 1
     assert "The column error of controls.tsv is 1 − R²." in shown
-    mu, rows = made.data["mu"][0], records(made.data["tables"]["controls"])
+    mu, rows = made.data["mu"][0], table_rows(made.data["tables"]["controls"])
     own = next(r for r in rows if r["mu"] == pytest.approx(mu, rel=1e-6))
     first = " ".join(shown.split())
     value, low, high = (decimal(1 - own[key]) for key in ("error", "high", "low"))

@@ -15,7 +15,7 @@ from study_runs import TRUE, pooled, tables
 from genesig.data.files.delimited import Matrix
 from genesig.errors import InvalidInput
 from genesig.report.page.section import Limits
-from genesig.report.studies import collect_studies, study_sentences, unseen
+from genesig.report.studies import collect_studies, left_out_paragraphs, study_sentences
 from genesig.report.studies import studies as show
 from genesig.results import Dataset
 from genesig.selection.assess.held_out import predictions_table
@@ -100,7 +100,7 @@ def test_the_first_screen_says_what_the_next_study_may_show(found):
     signature = pd.DataFrame({"gene": ["gene00", "gene01"]})
     it = collect_studies({"studies": found[0], "meta": found[1], "signature": signature},
                  "leave_one_study_out", {})  # fmt: skip
-    (said,) = unseen({"studies": it})
+    (said,) = left_out_paragraphs({"studies": it})
     reached = "Each study was predicted by models trained on the others: mean AUC 0."
     assert said.text.startswith(reached)
     assert "In a further, comparable study expect an AUC of 0." in said.text
@@ -111,7 +111,7 @@ def test_the_first_screen_says_what_the_next_study_may_show(found):
     assert "where chance gives 0.5: what is high there is low in the others" in words
     assert "brno disagrees" not in words
     mild = [{**one, "high": 0.6} for one in it["studies"]]
-    (said,) = unseen({"studies": {**it, "studies": mild}})
+    (said,) = left_out_paragraphs({"studies": {**it, "studies": mild}})
     assert said.text.endswith("brno differs from the others.")
     assert [one["same_sign"] for one in it["studies"]].count(0.0) == 1
 

@@ -74,7 +74,9 @@ def twins(X: Array) -> list[tuple[int, int, float]]:
     return [(int(first_rows[pair]), int(second_rows[pair]), float(r[pair])) for pair in twin_pairs]
 
 
-TWINS_ADVICE = (
+SIMILAR_SAMPLES = "similar_samples"
+"""Code of the warning of twins."""
+_TWINS_ADVICE = (
     "if they are, keep one of each, or name a column of patients as data.group, with "
     "splits.scheme: stratified_group_kfold"
 )
@@ -87,7 +89,7 @@ def check_twins(expression: Expression, sheet: Sheet, place: str) -> Iterator[Pr
         further_pairs = f", and {counted(len(pairs) - 1, 'more pair')}," if len(pairs) > 1 else ""
         message = f"samples '{first_sample}' and '{second_sample}'{further_pairs} look like one "
         message += "specimen measured twice"
-        yield Problem(place, f"{message}; {TWINS_ADVICE}", "warning")
+        yield Problem(place, f"{message}; {_TWINS_ADVICE}", "warning", SIMILAR_SAMPLES)
 
 
 def twins_of(X: Array) -> list[tuple[int, int]]:

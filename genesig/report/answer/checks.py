@@ -6,17 +6,20 @@ from typing import NamedTuple
 
 from genesig.data.study.confounding import NOTABLE
 from genesig.report.answer.sentences import shared_of_size
-from genesig.report.page.measure import model_name, where
+from genesig.report.page.measure import model_name, permutation_scope
 from genesig.report.page.record import Study
-from genesig.report.page.verdict import Grade, grade, here, interval_and_chance
+from genesig.report.page.verdict import Grade, grade, grade_within_study, interval_and_chance
 from genesig.report.page.words import clean, counted, decimal, p_value, significant
 
-CHANCE = "Better than chance?"
-EXTERNAL = "Tested in an external cohort?"
-GENES = "Would other patients give the same genes?"
-BATCH = "Could batches explain the result?"
-STUDY = "Is the study mixed up with the outcome?"
-YES, NO, UNCLEAR, UNKNOWN = "Yes", "No", "Unclear", "Not assessed"
+CHANCE_QUESTION = "Better than chance?"
+EXTERNAL_QUESTION = "Tested in an external cohort?"
+GENES_QUESTION = "Would other patients give the same genes?"
+BATCH_QUESTION = "Could batches explain the result?"
+STUDY_QUESTION = "Is the study mixed up with the outcome?"
+YES = "Yes"
+NO = "No"
+UNCLEAR = "Unclear"
+UNKNOWN = "Not assessed"
 LEFT_OUT = {"leave_one_batch_out": "batch", "leave_one_study_out": "study"}
 
 
@@ -37,35 +40,40 @@ def checks(data: Study) -> list[Check]:
 
 
 def _against_chance(data: Study) -> Check:
-    p, error, verdict = data["answer"]["p"], data["answer"]["error"], data["verdict"]
+    p = data["answer"]["p"]
+    error = data["answer"]["error"]
+    verdict = data["verdict"]
     if error["value"] is None:
-        return Check(CHANCE, UNKNOWN, "The accuracy could not be measured")
+        return Check(CHANCE_QUESTION, UNKNOWN, "The accuracy could not be measured")
     if p["value"] is None:
-        return Check(CHANCE, UNKNOWN, "No permutation test was run")
+        return Check(CHANCE_QUESTION, UNKNOWN, "No permutation test was run")
     detail = f"{p_value(p['value'])}{_permutations(data)}"
     name, chance = interval_and_chance(data)
-    if here(data) is Grade.HERE and verdict["by"] == "genes":
-        whose = "" if name == "accuracy" else f" of the {name}"
-        return Check(CHANCE, YES, f"{detail}; the 95% CI{whose} excludes {chance}")
-    if here(data) is Grade.HERE:
-        return Check(CHANCE, YES, f"{detail} for single genes; {verdict['by']} are better")
+    if grade_within_study(data) is Grade.HERE and verdict["by"] == "genes":
+        of_measure = "" if name == "accuracy" else f" of the {name}"
+        return Check(CHANCE_QUESTION, YES, f"{detail}; the 95% CI{of_measure} excludes {chance}")
+    if grade_within_study(data) is Grade.HERE:
+        return Check(CHANCE_QUESTION, YES, f"{detail} for single genes; {verdict['by']} are better")
     if verdict["small"]:
-        missing = "there is no 95% CI" if verdict["excludes"] is None else (
-            f"the 95% CI of the {name} includes {chance}")  # fmt: skip
-        return Check(CHANCE, UNCLEAR, f"{detail}, but {missing}")
+        missing = (
+            "there is no 95% CI"
+            if verdict["excludes"] is None
+            else (f"the 95% CI of the {name} includes {chance}")
+        )
+        return Check(CHANCE_QUESTION, UNCLEAR, f"{detail}, but {missing}")
     if verdict["small"] is None:
-        return Check(CHANCE, UNCLEAR, f"{detail}: too few permutations to tell")
+        return Check(CHANCE_QUESTION, UNCLEAR, f"{detail}: too few permutations to tell")
     method = data["answer"]["alternative"]
     if method is not None:
         name = model_name(method["model"])
         detail = f"{detail} for the linear models; {name} is better than chance"
-    return Check(CHANCE, NO, detail)
+    return Check(CHANCE_QUESTION, NO, detail)
 
 
 def _permutations(data: Study) -> str:
     """Return how p was reached: what was permuted, whether it is the smallest possible."""
     p = data["answer"]["p"]
-    permutations = f"{counted(p['permutations'], 'permutation')}{where(data)}"
+    permutations = f"{counted(p['permutations'], 'permutation')}{permutation_scope(data)}"
     if p["value"] is not None and p["value"] <= p["smallest"] + 1e-9:
         return f" (smallest possible with {permutations})"
     return f" ({permutations}; smallest possible {significant(p['smallest'], 2)})"
@@ -75,17 +83,22 @@ def _external(data: Study) -> Check:
     cohorts = data["answer"]["cohorts"]
     if not cohorts["tested"]:
         trained = "Each external cohort contains training samples"
-        return Check(EXTERNAL, NO, trained if cohorts["rows"] else "No external cohort was given")
+        return Check(
+            EXTERNAL_QUESTION, NO, trained if cohorts["rows"] else "No external cohort was given"
+        )
     worse = f"; worse than chance in {cohorts['worse']}" if cohorts["worse"] else ""
-    many = counted(cohorts["tested"], "cohort")
-    return Check(EXTERNAL, YES, f"Better than chance in {cohorts['better']} of {many}{worse}")
+    n_cohorts = counted(cohorts["tested"], "cohort")
+    return Check(
+        EXTERNAL_QUESTION, YES, f"Better than chance in {cohorts['better']} of {n_cohorts}{worse}"
+    )
 
 
 def _same_genes(data: Study) -> Check:
     """Report shared genes and stability without a verdict: no threshold was ever calibrated."""
-    stability, numbers = data["answer"]["stability"], shared_of_size(data)
+    stability = data["answer"]["stability"]
+    numbers = shared_of_size(data)
     if stability is None or stability["source"] != "half_subsamples":
-        return Check(GENES, UNKNOWN, _not_measured(data))
+        return Check(GENES_QUESTION, UNKNOWN, _not_measured(data))
     lasso = ""
     if stability["lasso"] is not None:
         lasso = f"; lasso lists of the same length {decimal(stability['lasso'])}"
@@ -93,16 +106,17 @@ def _same_genes(data: Study) -> Check:
     if stability["blocks"] is not None:
         detail += f"; of groups of correlated genes {decimal(stability['blocks'])}"
     if numbers is None:
-        return Check(GENES, f"Stability {decimal(stability['value'])}", detail)
+        return Check(GENES_QUESTION, f"Stability {decimal(stability['value'])}", detail)
     shared, size, _ = numbers
     if (stability["shared"] or 0) <= (stability["shared_by_chance"] or 0):
-        return Check(GENES, "No more than by chance", detail)
-    return Check(GENES, f"About {shared} of {size}", detail)
+        return Check(GENES_QUESTION, "No more than by chance", detail)
+    return Check(GENES_QUESTION, f"About {shared} of {size}", detail)
 
 
 def _not_measured(data: Study) -> str:
     """Say why halves of the samples give no stability."""
-    stability, halves = data["answer"]["stability"], data["answer"]["halves"]
+    stability = data["answer"]["stability"]
+    halves = data["answer"]["halves"]
     reason = "No halves of the samples were drawn"
     if halves["drawn"]:
         reason = f"Not defined on {halves['drawn']} halves of the samples"
@@ -117,9 +131,9 @@ def _not_measured(data: Study) -> str:
 def _batch(data: Study) -> Check:
     batch = data["batch"]
     if batch is None:
-        return Check(BATCH, UNKNOWN, "No batch column was given")
+        return Check(BATCH_QUESTION, UNKNOWN, "No batch column was given")
     left_out = LEFT_OUT.get(data["design"]["scheme"])
-    question = STUDY if left_out == "study" else BATCH
+    question = STUDY_QUESTION if left_out == "study" else BATCH_QUESTION
     column = clean(batch["column"])
     if batch["association"] is None:
         return Check(question, UNKNOWN, f"The association with {column} is not defined")

@@ -10,9 +10,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from genesig.report.page.style import INK, MUTED, RULE, SMALL, note, rule, sheet
+from genesig.report.page.style import (
+    HALF_WIDTH,
+    INK,
+    MUTED,
+    RULE,
+    new_figure,
+    reference_line,
+    small_label,
+)
 from genesig.report.page.svg import gene_names, name_points, name_rows
-from genesig.report.page.tables import Row
+from genesig.report.page.tables import TableRow
 from genesig.report.page.words import percent, short_symbol, shorten, significant
 
 MAX_LABELS = 6
@@ -34,7 +42,7 @@ class Strip(NamedTuple):
 
 def strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
     """Draw a dot for each sample at its score, dots of similar scores stacked."""
-    figure, ax = sheet(SMALL, 0.8 + 0.78 * len(rows))
+    figure, ax = new_figure(HALF_WIDTH, 0.8 + 0.78 * len(rows))
     scores = [score for row in rows for score in row.scores]
     reach = 1.08 * max(map(abs, scores), default=1.0) or 1.0
     low = min(min(scores, default=0.0), 0.0) - 0.06 * reach
@@ -42,7 +50,7 @@ def strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
     ax.set_xlim(low, high)
     ax.set_ylim(len(rows) - 0.45, -0.55)
     ax.axvspan(0, high, color=MUTED, alpha=0.07, lw=0)
-    rule(ax, x=0)
+    reference_line(ax, x=0)
     for place, row in enumerate(rows):
         _dots(ax, place, row, (high - low) / 46)
     ax.set_yticks(range(len(rows)), [f"{shorten(row.label, 18)}\n{row.number}" for row in rows])
@@ -50,8 +58,16 @@ def strips(rows: Sequence[Strip], classes: Sequence[str], axis: str) -> Figure:
         text.set_color(row.colour)
     for name, x, align in ((classes[0], low, "left"), (classes[1], high, "right")):
         arrow = f"← called {shorten(name, 16)}" if x == low else f"called {shorten(name, 16)} →"
-        ax.text(x, 1.01, arrow, transform=ax.get_xaxis_transform(), ha=align, va="bottom",
-                fontsize=8, color=MUTED)  # fmt: skip
+        ax.text(
+            x,
+            1.01,
+            arrow,
+            transform=ax.get_xaxis_transform(),
+            ha=align,
+            va="bottom",
+            fontsize=8,
+            color=MUTED,
+        )
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set_xlabel(axis)
@@ -70,8 +86,15 @@ def _dots(ax: Axes, place: int, row: Strip, width: float) -> None:
     ax.scatter(x[wrong], y[wrong], s=3.4 * size, facecolor="none", edgecolor=INK, lw=1.1, zorder=4)
     if len(wrong) <= MAX_LABELS:
         for sample in wrong:
-            note(ax, x[sample], y[sample] + 0.2, shorten(row.names[int(sample)], 12), va="top",
-                 ha="center", color=INK)  # fmt: skip
+            small_label(
+                ax,
+                x[sample],
+                y[sample] + 0.2,
+                shorten(row.names[int(sample)], 12),
+                va="top",
+                ha="center",
+                color=INK,
+            )
 
 
 def stacked(x: np.ndarray, width: float, *, half: float = 0.38, step: float = 0.13) -> np.ndarray:
@@ -97,7 +120,7 @@ class Lollipop(NamedTuple):
     q: float | None
 
 
-def gene_name(row: Row) -> str:
+def gene_name(row: TableRow) -> str:
     """Return the symbol of a gene, short enough for an axis."""
     symbol = str(row["symbol"] or row["gene"])
     return short_symbol(symbol) or shorten(symbol, 17)
@@ -105,14 +128,14 @@ def gene_name(row: Row) -> str:
 
 def lollipops(genes: Sequence[Lollipop], axis: str) -> Figure:
     """Draw a line and a dot for each gene, a tick at its frequency with permuted labels."""
-    figure, ax = sheet(SMALL, 0.62 + 0.152 * max(len(genes), 5))
+    figure, ax = new_figure(HALF_WIDTH, 0.62 + 0.152 * max(len(genes), 5))
     for place, gene in enumerate(genes):
         ax.hlines(place, 0, gene.frequency, color=gene.colour, lw=1.6)
         ax.scatter([gene.frequency], [place], s=30, color=gene.colour, zorder=3, clip_on=False)
         if gene.null_frequency is not None:
             ax.vlines(gene.null_frequency, place - 0.32, place + 0.32, color=INK, lw=1.3)
         if gene.q is not None:
-            note(ax, 1.06, place, f"q {significant(gene.q, 2)}", va="center", clip_on=False)
+            small_label(ax, 1.06, place, f"q {significant(gene.q, 2)}", va="center", clip_on=False)
     ax.set_yticks(range(len(genes)), [gene.name for gene in genes], style="italic")
     name_rows(ax, gene_names([gene.gene for gene in genes], [gene.name for gene in genes]))
     ax.set_ylim(max(len(genes), 5) - 0.4, -0.6)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import NormalDist
 
-from genesig.report.page.measure import measure, model_name, picked
+from genesig.report.page.measure import measure, method_choice, model_name
 from genesig.report.page.record import Alternative, Study
 from genesig.report.page.section import Paragraph
-from genesig.report.page.tables import Row
+from genesig.report.page.tables import TableRow
 from genesig.report.page.verdict import LEVEL
-from genesig.report.page.words import between, p_value
+from genesig.report.page.words import bracketed_confidence, p_value
 from genesig.selection.assess.controls import FDR_SELECTED
 from genesig.selection.assess.covariates import COVARIATES, COVARIATES_AND_RIDGE
 from genesig.selection.assess.intervals import Z
 
-APART = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, COVARIATES_AND_RIDGE)
+EXCLUDED_MODELS = ("genesig", FDR_SELECTED, "dummy", "sets", COVARIATES, COVARIATES_AND_RIDGE)
 """Rows of controls.tsv that are genesig, without information, or judged elsewhere."""
 
 
-def better_method(controls: Sequence[Row], chance: float) -> Alternative | None:
+def better_method(controls: Sequence[TableRow], chance: float) -> Alternative | None:
     """Return the method that predicts although the linear models do not do as well, or None.
 
     Its interval excludes chance, its p is at most `LEVEL`, and the interval of its paired
@@ -28,20 +28,22 @@ def better_method(controls: Sequence[Row], chance: float) -> Alternative | None:
     method is returned: the others do not hold these fixed.
     """
     models = {row["model"] for row in controls}
-    others = [row for row in controls if row["model"] not in APART and row["error"] is not None]
+    other_methods = [
+        row for row in controls if row["model"] not in EXCLUDED_MODELS and row["error"] is not None
+    ]
     if COVARIATES in models:
         return None
-    found = []
-    for row in others:
-        p = min(1.0, len(others) * _tail(row, chance))
+    better = []
+    for row in other_methods:
+        p = min(1.0, len(other_methods) * _tail(row, chance))
         if p <= LEVEL and (row["difference_high"] is not None and row["difference_high"] < 0):
-            found.append((row, p))
-    if not found:
+            better.append((row, p))
+    if not better:
         return None
-    row, p = min(found, key=lambda pair: pair[0]["error"])
+    row, p = min(better, key=lambda pair: pair[0]["error"])
     return {
         "model": row["model"],
-        "of": len(others),
+        "of": len(other_methods),
         "error": row["error"],
         "low": row["low"],
         "high": row["high"],
@@ -52,9 +54,10 @@ def better_method(controls: Sequence[Row], chance: float) -> Alternative | None:
     }
 
 
-def _tail(row: Row, chance: float) -> float:
+def _tail(row: TableRow, chance: float) -> float:
     """Return the one-sided p of an error below chance, by the upper half of its interval."""
-    error, high = row["error"], row["high"]
+    error = row["error"]
+    high = row["high"]
     if high is None or high >= chance:
         return 1.0
     if high <= error:
@@ -64,12 +67,13 @@ def _tail(row: Row, chance: float) -> float:
 
 def other_method(data: Study) -> list[Paragraph]:
     """Say that a method other than the linear signature predicts, and by how much better."""
-    method, own = data["answer"]["alternative"], data["answer"]["error"]["value"]
-    if method is None or own is None:
+    method = data["answer"]["alternative"]
+    genesig_error = data["answer"]["error"]["value"]
+    if method is None or genesig_error is None:
         return []
     metric = measure(data)
     name = model_name(method["model"])
-    limits = between(*metric.interval(method), metric.write_limits)
+    limits = bracketed_confidence(*metric.interval(method), metric.write_limits)
     reached = f"{metric.write(metric.value(method['error']))}{limits}"
     smallest = NormalDist().cdf(-Z) * 1e-3
     p = p_value(method["p"]) if method["p"] > smallest else "p\u00a0<\u00a00.0001"
@@ -77,8 +81,8 @@ def other_method(data: Study) -> list[Paragraph]:
     return [
         Paragraph(
             "Another method.",
-            f"{name[0].upper()}{name[1:]} ({picked(method['of'])}) reached a {metric.name} of"
-            f" {reached}, the linear models {metric.write(metric.value(own))}. It is better than"
-            f" chance ({p}{times}).",
+            f"{name[0].upper()}{name[1:]} ({method_choice(method['of'])}) reached a {metric.name}"
+            f" of {reached}, the linear models {metric.write(metric.value(genesig_error))}. It is"
+            f" better than chance ({p}{times}).",
         )
     ]

@@ -11,14 +11,21 @@ from typing import Any
 from genesig.report.answer import figures
 from genesig.report.answer.sentences import selected_in_model
 from genesig.report.page import charts
-from genesig.report.page.measure import held, measure, subject_noun, two
-from genesig.report.page.record import Evidence, Measured, Study
-from genesig.report.page.style import CLASS_COLOURS, INK, MUTED, NEGATIVE, OWN, POSITIVE
+from genesig.report.page.measure import covariate_names, measure, subject_noun, two_classes
+from genesig.report.page.record import ClassMeasure, Evidence, Study
+from genesig.report.page.style import CLASS_COLOURS, GENESIG_COLOUR, INK, MUTED, NEGATIVE, POSITIVE
 from genesig.report.page.svg import Picture, picture
-from genesig.report.page.tables import Row, difference, of_chosen, own_rows, records, transposed
+from genesig.report.page.tables import (
+    TableRow,
+    chosen_list_rows,
+    difference,
+    genesig_rows,
+    table_rows,
+    transposed,
+)
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import (
-    between,
+    bracketed_confidence,
     clean,
     confidence,
     counted,
@@ -49,14 +56,14 @@ class Tile:
 
 def tiles(data: Study) -> list[Tile]:
     """Return the numbers of the first screen: external cohorts, the study, its signature."""
-    accuracy_tiles = [*_external(data), *_accuracy(data)]
+    accuracy_tiles = [*_external_tiles(data), *_accuracy_tiles(data)]
     if grade(data) is Grade.NONE:
-        return [*accuracy_tiles, *_measured(data, "auc")]
-    sides = _measured(data, "auc", "sensitivity", "specificity")
-    return [*accuracy_tiles, *sides, *_events(data), _signature(data)]
+        return [*accuracy_tiles, *_measure_tiles(data, "auc")]
+    sides = _measure_tiles(data, "auc", "sensitivity", "specificity")
+    return [*accuracy_tiles, *sides, *_event_tile(data), _signature_tile(data)]
 
 
-def _external(data: Study) -> list[Tile]:
+def _external_tiles(data: Study) -> list[Tile]:
     """Return a tile for each of few cohorts, one with the median of many."""
     metric = measure(data)
     rows = [row for row in data["answer"]["cohorts"]["rows"] if not row["seen"]]
@@ -64,52 +71,60 @@ def _external(data: Study) -> list[Tile]:
     if len(accuracies) > MAX_TILES:
         values = [value for _, value in accuracies]
         name = f"{metric.title}, median of {len(accuracies)} external cohorts"
-        return [Tile(name, metric.write(median(values)),
-                     f"{span(min(values), max(values), metric.write)}")]  # fmt: skip
+        return [
+            Tile(
+                name,
+                metric.write(median(values)),
+                f"{span(min(values), max(values), metric.write)}",
+            )
+        ]
     return [
-        Tile(f"{metric.title} in {clean(row['name'])}", metric.write(value),
-             f"{counted(row['samples'], 'sample')}"
-             f"{between(*metric.interval(row), metric.write_limits)}")
+        Tile(
+            f"{metric.title} in {clean(row['name'])}",
+            metric.write(value),
+            f"{counted(row['samples'], 'sample')}"
+            f"{bracketed_confidence(*metric.interval(row), metric.write_limits)}",
+        )
         for row, value in accuracies
-    ]  # fmt: skip
+    ]
 
 
-def _accuracy(data: Study) -> list[Tile]:
+def _accuracy_tiles(data: Study) -> list[Tile]:
     """Return accuracy, R² or C; with covariates, without and with expression, and the gain."""
     metric = measure(data)
     error = data["answer"]["error"]
-    covariates = held(data)
+    covariates = covariate_names(data)
     alone = covariates_row(data)
     if alone is None or error["value"] is None:
         chance = percent(metric.chance) if metric.share else decimal(metric.chance)
-        return [_of_error(data, metric.title, error, f"chance {chance}")]
-    gained = _gain(data)
+        return [_error_tile(data, metric.title, error, f"chance {chance}")]
+    gained = _gain_tile(data)
     return [
-        _of_error(data, f"{metric.title}, {covariates} only", alone, ""),
-        _of_error(data, f"{metric.title}, with gene expression", error, ""),
+        _error_tile(data, f"{metric.title}, {covariates} only", alone, ""),
+        _error_tile(data, f"{metric.title}, with gene expression", error, ""),
         *([gained] if gained else ()),
     ]
 
 
-def _of_error(data: Study, name: str, row: Any, chance: str) -> Tile:
+def _error_tile(data: Study, name: str, row: Any, chance: str) -> Tile:
     metric = measure(data)
     error = row["value"] if "value" in row else row["error"]
     limits = confidence(*metric.interval(row), metric.write_limits)
     return Tile(name, metric.write(metric.value(error)), "; ".join(filter(None, (limits, chance))))
 
 
-def covariates_row(data: Study) -> Row | None:
+def covariates_row(data: Study) -> TableRow | None:
     """Return the row of controls.tsv of the covariates alone; None without covariates."""
-    rows = of_chosen(records(data["tables"]["controls"]))
+    rows = chosen_list_rows(table_rows(data["tables"]["controls"]))
     return next((row for row in rows if row["model"] == COVARIATES), None)
 
 
-def _gain(data: Study) -> Tile | None:
+def _gain_tile(data: Study) -> Tile | None:
     """Return what gene expression adds to the covariates, with its interval."""
-    own = of_chosen(own_rows(data["tables"]["controls"]))
-    if not own or own[0].get("added") is None:
+    genesig_controls = chosen_list_rows(genesig_rows(data["tables"]["controls"]))
+    if not genesig_controls or genesig_controls[0].get("added") is None:
         return None
-    value, low, high = (own[0][key] for key in ("added", "added_low", "added_high"))
+    value, low, high = (genesig_controls[0][key] for key in ("added", "added_low", "added_high"))
     points = " points" if measure(data).share else ""
     limits = ""
     if low is not None and high is not None:
@@ -117,35 +132,42 @@ def _gain(data: Study) -> Tile | None:
     return Tile("Difference", f"{difference(data, value)}{points}", limits)
 
 
-def _measured(data: Study, *names: str) -> list[Tile]:
+def _measure_tiles(data: Study, *names: str) -> list[Tile]:
     """Return tiles of AUC, sensitivity and specificity, as far as the study has them."""
     measures = {row["name"]: row for row in data["answer"]["measures"]}
-    return [_of_measure(data, measures[name]) for name in names if name in measures]
+    return [_measure_tile(data, measures[name]) for name in names if name in measures]
 
 
-def _of_measure(data: Study, one: Measured) -> Tile:
-    if one["name"] == "auc":
-        limits = confidence(one["low"], one["high"], decimal)
-        return Tile("AUC", decimal(one["value"]), f"{limits}{'; ' if limits else ''}chance 0.50")
+def _measure_tile(data: Study, class_measure: ClassMeasure) -> Tile:
+    if class_measure["name"] == "auc":
+        limits = confidence(class_measure["low"], class_measure["high"], decimal)
+        return Tile(
+            "AUC", decimal(class_measure["value"]), f"{limits}{'; ' if limits else ''}chance 0.50"
+        )
     negative, positive = data["study"]["classes"] or ("", "")
-    of_class = positive if one["name"] == "sensitivity" else negative
-    name = f"{one['name'].capitalize()} ({clean(of_class)})"
-    return Tile(name, percent(one["value"]), confidence(one["low"], one["high"], percent))
+    of_class = positive if class_measure["name"] == "sensitivity" else negative
+    name = f"{class_measure['name'].capitalize()} ({clean(of_class)})"
+    return Tile(
+        name,
+        percent(class_measure["value"]),
+        confidence(class_measure["low"], class_measure["high"], percent),
+    )
 
 
-def _events(data: Study) -> list[Tile]:
+def _event_tile(data: Study) -> list[Tile]:
     """Return the number of events of a survival study."""
     if not measure(data).timed:
         return []
-    rows = records(data["tables"]["patients"])
+    rows = table_rows(data["tables"]["patients"])
     counts = [row["samples"] for row in rows if row["kind"] == "samples" and row["group"]]
     if not counts:
         return []
     return [Tile("Events", f"{counts[0]}", f"of {counted(sum(counts), subject_noun(data))}")]
 
 
-def _signature(data: Study) -> Tile:
-    answer, evidence = data["answer"], data["answer"]["evidence"]
+def _signature_tile(data: Study) -> Tile:
+    answer = data["answer"]
+    evidence = data["answer"]["evidence"]
     if evidence is None:
         share = percent(data["config"]["signature"]["cv_frequency"])
         words = f"{answer['core']} core: selected in at least {share} of training sets"
@@ -165,14 +187,15 @@ def note(data: Study) -> list[str]:
     if grade(data) is Grade.NONE:
         return []
     positive = ""
-    if classes := two(data["study"]):
+    if classes := two_classes(data["study"]):
         positive = f" A score above 0 means {clean(classes[1])}."
     return [f"These numbers describe models built this way.{positive}"]
 
 
 def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture | None:
     """Return Figure 1 of two classes: a dot for each sample, at its held-out score."""
-    classes, samples = two(data["study"]), data["held_out"]["samples"]
+    classes = two_classes(data["study"])
+    samples = data["held_out"]["samples"]
     if classes is None or not any(sample["tested"] for sample in samples):
         return None
     noun = subject_noun(data)
@@ -181,8 +204,8 @@ def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture
         strips.append(cohort)
     repeats = data["design"]["repeats"]
     label = "held-out score" + (f" (mean of {repeats} repeats)" if repeats > 1 else "")
-    often = " in most repeats" if repeats > 1 else ""
-    ring = f" Ring: misclassified{often}." if any(any(strip.wrong) for strip in strips) else ""
+    in_repeats = " in most repeats" if repeats > 1 else ""
+    ring = f" Ring: misclassified{in_repeats}." if any(any(strip.wrong) for strip in strips) else ""
     wrong = sum(sum(strip.wrong) for strip in strips[: len(classes)])
     if cohort is not None:
         label = label.replace("held-out score", "score; of this study held-out")
@@ -192,26 +215,33 @@ def held_out_scores(data: Study, cohort: figures.Strip | None = None) -> Picture
         partial(figures.strips, strips, classes, label),
         data=transposed(
             ("sample", "group", "score"),
-            [(name, strip.label, score) for strip in strips
-             for name, score in zip(strip.names, strip.scores, strict=True)],
+            [
+                (name, strip.label, score)
+                for strip in strips
+                for name, score in zip(strip.names, strip.scores, strict=True)
+            ],
         ),
         title=f"Held-out score of each {noun}",
         description=f"Held-out scores of {counted(len(samples), noun)} by true class;"
-        f" {wrong} misclassified{often}.",
+        f" {wrong} misclassified{in_repeats}.",
         caption=f"Each dot is one {noun}, scored only by models that never saw it. Dashed line:"
         f" decision threshold.{ring}",
-    )  # fmt: skip
+    )
 
 
 def _strip(data: Study, side: int, name: str) -> figures.Strip:
-    samples = [one for one in data["held_out"]["samples"] if one["label"] == name and one["tested"]]
+    samples = [
+        sample
+        for sample in data["held_out"]["samples"]
+        if sample["label"] == name and sample["tested"]
+    ]
     return figures.Strip(
         clean(name),
         counted(len(samples), subject_noun(data)),
         CLASS_COLOURS[side],
-        [one["mean"] for one in samples],
-        [clean(one["sample"]) for one in samples],
-        [2 * (one["wrong"] or 0) > one["tested"] for one in samples],
+        [sample["mean"] for sample in samples],
+        [clean(sample["sample"]) for sample in samples],
+        [2 * (sample["wrong"] or 0) > sample["tested"] for sample in samples],
     )
 
 
@@ -240,17 +270,17 @@ def gene_frequencies(data: Study) -> Picture | None:
         partial(figures.lollipops, lollipops, axis),
         data=transposed(
             ("gene", "selection_frequency", "null_frequency", "selection_q"),
-            [(one.gene, one.frequency, one.null_frequency, one.q) for one in lollipops],
+            [(gene.gene, gene.frequency, gene.null_frequency, gene.q) for gene in lollipops],
         ),
         title="Genes selected most often in random halves" if tested else "Core genes",
-        description="; ".join(f"{one.name} {percent(one.frequency)}" for one in lollipops) + ".",
+        description="; ".join(f"{gene.name} {percent(gene.frequency)}" for gene in lollipops) + ".",
         caption=f"{_directions(data, lollipops)}{tick} {of_them}",
     )
 
 
-def _shown_genes(data: Study) -> list[Row]:
+def _shown_genes(data: Study) -> list[TableRow]:
     """Return the rows of FDR-selected genes, of core genes if genes were not tested."""
-    rows = records(data["tables"]["signature"])
+    rows = table_rows(data["tables"]["signature"])
     if data["answer"]["evidence"] is not None:
         return [row for row in rows if row["fdr_selected"]]
     return sorted((row for row in rows if row["core"]), key=lambda row: -row["cv_frequency"])
@@ -267,18 +297,23 @@ def _lollipops(data: Study) -> list[figures.Lollipop]:
             colour = CLASS_COLOURS[classes.index(row["class"])]
         elif up.get(row["gene"]) is not None:
             colour = POSITIVE if up[row["gene"]] else NEGATIVE
-        genes.append(figures.Lollipop(
-            figures.gene_name(row), clean(row["gene"]), colour,
-            row["selection_frequency"] if tested else row["cv_frequency"],
-            row["null_frequency"] if tested else None,
-            row["selection_q"] if tested else None,
-        ))  # fmt: skip
+        genes.append(
+            figures.Lollipop(
+                figures.gene_name(row),
+                clean(row["gene"]),
+                colour,
+                row["selection_frequency"] if tested else row["cv_frequency"],
+                row["null_frequency"] if tested else None,
+                row["selection_q"] if tested else None,
+            )
+        )
     return genes
 
 
 def _directions(data: Study, lollipops: Sequence[figures.Lollipop]) -> str:
     """Say what the colours of the genes mean."""
-    classes, words = data["study"]["classes"], measure(data).words
+    classes = data["study"]["classes"]
+    words = measure(data).words
     if classes is not None and len(classes) > 2:
         return "Colour: the class for which the weight of the gene is largest."
     if classes is not None:
@@ -287,16 +322,22 @@ def _directions(data: Study, lollipops: Sequence[figures.Lollipop]) -> str:
         label = clean(data["study"]["label"])
         directions = [direction.format(label) for direction in words.directions]
     colours = {lollipop.colour for lollipop in lollipops}
-    entries = [f"{name}: {direction}" for name, colour, direction
-            in zip(("orange", "blue"), (POSITIVE, NEGATIVE), directions, strict=True)
-            if colour in colours]  # fmt: skip
+    entries = [
+        f"{name}: {direction}"
+        for name, colour, direction in zip(
+            ("orange", "blue"), (POSITIVE, NEGATIVE), directions, strict=True
+        )
+        if colour in colours
+    ]
     text = "; ".join(entries)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def permuted_accuracies(data: Study) -> Picture | None:
     """Return the histogram of accuracies with permuted labels; None without permutations."""
-    errors, observed, p = data["null"]["errors"], data["null"]["observed"], data["answer"]["p"]
+    errors = data["null"]["errors"]
+    observed = data["null"]["observed"]
+    p = data["answer"]["p"]
     if not errors or observed is None:
         return None
     metric = measure(data)
@@ -320,19 +361,31 @@ def beyond_covariates(data: Study) -> Picture | None:
     if alone is None or alone["error"] is None or error["value"] is None:
         return None
     lines = [
-        charts.Line(f"{shorten(held(data), 24)} only", metric.value(alone["error"]),
-                    metric.interval(alone), INK, "s"),
-        charts.Line("with gene expression", metric.value(error["value"]), metric.interval(error),
-                    OWN if grade(data) is Grade.HERE else INK, bold=True),
-    ]  # fmt: skip
-    gained = _gain(data)
+        charts.ForestRow(
+            f"{shorten(covariate_names(data), 24)} only",
+            metric.value(alone["error"]),
+            metric.interval(alone),
+            INK,
+            "s",
+        ),
+        charts.ForestRow(
+            "with gene expression",
+            metric.value(error["value"]),
+            metric.interval(error),
+            GENESIG_COLOUR if grade(data) is Grade.HERE else INK,
+            bold=True,
+        ),
+    ]
+    gained = _gain_tile(data)
     gain_words = f" Difference: {gained.value} ({gained.words})." if gained else ""
     return picture(
         "beyond_covariates",
         lambda: charts.forest(lines, metric.name, small=True)[0],
-        data=transposed(("name", metric.column, "low", "high"),
-                        [(line.name, line.value, *line.limits) for line in lines]),
+        data=transposed(
+            ("name", metric.column, "low", "high"),
+            [(line.name, line.value, *line.limits) for line in lines],
+        ),
         title=f"{metric.title} without and with gene expression",
         description="; ".join(f"{line.name} {metric.write(line.value)}" for line in lines) + ".",
         caption=f"Dots: held-out {metric.name} with 95% CI.{gain_words}",
-    )  # fmt: skip
+    )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from genesig.report.page.measure import held, measure, subject_noun, where
-from genesig.report.page.record import Evidence, Price, Study
+from genesig.report.page.measure import covariate_names, measure, permutation_scope, subject_noun
+from genesig.report.page.record import Evidence, FdrSelectedError, Study
 from genesig.report.page.section import Paragraph
-from genesig.report.page.tables import fdr_selected_only, records
+from genesig.report.page.tables import fdr_selected_only, table_rows
 from genesig.report.page.verdict import LEVEL, Grade, grade, interval_and_chance
 from genesig.report.page.words import (
     ABSENT,
-    both,
     confidence,
     counted,
     decimal,
     expected_number,
+    genes_and_indicators,
     p_value,
     percent,
     significant,
@@ -21,7 +21,7 @@ from genesig.report.page.words import (
 from genesig.selection.assess.intervals import POWER, SOUGHT
 from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 
-HALF = 0.5
+MAX_DIFFERING_SHARE = 0.5
 """Share of the genes that two halves have in common, below which most genes differ."""
 
 
@@ -76,25 +76,32 @@ def misclassified(data: Study) -> str:
 
 def permutation_words(data: Study) -> str:
     """Say how many analyses of permuted labels did as well as the study."""
-    p, errors, observed = data["answer"]["p"], data["null"]["errors"], data["null"]["observed"]
+    p = data["answer"]["p"]
+    errors = data["null"]["errors"]
+    observed = data["null"]["observed"]
     if p["value"] is None or observed is None:
         return "No permutation test was run, so chance is not ruled out."
     as_good = sum(error <= observed + 1e-9 for error in errors)
-    covariates = held(data)
-    permuted = f"labels permuted{where(data)}" if where(data) else "permuted labels"
+    covariates = covariate_names(data)
+    permuted = (
+        f"labels permuted{permutation_scope(data)}"
+        if permutation_scope(data)
+        else "permuted labels"
+    )
     if covariates:
         permuted = f"expression permuted against outcome and {covariates}"
-    many = counted(len(errors), "repeat")
+    n_repeats = counted(len(errors), "repeat")
     subject = "None" if not as_good else f"{as_good}"
     return (
-        f"{subject} of {many} of the whole analysis with {permuted} did as well"
+        f"{subject} of {n_repeats} of the whole analysis with {permuted} did as well"
         f" ({p_value(p['value'])})."
     )
 
 
 def _genes(data: Study) -> str:
     """Say how many genes the final model uses, and how many of them pass the FDR."""
-    answer, evidence = data["answer"], data["answer"]["evidence"]
+    answer = data["answer"]
+    evidence = data["answer"]["evidence"]
     if grade(data) is Grade.NONE:
         if evidence is None:
             return UNLISTED
@@ -103,8 +110,8 @@ def _genes(data: Study) -> str:
         return "The final model selected no gene, so there is no signature."
     if evidence is None:
         return _core_genes(data)
-    parts = [_final_model(evidence), _fdr_selected(data, evidence), _others(data, evidence)]
-    return " ".join(part for part in (*parts, _price(data, evidence["price"])) if part)
+    texts = [_final_model(evidence), _fdr_selected(data, evidence), _others(data, evidence)]
+    return " ".join(sentence for sentence in (*texts, _price(data, evidence["price"])) if sentence)
 
 
 UNLISTED = "No genes are listed; all values are in selection.tsv and univariate.tsv."
@@ -114,25 +121,27 @@ def _final_model(evidence: Evidence) -> str:
     if not evidence["model"]:
         return "The final model uses no gene."
     indicators = evidence["indicators"][1]
-    genes = both(evidence["model"] - indicators, indicators)
+    genes = genes_and_indicators(evidence["model"] - indicators, indicators)
     return f"The final model uses {genes} (the signature)."
 
 
 def selected_in_model(data: Study) -> int:
     """Count the FDR-selected genes of the final model."""
-    rows = records(data["tables"]["signature"])
+    rows = table_rows(data["tables"]["signature"])
     return sum(bool(row["fdr_selected"]) and row["weight"] != 0 for row in rows)
 
 
 def _fdr_selected(data: Study, evidence: Evidence) -> str:
     """Say how many genes pass the FDR, and how many of these are expected to be false."""
-    count, indicators = evidence["fdr_selected"], evidence["indicators"][0]
+    count = evidence["fdr_selected"]
+    indicators = evidence["indicators"][0]
     if not count:
         return _no_gene(data, evidence)
     n_in_model = selected_in_model(data)
-    passing = f"{both(count - indicators, indicators)} {'passes' if count == 1 else 'pass'}"
+    verb = "passes" if count == 1 else "pass"
+    passing = f"{genes_and_indicators(count - indicators, indicators)} {verb}"
     if n_in_model == count and not indicators:
-        passing = f"{count} of them {'passes' if count == 1 else 'pass'}"
+        passing = f"{count} of them {verb}"
     rate = f"a false discovery rate (FDR) of {percent(data['config']['signature']['fdr'])}"
     in_model = "" if n_in_model == count else f" ({n_in_model} of them in the signature)"
     if count == 1:
@@ -142,7 +151,8 @@ def _fdr_selected(data: Study, evidence: Evidence) -> str:
 
 def _no_gene(data: Study, evidence: Evidence) -> str:
     """Say why no gene is FDR-selected."""
-    permutations, level = data["config"]["signature"]["permutations"], fdr_level(data)
+    permutations = data["config"]["signature"]["permutations"]
+    level = fdr_level(data)
     if permutations < MIN_PERMUTATIONS:
         return (
             f"Genes were not tested: this needs at least {MIN_PERMUTATIONS} permutations"
@@ -170,11 +180,12 @@ def _others(data: Study, evidence: Evidence) -> str:
     return f"{subject} to predict but may be there by chance or stand in for a correlated gene."
 
 
-def _price(data: Study, price: Price | None) -> str:
+def _price(data: Study, price: FdrSelectedError | None) -> str:
     """Say what FDR-selected genes alone lose or gain, if the interval excludes 0."""
     if price is None or data["answer"]["error"]["value"] is None:
         return ""
-    low, high = price["difference_low"], price["difference_high"]
+    low = price["difference_low"]
+    high = price["difference_high"]
     if low is None or high is None or low <= 0 <= high:
         return ""
     return f"{fdr_selected_only(data, price)}."
@@ -182,7 +193,8 @@ def _price(data: Study, price: Price | None) -> str:
 
 def _core_genes(data: Study) -> str:
     """Say how many genes are core; a study without permutations tests no genes."""
-    answer, share = data["answer"], percent(data["config"]["signature"]["cv_frequency"])
+    answer = data["answer"]
+    share = percent(data["config"]["signature"]["cv_frequency"])
     models = counted(data["design"]["outer"], "cross-validated model")
     verb = "is" if answer["core"] == 1 else "are"
     return (
@@ -211,11 +223,12 @@ def shared_of_size(data: Study) -> tuple[str, str, str] | None:
 
 def _other_patients(data: Study) -> str:
     """Say how many genes the signatures of two halves of the patients share."""
-    numbers, stability = shared_of_size(data), data["answer"]["stability"]
+    numbers = shared_of_size(data)
+    stability = data["answer"]["stability"]
     if numbers is None or stability is None:
         return ""
     shared, size, by_chance = numbers
-    most_differ = (stability["shared"] or 0) < HALF * (stability["size"] or 0)
+    most_differ = (stability["shared"] or 0) < MAX_DIFFERING_SHARE * (stability["size"] or 0)
     expect = "many different genes" if most_differ else "mostly the same genes"
     chance = f" ({by_chance} by chance)"
     if (stability["shared"] or 0) <= (stability["shared_by_chance"] or 0):
@@ -241,7 +254,8 @@ def nothing_found(data: Study) -> list[Paragraph]:
 
 def _detectable(data: Study) -> str:
     """Say which AUC and effect of a gene the study had the power to detect."""
-    detectable, effects = data["answer"]["detectable"], []
+    detectable = data["answer"]["detectable"]
+    effects = []
     if detectable["auc"] is not None:
         effects.append(f"a score with AUC {decimal(detectable['auc'])}")
     if detectable["effect"] is not None and data["study"]["classes"]:
@@ -262,7 +276,8 @@ def _detectable(data: Study) -> str:
 
 def _next_steps(data: Study) -> str:
     """Say what to check, how many independent patients a larger study needs, what else to test."""
-    detectable, units = data["answer"]["detectable"], data["study"]["units"]
+    detectable = data["answer"]["detectable"]
+    units = data["study"]["units"]
     steps = ["Check sample quality and batches."]
     if detectable["auc"] is not None and units is not None and len(units) == 2:
         if min(units) < detectable["per_class"]:
@@ -281,7 +296,7 @@ def _next_steps(data: Study) -> str:
 def rules(data: Study) -> str:
     """Return the rules of the conclusion, in the words of the study's measure."""
     name, chance = interval_and_chance(data)
-    _, external_measure, by_chance = measure(data).elsewhere
+    _, external_measure, by_chance = measure(data).external_measure
     return f"""\
 {Grade.HERE.value}
   permutation p ≤ {LEVEL:g}, and the 95% CI of the {name} excludes {chance}

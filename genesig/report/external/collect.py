@@ -8,15 +8,15 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from genesig.report.page.record import (
-    MOST_SAMPLES,
+    MAX_PLOTTED_SAMPLES,
+    Estimate,
     GroupCurve,
-    Limited,
     Study,
+    evenly_spaced_rows,
     group_curves,
-    plain,
+    json_value,
     rounded,
     rounded_row,
-    spread,
 )
 from genesig.report.page.words import clean, counted, decimal
 
@@ -36,7 +36,7 @@ class LeftOut(TypedDict):
     count: int
 
 
-class CohortScore(Limited):
+class CohortScore(Estimate):
     """A measure in a cohort, with its limits."""
 
     samples: float  # samples that the measure is computed from
@@ -179,7 +179,7 @@ MAX_MEDIAN_SHIFT = 1.0  # median absolute shift of the genes, in training standa
 
 def external(cohorts: Sequence[JsonObject], classes: Sequence[str] | None) -> list[CohortRecord]:
     """Return one record for each assessed cohort, with numbers rounded for the page."""
-    return [_cohort_record(plain(cohort), classes) for cohort in cohorts]
+    return [_cohort_record(json_value(cohort), classes) for cohort in cohorts]
 
 
 def assessed(cohorts: Sequence[JsonObject]) -> list[JsonObject]:
@@ -226,7 +226,10 @@ def _cohort_record(about: JsonObject, classes: Sequence[str] | None) -> CohortRe
         "samples": len(samples),
         "left_out": _count_reasons(about["dropped"]),
         "scores": {row["measure"]: rounded_row(row, 4, *SCORE_FIELDS) for row in about["scores"]},
-        "points": [_sample_of_page(samples[row]) for row in spread(len(samples), MOST_SAMPLES)],
+        "points": [
+            _sample_of_page(samples[row])
+            for row in evenly_spaced_rows(len(samples), MAX_PLOTTED_SAMPLES)
+        ],
         "roc": _roc_curve(samples, two_classes[1])
         if two_classes and all(about["classes"].values())
         else None,

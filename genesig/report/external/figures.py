@@ -13,29 +13,29 @@ from matplotlib.figure import Figure
 from genesig.report.external.collect import CohortRecord, CohortScore, External, RocCurve
 from genesig.report.page import charts
 from genesig.report.page.measure import measure
-from genesig.report.page.record import Curve, HeldOut, HeldOutSample
+from genesig.report.page.record import HeldOut, HeldOutSample, RepeatRocCurve
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
+    GENESIG_COLOUR,
+    GREY,
+    HALF_WIDTH,
     INK,
     MUTED,
-    OTHER,
-    OWN,
+    PAGE_WIDTH,
     PAPER,
     RULE,
-    SMALL,
-    WIDE,
-    note,
-    sheet,
+    new_figure,
+    small_label,
 )
 from genesig.report.page.svg import SAMPLE, Picture, name_points, picture
 from genesig.report.page.tables import columns_of, transposed
-from genesig.report.page.verdict import Grade, here
+from genesig.report.page.verdict import Grade, grade_within_study
 from genesig.report.page.words import (
     clean,
     counted,
     decimal,
-    first_of,
+    first_of_total,
     gene_label,
     percent,
     samples_in_groups,
@@ -51,7 +51,7 @@ N_LABELLED_GENES = 6  # genes of the model whose names are in the histogram
 
 
 def draw_roc(
-    held_out_curves: Sequence[Curve],
+    held_out_curves: Sequence[RepeatRocCurve],
     cohort_curve: RocCurve,
     auc: CohortScore,
     classes: Sequence[str],
@@ -59,10 +59,10 @@ def draw_roc(
     """Draw the ROC curve of the cohort over the grey curves of the held-out samples."""
     figure, ax = charts.roc_axes(classes)
     for curve in held_out_curves:
-        ax.plot(curve["x"], curve["y"], color=OTHER, lw=1.2, alpha=0.6)
-    ax.plot(cohort_curve["x"], cohort_curve["y"], color=OWN, lw=2.2)
+        ax.plot(curve["x"], curve["y"], color=GREY, lw=1.2, alpha=0.6)
+    ax.plot(cohort_curve["x"], cohort_curve["y"], color=GENESIG_COLOUR, lw=2.2)
     text = with_limits("AUC", auc["value"], auc["low"], auc["high"])
-    ax.text(0.97, 0.06, text, ha="right", fontsize=9, color=OWN, fontweight="bold")
+    ax.text(0.97, 0.06, text, ha="right", fontsize=9, color=GENESIG_COLOUR, fontweight="bold")
     return figure
 
 
@@ -70,7 +70,7 @@ def draw_scores(
     held_out: Sequence[HeldOutSample], cohort: CohortRecord, classes: Sequence[str]
 ) -> Figure:
     """Draw scores by class: held-out samples of this study above, samples of the cohort below."""
-    figure, ax = sheet(WIDE, 3.2)
+    figure, ax = new_figure(PAGE_WIDTH, 3.2)
     of_this_study = [(member["label"], member["mean"], member["sample"]) for member in held_out]
     of_cohort = [
         (member["label"], member["score"], member["sample"]) for member in cohort["points"]
@@ -96,7 +96,7 @@ def draw_scores(
     ax.set_ylim(-1.0, 3.75)
     notes = ((3.45, "this study, mean score while held out"), (1.02, shorten(cohort["name"], 40)))
     for y, text in notes:
-        note(ax, 0.005, y, text, transform=ax.get_yaxis_transform())
+        small_label(ax, 0.005, y, text, transform=ax.get_yaxis_transform())
     negative, positive = (shorten(name, 20) for name in classes)
     ax.set_xlabel(f"score   (← called {negative}, called {positive} →)")
     ax.tick_params(axis="y", length=0)
@@ -131,7 +131,7 @@ def _draw_strip(
 
 def draw_reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
     """Draw the share of positive samples against the score, with the line of a calibrated model."""
-    figure, ax = sheet(SMALL, 3.9)
+    figure, ax = new_figure(HALF_WIDTH, 3.9)
     groups = cohort["reliability"]
     scores = [group["score"] for group in cohort["points"]]
     score_range = np.array([min([*scores, -1.0]), max([*scores, 1.0])])
@@ -140,11 +140,16 @@ def draw_reliability(cohort: CohortRecord, classes: Sequence[str]) -> Figure:
     if line := _calibration_line(cohort["scores"]):
         slope, intercept = line
         line_x = np.linspace(score_range[0], score_range[1], 100)
-        ax.plot(line_x, np.clip((1 + intercept + slope * line_x) / 2, 0, 1), color=OWN, lw=1.6)
+        ax.plot(
+            line_x,
+            np.clip((1 + intercept + slope * line_x) / 2, 0, 1),
+            color=GENESIG_COLOUR,
+            lw=1.6,
+        )
     for group in groups:
         ax.vlines(group["score"], group["low"], group["high"], color=INK, lw=1.4)
         ax.scatter([group["score"]], [group["share"]], s=50, color=INK, zorder=3)
-        note(ax, group["score"], 1.04, str(group["samples"]), ha="center")
+        small_label(ax, group["score"], 1.04, str(group["samples"]), ha="center")
     is_positive = np.array([group["label"] == classes[1] for group in cohort["points"]], bool)
     for class_index, y in enumerate((-0.1, -0.06)):
         class_scores = np.array(scores)[is_positive == bool(class_index)]
@@ -183,23 +188,25 @@ def draw_observed(cohort: CohortRecord, label: str) -> Figure:
     )
     if line := _calibration_line(cohort["scores"]):
         line_x = np.array([min(predicted), max(predicted)])
-        ax.plot(line_x, line[1] + line[0] * line_x, color=OWN, lw=1.6)
+        ax.plot(line_x, line[1] + line[0] * line_x, color=GENESIG_COLOUR, lw=1.6)
     return figure
 
 
 def draw_shift(cohort: CohortRecord) -> Figure:
     """Draw a histogram of the shifts of all genes, with a tick for each gene of the model."""
-    figure, ax = sheet(SMALL, 3.9)
+    figure, ax = new_figure(HALF_WIDTH, 3.9)
     shifts = cohort["shift"]
     edges = np.array(shifts["edges"], dtype=float)
     band = 1.96 * shifts["by_chance"]
-    ax.axvspan(-band, band, color=OTHER, alpha=0.25, lw=0)
+    ax.axvspan(-band, band, color=GREY, alpha=0.25, lw=0)
     counts = np.array(shifts["measured"]["counts"], dtype=float)
-    ax.stairs(counts, edges, fill=True, color=OTHER, alpha=0.8)
+    ax.stairs(counts, edges, fill=True, color=GREY, alpha=0.8)
     top = counts.max(initial=1.0)
     if cohort["combat"]:
         after = np.array(shifts["scored"]["counts"], dtype=float)
-        ax.stairs(after * top / max(after.max(initial=1.0), top), edges, color=OWN, lw=1.6)
+        ax.stairs(
+            after * top / max(after.max(initial=1.0), top), edges, color=GENESIG_COLOUR, lw=1.6
+        )
     shifted_genes = [
         (gene_row["shift"], gene_row)
         for gene_row in cohort["genes"]
@@ -208,11 +215,13 @@ def draw_shift(cohort: CohortRecord) -> Figure:
     shifted_genes.sort(key=lambda pair: -abs(pair[1]["weight"]))
     for rank, (gene_shift, gene) in enumerate(shifted_genes):
         x = float(np.clip(gene_shift, edges[0], edges[-1]))
-        ax.vlines(x, 0, top * 1.04, color=OWN, lw=1.1, alpha=0.8)
+        ax.vlines(x, 0, top * 1.04, color=GENESIG_COLOUR, lw=1.1, alpha=0.8)
         if rank < N_LABELLED_GENES:
             name = gene_label(gene["gene"], gene["symbol"], 18)
             alignment = {"ha": "right"} if x > 0.7 * edges[-1] + 0.3 * edges[0] else {"ha": "left"}
-            note(ax, x, top * (1.07 + 0.09 * rank), f" {name} ", color=OWN, **alignment)
+            small_label(
+                ax, x, top * (1.07 + 0.09 * rank), f" {name} ", color=GENESIG_COLOUR, **alignment
+            )
     ax.set_ylim(0, top * (1.1 + 0.09 * min(len(shifted_genes), N_LABELLED_GENES)))
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
@@ -226,12 +235,14 @@ MAX_FOREST_COHORTS = 30  # cohorts in the forest plot
 
 def cohort_forest(data: External) -> Picture:
     """Return the forest plot of the main measure in every cohort and in cross-validation."""
-    (key, name, chance) = measure(data).elsewhere
+    (key, name, chance) = measure(data).external_measure
     listed = data["external"][:MAX_FOREST_COHORTS]
     value, *interval = _measure_of_this_study(data, key)
-    colour_of_this_study = OWN if here(data) is Grade.HERE else INK  # as on the first screen
+    colour_of_this_study = INK
+    if grade_within_study(data) is Grade.HERE:
+        colour_of_this_study = GENESIG_COLOUR  # as on the first screen
     lines = [
-        charts.Line(
+        charts.ForestRow(
             "cross-validation, this study", value, (interval[0], interval[1]), colour_of_this_study
         )
     ]
@@ -243,19 +254,19 @@ def cohort_forest(data: External) -> Picture:
         label = f"{shorten(cohort['name'], 24)} ({sample_count}{training_note})"
         limits = (score["low"], score["high"])
         colour = MUTED if cohort["seen_before"] else INK
-        lines.append(charts.Line(label, score["value"], limits, colour, "D"))
+        lines.append(charts.ForestRow(label, score["value"], limits, colour, "D"))
     rows = [(line.name, line.value, *line.limits) for line in lines]
     axis = f"{name} (larger is better; dashed: chance)"
     measure_texts = "; ".join(f"{line.name} {decimal(line.value)}" for line in lines)
     return picture(
         "external_forest",
-        lambda: charts.forest(lines, axis, at=chance)[0],
+        lambda: charts.forest(lines, axis, reference_value=chance)[0],
         data=transposed(("name", key, "low", "high"), rows),
         title=f"{name} of the final model in each cohort",
         description=f"{name}, with 95% CI: {clean(measure_texts)}.",
         caption=f"{name} with its 95% CI. Circle: the procedure in the cross-validation"
         " of this study; diamonds: the final model in other cohorts."
-        f"{first_of(len(listed), len(data['external']), 'cohort')}",
+        f"{first_of_total(len(listed), len(data['external']), 'cohort')}",
     )
 
 
@@ -294,7 +305,7 @@ def classification_figures(
 
 
 def _roc_figure(
-    held_out_curves: Sequence[Curve],
+    held_out_curves: Sequence[RepeatRocCurve],
     cohort_curve: RocCurve,
     cohort: CohortRecord,
     classes: Sequence[str],

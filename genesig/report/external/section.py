@@ -9,13 +9,13 @@ from typing import Any
 
 from genesig.report.external import figures
 from genesig.report.external.collect import CohortRecord, CohortScore, External, ValueQuantiles
-from genesig.report.page.measure import Measure, measure, two
+from genesig.report.page.measure import Measure, measure, two_classes
 from genesig.report.page.record import Study
 from genesig.report.page.section import Facts, Group, Item, Limits, Paragraph, Section
-from genesig.report.page.tables import FROM, TO, Column, Table, filled_table
+from genesig.report.page.tables import CI_FROM, CI_TO, Column, Table, filled_table
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import (
-    between,
+    bracketed_confidence,
     clean,
     counted,
     decimal,
@@ -134,7 +134,7 @@ def not_assessable_sentences(data: External) -> list[str]:
 
 def _many_cohorts_sentence(data: External) -> str:
     """Return the median measure of many cohorts, and those no better than chance."""
-    (key, name, chance) = measure(data).elsewhere
+    (key, name, chance) = measure(data).external_measure
     counts = data["answer"]["cohorts"]
     new_cohorts = [
         (cohort["name"], cohort["scores"][key])
@@ -203,7 +203,7 @@ def _cohort_phrase(cohort: CohortRecord, study_measure: Measure) -> str:
     context = f"in {clean(cohort['name'])} ({samples_tested(cohort)}{combat_note})"
     scores = cohort["scores"]
     classes = cohort["classes"]
-    key, name, _ = study_measure.elsewhere
+    key, name, _ = study_measure.external_measure
     score = scores[key]
     if score["value"] is None:
         class_note = "of one class" if len(classes or ()) == 2 else "not of every class"
@@ -212,11 +212,14 @@ def _cohort_phrase(cohort: CohortRecord, study_measure: Measure) -> str:
         return (
             f"an accuracy of {rate(_accuracy(scores['misclassification']))} {context}, {class_note}"
         )
-    reached = f"{name} {decimal(score['value'])}{between(score['low'], score['high'], decimal)}"
+    reached = (
+        f"{name}"
+        f" {decimal(score['value'])}{bracketed_confidence(score['low'], score['high'], decimal)}"
+    )
     if not classes:
         return f"{reached} {context}"
     error = scores["balanced_error"]
-    limits = between(_one_minus(error["high"]), _one_minus(error["low"]), percent)
+    limits = bracketed_confidence(_one_minus(error["high"]), _one_minus(error["low"]), percent)
     return f"{reached} and a balanced accuracy of {rate(_accuracy(error))}{limits} {context}"
 
 
@@ -252,7 +255,7 @@ def external(data: External, limits: Limits) -> Section:
         return Section("external", EXTERNAL_TITLE, not_assessable_sentences(data), part="cohorts")
     if not cohorts:
         return Section("external", EXTERNAL_TITLE, part="cohorts")
-    threshold = " and its threshold stayed" if two(data["study"]) else ""
+    threshold = " and its threshold stayed" if two_classes(data["study"]) else ""
     sentences = [
         "The final model, as it stands in model.json, on samples of other studies: nothing was"
         f" fitted again{threshold}. These intervals are for this one model in samples"
@@ -282,7 +285,7 @@ def external(data: External, limits: Limits) -> Section:
 
 def _cohort_title(data: External, cohort: CohortRecord) -> str:
     """Return the heading of a cohort, with its main measure."""
-    key, name, _ = measure(data).elsewhere
+    key, name, _ = measure(data).external_measure
     score = cohort["scores"].get(key)
     if score is None or score["value"] is None:
         return clean(cohort["name"])
@@ -307,8 +310,8 @@ def _overview_table(data: External, limits: Limits) -> Table:
     for key in keys:
         columns += [
             Column(_measure_name(key, data["external"][0]), _column_kind(key)),
-            Column(FROM, _column_kind(key)),
-            Column(TO, _column_kind(key)),
+            Column(CI_FROM, _column_kind(key)),
+            Column(CI_TO, _column_kind(key)),
         ]
     columns += [Column("Genes absent", "integer"), Column("Median shift", "number", SHIFT_HELP)]
     rows = [
@@ -324,7 +327,7 @@ def _overview_table(data: External, limits: Limits) -> Table:
         for cohort in data["external"]
     ]
     caption = "The final model in each cohort, with 95% CI."
-    return filled_table("cohorts", caption, columns, rows, len(rows), shown=True)
+    return filled_table("cohorts", caption, columns, rows, len(rows), is_open=True)
 
 
 def _score_of_page(cohort: CohortRecord, key: str) -> CohortScore | None:
@@ -396,7 +399,7 @@ def cohort_finding(data: Study, cohort: CohortRecord) -> str:
     count = samples_tested(cohort)
     error_of_this_study = measure(data).value(data["answer"]["error"]["value"])
     scores = cohort["scores"]
-    (key, measure_name, chance) = measure(data).elsewhere
+    (key, measure_name, chance) = measure(data).external_measure
     if data["study"]["classes"] is None:
         cross_validation = f"{decimal(error_of_this_study)} in the cross-validation of this study"
         comparison = _chance_sentence(scores[key], measure_name, chance)
@@ -406,7 +409,7 @@ def cohort_finding(data: Study, cohort: CohortRecord) -> str:
         )
     if scores["auc"]["value"] is None:
         misclassification = scores["misclassification"]
-        class_note = "of one class" if two(data["study"]) else "and not of every class"
+        class_note = "of one class" if two_classes(data["study"]) else "and not of every class"
         return (
             f"{name} ({count} {class_note}, so that there is no AUC):"
             f" {rate(misclassification['value'])}"
@@ -444,7 +447,7 @@ def _value_text(name: str, score: CohortScore) -> str:
 
 def _interval_text(score: CohortScore, format_number: Callable[[float | None], str]) -> str:
     """Return the interval of a score in parentheses."""
-    return between(score["low"], score["high"], format_number)
+    return bracketed_confidence(score["low"], score["high"], format_number)
 
 
 def _cohort_items(data: External, cohort: CohortRecord, limits: Limits) -> Iterator[Item]:

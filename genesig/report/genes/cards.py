@@ -16,25 +16,25 @@ from genesig.report.genes.figures import effect_axis_label, mean_difference_labe
 from genesig.report.genes.methods import selection_text
 from genesig.report.genes.record import GeneCard as Gene
 from genesig.report.genes.record import Genes, Replacement
-from genesig.report.page.measure import codes
-from genesig.report.page.record import Limited, StudyFacts
+from genesig.report.page.measure import class_codes
+from genesig.report.page.record import Estimate, StudyFacts
 from genesig.report.page.section import Card, Item, Limits, Section
-from genesig.report.page.style import CLASS_COLOURS, INK, MUTED, OWN, PAPER
-from genesig.report.page.svg import MOST, SAMPLE, SVG, Marks, circle, written
+from genesig.report.page.style import CLASS_COLOURS, GENESIG_COLOUR, INK, MUTED, PAPER
+from genesig.report.page.svg import MAX_NAME_LETTERS, SAMPLE, SVG, Marks, circle, svg_text
 from genesig.report.page.tables import (
-    FROM,
-    TO,
+    CI_FROM,
+    CI_TO,
     Column,
-    Row,
     Table,
+    TableRow,
     filled_table,
     is_repeated,
-    records,
+    table_rows,
 )
 from genesig.report.page.words import (
     clean,
     decimal,
-    first_of,
+    first_of_total,
     gene_anchor,
     gene_links,
     percent,
@@ -134,7 +134,7 @@ def direction_text(data: Genes, card: Gene) -> str:
     )
 
 
-def measure_upwards(data: Genes, card: Gene) -> Limited:
+def measure_upwards(data: Genes, card: Gene) -> Estimate:
     """Return the measure with its interval, folded above the middle if it has a direction."""
     measure = single_gene_measure(data)
     score = card["separation"]
@@ -193,9 +193,9 @@ def draw_values(
         x = _draw_against_response(root, response, y, events, study["label"])
     else:
         x = _draw_by_class(root, response, y, study["classes"])
-    return written(root), {
+    return svg_text(root), {
         "kind": SAMPLE,
-        "names": [shorten(name, MOST) for name in study["response"]["name"]],
+        "names": [shorten(name, MAX_NAME_LETTERS) for name in study["response"]["name"]],
         "box": [STRIP_LEFT, STRIP_TOP, STRIP_RIGHT, STRIP_BOTTOM],
         "x": x.round(1).tolist(),
         "y": y.round(1).tolist(),
@@ -221,7 +221,7 @@ def _draw_by_class(root: ET.Element, response: Array, y: Array, classes: Sequenc
     """Draw the values of each class with a box; return the x of each sample."""
     class_width = (STRIP_RIGHT - STRIP_LEFT) / len(classes)
     x = np.zeros(len(y))
-    for class_index, (name, code) in enumerate(zip(classes, codes(classes), strict=True)):
+    for class_index, (name, code) in enumerate(zip(classes, class_codes(classes), strict=True)):
         class_y = y[response == code]
         middle = STRIP_LEFT + (class_index + 0.5) * class_width
         value_ranks = np.argsort(np.argsort(class_y))
@@ -253,8 +253,8 @@ def _draw_against_response(
     """Draw the values against the response; return the x of each sample."""
     x, ticks = _scale_to_pixels(response, STRIP_LEFT + DOT_INSET, STRIP_RIGHT - 4)
     is_filled = np.ones(len(y), bool) if events is None else np.array(events, dtype=bool)
-    _draw_dots(root, x[~is_filled], y[~is_filled], PAPER, stroke=OWN)
-    _draw_dots(root, x[is_filled], y[is_filled], OWN)
+    _draw_dots(root, x[~is_filled], y[~is_filled], PAPER, stroke=GENESIG_COLOUR)
+    _draw_dots(root, x[is_filled], y[is_filled], GENESIG_COLOUR)
     for tick_position, text in ticks:
         _add_text(root, tick_position, STRIP_BOTTOM + 13, text, "middle")
     _add_text(root, (STRIP_LEFT + STRIP_RIGHT) / 2, STRIP_HEIGHT - 3, shorten(label, 40), "middle")
@@ -295,11 +295,11 @@ def cards(data: Genes, limits: Limits) -> Section:
         "These single-gene values come from the samples that selected the genes, so they are"
         " optimistic (95% CI in parentheses, not corrected for selection). Effect:"
         f" {_effect_words(data)}. Often selected instead: genes that take this gene's place when it"
-        f" is not selected.{first_of(len(shown_cards), total, 'gene')}"
+        f" is not selected.{first_of_total(len(shown_cards), total, 'gene')}"
     ]
     if data["cards"]["events"]:
         paragraphs[0] += " Filled dots: samples with the event, open ones: censored."
-    rows = {row["gene"]: row for row in records(data["tables"]["signature"])}
+    rows = {row["gene"]: row for row in table_rows(data["tables"]["signature"])}
     card_items = [
         _gene_card(data, card, strip["values"], rows[card["gene"]])
         for card, strip in zip(shown_cards, data["strips"], strict=False)
@@ -308,7 +308,7 @@ def cards(data: Genes, limits: Limits) -> Section:
     return Section("cards", "Gene by gene", paragraphs, items, part="genes", folded=True)
 
 
-def _gene_card(data: Genes, card: Gene, values: list[float], row: Row) -> Card:
+def _gene_card(data: Genes, card: Gene, values: list[float], row: TableRow) -> Card:
     """Return the card of one gene."""
     symbol = str(row["symbol"] or card["gene"])
     name = short_symbol(symbol) or shorten(symbol, 40)
@@ -348,7 +348,7 @@ def _missing_text(data: Genes, shares: list[float]) -> str:
     return "; ".join(f"{percent(share)} of {clean(name)}" for share, name in share_by_class)
 
 
-def text_with_interval(score: Limited) -> str:
+def text_with_interval(score: Estimate) -> str:
     """Return a number with its limits, all with the decimals that show three digits."""
     magnitudes = sorted(
         abs(number)
@@ -361,7 +361,7 @@ def text_with_interval(score: Limited) -> str:
     return _value_with_limits(score, partial(decimal, digits=2 - math.floor(math.log10(magnitude))))
 
 
-def _value_with_limits(score: Limited, format_number: Callable[[float | None], str]) -> str:
+def _value_with_limits(score: Estimate, format_number: Callable[[float | None], str]) -> str:
     """Return "0.97 (0.92 to 1.00)", or the value alone without limits."""
     if score["low"] is None or score["high"] is None:
         return format_number(score["value"])
@@ -387,7 +387,7 @@ def _replacement_text(replacement: Replacement) -> str:
     )
 
 
-def _cards_table(data: Genes, rows: Mapping[str, Row], limits: Limits) -> Table:
+def _cards_table(data: Genes, rows: Mapping[str, TableRow], limits: Limits) -> Table:
     """Return the numbers of all cards as one table."""
     measure = single_gene_measure(data)
     effect = _effect_words(data)
@@ -396,13 +396,13 @@ def _cards_table(data: Genes, rows: Mapping[str, Row], limits: Limits) -> Table:
         Column("Symbol", "symbol", key="symbol"),
         Column("Direction", "text", "Where its values are larger", key="direction"),
         Column(measure.short_name, measure.column_kind, measure.help, key="separation"),
-        Column(FROM, measure.column_kind, key="low"),
-        Column(TO, measure.column_kind, key="high"),
+        Column(CI_FROM, measure.column_kind, key="low"),
+        Column(CI_TO, measure.column_kind, key="high"),
         Column("Effect", "signed", f"{effect[0].upper()}{effect[1:]}", key="effect"),
-        Column(FROM, "signed", key="effect_low"),
-        Column(TO, "signed", key="effect_high"),
+        Column(CI_FROM, "signed", key="effect_low"),
+        Column(CI_TO, "signed", key="effect_high"),
     ]
-    table_rows = [
+    cells = [
         [
             card["gene"],
             rows[card["gene"]]["symbol"],
@@ -412,14 +412,14 @@ def _cards_table(data: Genes, rows: Mapping[str, Row], limits: Limits) -> Table:
         ]
         for card in data["cards"]["each"]
     ]
-    if is_repeated([column.key for column in columns], table_rows, SYMBOL_COLUMN):
+    if is_repeated([column.key for column in columns], cells, SYMBOL_COLUMN):
         columns.pop(SYMBOL_COLUMN)
-        table_rows = [[*row[:SYMBOL_COLUMN], *row[SYMBOL_COLUMN + 1 :]] for row in table_rows]
+        cells = [[*row[:SYMBOL_COLUMN], *row[SYMBOL_COLUMN + 1 :]] for row in cells]
     caption = "Each gene of the signature by itself, on the samples on which it was selected."
-    return filled_table("alone", caption, columns, table_rows, limits.table_rows, search=True)
+    return filled_table("alone", caption, columns, cells, limits.table_rows, search=True)
 
 
-def _value_and_interval(score: Limited) -> tuple[float | None, float | None, float | None]:
+def _value_and_interval(score: Estimate) -> tuple[float | None, float | None, float | None]:
     """Return value, lower and upper limit."""
     return score["value"], score["low"], score["high"]
 

@@ -26,8 +26,8 @@ from genesig.report.genes.record import (
     Tree,
     VolcanoPlot,
 )
-from genesig.report.page.record import MOST_SAMPLES, Limited, rounded, spread
-from genesig.report.page.tables import at_mu, own_margins, records
+from genesig.report.page.record import MAX_PLOTTED_SAMPLES, Estimate, evenly_spaced_rows, rounded
+from genesig.report.page.tables import at_mu, class_margins, table_rows
 from genesig.report.page.words import counted, decimal
 from genesig.selection.assess.intervals import Z, delong, mean_t, wilson
 from genesig.selection.assess.survival import harrell, slope
@@ -140,7 +140,9 @@ def volcano_data(dataset: Dataset, tables: Mapping[str, pd.DataFrame], fdr: floa
         [is_in_list.get(name, rank < 0) for name in ("signature", "nonlinear list")]
     )
     not_shown = np.flatnonzero(~is_shown)
-    is_shown[not_shown[spread(len(not_shown), MAX_OTHER_GENES)] if len(not_shown) else []] = True
+    is_shown[
+        not_shown[evenly_spaced_rows(len(not_shown), MAX_OTHER_GENES)] if len(not_shown) else []
+    ] = True
     shown_rows = table[is_shown]
     return {
         "genes": gene_ids[is_shown].tolist(),
@@ -226,7 +228,7 @@ def _first_of_each_block(blocks: pd.DataFrame, max_genes: int) -> pd.DataFrame:
 def gene_strips(dataset: Dataset, signature: pd.DataFrame) -> list[GeneStrip]:
     """Return the values of the first genes of the signature."""
     shown_genes = signature.head(MAX_STRIPS)
-    rows = spread(len(dataset.samples), MOST_SAMPLES)
+    rows = evenly_spaced_rows(len(dataset.samples), MAX_PLOTTED_SAMPLES)
     values = dataset.X[np.ix_(rows, _gene_columns(dataset, shown_genes["gene"]))]
     return [
         {"gene": gene, "symbol": symbol, "values": rounded(values[:, column], 4)}
@@ -239,7 +241,7 @@ def gene_strips(dataset: Dataset, signature: pd.DataFrame) -> list[GeneStrip]:
 def heat_data(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFrame) -> HeatMap:
     """Return standardised values of the signature, with genes and samples clustered."""
     shown_genes = signature.head(MAX_HEAT_SHAPE[0])
-    shown_samples = np.array(spread(len(dataset.samples), MAX_HEAT_SHAPE[1]))
+    shown_samples = np.array(evenly_spaced_rows(len(dataset.samples), MAX_HEAT_SHAPE[1]))
     z = np.zeros((0, len(shown_samples)))
     if len(shown_genes):
         z = _standardise_genes(dataset, shown_genes["gene"])[shown_samples].T
@@ -249,7 +251,7 @@ def heat_data(dataset: Dataset, signature: pd.DataFrame, predictions: pd.DataFra
     batches = dataset.batches()
     chosen_predictions = predictions[at_mu(predictions, None)]
     chosen_predictions = chosen_predictions.assign(
-        score=own_margins(chosen_predictions, dataset.design.classes)
+        score=class_margins(chosen_predictions, dataset.design.classes)
     )
     means = chosen_predictions.groupby("sample")["score"].mean()
     return {
@@ -317,7 +319,7 @@ def block_warnings(data: Genes) -> list[str]:
 
 def _representative_genes(data: Genes) -> set[str]:
     """Return the representative gene of each block."""
-    return {row["prototype"] for row in records(data["tables"]["blocks"])}
+    return {row["prototype"] for row in table_rows(data["tables"]["blocks"])}
 
 
 ValueAndInterval = tuple[float, float, float]  # value, lower and upper limit
@@ -339,7 +341,7 @@ def gene_cards(
     column_of_gene = {gene: index for index, gene in enumerate(dataset.genes)}
     lists = selection_matrix(observed, halves, len(dataset.genes))
     times = dataset.response()
-    rows = spread(len(times), MOST_SAMPLES)
+    rows = evenly_spaced_rows(len(times), MAX_PLOTTED_SAMPLES)
     card_records: list[GeneCard] = []
     for row in shown_genes.to_dict("records"):
         gene = str(row["gene"])
@@ -385,7 +387,7 @@ def _missing_shares(dataset: Dataset, gene: int) -> list[float] | None:
     return [rounded(float(missing.mean()), 4) for missing in missing_by_class]
 
 
-def _rounded_score(estimate: ValueAndInterval) -> Limited:
+def _rounded_score(estimate: ValueAndInterval) -> Estimate:
     """Return value and limits, rounded for the page."""
     value, low, high = rounded(estimate, 4)
     return {"value": value, "low": low, "high": high}

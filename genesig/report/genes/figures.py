@@ -15,26 +15,26 @@ from matplotlib.patches import Rectangle
 
 from genesig.arrays import Array
 from genesig.report.genes.record import Genes, HeatMap, Tree
-from genesig.report.page.measure import class_of, measure
+from genesig.report.page.measure import class_number, measure
 from genesig.report.page.record import StudyFacts
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     CLASS_COLOURS,
+    GENESIG_COLOUR,
+    GREY,
     MUTED,
     NEGATIVE,
-    OTHER,
-    OVER,
-    OWN,
+    ON_IMAGE,
+    PAGE_WIDTH,
     PAPER,
     RULE,
     SEQUENTIAL,
-    WIDE,
-    bare,
     colour_bar,
     diverging,
-    note,
-    rule,
-    sheet,
+    hide_frame,
+    new_figure,
+    reference_line,
+    small_label,
 )
 from genesig.report.page.svg import GENE, gene_names, name_columns, name_points, name_rows
 from genesig.report.page.words import gene_label, percent, short_symbol, shorten
@@ -47,7 +47,7 @@ def draw_correlation(data: Genes) -> Figure:
     correlation = data["correlation"]
     count = len(correlation["genes"])
     is_labelled = count <= MAX_LABELLED_ROWS
-    figure, ax = sheet(WIDE, 5.0 if is_labelled else 6.2)
+    figure, ax = new_figure(PAGE_WIDTH, 5.0 if is_labelled else 6.2)
     image = ax.imshow(np.array(correlation["r"]), cmap=diverging(), vmin=-1, vmax=1)
     colour_bar(figure, image, ax, "Pearson's r", shrink=0.6)
     block_and_layer = list(zip(correlation["blocks"], correlation["layers"], strict=True))
@@ -55,7 +55,7 @@ def draw_correlation(data: Genes) -> Figure:
         if block_and_layer[edge] != block_and_layer[edge - 1]:
             is_block_edge = block_and_layer[edge][0] != block_and_layer[edge - 1][0]
             for draw in (ax.axhline, ax.axvline):
-                draw(edge - 0.5, color=OVER, lw=1.6 if is_block_edge else 0.5)
+                draw(edge - 0.5, color=ON_IMAGE, lw=1.6 if is_block_edge else 0.5)
     labels = gene_names(correlation["genes"], correlation["symbols"])
     name_rows(ax, labels)
     name_columns(ax, labels, GENE)
@@ -74,7 +74,7 @@ def draw_correlation(data: Genes) -> Figure:
         ax.set_yticks(range(count), names, fontsize=6)
         ax.set_ylabel("")
     ax.tick_params(length=0)
-    bare(ax)
+    hide_frame(ax)
     return figure
 
 
@@ -121,7 +121,7 @@ def mean_difference_label(data: Genes) -> str:
 def draw_volcano(data: Genes) -> Figure:
     """Draw the effect of each gene against its p, with the lists marked."""
     volcano = data["volcano"]
-    figure, ax = sheet(WIDE, 3.9)
+    figure, ax = new_figure(PAGE_WIDTH, 3.9)
     effect = np.array(volcano["effect"], dtype=float)
     minus_log_p = -np.log10(np.maximum(np.array(volcano["p"], dtype=float), 1e-300))
     in_signature = np.array(volcano["signature"])
@@ -131,11 +131,16 @@ def draw_volcano(data: Genes) -> Figure:
     )
     for rows, colour, size in (
         (~passes & ~in_signature, RULE, 9),
-        (passes & ~in_signature, OTHER, 11),
+        (passes & ~in_signature, GREY, 11),
     ):
         ax.scatter(effect[rows], minus_log_p[rows], s=size, color=colour, lw=0)
     ax.scatter(
-        effect[in_signature], minus_log_p[in_signature], s=34, color=OWN, edgecolor=PAPER, lw=0.6
+        effect[in_signature],
+        minus_log_p[in_signature],
+        s=34,
+        color=GENESIG_COLOUR,
+        edgecolor=PAPER,
+        lw=0.6,
     )
     ax.scatter(
         effect[in_nonlinear_list],
@@ -149,11 +154,11 @@ def draw_volcano(data: Genes) -> Figure:
     name_points(ax, effect, minus_log_p, gene_names(volcano["genes"], volcano["symbols"]), GENE)
     if data["univariate"]["bound"] is not None:
         fdr_limit = -np.log10(max(data["univariate"]["bound"], 1e-300))
-        rule(ax, y=fdr_limit)
+        reference_line(ax, y=fdr_limit)
         fdr = percent(data["config"]["controls"]["fdr"])
         near_limit = effect[np.abs(minus_log_p - fdr_limit) < 0.08 * minus_log_p.max()]
         is_left = not near_limit.size or near_limit.min() > effect.min() + 0.12 * np.ptp(effect)
-        note(
+        small_label(
             ax,
             0.01 if is_left else 0.99,
             fdr_limit,
@@ -162,7 +167,7 @@ def draw_volcano(data: Genes) -> Figure:
             ha="left" if is_left else "right",
             transform=ax.get_yaxis_transform(),
         )
-    rule(ax, x=0)
+    reference_line(ax, x=0)
     labelled_points = sorted(np.flatnonzero(in_signature), key=lambda point: -minus_log_p[point])[
         :MAX_LABELLED_POINTS
     ]
@@ -224,8 +229,8 @@ def draw_heat_map(data: Genes) -> Figure:
     count = len(heat["genes"])
     width = len(heat["samples"])
     heights = [0.55, BAR_INCHES * len(bars), GENE_INCHES * max(count, 3)]
-    figure, axes = sheet(
-        max(WIDE, LABEL_INCHES + SAMPLE_INCHES * width),
+    figure, axes = new_figure(
+        max(PAGE_WIDTH, LABEL_INCHES + SAMPLE_INCHES * width),
         1.15 + sum(heights),
         3,
         2,
@@ -249,7 +254,7 @@ def draw_heat_map(data: Genes) -> Figure:
         name_columns(ax, heat["samples"])
         ax.yaxis.tick_right()
         ax.tick_params(length=0)
-        bare(ax)
+        hide_frame(ax)
     bar_axes.set_xticks([])
     _add_legend(figure, data)
     return figure
@@ -328,7 +333,7 @@ def _response_colours(response: list[float], study: StudyFacts) -> Any:
     """Return the colour of each sample by its class or its number."""
     if not study["classes"]:
         return _colour_scale(np.array(response, dtype=float))
-    return [to_rgba(CLASS_COLOURS[class_of(value, study["classes"])]) for value in response]
+    return [to_rgba(CLASS_COLOURS[class_number(value, study["classes"])]) for value in response]
 
 
 def _colour_scale(values: Array) -> Any:
@@ -343,7 +348,7 @@ def _colour_of_batch(names: list[str]) -> dict[str, str]:
     """Return the colour of each batch: those that no class has; grey for further batches."""
     colours = BLOCK_COLOURS[2:]
     return {
-        name: colours[number] if number < len(colours) else OTHER
+        name: colours[number] if number < len(colours) else GREY
         for number, name in enumerate(sorted(set(names)))
     }
 

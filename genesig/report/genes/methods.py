@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from genesig.report.genes.record import Genes
-from genesig.report.page.measure import speaks_for
+from genesig.report.page.measure import weight_direction
 from genesig.report.page.record import Evidence
-from genesig.report.page.tables import Row, records
+from genesig.report.page.tables import TableRow, table_rows
 from genesig.report.page.words import (
     clean,
     counted,
@@ -104,14 +104,14 @@ def evidence_paragraphs(data: Genes, evidence: Evidence) -> list[str]:
         " expected among genes selected at least this often, from permuted labels. With"
         f" q\u00a0≤\u00a0{significant(fdr, 2)}, expect {percent(fdr)} to be false; q does not say"
         " which.",
-        f"{_unselected_sentence(data, evidence)}{speaks_for(data)}{_zero_weight_note(data)}.",
+        f"{_unselected_sentence(data, evidence)}{weight_direction(data)}{_zero_weight_note(data)}.",
     ]
 
 
 def _zero_weight_note(data: Genes) -> str:
     """Return the explanation of weight 0, if an FDR-selected gene has it."""
     unused = any(
-        row["fdr_selected"] and not row["weight"] for row in records(data["tables"]["signature"])
+        row["fdr_selected"] and not row["weight"] for row in table_rows(data["tables"]["signature"])
     )
     return "; weight 0 marks an FDR-selected gene that the model does not use" if unused else ""
 
@@ -129,7 +129,7 @@ def _unselected_sentence(data: Genes, evidence: Evidence) -> str:
     )
 
 
-def selection_text(row: Row) -> str:
+def selection_text(row: TableRow) -> str:
     """Return how often a gene is selected, and how often by chance."""
     passed = "FDR-selected" if row["fdr_selected"] else "not FDR-selected"
     return (

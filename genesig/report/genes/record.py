@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from genesig.report.page.record import Limited, Study
+from genesig.report.page.record import Estimate, Study
 
 
 class GeneNames(TypedDict):
@@ -89,8 +89,8 @@ class GeneCard(TypedDict):
 
     gene: str
     of: str | None  # the class of the direction; None unless there are several classes
-    separation: Limited  # AUC, share of pairs, Pearson's r or Harrell's C, by the test
-    effect: Limited  # difference of the means, change per standard deviation, or hazard ratio
+    separation: Estimate  # AUC, share of pairs, Pearson's r or Harrell's C, by the test
+    effect: Estimate  # difference of the means, change per standard deviation, or hazard ratio
     lists: list[int]  # [chosen lists with the gene, all], half-sample lists included
     replaced: list[Replacement]
     # share of missing values in each class; None if no value is missing

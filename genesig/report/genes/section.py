@@ -12,24 +12,32 @@ from matplotlib.figure import Figure
 from genesig.report.genes import figures
 from genesig.report.genes.methods import adjustment_note, averaging_note, evidence_paragraphs
 from genesig.report.genes.record import CorrelationMatrix, Genes
-from genesig.report.page.measure import bound, measure, speaks_for
+from genesig.report.page.measure import frequency_threshold, measure, weight_direction
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.style import MUTED, OWN, PAPER, SMALL, note, rule, sheet
-from genesig.report.page.svg import Columns, Picture, picture
+from genesig.report.page.style import (
+    GENESIG_COLOUR,
+    HALF_WIDTH,
+    MUTED,
+    PAPER,
+    new_figure,
+    reference_line,
+    small_label,
+)
+from genesig.report.page.svg import FigureColumns, Picture, picture
 from genesig.report.page.tables import (
-    own_rows,
+    genesig_rows,
     packed_table,
-    records,
+    table_rows,
     transposed,
 )
 from genesig.report.page.words import (
-    between,
+    bracketed_confidence,
     clean,
     counted,
     decimal,
-    first_of,
+    first_of_total,
     percent,
-    shown_of,
+    shown_of_total,
 )
 
 # columns of signature.tsv that are not on the page
@@ -62,7 +70,7 @@ def signature_section(data: Genes, limits: Limits) -> Section:
                 caption,
                 min(limits.table_rows, N_VISIBLE_GENES),
                 search=True,
-                shown=True,
+                is_open=True,
                 without=(*FILE_ONLY_COLUMNS, *_class_weight_columns(data)),
             )
         )
@@ -86,8 +94,8 @@ def _signature_paragraphs(data: Genes) -> list[str]:
         return evidence_paragraphs(data, data["answer"]["evidence"])
     return [
         f"{counted(data['answer']['size'], 'gene')} of the final model, the most often selected"
-        f" first. Core genes were selected in at least {bound(data)} of the outer training sets."
-        f" {speaks_for(data)}."
+        f" first. Core genes were selected in at least {frequency_threshold(data)} of the outer"
+        f" training sets. {weight_direction(data)}."
     ]
 
 
@@ -121,7 +129,7 @@ def blocks_section(data: Genes, limits: Limits) -> Section:
 
 def _ungrouped_note(data: Genes) -> str:
     """Return the number of genes that belong to no group."""
-    rows = records(data["tables"]["blocks"])
+    rows = table_rows(data["tables"]["blocks"])
     n_ungrouped = sum(row["block"] is None for row in rows)
     if not n_ungrouped:
         return ""
@@ -141,11 +149,11 @@ def _correlation_picture(data: Genes, n_shown: int, total: int) -> Picture:
         " layers.",
         caption="Pearson's r between genes, by group. Thick lines separate groups; thin lines, the"
         " layers in which genes enter as μ grows. Orange: positive; blue: negative correlation."
-        f"{shown_of(n_shown, total, 'gene', ', the first ones of each group')}",
+        f"{shown_of_total(n_shown, total, 'gene', ', the first ones of each group')}",
     )
 
 
-def _correlation_columns(correlation: CorrelationMatrix) -> Columns:
+def _correlation_columns(correlation: CorrelationMatrix) -> FigureColumns:
     """Return the data of that image."""
     column_of_gene = dict(zip(correlation["genes"], correlation["r"], strict=True))
     return {
@@ -179,8 +187,8 @@ def _heat_map_picture(data: Genes) -> Picture:
     heat = data["heat"]
     n_genes = len(heat["genes"])
     n_samples = len(heat["samples"])
-    subset_note = first_of(n_genes, heat["total"], "gene")
-    subset_note += shown_of(n_samples, data["study"]["samples"], "sample", ", evenly spaced")
+    subset_note = first_of_total(n_genes, heat["total"], "gene")
+    subset_note += shown_of_total(n_samples, data["study"]["samples"], "sample", ", evenly spaced")
     score = "held-out score" if data["study"]["classes"] else "held-out prediction"
     scale = "" if data["study"]["classes"] else ", dark low, yellow high"
     return picture(
@@ -230,7 +238,7 @@ def _volcano_picture(data: Genes) -> Picture:
         description=f"{figures.effect_axis_label(data)} against minus log p of {n_genes} genes.",
         caption=f"Green: the signature.{nonlinear_note} Grey: other genes, faint below the dashed"
         f" line of the false discovery rate.{log_note}"
-        f"{shown_of(n_genes, volcano['total'], 'gene', how=_selection_note())}",
+        f"{shown_of_total(n_genes, volcano['total'], 'gene', selection=_selection_note())}",
     )
 
 
@@ -286,12 +294,12 @@ def list_lengths(data: Genes) -> list[ListLength]:
     study_measure = measure(data)
     tables = data["tables"]
     sizes: dict[float | None, list[float]] = {}
-    for row in records(tables["scores"]):
+    for row in table_rows(tables["scores"]):
         if row["n_genes"]:
             sizes.setdefault(row["mu"], []).append(row["n_genes"])
     stability_of_mu = {
         row["mu"]: row["stability"]
-        for row in records(tables["stability"])
+        for row in table_rows(tables["stability"])
         if row["source"] == "half_subsamples"
     }
     lengths = [
@@ -302,7 +310,7 @@ def list_lengths(data: Genes) -> list[ListLength]:
             study_measure.interval(row),
             stability_of_mu.get(row["mu"]),
         )
-        for row in own_rows(tables["controls"])
+        for row in genesig_rows(tables["controls"])
         if row["mu"] in sizes and (value := study_measure.value(row["error"])) is not None
     ]
     return sorted(lengths, key=lambda length: length.genes)
@@ -321,9 +329,10 @@ def brevity_section(data: Genes, limits: Limits) -> Section:
     paragraphs = [
         f"The shortest lists have {counted(round(shortest.genes), 'gene')} on average and a"
         f" {study_measure.name} of"
-        f" {format_value(shortest.value)}{between(*shortest.limits, format_limits)}; the chosen"
-        f" ones have {counted(round(chosen_length.genes), 'gene')},"
-        f" {format_value(chosen_length.value)}{between(*chosen_length.limits, format_limits)}."
+        f" {format_value(shortest.value)}{bracketed_confidence(*shortest.limits, format_limits)};"
+        f" the chosen ones have {counted(round(chosen_length.genes), 'gene')},"
+        f" {format_value(chosen_length.value)}"
+        f"{bracketed_confidence(*chosen_length.limits, format_limits)}."
         " These values are for whole lists; a panel of genes common to all lists was not tested."
     ]
     image = picture(
@@ -359,8 +368,8 @@ def draw_brevity(data: Genes) -> Figure:
     lengths = list_lengths(data)
     study_measure = measure(data)
     has_stability = any(length.stability is not None for length in lengths)
-    figure, axes = sheet(
-        SMALL,
+    figure, axes = new_figure(
+        HALF_WIDTH,
         4.2 if has_stability else 2.8,
         1 + has_stability,
         1,
@@ -372,10 +381,10 @@ def draw_brevity(data: Genes) -> Figure:
     for length in lengths:
         low, high = length.limits
         if low is not None and high is not None:
-            top_axes.vlines(length.genes, low, high, color=OWN, lw=1.6)
+            top_axes.vlines(length.genes, low, high, color=GENESIG_COLOUR, lw=1.6)
     _draw_list_dots(top_axes, lengths, [length.value for length in lengths])
-    rule(top_axes, y=study_measure.chance)
-    note(top_axes, lengths[0].genes, study_measure.chance, "chance", va="bottom")
+    reference_line(top_axes, y=study_measure.chance)
+    small_label(top_axes, lengths[0].genes, study_measure.chance, "chance", va="bottom")
     top_axes.set_ylabel(study_measure.name)
     if study_measure.share:
         top_axes.set_ylim(top=1.02)
@@ -410,8 +419,8 @@ def _draw_list_dots(ax: Axes, lengths: list[ListLength], values: list[float | No
             [length.genes],
             [value],
             s=42,
-            facecolor=OWN if length.is_chosen else PAPER,
-            edgecolor=OWN,
+            facecolor=GENESIG_COLOUR if length.is_chosen else PAPER,
+            edgecolor=GENESIG_COLOUR,
             lw=1.5,
             zorder=3,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from genesig.report.page.record import Study, plain, rounded, rounded_row
+from genesig.report.page.record import Study, json_value, rounded, rounded_row
 from genesig.report.page.tables import Difference, at_mu
 
 if TYPE_CHECKING:
@@ -121,17 +121,6 @@ class Nonlinear(Study):
     nonlinear: NonlinearRecord | None
 
 
-TABLES = (
-    "nonlinear",
-    "nonlinear_scores",
-    "nonlinear_model",
-    "nonlinear_predictions",
-    "nonlinear_agreement",
-    "nonlinear_difference",
-    "nonlinear_curves",
-)
-SHOWN = ("nonlinear",)
-
 MAX_NONLINEAR_GENES = 25
 MAX_CURVES = 12
 MAX_MESSAGES = 5
@@ -234,8 +223,8 @@ def _list_agreement(table: pd.DataFrame) -> ListAgreement:
         "n_linear": int(row["n_linear"]),
         "n_nonlinear": int(row["n_nonlinear"]),
         "shared": int(row["shared"]),
-        "jaccard": plain(row["jaccard"]),
-        "jaccard_in_split": plain(row["jaccard_in_split"]),
+        "jaccard": json_value(row["jaccard"]),
+        "jaccard_in_split": json_value(row["jaccard_in_split"]),
     }
 
 

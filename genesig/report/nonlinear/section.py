@@ -18,26 +18,26 @@ from genesig.report.nonlinear.collect import (
     SelectedGene,
 )
 from genesig.report.page import charts
-from genesig.report.page.measure import often
+from genesig.report.page.measure import frequent_gene_noun
 from genesig.report.page.record import Study
 from genesig.report.page.section import Item, Limits, Section
 from genesig.report.page.style import (
+    GENESIG_COLOUR,
     INK,
     MUTED,
     NEGATIVE,
-    OWN,
+    PAGE_WIDTH,
     PAPER,
     RULE,
-    WIDE,
-    sheet,
+    new_figure,
 )
 from genesig.report.page.svg import Picture, gene_names, name_rows, picture
 from genesig.report.page.tables import (
     NO_INTERVAL,
     Difference,
-    against,
     columns_of,
-    neither,
+    comparison_words,
+    neither_beats_chance,
     packed_table,
     transposed,
 )
@@ -67,7 +67,13 @@ def draw_gene_frequencies(rows: Sequence[SelectedGene], core_bound: float) -> Fi
         low, high = sorted((row["cv_frequency"], row["linear_cv_frequency"]))
         frequency_axes.hlines(y, low, high, color=RULE, lw=2.4)
         frequency_axes.scatter(
-            row["linear_cv_frequency"], y, s=30, facecolor=PAPER, edgecolor=OWN, lw=1.4, zorder=3
+            row["linear_cv_frequency"],
+            y,
+            s=30,
+            facecolor=PAPER,
+            edgecolor=GENESIG_COLOUR,
+            lw=1.4,
+            zorder=3,
         )
         frequency_axes.scatter(
             row["cv_frequency"], y, s=24, marker="D", color=NONLINEAR_COLOUR, zorder=4
@@ -84,8 +90,8 @@ def draw_dependence(curves: Sequence[DependenceCurve], noun: str) -> Figure:
     """Draw the mean score (or `noun`) along each of the first genes; ticks are samples."""
     columns = min(CURVES_PER_ROW, len(curves))
     n_rows = -(-len(curves) // columns)
-    figure, axes = sheet(
-        WIDE, 0.5 + 1.75 * n_rows, n_rows, columns, gap=0.05, sharey=True, squeeze=False
+    figure, axes = new_figure(
+        PAGE_WIDTH, 0.5 + 1.75 * n_rows, n_rows, columns, gap=0.05, sharey=True, squeeze=False
     )
     for number, ax in enumerate(axes.flat):
         if number >= len(curves):
@@ -166,7 +172,7 @@ def nonlinear_finding(data: Study, record: NonlinearRecord) -> str:
     curvature = _curvature_sentence(record, data["config"]["nonlinear"])
     sentences = (
         _difference_sentence(data, record["difference"]),
-        _agreement_sentence(record["agreement"], often(data)),
+        _agreement_sentence(record["agreement"], frequent_gene_noun(data)),
         curvature,
     )
     return " ".join(f"{sentence}." for sentence in sentences if sentence)
@@ -176,10 +182,10 @@ def _difference_sentence(data: Study, difference: Difference | None) -> str:
     """Return the difference of the errors in words."""
     if difference is None or difference["error"] is None or difference["linear"] is None:
         return "Whether nonlinear selection adds anything could not be measured"
-    comparison = f"its {against(data, difference, 'the linear lists')}"
+    comparison = f"its {comparison_words(data, difference, 'the linear lists')}"
     if difference["low"] is None or difference["high"] is None:
         return f"Nonlinear selection: {comparison}, {NO_INTERVAL}"
-    if neither(data, "nonlinear"):
+    if neither_beats_chance(data, "nonlinear"):
         comparison = comparison.replace("its ", "the nonlinear ", 1)
         return (
             "Neither nonlinear nor linear selection is better than chance on these data:"

@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from genesig.report.page.measure import Measure, codes, model_name
+from genesig.report.page.measure import Measure, class_codes, model_name
 from genesig.report.page.record import GroupCurve
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
+    GENESIG_COLOUR,
+    GREY,
+    HALF_WIDTH,
     INK,
     MUTED,
     NEGATIVE,
-    OTHER,
-    OVER,
-    OWN,
+    ON_IMAGE,
+    PAGE_WIDTH,
     PAPER,
     POSITIVE,
     RULE,
     SEQUENTIAL,
-    SMALL,
-    WIDE,
-    bare,
-    rule,
-    sheet,
+    hide_frame,
+    new_figure,
+    reference_line,
 )
-from genesig.report.page.svg import SAMPLE, Columns, name_points
-from genesig.report.page.tables import Row, transposed
+from genesig.report.page.svg import SAMPLE, FigureColumns, name_points
+from genesig.report.page.tables import TableRow, transposed
 from genesig.report.page.words import ABSENT, Write, clean, percent, shorten, significant
 
 if TYPE_CHECKING:  # who only collects needs no matplotlib
@@ -37,11 +37,11 @@ if TYPE_CHECKING:  # who only collects needs no matplotlib
     from matplotlib.figure import Figure
 
 
-FEWEST_FOR_BAND = 10
+MIN_BAND_PERMUTATIONS = 10
 """Permutations that make a band."""
 
 
-class Line(NamedTuple):
+class ForestRow(NamedTuple):
     """A row of a forest: its name, value and interval, and how it looks."""
 
     name: str
@@ -53,25 +53,40 @@ class Line(NamedTuple):
 
 
 def forest(
-    lines: Sequence[Line], label: str, *, at: float | None = None, band: Sequence[float] = (),
+    lines: Sequence[ForestRow],
+    label: str,
+    *,
+    reference_value: float | None = None,
+    band: Sequence[float] = (),
     small: bool = False,
-) -> tuple[Figure, Axes]:  # fmt: skip
-    """Draw values with their intervals; dashed: `at`; grey: where permuted labels lie."""
-    figure, ax = sheet(SMALL if small else WIDE, 1.0 + 0.3 * len(lines))
-    if len(band) >= FEWEST_FOR_BAND:
+) -> tuple[Figure, Axes]:
+    """Draw values with their intervals.
+
+    A dashed line is at `reference_value`; a grey band has the middle 95 % of the `band`, errors
+    with permuted labels.
+    """
+    figure, ax = new_figure(HALF_WIDTH if small else PAGE_WIDTH, 1.0 + 0.3 * len(lines))
+    if len(band) >= MIN_BAND_PERMUTATIONS:
         _shuffled(ax, band)
     for y, line in enumerate(lines):
         low, high = line.limits
         if low is not None and high is not None:
             ax.hlines(y, low, high, color=line.colour, lw=2.2 if line.bold else 1.6)
         if line.value is not None:
-            ax.scatter([line.value], [y], s=46, marker=line.marker, color=line.colour, zorder=3,
-                       clip_on=False)  # fmt: skip
+            ax.scatter(
+                [line.value],
+                [y],
+                s=46,
+                marker=line.marker,
+                color=line.colour,
+                zorder=3,
+                clip_on=False,
+            )
     ax.set_yticks(range(len(lines)), [line.name for line in lines])
     for text, line in zip(ax.get_yticklabels(), lines, strict=True):
         text.set_fontweight("bold" if line.bold else "normal")
     ax.set_ylim(len(lines) - 0.5, -0.7)
-    rule(ax, x=at)
+    reference_line(ax, x=reference_value)
     ax.set_xlabel(label)
     ax.tick_params(axis="y", length=0, pad=8)
     ax.grid(axis="x")
@@ -80,69 +95,101 @@ def forest(
 
 def frequencies(
     names: Sequence[str], bold: Sequence[bool], bound: float, size: str
-) -> tuple[Figure, Axes, Axes]:  # fmt: skip
+) -> tuple[Figure, Axes, Axes]:
     """Return axes of selection frequency, with the bound of a list, and of a size beside it."""
-    figure, (left, right) = sheet(
-        WIDE, 1.2 + 0.2 * len(names), 1, 2, sharey=True, width_ratios=[2.2, 1], squeeze=True,
+    figure, (frequency_axes, size_axes) = new_figure(
+        PAGE_WIDTH,
+        1.2 + 0.2 * len(names),
+        1,
+        2,
+        sharey=True,
+        width_ratios=[2.2, 1],
+        squeeze=True,
         gap=0.03,
-    )  # fmt: skip
-    rule(left, x=bound)
-    left.text(bound, 1.005, percent(bound), color=MUTED, fontsize=8, ha="center", va="bottom",
-              transform=left.get_xaxis_transform())  # fmt: skip
-    left.set_yticks(range(len(names)), names)
-    for label, heavy in zip(left.get_yticklabels(), bold, strict=True):
-        label.set_fontweight("bold" if heavy else "normal")
-    left.set_ylim(len(names) - 0.4, -0.7)
-    left.set_xlim(-0.03, 1.03)
-    left.set_xlabel("selection frequency")
-    right.set_xlabel(size)
-    right.ticklabel_format(axis="x", style="plain")
-    right.locator_params(axis="x", nbins=3)
-    for ax in (left, right):
+    )
+    reference_line(frequency_axes, x=bound)
+    frequency_axes.text(
+        bound,
+        1.005,
+        percent(bound),
+        color=MUTED,
+        fontsize=8,
+        ha="center",
+        va="bottom",
+        transform=frequency_axes.get_xaxis_transform(),
+    )
+    frequency_axes.set_yticks(range(len(names)), names)
+    for label, is_bold in zip(frequency_axes.get_yticklabels(), bold, strict=True):
+        label.set_fontweight("bold" if is_bold else "normal")
+    frequency_axes.set_ylim(len(names) - 0.4, -0.7)
+    frequency_axes.set_xlim(-0.03, 1.03)
+    frequency_axes.set_xlabel("selection frequency")
+    size_axes.set_xlabel(size)
+    size_axes.ticklabel_format(axis="x", style="plain")
+    size_axes.locator_params(axis="x", nbins=3)
+    for ax in (frequency_axes, size_axes):
         ax.tick_params(axis="y", length=0)
         ax.grid(axis="y", color=RULE, lw=0.5)
         ax.spines["left"].set_visible(False)
-    return figure, left, right
+    return figure, frequency_axes, size_axes
 
 
 def _shuffled(ax: Axes, errors: Sequence[float]) -> None:
     low, high = np.quantile(errors, [0.025, 0.975])
-    ax.axvspan(low, high, color=OTHER, alpha=0.22, lw=0)
-    ax.text((low + high) / 2, 1.01, "permuted labels", color=MUTED, fontsize=8, ha="center",
-            va="bottom", transform=ax.get_xaxis_transform())  # fmt: skip
+    ax.axvspan(low, high, color=GREY, alpha=0.22, lw=0)
+    ax.text(
+        (low + high) / 2,
+        1.01,
+        "permuted labels",
+        color=MUTED,
+        fontsize=8,
+        ha="center",
+        va="bottom",
+        transform=ax.get_xaxis_transform(),
+    )
 
 
-def permuted_values(
-    permuted: Sequence[float], observed: float, name: str, write: Write
-) -> Figure:  # fmt: skip
+def permuted_values(permuted: Sequence[float], observed: float, name: str, write: Write) -> Figure:
     """Draw a histogram of values with permuted labels, and the observed one as a line."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, ax = sheet(SMALL, 2.9)
-    low, high = min([*permuted, observed]), max([*permuted, observed])
+    figure, ax = new_figure(HALF_WIDTH, 2.9)
+    low = min([*permuted, observed])
+    high = max([*permuted, observed])
     bins = np.linspace(low, high + 1e-9, min(25, max(8, len(permuted) // 4)) + 1)
-    ax.hist(permuted, bins=bins, color=OTHER, alpha=0.75, edgecolor=PAPER, lw=0.6)
+    ax.hist(permuted, bins=bins, color=GREY, alpha=0.75, edgecolor=PAPER, lw=0.6)
     ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     top = ax.get_ylim()[1] * 1.18
     ax.set_ylim(0, top)
-    ax.vlines(observed, 0, top * 0.86, color=OWN, lw=2.2)
-    left = observed < (low + high) / 2
-    ax.text(observed, top * 0.88, f"observed {write(observed)}", color=OWN, va="bottom",
-            ha="left" if left else "right", fontweight="bold")  # fmt: skip
+    ax.vlines(observed, 0, top * 0.86, color=GENESIG_COLOUR, lw=2.2)
+    is_left = observed < (low + high) / 2
+    ax.text(
+        observed,
+        top * 0.88,
+        f"observed {write(observed)}",
+        color=GENESIG_COLOUR,
+        va="bottom",
+        ha="left" if is_left else "right",
+        fontweight="bold",
+    )
     ax.set_xlabel(f"{name} with permuted labels")
     ax.set_ylabel("permutations")
     return figure
 
 
 def observed_predicted(
-    x: Sequence[float], y: Sequence[float], names: Sequence[str], labels: tuple[str, str],
-    text: str, kind: str = SAMPLE,
-) -> tuple[Figure, Axes]:  # fmt: skip
+    x: Sequence[float],
+    y: Sequence[float],
+    names: Sequence[str],
+    labels: tuple[str, str],
+    text: str,
+    kind: str = SAMPLE,
+) -> tuple[Figure, Axes]:
     """Scatter named samples around the dashed line of perfect prediction."""
-    figure, ax = sheet(SMALL, 4.0)
+    figure, ax = new_figure(HALF_WIDTH, 4.0)
     ends = [min(*x, *y), max(*x, *y)]
     ax.plot(ends, ends, color=MUTED, lw=0.9, dashes=(4, 3))
-    ax.scatter(x, y, s=28, color=OWN, edgecolor=PAPER, lw=0.5, zorder=3)
+    ax.scatter(x, y, s=28, color=GENESIG_COLOUR, edgecolor=PAPER, lw=0.5, zorder=3)
     name_points(ax, x, y, names, kind)
     ax.text(0.97, 0.05, text, ha="right", transform=ax.transAxes)
     ax.set_xlabel(labels[0])
@@ -150,7 +197,7 @@ def observed_predicted(
     return figure, ax
 
 
-def plane(ax: Axes, explained: Sequence[float], a: int, b: int, noun: str) -> None:
+def component_axes(ax: Axes, explained: Sequence[float], a: int, b: int, noun: str) -> None:
     """Turn axes into a plane through two components, with the share that each explains."""
     for axis, k in ((ax.xaxis, a), (ax.yaxis, b)):
         axis.set_label_text(f"{noun} {k + 1} ({percent(explained[k])})")
@@ -158,21 +205,34 @@ def plane(ax: Axes, explained: Sequence[float], a: int, b: int, noun: str) -> No
     ax.axvline(0, color=MUTED, lw=0.5, zorder=0)
     ax.set_xticks([])
     ax.set_yticks([])
-    bare(ax)
+    hide_frame(ax)
 
 
-def by_response(
-    ax: Axes, x: Any, y: Any, response: Sequence[float], classes: Sequence[str] | None, *,
+def scatter_by_response(
+    ax: Axes,
+    x: Any,
+    y: Any,
+    response: Sequence[float],
+    classes: Sequence[str] | None,
+    *,
     label: bool,
-) -> Any:  # fmt: skip
+) -> Any:
     """Scatter samples: by class, or coloured by a real response (returns the colours)."""
-    value = np.array(response, dtype=float)
+    responses = np.array(response, dtype=float)
     if classes is None:
-        return ax.scatter(x, y, c=value, cmap=SEQUENTIAL, s=30, edgecolor=MUTED, lw=0.6)
-    for side, name in enumerate(classes):
-        mine = value == codes(classes)[side]
-        ax.scatter(x[mine], y[mine], s=34, color=CLASS_COLOURS[side], edgecolor=PAPER, lw=0.6,
-                   marker=CLASS_MARKERS[side], label=shorten(name, 24))  # fmt: skip
+        return ax.scatter(x, y, c=responses, cmap=SEQUENTIAL, s=30, edgecolor=MUTED, lw=0.6)
+    for class_index, name in enumerate(classes):
+        in_class = responses == class_codes(classes)[class_index]
+        ax.scatter(
+            x[in_class],
+            y[in_class],
+            s=34,
+            color=CLASS_COLOURS[class_index],
+            edgecolor=PAPER,
+            lw=0.6,
+            marker=CLASS_MARKERS[class_index],
+            label=shorten(name, 24),
+        )
     if label:
         ax.legend(loc="best", fontsize=8, handletextpad=0.2, labelcolor=INK)
     return None
@@ -180,7 +240,7 @@ def by_response(
 
 def roc_axes(classes: Sequence[str]) -> tuple[Figure, Axes]:
     """Return a square in the words of the study, with the line of chance."""
-    figure, ax = sheet(SMALL, 3.7)
+    figure, ax = new_figure(HALF_WIDTH, 3.7)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
     ax.set_aspect("equal")
     ax.set_xlim(-0.01, 1)
@@ -191,7 +251,7 @@ def roc_axes(classes: Sequence[str]) -> tuple[Figure, Axes]:
     return figure, ax
 
 
-LETTERS = 36
+MAX_LEVEL_LETTERS = 36
 """Letters of all names that stand below the picture side by side."""
 
 
@@ -199,30 +259,37 @@ def confusion(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> Figu
     """Draw counts (T × T, rows = true class), and the shares of the true class."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    figure, ax = sheet(SMALL, 3.3)
+    figure, ax = new_figure(HALF_WIDTH, 3.3)
     counts = np.array(matrix, dtype=float)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
     shade = LinearSegmentedColormap.from_list("blue", ["#eef4f8", "#7fb6d6"])
     ax.imshow(share, cmap=shade, vmin=0, vmax=1)
-    every = range(len(classes))
-    for true in every:
-        for said in every:
-            part = percent(share[true, said]) if counts[true].sum() else ABSENT
-            text = f"{significant(counts[true, said], 4)}\n{part}"
-            ax.text(said, true, text, ha="center", va="center", color=OVER,
-                    fontsize=11 if len(classes) < 5 else 7)  # fmt: skip
+    class_numbers = range(len(classes))
+    for true in class_numbers:
+        for predicted in class_numbers:
+            share_text = percent(share[true, predicted]) if counts[true].sum() else ABSENT
+            text = f"{significant(counts[true, predicted], 4)}\n{share_text}"
+            ax.text(
+                predicted,
+                true,
+                text,
+                ha="center",
+                va="center",
+                color=ON_IMAGE,
+                fontsize=11 if len(classes) < 5 else 7,
+            )
     names = [shorten(name, 16) for name in classes]
-    flat = max(map(len, names)) * len(names) <= LETTERS
-    ax.set_xticks(every, names, rotation=0 if flat else 45)
-    ax.set_yticks(every, names)
+    is_horizontal = max(map(len, names)) * len(names) <= MAX_LEVEL_LETTERS
+    ax.set_xticks(class_numbers, names, rotation=0 if is_horizontal else 45)
+    ax.set_yticks(class_numbers, names)
     ax.set_xlabel("predicted")
     ax.set_ylabel("true")
     ax.tick_params(length=0)
-    bare(ax)
+    hide_frame(ax)
     return figure
 
 
-def confusion_data(counts: Sequence[Sequence[float]], classes: Sequence[str]) -> Columns:
+def confusion_data(counts: Sequence[Sequence[float]], classes: Sequence[str]) -> FigureColumns:
     """Return the matrix as columns: true class, class it was called, samples."""
     return transposed(
         ("true", "called", "samples"),
@@ -233,77 +300,104 @@ def confusion_data(counts: Sequence[Sequence[float]], classes: Sequence[str]) ->
 def confusion_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> str:
     """Say the same for those who do not see it."""
     return "; ".join(
-        f"true {clean(true)} called {clean(said)} {significant(matrix[i][j], 4)}"
+        f"true {clean(true)} called {clean(predicted)} {significant(matrix[i][j], 4)}"
         for i, true in enumerate(classes)
-        for j, said in enumerate(classes)
+        for j, predicted in enumerate(classes)
     )
 
 
-def each_value(rows: Sequence[Row], shown: Measure) -> str:
+def model_values(rows: Sequence[TableRow], metric: Measure) -> str:
     """Return ``"genesig (this procedure) 0.10; ridge, all genes 0.20"``."""
-    said = (f"{model_name(row['model'])} {shown.write(shown.value(row['error']))}" for row in rows)
-    return clean("; ".join(said))
+    values = (
+        f"{model_name(row['model'])} {metric.write(metric.value(row['error']))}" for row in rows
+    )
+    return clean("; ".join(values))
 
 
 GROUP_COLOURS = {"high": POSITIVE, "low": NEGATIVE}
 GROUP_STYLES = {"high": "-", "low": (0, (5, 2))}
-MOST_TIMES = 6
+MAX_TIMES_AT_RISK = 6
 """Times at most, all round, at which the numbers at risk stand below the picture."""
 
 
-def kaplan_meier_data(found: Sequence[GroupCurve]) -> dict[str, list[Any]]:
+def kaplan_meier_data(curves: Sequence[GroupCurve]) -> dict[str, list[Any]]:
     """Return the curves as columns."""
     return transposed(
         ("group", "time", "survival", "low", "high", "at_risk"),
         [
-            (one["group"], *at)
-            for one in found
-            for at in zip(
-                one["time"], one["survival"], one["low"], one["high"], one["at_risk"], strict=True
+            (curve["group"], *point)
+            for curve in curves
+            for point in zip(
+                curve["time"],
+                curve["survival"],
+                curve["low"],
+                curve["high"],
+                curve["at_risk"],
+                strict=True,
             )
         ],
     )
 
 
-def kaplan_meier(found: Sequence[GroupCurve], time: str, horizon: float) -> Figure:
+def kaplan_meier(curves: Sequence[GroupCurve], time: str, horizon: float) -> Figure:
     """Kaplan-Meier curves of the groups of risk, with numbers at risk."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = sheet(WIDE, 4.2, 2, 1, sharex=True, height_ratios=[5, 0.7])
-    ax, below = axes[:, 0]
-    for curve in found:
+    figure, axes = new_figure(PAGE_WIDTH, 4.2, 2, 1, sharex=True, height_ratios=[5, 0.7])
+    ax, risk_axes = axes[:, 0]
+    for curve in curves:
         _curve(ax, curve)
     ax.set_ylim(0, 1.02)
     ax.set_ylabel("share without the event")
     ax.grid(axis="y")
-    rule(ax, x=horizon)
-    end = max(max(curve["time"]) for curve in found)
-    marks = [at for at in MaxNLocator(MOST_TIMES).tick_values(0, end) if at <= end]
-    for row, curve in enumerate(found):
-        for at in marks:
-            left = at_risk(curve, float(at))
-            below.text(at, row, str(left), ha="center", va="center", fontsize=8, color=INK)
-    below.set_yticks(range(len(found)), [curve["group"] for curve in found])
-    below.set_ylim(len(found) - 0.4, -0.6)
-    below.set_ylabel("at risk", fontsize=8, color=MUTED)
-    below.tick_params(axis="y", length=0)
-    below.spines["left"].set_visible(False)
-    below.set_xticks(marks, [significant(float(at), 2) for at in marks])
-    below.set_xlabel(shorten(time, 40))
+    reference_line(ax, x=horizon)
+    end = max(max(curve["time"]) for curve in curves)
+    marks = [
+        time_mark
+        for time_mark in MaxNLocator(MAX_TIMES_AT_RISK).tick_values(0, end)
+        if time_mark <= end
+    ]
+    for row, curve in enumerate(curves):
+        for time_mark in marks:
+            n_at_risk = number_at_risk(curve, float(time_mark))
+            risk_axes.text(
+                time_mark, row, str(n_at_risk), ha="center", va="center", fontsize=8, color=INK
+            )
+    risk_axes.set_yticks(range(len(curves)), [curve["group"] for curve in curves])
+    risk_axes.set_ylim(len(curves) - 0.4, -0.6)
+    risk_axes.set_ylabel("at risk", fontsize=8, color=MUTED)
+    risk_axes.tick_params(axis="y", length=0)
+    risk_axes.spines["left"].set_visible(False)
+    risk_axes.set_xticks(marks, [significant(float(time_mark), 2) for time_mark in marks])
+    risk_axes.set_xlabel(shorten(time, 40))
     return figure
 
 
 def _curve(ax: Axes, curve: GroupCurve) -> None:
-    colour, time = GROUP_COLOURS[curve["group"]], np.array(curve["time"])
+    colour = GROUP_COLOURS[curve["group"]]
+    time = np.array(curve["time"])
     low, high = (np.array(curve[key], dtype=float) for key in ("low", "high"))
     ax.fill_between(time, low, high, step="post", color=colour, alpha=0.13, lw=0)
-    ax.step(time, curve["survival"], where="post", color=colour, lw=1.8,
-            linestyle=GROUP_STYLES[curve["group"]])  # fmt: skip
-    ax.annotate(f"{curve['group']} risk", (time[-1], curve["survival"][-1]), xytext=(4, 0),
-                textcoords="offset points", color=colour, fontsize=8, va="center")  # fmt: skip
+    ax.step(
+        time,
+        curve["survival"],
+        where="post",
+        color=colour,
+        lw=1.8,
+        linestyle=GROUP_STYLES[curve["group"]],
+    )
+    ax.annotate(
+        f"{curve['group']} risk",
+        (time[-1], curve["survival"][-1]),
+        xytext=(4, 0),
+        textcoords="offset points",
+        color=colour,
+        fontsize=8,
+        va="center",
+    )
 
 
-def at_risk(curve: GroupCurve, at: float) -> int:
+def number_at_risk(curve: GroupCurve, time: float) -> int:
     """Return how many are still followed at a time."""
-    later = [n for t, n in zip(curve["time"], curve["at_risk"], strict=True) if t >= at - 1e-9]
-    return later[0] if later else 0
+    numbers = [n for t, n in zip(curve["time"], curve["at_risk"], strict=True) if t >= time - 1e-9]
+    return numbers[0] if numbers else 0

@@ -14,17 +14,17 @@ from genesig.response.known import ByKind
 from genesig.selection.assess.controls import FDR_SELECTED
 
 
-def codes(classes: Sequence[str]) -> tuple[int, ...]:
+def class_codes(classes: Sequence[str]) -> tuple[int, ...]:
     """Return the response of each class: -1 and 1 of two, 0, 1, .. of more."""
     return (-1, 1) if len(classes) == 2 else tuple(range(len(classes)))
 
 
-def class_of(value: float, classes: Sequence[str]) -> int:
+def class_number(value: float, classes: Sequence[str]) -> int:
     """Return the number of the class whose response this is."""
-    return codes(classes).index(round(value))
+    return class_codes(classes).index(round(value))
 
 
-def two(study: StudyFacts) -> list[str] | None:
+def two_classes(study: StudyFacts) -> list[str] | None:
     """Return the negative and the positive class, where there are just these."""
     classes = study["classes"]
     return classes if classes is not None and len(classes) == 2 else None
@@ -35,14 +35,14 @@ def shrinkage_words(data: Study) -> str:
     shrinkage = data["held_out"].get("shrinkage")
     if shrinkage is None:
         return ""
-    why = doubt_of_line(shrinkage)
-    if why:
-        return f"Probabilities of new samples are in doubt: {why}. "
+    doubt = doubt_of_line(shrinkage)
+    if doubt:
+        return f"Probabilities of new samples are in doubt: {doubt}. "
     return f"The line of model.json keeps {percent(shrinkage)} of its fitted slope. "
 
 
 @dataclass(frozen=True)
-class Words:
+class OutcomeWords:
     """Words for a kind of outcome without classes; ``{}`` is the name of its column.
 
     Attributes
@@ -53,7 +53,7 @@ class Words:
         The outcome that a positive weight points to.
     directions : (str, str)
         Of a gene that rises with the outcome, and of one that falls.
-    output, further : str
+    output, other_measures : str
         What the model returns; what else is measured.
     effect : str
         The size of the effect of one gene.
@@ -64,20 +64,28 @@ class Words:
     higher: str
     directions: tuple[str, str]
     output: str
-    further: str
+    other_measures: str
     effect: str
 
 
-NUMBER = Words(
-    "a number", "{}", "a larger {}", ("rises with {}", "falls with {}"),
-    "the predicted number", "calibration", "change per standard deviation of {}",
-)  # fmt: skip
-TIME = Words(
-    "a time that may be censored", "survival ({})", "an early event",
-    ("higher risk", "lower risk"), "a score, and from it the risk by a horizon",
+NUMBER_OUTCOME = OutcomeWords(
+    "a number",
+    "{}",
+    "a larger {}",
+    ("rises with {}", "falls with {}"),
+    "the predicted number",
+    "calibration",
+    "change per standard deviation of {}",
+)
+TIME_OUTCOME = OutcomeWords(
+    "a time that may be censored",
+    "survival ({})",
+    "an early event",
+    ("higher risk", "lower risk"),
+    "a score, and from it the risk by a horizon",
     "Uno's C, AUC and Brier score up to a horizon, calibration",
     "change with early events, per standard deviation of the martingale residual",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -98,9 +106,9 @@ class Measure:
         Whether the score is an estimate of the response itself.
     timed : bool
         Whether the outcome is the time to an event.
-    full : str
+    long_name : str
         What a letter stands for, where the name is one, as it begins a sentence.
-    elsewhere : (str, str, float)
+    external_measure : (str, str, float)
         What stands first of another data set: its row of scores.tsv, its name, its value without
         any signal.
     """
@@ -109,16 +117,16 @@ class Measure:
     chance: float
     column: str
     share: bool = False
-    words: Words = NUMBER
+    words: OutcomeWords = NUMBER_OUTCOME
     fitted: bool = False
     timed: bool = False
-    full: str = ""
-    elsewhere: tuple[str, str, float] = ("auc", "AUC", 0.5)
+    long_name: str = ""
+    external_measure: tuple[str, str, float] = ("auc", "AUC", 0.5)
 
     @property
     def title(self) -> str:
         """Return the name as it begins a sentence."""
-        return self.full or f"{self.name[0].upper()}{self.name[1:]}"
+        return self.long_name or f"{self.name[0].upper()}{self.name[1:]}"
 
     @property
     def as_good(self) -> str:
@@ -159,26 +167,28 @@ class Measure:
 
 ACCURACY = Measure("balanced accuracy", 0.5, "balanced_accuracy", share=True)
 
-MEASURES = ByKind({
-    "classification": ACCURACY,
-    SEVERAL: ACCURACY,
-    "regression": Measure(
-        "R²",
-        0.0,
-        "r2",
-        fitted=True,
-        elsewhere=("r2", "R²", 0.0),
-    ),
-    "survival": Measure(
-        "C",
-        0.5,
-        "concordance",
-        words=TIME,
-        timed=True,
-        full="Concordance (C)",
-        elsewhere=("concordance", "C", 0.5),
-    ),
-})  # fmt: skip
+MEASURES = ByKind(
+    {
+        "classification": ACCURACY,
+        SEVERAL: ACCURACY,
+        "regression": Measure(
+            "R²",
+            0.0,
+            "r2",
+            fitted=True,
+            external_measure=("r2", "R²", 0.0),
+        ),
+        "survival": Measure(
+            "C",
+            0.5,
+            "concordance",
+            words=TIME_OUTCOME,
+            timed=True,
+            long_name="Concordance (C)",
+            external_measure=("concordance", "C", 0.5),
+        ),
+    }
+)
 
 
 def subject(data: Study) -> str:
@@ -191,19 +201,21 @@ def subject_noun(data: Study) -> str:
     return "patient" if data["study"]["groups"] is None else "sample"
 
 
-def speaks_for(data: Study) -> str:
+def weight_direction(data: Study) -> str:
     """Say what the sign of a weight means."""
-    classes, label = data["study"]["classes"], data["study"]["label"]
+    classes = data["study"]["classes"]
+    label = data["study"]["label"]
     if classes and len(classes) > 2:
         return "A gene points to the class in which its weight is largest"
-    way = clean(classes[1] if classes else measure(data).words.higher.format(label))
-    return f"A gene of positive weight points to {way}"
+    target = clean(classes[1] if classes else measure(data).words.higher.format(label))
+    return f"A gene of positive weight points to {target}"
 
 
 def measure(data: Study) -> Measure:
     """Return the measure of the study's task."""
-    found, classes = MEASURES[data["study"]["task"]], data["study"]["classes"]
-    return replace(found, chance=1 / len(classes)) if classes else found
+    metric = MEASURES[data["study"]["task"]]
+    classes = data["study"]["classes"]
+    return replace(metric, chance=1 / len(classes)) if classes else metric
 
 
 MODELS = {
@@ -230,26 +242,26 @@ def model_name(model: str) -> str:
     return MODELS.get(model, shorten(model.replace("_", " "), 30))
 
 
-def picked(of: int) -> str:
+def method_choice(n_methods: int) -> str:
     """Say how the best of the other methods was chosen, which flatters it a little."""
-    if of == 1:
+    if n_methods == 1:
         return "the other method"
-    return f"the best of {of} other methods on held-out samples"
+    return f"the best of {n_methods} other methods on held-out samples"
 
 
-def often(data: Study) -> str:
+def frequent_gene_noun(data: Study) -> str:
     """Return what such a gene of the linear lists is, to be counted: ``"core gene"``."""
     if data["answer"]["evidence"] is None:
         return "core gene"
     return "frequent gene"
 
 
-def bound(data: Study) -> str:
+def frequency_threshold(data: Study) -> str:
     """Return the share of the splits from which a gene counts as such."""
     return percent(data["config"]["signature"]["cv_frequency"])
 
 
-PLACES = {
+PERMUTATION_SCOPES = {
     "samples": "",
     "within": "within each {group}",
     "groups": "between whole groups ({group}) of equal size",
@@ -257,25 +269,26 @@ PLACES = {
 }
 
 
-def shuffled(data: Study) -> str:
+def permuted_words(data: Study) -> str:
     """Return ``"permuted"`` and where: what may change places decides what p speaks of."""
-    return f"permuted{where(data)}"
+    return f"permuted{permutation_scope(data)}"
 
 
-def where(data: Study) -> str:
+def permutation_scope(data: Study) -> str:
     """Return what is given and where labels may go, with a space before it; or nothing."""
-    it, names = data["study"], held(data)
-    together = f" given {names}" if names else ""
-    places = [PLACES[it["exchanged"]].format(group=clean(it["group"]))]
+    facts = data["study"]
+    names = covariate_names(data)
+    given = f" given {names}" if names else ""
+    places = [PERMUTATION_SCOPES[facts["exchanged"]].format(group=clean(facts["group"]))]
     if data["batch"] is not None:
         places.append(f"within each batch ({clean(data['batch']['column'])})")
     if data["design"]["outer"] == 1:
         places.append("separately among training and test samples")
     words = ", ".join(place for place in places if place)
-    return together + (f" {words}" if words else "")
+    return given + (f" {words}" if words else "")
 
 
-def held(data: Study) -> str:
+def covariate_names(data: Study) -> str:
     """Return ``"age and sex"``, what is held fixed and stays in its place, or nothing."""
     names = data["config"]["data"]["covariates"]
     return enumerated(names) if names else ""

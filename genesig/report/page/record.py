@@ -40,12 +40,12 @@ def _nested(flat: list[float | None], shape: tuple[int, ...]) -> Any:
     return [_nested(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Turn a value into what JSON can hold: str keys, Python numbers, None for NaN."""
     if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
+        return {str(key): json_value(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | np.ndarray):
-        return [plain(inner) for inner in value]
+        return [json_value(inner) for inner in value]
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, int | np.integer):
@@ -55,15 +55,15 @@ def plain(value: Any) -> Any:
     return None if value is None else str(value)
 
 
-MOST_SAMPLES = 1000
+MAX_PLOTTED_SAMPLES = 1000
 
 
-def spread(count: int, most: int) -> list[int]:
-    """Return at most `most` row numbers, evenly spaced over `count` rows."""
-    return sorted(set(np.linspace(0, count - 1, min(count, most)).round().astype(int).tolist()))
+def evenly_spaced_rows(count: int, max_rows: int) -> list[int]:
+    """Return at most `max_rows` row numbers, evenly spaced over `count` rows."""
+    return sorted(set(np.linspace(0, count - 1, min(count, max_rows)).round().astype(int).tolist()))
 
 
-class Limited(TypedDict):
+class Estimate(TypedDict):
     """A number with its 95 % interval; null where it is not defined."""
 
     value: float | None
@@ -71,14 +71,14 @@ class Limited(TypedDict):
     high: float | None
 
 
-class Error(Limited):
+class ErrorEstimate(Estimate):
     """The error, and its value without any signal."""
 
     name: str
     chance: float
 
 
-class P(TypedDict):
+class PermutationP(TypedDict):
     """The p-value, and the smallest that so many permutations allow."""
 
     value: float | None
@@ -107,14 +107,14 @@ class Stability(TypedDict):
     shared_by_chance: float | None
 
 
-class Halves(TypedDict):
+class HalfSamples(TypedDict):
     """Halves of the samples drawn, and whether every list of them was empty."""
 
     drawn: int
     empty: bool
 
 
-class Control(TypedDict):
+class BestOtherMethod(TypedDict):
     """The predictor of smallest held-out error of the ``of`` that are not this procedure.
 
     ``difference`` is its error less that of this procedure on the same samples, with its interval.
@@ -130,7 +130,7 @@ class Control(TypedDict):
     difference_high: float | None
 
 
-class Alternative(Control):
+class Alternative(BestOtherMethod):
     """A method that predicts better than chance and better than the linear models.
 
     ``p`` is that of its error against guessing, corrected for the ``of`` methods.
@@ -168,7 +168,7 @@ class Cohorts(TypedDict):
     rows: list[CohortError]
 
 
-class Measured(TypedDict):
+class ClassMeasure(TypedDict):
     """A measure of the held-out decisions (auc, sensitivity, specificity) with its interval."""
 
     name: str
@@ -177,7 +177,7 @@ class Measured(TypedDict):
     high: float | None
 
 
-class Price(TypedDict):
+class FdrSelectedError(TypedDict):
     """The error of models of FDR-selected genes alone, and its difference to that of the study."""
 
     error: float
@@ -196,10 +196,12 @@ class Evidence(TypedDict):
     passing: int  # genes with q at most signature.fdr, whatever permuted labels give
     model: int  # genes of the predictive model
     indicators: list[int]  # of fdr_selected and of model: indicators of a missing value, no genes
-    price: Price | None  # null without FDR-selected genes, or if they are the predictive model
+    price: (
+        FdrSelectedError | None
+    )  # null without FDR-selected genes, or if they are the predictive model
 
 
-class Chip(TypedDict):
+class SignatureGene(TypedDict):
     """A gene of the signature, as the first screen shows it."""
 
     gene: str
@@ -212,7 +214,7 @@ class Chip(TypedDict):
     up: bool | None  # whether it rises with the outcome; null if several classes
 
 
-class WrongSample(TypedDict):
+class MisclassifiedSample(TypedDict):
     """A sample that was wrong more often than right."""
 
     sample: str
@@ -220,10 +222,10 @@ class WrongSample(TypedDict):
     tested: int
 
 
-class Wrong(TypedDict):
+class Misclassified(TypedDict):
     """Samples wrong more often than right, those wrong each time, and how many were tested."""
 
-    mostly: list[WrongSample]
+    mostly: list[MisclassifiedSample]
     always: list[str]
     samples: int
 
@@ -255,17 +257,17 @@ class Finding(TypedDict):
     evidence: Evidence | None
     core: int | None
     lengths: list[int]
-    error: Error
-    p: P
+    error: ErrorEstimate
+    p: PermutationP
     detectable: Detectable
     stability: Stability | None
-    halves: Halves
-    control: Control | None
+    halves: HalfSamples
+    control: BestOtherMethod | None
     alternative: Alternative | None
     cohorts: Cohorts
-    wrong: Wrong | None
-    measures: list[Measured]
-    chips: list[Chip]
+    wrong: Misclassified | None
+    measures: list[ClassMeasure]
+    chips: list[SignatureGene]
 
 
 class GroupCurve(TypedDict):
@@ -286,11 +288,19 @@ def group_curves(rows: Sequence[Mapping[Any, Any]]) -> list[GroupCurve]:
 
 
 def _group_curve(name: str, rows: Sequence[Mapping[Any, Any]]) -> GroupCurve:
-    time, left, low, high = (rounded(np.array([row[key] for row in rows], dtype=float), 5)
-                             for key in ("time", "survival", "low", "high"))  # fmt: skip
+    time, survival, low, high = (
+        rounded(np.array([row[key] for row in rows], dtype=float), 5)
+        for key in ("time", "survival", "low", "high")
+    )
     at_risk = [int(row["at_risk"]) for row in rows]
-    return {"group": name, "time": time, "survival": left, "low": low, "high": high,
-            "at_risk": at_risk}  # fmt: skip
+    return {
+        "group": name,
+        "time": time,
+        "survival": survival,
+        "low": low,
+        "high": high,
+        "at_risk": at_risk,
+    }
 
 
 class Response(TypedDict):
@@ -300,7 +310,7 @@ class Response(TypedDict):
     value: list[float]
 
 
-class Dropped(TypedDict):
+class Exclusions(TypedDict):
     """Samples or genes left out for one reason; the first thirty by name."""
 
     kind: str
@@ -336,11 +346,11 @@ class StudyFacts(TypedDict):
     missing: int
     inputs: dict[str, str]
     steps: list[Any]
-    dropped: list[Dropped]
+    dropped: list[Exclusions]
     response: Response
 
 
-class Division(TypedDict):
+class SplitSummary(TypedDict):
     """How samples were divided: numbers of splits and halves, [smallest, largest] of the sizes."""
 
     scheme: str
@@ -394,7 +404,7 @@ class HeldOutSample(TypedDict):
     probabilities: NotRequired[list[float]]
 
 
-class Curve(TypedDict):
+class RepeatRocCurve(TypedDict):
     """The ROC curve of one repeat."""
 
     repeat: int
@@ -405,8 +415,8 @@ class Curve(TypedDict):
 
 # What to refuse of the samples called this class, so that no error is left among them. Its first
 # key is a keyword of Python, which only this form of a TypedDict may hold.
-Rejection = TypedDict(
-    "Rejection",
+RejectionRule = TypedDict(
+    "RejectionRule",
     {
         "class": str,
         "threshold": float | None,
@@ -418,7 +428,7 @@ Rejection = TypedDict(
 )
 
 
-class Fit(TypedDict):
+class FitStatistics(TypedDict):
     """Pearson's r and R² of the mean held-out scores of a number."""
 
     r: float | None
@@ -434,15 +444,15 @@ class HeldOut(TypedDict):
     """
 
     samples: list[HeldOutSample]
-    roc: list[Curve] | None
+    roc: list[RepeatRocCurve] | None
     confusion: list[list[float]] | None
-    rejection: list[Rejection] | None
-    fit: Fit | None
+    rejection: list[RejectionRule] | None
+    fit: FitStatistics | None
     probability: NotRequired[float | None]
     shrinkage: NotRequired[float | None]
 
 
-class Null(TypedDict):
+class NullErrors(TypedDict):
     """Errors of the chosen lists: one a permutation, and the observed one."""
 
     errors: list[float]
@@ -458,7 +468,7 @@ class PackedTable(TypedDict):
     file: str
 
 
-class Run(TypedDict):
+class RunRecord(TypedDict):
     """results/settings.json, as it is."""
 
     version: int
@@ -476,13 +486,13 @@ class Study(TypedDict):
     """
 
     config: dict[str, Any]
-    run: Run
+    run: RunRecord
     study: StudyFacts
-    design: Division
+    design: SplitSummary
     batch: Batch | None
     mu: list[float]
     answer: Finding
     verdict: Verdict
     held_out: HeldOut
-    null: Null
+    null: NullErrors
     tables: dict[str, PackedTable]

@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from genesig.report.page.style import WIDE
-from genesig.report.page.svg import Marks, Picture
+from genesig.report.page.style import PAGE_WIDTH
+from genesig.report.page.svg import Marks, Picture, draw_picture
 from genesig.report.page.tables import Table
 from genesig.report.page.words import Link, clean
 
 APPENDIX = "appendix"
-PARTS = {
+PART_TITLES = {
     "cohorts": "External cohorts",
     "studies": "Left-out studies",
     "genes": "Genes",
@@ -74,7 +74,7 @@ class Card:
 
     key: str
     name: str
-    beside: str
+    subtitle: str
     svg: str
     marks: Marks
     pairs: Sequence[tuple[str, str]]
@@ -117,19 +117,34 @@ class Section:
         return not self.words and not self.items
 
 
-def rows(items: Sequence[Item]) -> list[list[Item]]:
+def draw_section(section: Section) -> Section:
+    """Return a section with all its pictures drawn."""
+    return replace(
+        section,
+        items=[_draw_item(item) for item in section.items],
+        pictures=[draw_picture(image) for image in section.pictures],
+    )
+
+
+def _draw_item(item: Item) -> Item:
+    if isinstance(item, Group):
+        return replace(item, items=[_draw_item(member) for member in item.items])
+    return draw_picture(item) if isinstance(item, Picture) else item
+
+
+def item_rows(items: Sequence[Item]) -> list[list[Item]]:
     """Return items in rows: small pictures, and cards, that follow one another stand together."""
-    found: list[list[Item]] = []
+    grouped: list[list[Item]] = []
     for item in items:
-        if found and any(like(item) and like(found[-1][0]) for like in (_small, _card)):
-            found[-1].append(item)
+        if grouped and any(like(item) and like(grouped[-1][0]) for like in (_small, _card)):
+            grouped[-1].append(item)
         else:
-            found.append([item])
-    return found
+            grouped.append([item])
+    return grouped
 
 
 def _small(item: object) -> bool:
-    return isinstance(item, Picture) and item.width < WIDE - 1
+    return isinstance(item, Picture) and item.width < PAGE_WIDTH - 1
 
 
 def _card(item: object) -> bool:
@@ -138,11 +153,13 @@ def _card(item: object) -> bool:
 
 def without_pictures(section: Section, names: Collection[str]) -> Section:
     """Return a section without the pictures of these names, which the first screen shows."""
-    items = [one for one in section.items if not (isinstance(one, Picture) and one.name in names)]
+    items = [
+        item for item in section.items if not (isinstance(item, Picture) and item.name in names)
+    ]
     return replace(section, items=items)
 
 
-FIRST = 2
+FIRST_PART_NUMBER = 2
 """Number of the first part after the summary."""
 
 
@@ -158,57 +175,59 @@ class Part:
 
 def outline(sections: Sequence[Section]) -> list[Part]:
     """Put each section into the part that it names; parts without any are left out."""
-    of_part = {key: [one for one in sections if one.part == key] for key in PARTS}
-    there = [key for key, mine in of_part.items() if mine]
+    sections_of_part = {
+        key: [section for section in sections if section.part == key] for key in PART_TITLES
+    }
+    keys = [key for key, members in sections_of_part.items() if members]
     return [
-        Part(key, str(number), PARTS[key], of_part[key])
-        for number, key in enumerate(there, start=FIRST)
+        Part(key, str(number), PART_TITLES[key], sections_of_part[key])
+        for number, key in enumerate(keys, start=FIRST_PART_NUMBER)
     ]
 
 
-def labels(summary: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
+def item_labels(summary: Sequence[Item], parts: Sequence[Part]) -> dict[str, str]:
     """Return ``"Figure 3"``, ``"Table S1"`` of every picture and table, by kind and name.
 
     What is seen without opening anything is numbered as it is seen, all else with an S before it.
     """
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     count: dict[str, int] = {}
     placed = [(item, True) for item in summary]
     for part in parts:
         for section in part.sections:
-            seen = part.key != APPENDIX and not section.folded
-            placed += [(item, seen) for item in section.items]
-    for outer, seen in placed:
-        for item in each([outer]):
-            kind = kind_of(item)
+            is_open = part.key != APPENDIX and not section.folded
+            placed += [(item, is_open) for item in section.items]
+    for top_item, is_open in placed:
+        for item in flat_items([top_item]):
+            kind = numbered_kind(item)
             if kind:
-                here = seen and item is outer and getattr(item, "shown", True)
-                name = f"{kind} {'' if here else 'S'}"
+                is_numbered = is_open and item is top_item and getattr(item, "is_open", True)
+                name = f"{kind} {'' if is_numbered else 'S'}"
                 count[name] = count.get(name, 0) + 1
-                found[anchor(item)] = f"{name}{count[name]}"
-    return found
+                labels[anchor(item)] = f"{name}{count[name]}"
+    return labels
 
 
-def each(items: Sequence[Item]) -> Iterator[Item]:
+def flat_items(items: Sequence[Item]) -> Iterator[Item]:
     """Yield items, and those inside groups, in the order of the page."""
     for item in items:
         if isinstance(item, Group):
-            yield from each(item.items)
+            yield from flat_items(item.items)
         else:
             yield item
 
 
-def kind_of(item: Item) -> str:
+def numbered_kind(item: Item) -> str:
     """Return what is counted; nothing for facts and folded text."""
     return {Picture: "Figure", Table: "Table"}.get(type(item), "")
 
 
 def anchor(item: Item) -> str:
     """Return the id that the item has on the page."""
-    return f"{kind_of(item).lower()}-{getattr(item, 'name', '')}"
+    return f"{numbered_kind(item).lower()}-{getattr(item, 'name', '')}"
 
 
-def embedded(items: Iterable[Item]) -> str:
+def embedded_data(items: Iterable[Item]) -> str:
     """Return base64 of gzip of JSON: ``tables`` and ``figures`` by their names.
 
     A column has its label, its name in the file, whether it is numeric, its values and, where
@@ -232,11 +251,15 @@ def _data(picture: Picture) -> list[Mapping[str, Any]]:
 
 
 def _columns(table: Table) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = []
+    columns: list[Mapping[str, Any]] = []
     for place, column in enumerate(table.columns):
         cells = [row[place] for row in table.rows]
         values, texts = ([cell[k] for cell in cells] for k in (1, 0))
-        one: dict[str, Any] = {"label": column.label, "key": column.key or column.label,
-               "numeric": column.numeric, "values": values}  # fmt: skip
-        found.append(one if values == texts else {**one, "texts": texts})
-    return found
+        entry: dict[str, Any] = {
+            "label": column.label,
+            "key": column.key or column.label,
+            "numeric": column.numeric,
+            "values": values,
+        }
+        columns.append(entry if values == texts else {**entry, "texts": texts})
+    return columns

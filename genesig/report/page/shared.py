@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def shared(work: Callable[[int], T], count: int, processes: int) -> list[T]:
+def share_work(work: Callable[[int], T], count: int, processes: int) -> list[T]:
     """Return work(0), ..., work(count - 1), each done by the process that is free first.
 
     A process goes on as two (fork), where that is safe, so libraries and data are there at once.
@@ -30,45 +30,45 @@ def shared(work: Callable[[int], T], count: int, processes: int) -> list[T]:
     """
     if processes == 1 or sys.platform in ("win32", "darwin"):
         return [work(piece) for piece in range(count)]
-    todo = _numbers(count)
-    others = [_started(work, todo) for _ in range(1, processes)]
-    done = _taken(work, todo)
-    for result, process in others:
+    queue = _fill_queue(count)
+    workers = [_start_worker(work, queue) for _ in range(1, processes)]
+    results = _work_off(work, queue)
+    for result, process in workers:
         with suppress(EOFError):
-            done |= result.recv()
+            results |= result.recv()
         process.join()
-    os.close(todo)
-    return [done[piece] if piece in done else work(piece) for piece in range(count)]
+    os.close(queue)
+    return [results[piece] if piece in results else work(piece) for piece in range(count)]
 
 
-def _numbers(count: int) -> int:
+def _fill_queue(count: int) -> int:
     """Return a pipe that holds the numbers, for whoever reads the next one."""
-    todo, into = os.pipe()
-    os.write(into, bytes(range(count)))
-    os.close(into)
-    return todo
+    queue, queue_end = os.pipe()
+    os.write(queue_end, bytes(range(count)))
+    os.close(queue_end)
+    return queue
 
 
-def _taken(work: Callable[[int], T], todo: int) -> dict[int, T]:
+def _work_off(work: Callable[[int], T], queue: int) -> dict[int, T]:
     """Do pieces until none is left."""
-    done = {}
-    while number := os.read(todo, 1):
-        done[number[0]] = work(number[0])
-    return done
+    results = {}
+    while number := os.read(queue, 1):
+        results[number[0]] = work(number[0])
+    return results
 
 
-def _started(work: Callable[[int], T], todo: int) -> tuple[Any, Any]:
+def _start_worker(work: Callable[[int], T], queue: int) -> tuple[Any, Any]:
     fork = get_context("fork")
-    here, there = fork.Pipe(duplex=False)
-    process = fork.Process(target=_send, args=(there, work, todo), daemon=True)
+    receiver, sender = fork.Pipe(duplex=False)
+    process = fork.Process(target=_send_results, args=(sender, work, queue), daemon=True)
     with warnings.catch_warnings():
         # The threads that it warns of are those of linear algebra, which expects to be forked.
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
-    there.close()
-    return here, process
+    sender.close()
+    return receiver, process
 
 
-def _send(there: Any, work: Callable[[int], T], todo: int) -> None:
+def _send_results(sender: Any, work: Callable[[int], T], queue: int) -> None:
     with suppress(Exception):
-        there.send(_taken(work, todo))
+        sender.send(_work_off(work, queue))

@@ -17,17 +17,37 @@ if TYPE_CHECKING:  # who only collects needs no matplotlib
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure, SubFigure
 
-INK, MUTED, RULE, PAPER = "#1d1d1f", "#5c6066", "#d5d8dd", "#fcfcfd"
-NEGATIVE, POSITIVE, OWN, OTHER = "#0072b2", "#d55e00", "#007a58", "#8a8f98"
-OVER, OVER_PAPER = "#111213", "#f8f8f6"
+INK = "#1d1d1f"
+MUTED = "#5c6066"
+RULE = "#d5d8dd"
+PAPER = "#fcfcfd"
+NEGATIVE = "#0072b2"
+POSITIVE = "#d55e00"
+GENESIG_COLOUR = "#007a58"
+GREY = "#8a8f98"
+ON_IMAGE = "#111213"
+PAPER_ON_IMAGE = "#f8f8f6"
 BLOCK_COLOURS = ("#0072b2", "#d55e00", "#007a58", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195")
 BLOCK_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
-CLASS_COLOURS, CLASS_MARKERS = 3 * BLOCK_COLOURS, 3 * BLOCK_MARKERS  # two, or up to twenty
+# two, or up to twenty
+CLASS_COLOURS = 3 * BLOCK_COLOURS
+CLASS_MARKERS = 3 * BLOCK_MARKERS
 SEQUENTIAL = "cividis"
-BLUE_TO_ORANGE = ("#003c63", "#0072b2", "#5fa5d0", "#b3d3e6", "#f3f2ee", "#f6cfae", "#eda063",
-                  "#d55e00", "#7a3300")  # fmt: skip
+BLUE_TO_ORANGE = (
+    "#003c63",
+    "#0072b2",
+    "#5fa5d0",
+    "#b3d3e6",
+    "#f3f2ee",
+    "#f6cfae",
+    "#eda063",
+    "#d55e00",
+    "#7a3300",
+)
 
-WIDE, SMALL = 7.4, 4.6  # inches: a page's width, and half a page that still fits a telephone
+# inches: a page's width, and half a page that still fits a telephone
+PAGE_WIDTH = 7.4
+HALF_WIDTH = 4.6
 
 STYLE: Any = {
     "axes.axisbelow": True,
@@ -64,12 +84,17 @@ STYLE: Any = {
 }
 
 
-COLUMN = 85 / 25.4
+COLUMN_WIDTH = 85 / 25.4
 """Inches: a column of a journal."""
-SIZES: Any = {
-    "font.size": 6.5, "axes.labelsize": 6.5, "axes.titlesize": 6.5, "figure.labelsize": 6.5,
-    "legend.fontsize": 6.0, "xtick.labelsize": 6.0, "ytick.labelsize": 6.0,
-}  # fmt: skip
+COLUMN_FONT_SIZES: Any = {
+    "font.size": 6.5,
+    "axes.labelsize": 6.5,
+    "axes.titlesize": 6.5,
+    "figure.labelsize": 6.5,
+    "legend.fontsize": 6.0,
+    "xtick.labelsize": 6.0,
+    "ytick.labelsize": 6.0,
+}
 _IN_COLUMN = ContextVar("in_column", default=False)
 _PANEL: ContextVar[SubFigure | None] = ContextVar("panel", default=None)
 
@@ -81,7 +106,7 @@ def in_column() -> Iterator[None]:
 
     token = _IN_COLUMN.set(True)
     try:
-        with mpl.rc_context(SIZES):
+        with mpl.rc_context(COLUMN_FONT_SIZES):
             yield
     finally:
         _IN_COLUMN.reset(token)
@@ -98,23 +123,29 @@ def in_panel(panel: SubFigure) -> Iterator[None]:
         _PANEL.reset(token)
 
 
-def sheet(
-    width: float, height: float, rows: int = 1, columns: int = 1, *, gap: float = 0.02, **how: Any
+def new_figure(
+    width: float,
+    height: float,
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    gap: float = 0.02,
+    **options: Any,
 ) -> tuple[Figure, Any]:
     """Return (figure, axes): one Axes, or an array (rows, columns) of them."""
-    how = {"squeeze": rows == columns == 1, **how}
+    options = {"squeeze": rows == columns == 1, **options}
     panel: Any = _PANEL.get()  # has what those who draw ask of a figure
     if panel is not None:
-        return panel, panel.subplots(rows, columns, **how)
+        return panel, panel.subplots(rows, columns, **options)
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     layout = ConstrainedLayoutEngine(wspace=gap)
-    size = (min(width, COLUMN), height * 0.85) if _IN_COLUMN.get() else (width, height)
+    size = (min(width, COLUMN_WIDTH), height * 0.85) if _IN_COLUMN.get() else (width, height)
     figure = Figure(figsize=size, layout=layout)
     FigureCanvasSVG(figure)
-    return figure, figure.subplots(rows, columns, **how)
+    return figure, figure.subplots(rows, columns, **options)
 
 
 def diverging() -> Colormap:
@@ -124,7 +155,7 @@ def diverging() -> Colormap:
     return LinearSegmentedColormap.from_list("blue-orange", BLUE_TO_ORANGE)
 
 
-def rule(ax: Axes, *, x: float | None = None, y: float | None = None) -> None:
+def reference_line(ax: Axes, *, x: float | None = None, y: float | None = None) -> None:
     """Draw a dashed reference line behind the data."""
     kind = {"color": MUTED, "linewidth": 0.9, "dashes": (4, 3), "zorder": 0.5}
     if x is not None:
@@ -133,20 +164,20 @@ def rule(ax: Axes, *, x: float | None = None, y: float | None = None) -> None:
         ax.axhline(y, **kind)  # type: ignore[arg-type]
 
 
-def note(ax: Axes, x: float, y: float, text: str, **how: Any) -> None:
+def small_label(ax: Axes, x: float, y: float, text: str, **options: Any) -> None:
     """Write a small label in data coordinates."""
-    ax.text(x, y, text, **{"color": MUTED, "fontsize": 8, **how})
+    ax.text(x, y, text, **{"color": MUTED, "fontsize": 8, **options})
 
 
-def bare(ax: Axes) -> None:
+def hide_frame(ax: Axes) -> None:
     """Leave axes without a frame."""
     for spine in ax.spines.values():
         spine.set_visible(False)
 
 
-def colour_bar(figure: Figure, image: Any, ax: Any, label: str, **how: Any) -> None:
+def colour_bar(figure: Figure, image: Any, ax: Any, label: str, **options: Any) -> None:
     """Draw a slim colour bar without a frame."""
-    bar = figure.colorbar(image, ax=ax, **{"aspect": 26, "pad": 0.02, **how})
+    bar = figure.colorbar(image, ax=ax, **{"aspect": 26, "pad": 0.02, **options})
     bar.outline.set_visible(False)
     bar.set_label(label, fontsize=8)
     bar.ax.tick_params(length=2, labelsize=8)

@@ -13,16 +13,14 @@ import math
 import re
 import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from genesig.report.page.style import SIZES, STYLE, in_column
+from genesig.report.page.style import COLUMN_FONT_SIZES, STYLE, in_column
 from genesig.report.page.words import clean, gene_label, shorten
 
 if TYPE_CHECKING:  # who only collects needs no matplotlib
@@ -37,7 +35,7 @@ MARK = "data-mark"
 """Set on what `unfold` made, until `merge` takes it away."""
 
 
-def written(root: ET.Element) -> str:
+def svg_text(root: ET.Element) -> str:
     """Return an SVG as a page takes it, without prefixes."""
     ET.register_namespace("", SVG[1:-1])
     ET.register_namespace("xlink", _LINK[1:-1])
@@ -51,35 +49,37 @@ def unfold(root: ET.Element) -> None:
         shape = shapes.get(use.get(_HREF, "")[1:])
         if shape is not None and "transform" not in use.attrib:
             _become_path(use, shape)
-    left = {use.get(_HREF, "")[1:] for use in root.iter(f"{SVG}use")}
+    used_shapes = {use.get(_HREF, "")[1:] for use in root.iter(f"{SVG}use")}
     for defs in root.iter(f"{SVG}defs"):
-        for shape in [e for e in defs if e.get("id") in shapes.keys() - left]:
+        for shape in [e for e in defs if e.get("id") in shapes.keys() - used_shapes]:
             if shape.tag == f"{SVG}path":
                 defs.remove(shape)
 
 
 def _become_path(use: ET.Element, shape: ET.Element) -> None:
-    x, y = float(use.attrib.pop("x", 0)), float(use.attrib.pop("y", 0))
+    x = float(use.attrib.pop("x", 0))
+    y = float(use.attrib.pop("y", 0))
     use.attrib.pop(_HREF)
     use.tag = f"{SVG}path"
     # What the shape says of itself goes before what its copy says.
     use.set("style", f"{use.get('style', '')}; {shape.get('style', '')}")
-    use.set("d", moved(shape.get("d", ""), x, y))
+    use.set("d", shifted_path(shape.get("d", ""), x, y))
     use.set(MARK, "")
 
 
-def moved(d: str, x: float, y: float) -> str:
+def shifted_path(d: str, x: float, y: float) -> str:
     """Return a path (absolute commands in pairs of coordinates) moved by (x, y)."""
     if r := _radius(d):
         return circle(x, y, r)
-    out, first = [], True
+    parts = []
+    is_x = True
     for command, number in _STEP.findall(d):
         if command:
-            out.append(command)
+            parts.append(command)
         else:
-            out.append(f"{float(number) + (x if first else y):.2f} ")
-            first = not first
-    return "".join(out)
+            parts.append(f"{float(number) + (x if is_x else y):.2f} ")
+            is_x = not is_x
+    return "".join(parts)
 
 
 def circle(x: float, y: float, r: float) -> str:
@@ -92,7 +92,7 @@ def _radius(d: str) -> float:
     """Return the radius of a circle around the origin as matplotlib draws one; else 0."""
     if d.count("C") != 8 or "L" in d:
         return 0.0
-    ends = [float(n) for part in re.split("[MC]", d) for n in part.strip(" \nz").split()[-2:]]
+    ends = [float(n) for command in re.split("[MC]", d) for n in command.strip(" \nz").split()[-2:]]
     radii = [math.hypot(*pair) for pair in zip(ends[::2], ends[1::2], strict=True)]
     return radii[0] if max(radii) - min(radii) < 1e-3 * max(radii) else 0.0
 
@@ -100,25 +100,27 @@ def _radius(d: str) -> float:
 def merge(root: ET.Element) -> None:
     """Make one path of marks that look alike, text between them or not, and of lines in a row."""
     for parent in root.iter():
-        alike: dict[tuple[tuple[str, str], ...], ET.Element] = {}
-        kept: list[ET.Element] = []
+        first_of_look: dict[tuple[tuple[str, str], ...], ET.Element] = {}
+        children: list[ET.Element] = []
         for child in parent:
-            look = _look(child)
+            appearance = _look(child)
             if MARK not in child.attrib:
-                if kept and _is_line(child) and look == _look(kept[-1]):
-                    kept[-1].set("d", f"{kept[-1].get('d', '')} {child.get('d', '')}")
+                if children and _is_line(child) and appearance == _look(children[-1]):
+                    children[-1].set("d", f"{children[-1].get('d', '')} {child.get('d', '')}")
                     continue
                 if child.tag != f"{SVG}text":
-                    alike.clear()
-                kept.append(child)
+                    first_of_look.clear()
+                children.append(child)
                 continue
-            if look in alike:
-                alike[look].set("d", alike[look].get("d", "") + child.get("d", ""))
+            if appearance in first_of_look:
+                first_of_look[appearance].set(
+                    "d", first_of_look[appearance].get("d", "") + child.get("d", "")
+                )
             else:
-                alike[look] = child
-                kept.append(child)
-        if len(kept) != len(parent):
-            parent[:] = kept
+                first_of_look[appearance] = child
+                children.append(child)
+        if len(children) != len(parent):
+            parent[:] = children
     for element in root.iter(f"{SVG}path"):
         element.attrib.pop(MARK, None)
 
@@ -142,12 +144,13 @@ def hand_down_clips(root: ET.Element) -> None:
             group[0].set("clip-path", group.attrib.pop("clip-path"))
 
 
-SAMPLE, GENE = "sample", "gene"
-MOST = 60
+SAMPLE = "sample"
+GENE = "gene"
+MAX_NAME_LETTERS = 60
 """Letters of a name."""
 DPI = 72
 """Units of an SVG per inch, as matplotlib writes it."""
-NAMES = "names_on_the_page"
+NAMES_ATTRIBUTE = "names_on_the_page"
 """Under which axes keep what is named on them."""
 
 
@@ -180,16 +183,19 @@ class Names:
         scale = DPI / figure.dpi  # type: ignore[union-attr]
         height = figure.bbox.height * scale  # type: ignore[union-attr]
         zero = np.zeros(len(self.names))
-        x, y = (zero if given is None else np.asarray(given, float) for given in (self.x, self.y))
-        at = ax.transData.transform(np.column_stack([x, y])) * scale
+        x, y = (
+            zero if coordinates is None else np.asarray(coordinates, float)
+            for coordinates in (self.x, self.y)
+        )
+        points = ax.transData.transform(np.column_stack([x, y])) * scale
         edges = np.asarray(ax.get_window_extent().extents) * scale
-        left, low, right, high = (round(float(edge), 1) for edge in edges)
+        x_min, y_min, x_max, y_max = (round(float(edge), 1) for edge in edges)
         return {
             "kind": self.kind,
-            "names": [shorten(name, MOST) for name in self.names],
-            "box": [left, round(height - high, 1), right, round(height - low, 1)],
-            "x": None if self.x is None else at[:, 0].round(1).tolist(),
-            "y": None if self.y is None else (height - at[:, 1]).round(1).tolist(),
+            "names": [shorten(name, MAX_NAME_LETTERS) for name in self.names],
+            "box": [x_min, round(height - y_max, 1), x_max, round(height - y_min, 1)],
+            "x": None if self.x is None else points[:, 0].round(1).tolist(),
+            "y": None if self.y is None else (height - points[:, 1]).round(1).tolist(),
         }
 
 
@@ -210,98 +216,82 @@ def name_rows(ax: Axes, names: Sequence[str], kind: str = GENE) -> None:
 
 def _add(ax: Axes, names: Names) -> None:
     if len(names.names):
-        vars(ax).setdefault(NAMES, []).append(names)
+        vars(ax).setdefault(NAMES_ATTRIBUTE, []).append(names)
 
 
 def marks_of(figure: Figure) -> list[Marks]:
     """Return all names of a figure that was drawn."""
-    return [names.placed(ax) for ax in figure.axes for names in vars(ax).get(NAMES, ())]
+    return [names.placed(ax) for ax in figure.axes for names in vars(ax).get(NAMES_ATTRIBUTE, ())]
 
 
 def gene_names(genes: Sequence[str], symbols: Sequence[str]) -> list[str]:
     """Return the names that genes have when a reader points at them."""
-    return [gene_label(*pair, MOST) for pair in zip(genes, symbols, strict=True)]
+    return [gene_label(*pair, MAX_NAME_LETTERS) for pair in zip(genes, symbols, strict=True)]
 
 
-Columns = Mapping[str, Sequence[Any]]
+FigureColumns = Mapping[str, Sequence[Any]]
 _FAMILY = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _URL = re.compile(r"url\(#([^)]+)\)")
-IN_A_LINE, LONG, FEW = 44, 24, 14
+LETTERS_PER_LINE = 44
+LONG_ROW_NAME = 24
+MAX_TWO_LINE_ROWS = 14
 """Letters below the axes of a column, and of the name of a row; rows with room for two lines."""
 _ROUNDED = ("d", "x", "y", "transform", "width", "height")
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with all its words.
+    """A figure of the page with all its words; `draw_picture` draws it."""
 
-    Attributes
-    ----------
-    name : str
-        File name without suffix, and the stem of every id in the SVG.
-    title, description : str
-        What it is; what it shows, for those who do not see it.
-    caption : str
-        How to read it.
-    svg : str
-        An ``<svg>`` element.
-    width : float
-        Inches.
-    data : mapping
-        Columns of what it shows, by name, all of one length.
-    marks : list of Marks
-        Names of what it shows, with their places.
-    column : str
-        The same, drawn for a column of a journal (85 mm), and for a telephone.
-    """
-
-    name: str
+    name: str  # file name without suffix, and the stem of every id in the SVG
+    draw: Callable[[], Figure] | None  # None once it is drawn, so that processes can exchange it
     title: str
-    description: str
-    caption: str
-    svg: str
-    width: float
-    data: Columns
-    marks: Sequence[Marks] = ()
-    column: str = ""
-
-
-_DRAWS: ContextVar[dict[str, Callable[[], Figure]] | None] = ContextVar("draws", default=None)
-
-
-@contextmanager
-def undrawn() -> Iterator[dict[str, Callable[[], Figure]]]:
-    """Let `picture` keep what would draw, by name, and draw nothing, while this lasts."""
-    draws: dict[str, Callable[[], Figure]] = {}
-    token = _DRAWS.set(draws)
-    try:
-        yield draws
-    finally:
-        _DRAWS.reset(token)
+    description: str  # what it shows, for those who do not see it
+    caption: str  # how to read it
+    data: FigureColumns  # what it shows, as columns of one length
+    svg: str = ""  # the following are empty until it is drawn
+    width: float = 0.0  # inches
+    marks: Sequence[Marks] = ()  # names of what it shows, with their places
+    column: str = ""  # SVG for a column of a journal (85 mm), and for a telephone
 
 
 def picture(
-    name: str, draw: Callable[[], Figure], *, title: str, description: str, caption: str,
-    data: Columns,
-) -> Picture:  # fmt: skip
-    """Call `draw` in the report's style and keep what it drew as SVG."""
-    if (draws := _DRAWS.get()) is not None:
-        draws[name] = draw
-        return Picture(name, title, description, caption, "", 0.0, data)
+    name: str,
+    draw: Callable[[], Figure],
+    *,
+    title: str,
+    description: str,
+    caption: str,
+    data: FigureColumns,
+) -> Picture:
+    """Return a figure that is not drawn yet."""
+    return Picture(name, draw, title, description, caption, data)
+
+
+def draw_picture(image: Picture) -> Picture:
+    """Return a figure drawn in the style of the report, wide and for a column."""
+    if image.draw is None:
+        return image
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         # The browser has the letters that matplotlib's own font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure = draw()
-        svg = as_svg(figure, name, title, description)
+        figure = image.draw()
+        svg = as_svg(figure, image.name, image.title, image.description)
         with in_column():
-            column = draw()
-            make_narrow(column)
-            narrow = as_svg(column, f"{name}-column", title, description)
-    width = float(figure.get_figwidth())
-    return Picture(name, title, description, caption, svg, width, data, marks_of(figure), narrow)
+            narrow_figure = image.draw()
+            make_narrow(narrow_figure)
+            column = as_svg(narrow_figure, f"{image.name}-column", image.title, image.description)
+    return replace(
+        image,
+        draw=None,
+        svg=svg,
+        width=float(figure.get_figwidth()),
+        marks=marks_of(figure),
+        column=column,
+    )
 
 
 def make_narrow(figure: Figure | SubFigure) -> None:
@@ -309,25 +299,29 @@ def make_narrow(figure: Figure | SubFigure) -> None:
     from matplotlib.text import Text
 
     for text in figure.findobj(Text):
-        text.set_fontsize(min(text.get_fontsize(), SIZES["font.size"]))
+        text.set_fontsize(min(text.get_fontsize(), COLUMN_FONT_SIZES["font.size"]))
     for axes in figure.axes:
         place = axes.get_subplotspec()
-        letters = IN_A_LINE // (1 if place is None else place.get_gridspec().ncols)
+        letters = LETTERS_PER_LINE // (1 if place is None else place.get_gridspec().ncols)
         axes.set_xlabel(fill(axes.get_xlabel(), letters))
         title = axes.get_title(loc="left").split("\n")
         axes.set_title("\n".join(shorten(line, letters) for line in title), loc="left")
         if len(axes.get_xticks()) > letters // 2:  # names of samples, one a letter's width
             axes.set_xticks([])
         names = [label.get_text() for label in axes.get_yticklabels()]
-        if any(len(name) > LONG for name in names):
+        if any(len(name) > LONG_ROW_NAME for name in names):
             axes.set_yticks(axes.get_yticks(), [_in_rows(name, len(names)) for name in names])
 
 
 def _in_rows(name: str, rows: int) -> str:
     """Break the name of one of a few rows into lines; of many, shorten it."""
-    if len(name) <= LONG:
+    if len(name) <= LONG_ROW_NAME:
         return name
-    return fill(name, LONG) if rows <= FEW else shorten(name.split(" · ")[0], LONG)
+    return (
+        fill(name, LONG_ROW_NAME)
+        if rows <= MAX_TWO_LINE_ROWS
+        else shorten(name.split(" · ")[0], LONG_ROW_NAME)
+    )
 
 
 def as_svg(figure: Figure, name: str, title: str, description: str) -> str:
@@ -370,7 +364,7 @@ def _tidy(text: str, name: str, title: str, description: str) -> str:
     _flatten(root)
     merge(root)
     _describe(root, f"figure-{name}", title, description)
-    return written(root)
+    return svg_text(root)
 
 
 def _strip(root: ET.Element) -> None:
@@ -381,15 +375,15 @@ def _strip(root: ET.Element) -> None:
 
 
 def _links(element: ET.Element) -> list[str]:
-    found = [match for value in element.attrib.values() for match in _URL.findall(value)]
+    links = [match for value in element.attrib.values() for match in _URL.findall(value)]
     href = element.get(_HREF, "")
-    return [*found, href[1:]] if href.startswith("#") else found
+    return [*links, href[1:]] if href.startswith("#") else links
 
 
 def _unstyle(element: ET.Element) -> None:
     """Turn ``style="fill: red"`` into ``fill="red"``: a strict page forbids style attributes."""
-    for part in element.attrib.pop("style", "").split(";"):
-        key, _, value = (piece.strip() for piece in part.partition(":"))
+    for declaration in element.attrib.pop("style", "").split(";"):
+        key, _, value = (piece.strip() for piece in declaration.partition(":"))
         if key == "image-rendering":
             value = "pixelated"  # a cell never runs into its neighbours
         if key and key != "font-family":
@@ -434,11 +428,13 @@ def _describe(root: ET.Element, stem: str, title: str, description: str) -> None
         element = ET.Element(f"{SVG}{kind}", {"id": f"{stem}-{kind}"})
         element.text = clean(words)
         root.insert(place, element)
-    root.attrib.update({
-        "role": "img",
-        "aria-labelledby": f"{stem}-title {stem}-desc",
-        "font-family": _FAMILY,
-        "stroke-linejoin": "round",
-        "stroke-linecap": "butt",
-        "text-rendering": "geometricPrecision",
-    })  # fmt: skip
+    root.attrib.update(
+        {
+            "role": "img",
+            "aria-labelledby": f"{stem}-title {stem}-desc",
+            "font-family": _FAMILY,
+            "stroke-linejoin": "round",
+            "stroke-linecap": "butt",
+            "text-rendering": "geometricPrecision",
+        }
+    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.report.page.measure import measure, model_name
-from genesig.report.page.record import PackedTable, Price, Study
+from genesig.report.page.record import FdrSelectedError, PackedTable, Study
 from genesig.report.page.words import (
     ABSENT,
     clean,
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Row = dict[str, Any]
+TableRow = dict[str, Any]
 
 
 def transposed(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
     """Return rows as columns of these names."""
-    found = [list(row) for row in rows]
-    return {name: [row[place] for row in found] for place, name in enumerate(names)}
+    row_list = [list(row) for row in rows]
+    return {name: [row[place] for row in row_list] for place, name in enumerate(names)}
 
 
 def columns_of(rows: Iterable[Any], *names: str) -> dict[str, list[Any]]:
     """Return these keys of the rows as columns."""
-    found = list(rows)
-    return {name: [row[name] for row in found] for name in names}
+    row_list = list(rows)
+    return {name: [row[name] for row in row_list] for name in names}
 
 
 def on_components(points: Sequence[Sequence[float]]) -> dict[str, list[float]]:
@@ -47,12 +47,12 @@ def on_components(points: Sequence[Sequence[float]]) -> dict[str, list[float]]:
     return {f"component_{k}": list(column) for k, column in pairs}
 
 
-def records(table: PackedTable) -> list[Row]:
+def table_rows(table: PackedTable) -> list[TableRow]:
     """Return the rows of a packed table as dicts."""
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
 
 
-def of_chosen(rows: Iterable[Row]) -> list[Row]:
+def chosen_list_rows(rows: Iterable[TableRow]) -> list[TableRow]:
     """Return the rows of the chosen lists, which have no mu of their own."""
     return [row for row in rows if row["mu"] is None]
 
@@ -62,34 +62,38 @@ def at_mu(table: pd.DataFrame, mu: float | None) -> Array:
     values = table["mu"].to_numpy(dtype=float)
     if mu is None:
         return np.asarray(np.isnan(values))
-    found: Array = np.isclose(values, mu, rtol=1e-6, atol=0)
-    return found
+    is_mu: Array = np.isclose(values, mu, rtol=1e-6, atol=0)
+    return is_mu
 
 
-def turned(row: Row) -> list[float | None]:
+def accuracy_difference(row: TableRow) -> list[float | None]:
     """Return a difference of errors and its limits as one of accuracies: positive is better."""
     value, low, high = (row[key] for key in ("difference", "difference_low", "difference_high"))
-    return [None if one is None else -one for one in (value, high, low)]
+    return [None if number is None else -number for number in (value, high, low)]
 
 
-def own_rows(controls: PackedTable) -> list[Row]:
+def genesig_rows(controls: PackedTable) -> list[TableRow]:
     """Return the rows of this procedure, of its chosen lists and along mu."""
-    return [row for row in records(controls) if row["model"] == "genesig"]
+    return [row for row in table_rows(controls) if row["model"] == "genesig"]
 
 
-def control_rows(data: Study) -> list[Row]:
+def control_rows(data: Study) -> list[TableRow]:
     """Return genesig with its chosen lists and the baselines, best first."""
-    rows = of_chosen(r for r in records(data["tables"]["controls"]) if r["error"] is not None)
+    rows = chosen_list_rows(
+        r for r in table_rows(data["tables"]["controls"]) if r["error"] is not None
+    )
     return sorted(rows, key=lambda row: (row["error"], row["model"] != "genesig"))
 
 
-def own_margins(predictions: pd.DataFrame, classes: Sequence[str] | None) -> Any:
+def class_margins(predictions: pd.DataFrame, classes: Sequence[str] | None) -> Any:
     """Return each score; of several classes that of its own less the largest of the others."""
     if "score" in predictions or not classes:
         return predictions["score"]
     scores = predictions[[f"score of {name}" for name in classes]].to_numpy(dtype=float)
-    own = predictions["label"].astype(str).to_numpy()[:, None] == np.array(classes, dtype=object)
-    return scores[own] - np.where(own, -np.inf, scores).max(axis=1)
+    is_true_class = predictions["label"].astype(str).to_numpy()[:, None] == np.array(
+        classes, dtype=object
+    )
+    return scores[is_true_class] - np.where(is_true_class, -np.inf, scores).max(axis=1)
 
 
 _SYMBOL_OF = {"symbol": "gene", "prototype_symbol": "prototype"}
@@ -97,11 +101,11 @@ _SYMBOL_OF = {"symbol": "gene", "prototype_symbol": "prototype"}
 
 def is_repeated(columns: Sequence[str], rows: Sequence[Sequence[Any]], place: int) -> bool:
     """Whether a column of symbols is nothing but the ids once more."""
-    own = _SYMBOL_OF.get(columns[place])
-    if own is None or own not in columns:
+    gene_column = _SYMBOL_OF.get(columns[place])
+    if gene_column is None or gene_column not in columns:
         return False
-    other = columns.index(own)
-    return all(row[place] in (row[other], None) for row in rows)
+    gene_index = columns.index(gene_column)
+    return all(row[place] in (row[gene_index], None) for row in rows)
 
 
 _WORDS = ("text", "name", "model", "symbol")
@@ -127,7 +131,7 @@ class Column:
         return "n" if self.numeric else "w" if self.kind in ("text", "symbol") else "t"
 
 
-def unknown(name: str, rows: Sequence[Sequence[Any]], place: int) -> Column:
+def study_column(name: str, rows: Sequence[Sequence[Any]], place: int) -> Column:
     """Return the heading of a column that a study names: the weights of a class, or words."""
     if all(isinstance(row[place], float | int | None) for row in rows):
         return Column(f"Weight, {clean(name.removeprefix('coef '))}", "signed")
@@ -152,16 +156,16 @@ class Table:
     caption : str
     columns : sequence of Column
     rows : list of list of Cell
-        All of them; the page shows `most` at once.
+        All of them; the page shows `visible_rows` at once.
     total : int
         Rows of the file, more than those here where there are very many.
     file : str or None
         TSV beside the page with all rows.
     search : bool
         Whether readers may filter it.
-    shown : bool
+    is_open : bool
         Whether it is open before anybody asks for it.
-    most : int
+    visible_rows : int
         Rows that stand on the page at once.
     """
 
@@ -172,29 +176,32 @@ class Table:
     total: int
     file: str | None = None
     search: bool = False
-    shown: bool = False
-    most: int = 15
+    is_open: bool = False
+    visible_rows: int = 15
 
     @property
     def meanings(self) -> list[tuple[str, str]]:
         """Return headings and what they mean, each once: a table may have several intervals."""
-        return list(dict.fromkeys((one.label, one.help) for one in self.columns if one.help))
+        return list(
+            dict.fromkeys((column.label, column.help) for column in self.columns if column.help)
+        )
 
 
-FROM, TO = "95% CI from", "to"
+CI_FROM = "95% CI from"
+CI_TO = "to"
 FREQUENCY_HELP = "Share of the outer splits that selected the gene"
 HALVES_HELP = "Share of gene lists from random halves that contain the gene"
 FDR_SELECTED = Column(
     "FDR-selected", "flag", "q small enough, and more such genes than with permuted labels"
 )
-COLUMNS: dict[str, Column] = {
+KNOWN_COLUMNS: dict[str, Column] = {
     "added": Column("Gain", "number", "Above the covariates alone"),
-    "added_high": Column(TO, "number"),
-    "added_low": Column(FROM, "number"),
+    "added_high": Column(CI_TO, "number"),
+    "added_low": Column(CI_FROM, "number"),
     "balanced_accuracy": Column("Balanced accuracy", "number", "Mean share of right calls"),
     "auc": Column("AUC", "number", "Area under the ROC curve; 0.5 is chance"),
-    "auc_high": Column(TO, "number"),
-    "auc_low": Column(FROM, "number"),
+    "auc_high": Column(CI_TO, "number"),
+    "auc_low": Column(CI_FROM, "number"),
     "about": Column("Description", "text"),
     "block": Column("Group", "integer", "Correlated genes, ordered by score"),
     "class": Column("Class", "text", "For which its weight is largest"),
@@ -215,7 +222,7 @@ COLUMNS: dict[str, Column] = {
     "gene": Column("Gene id", "name"),
     "genes": Column("Genes", "integer", "Those of the set that were measured"),
     "selection_frequency": Column("Selection frequency", "share", HALVES_HELP),
-    "high": Column(TO, "number"),
+    "high": Column(CI_TO, "number"),
     "in_list": Column("In list", "flag", "Whether the frequency reaches the threshold"),
     "in_signature": Column("In the signature", "flag"),
     "mean_share": Column("Mean share", "share", "Of the score, over the splits that selected it"),
@@ -228,13 +235,13 @@ COLUMNS: dict[str, Column] = {
     "leading": Column("Leading genes", "text", "On the side of the set, largest |t| first"),
     "linear_cv_frequency": Column("Linear frequency", "share", "In the chosen lists"),
     "list": Column("List", "name"),
-    "low": Column(FROM, "number"),
+    "low": Column(CI_FROM, "number"),
     "mean": Column("Mean score", "signed"),
     "mean_weight": Column("Mean weight", "signed", "Over the splits that selected the gene"),
     "mean_norm": Column("Mean derivative", "signed", "Over the splits that selected the gene"),
     "difference": Column("Difference", "number", "From genesig, same samples; positive is better"),
-    "difference_high": Column(TO, "number"),
-    "difference_low": Column(FROM, "number"),
+    "difference_high": Column(CI_TO, "number"),
+    "difference_low": Column(CI_FROM, "number"),
     "model": Column("Method", "model"),
     "mu": Column("μ", "mu"),
     "order": Column("Order", "integer"),
@@ -263,7 +270,7 @@ COLUMNS: dict[str, Column] = {
     "symbol": Column("Symbol", "symbol"),
     "tested": Column("Times held out", "integer"),
     "wrong": Column("Times wrong", "integer"),
-}  # fmt: skip
+}
 
 
 def _flag(value: Any) -> str:
@@ -323,9 +330,17 @@ def cell(value: Any, kind: str) -> Cell:
 
 
 def filled_table(
-    name: str, caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Any]], most: int, *,
-    total: int | None = None, file: str | None = None, search: bool = False, shown: bool = False,
-) -> Table:  # fmt: skip
+    name: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Any]],
+    visible_rows: int,
+    *,
+    total: int | None = None,
+    file: str | None = None,
+    search: bool = False,
+    is_open: bool = False,
+) -> Table:
     """Write rows of values under their columns; `total` is their number if more.
 
     Every table of the page is made here.
@@ -335,43 +350,73 @@ def filled_table(
         for row in rows
     ]
     count = len(rows) if total is None else total
-    return Table(name, caption, columns, cells, count, file, search, shown, most)
+    return Table(name, caption, columns, cells, count, file, search, is_open, visible_rows)
 
 
 def packed_table(
-    data: Study, name: str, caption: str, most: int, *, search: bool = False, shown: bool = False,
+    data: Study,
+    name: str,
+    caption: str,
+    visible_rows: int,
+    *,
+    search: bool = False,
+    is_open: bool = False,
     without: tuple[str, ...] = (),
-) -> Table:  # fmt: skip
-    """Show a table of report_data.json, at most `most` rows at once, `without` some columns."""
+) -> Table:
+    """Return a table of report_data.json, `without` some of its columns."""
     table = data["tables"][name]
-    kept = [place for place, column in enumerate(table["columns"]) if column not in without]
-    rows = [[row[place] for place in kept] for row in table["rows"]]
+    columns_kept = [place for place, column in enumerate(table["columns"]) if column not in without]
+    rows = [[row[place] for place in columns_kept] for row in table["rows"]]
     return shown_table(
-        name, caption, [table["columns"][place] for place in kept], rows, most,
-        total=table["total"], file=table["file"], search=search, shown=shown,
-    )  # fmt: skip
+        name,
+        caption,
+        [table["columns"][place] for place in columns_kept],
+        rows,
+        visible_rows,
+        total=table["total"],
+        file=table["file"],
+        search=search,
+        is_open=is_open,
+    )
 
 
 def shown_table(
-    name: str, caption: str, columns: list[str], rows: list[list[Any]], most: int, *,
-    total: int | None = None, file: str | None = None, search: bool = False, shown: bool = False,
-) -> Table:  # fmt: skip
+    name: str,
+    caption: str,
+    columns: list[str],
+    rows: list[list[Any]],
+    visible_rows: int,
+    *,
+    total: int | None = None,
+    file: str | None = None,
+    search: bool = False,
+    is_open: bool = False,
+) -> Table:
     """Show rows of values under the columns of these names.
 
     Columns without any value go, and symbols that are nothing but the ids once more.
     """
-    keep = [
-        place for place in range(len(columns)) if any(row[place] is not None for row in rows)
-        and not is_repeated(columns, rows, place)
-    ]  # fmt: skip
-    words = {**COLUMNS, **_OF_TABLE.get(name, {})}
+    columns_kept = [
+        place
+        for place in range(len(columns))
+        if any(row[place] is not None for row in rows) and not is_repeated(columns, rows, place)
+    ]
+    words = {**KNOWN_COLUMNS, **_OF_TABLE.get(name, {})}
     heads = [
-        replace(words.get(columns[p]) or unknown(columns[p], rows, p), key=columns[p]) for p in keep
+        replace(words.get(columns[p]) or study_column(columns[p], rows, p), key=columns[p])
+        for p in columns_kept
     ]
     return filled_table(
-        name.replace("_", "-"), caption, heads, [[row[p] for p in keep] for row in rows], most,
-        total=len(rows) if total is None else total, file=file, search=search, shown=shown,
-    )  # fmt: skip
+        name.replace("_", "-"),
+        caption,
+        heads,
+        [[row[p] for p in columns_kept] for row in rows],
+        visible_rows,
+        total=len(rows) if total is None else total,
+        file=file,
+        search=search,
+        is_open=is_open,
+    )
 
 
 NO_INTERVAL = "a difference without an interval, so chance is not ruled out"
@@ -387,15 +432,16 @@ class Difference(TypedDict):
     high: float | None
 
 
-def against(data: Study, d: Difference, other: str) -> str:
+def comparison_words(data: Study, d: Difference, reference_name: str) -> str:
     """Return ``"balanced accuracy is 90% against 88% of {other} (95% CI ...)"``.
 
     Without limits, nothing is said of an interval.
     """
-    shown = measure(data)
+    metric = measure(data)
     write = measure(data).write
-    ours, theirs = shown.value(d["error"]), shown.value(d["linear"])
-    words = f"{shown.name} is {write(ours)} against {write(theirs)} of {other}"
+    ours = metric.value(d["error"])
+    theirs = metric.value(d["linear"])
+    words = f"{metric.name} is {write(ours)} against {write(theirs)} of {reference_name}"
     if d["low"] is None or d["high"] is None:
         return words
     return f"{words} ({difference_words(data, d)})"
@@ -406,7 +452,8 @@ def difference_words(data: Study, d: Any) -> str:
 
     Positive is better: a smaller error is a larger accuracy. Empty without limits.
     """
-    low, high = d["low"], d["high"]
+    low = d["low"]
+    high = d["high"]
     if low is None or high is None:
         return ""
     limits = f"{difference(data, -high)} to {difference(data, -low)}"
@@ -418,25 +465,28 @@ def difference(data: Study, value: float) -> str:
     return decimal(100 * value, 1) if measure(data).share else decimal(value)
 
 
-def fdr_selected_only(data: Study, price: Price) -> str:
+def fdr_selected_only(data: Study, price: FdrSelectedError) -> str:
     """Say how well models of FDR-selected genes alone predict, beside the signature."""
-    shown = measure(data)
-    way = "lower" if price["difference"] > 0 else "higher"
-    points = " points" if shown.share else ""
-    apart = f"{difference(data, abs(price['difference']))}{points} {way}"
-    limits = difference_words(data, {"low": price["difference_low"],
-                                     "high": price["difference_high"]})  # fmt: skip
-    value = f"{shown.name} was {shown.write(shown.value(price['error']))}"
-    said = f"With FDR-selected genes only, {value} ({apart}{f'; {limits}' if limits else ''})"
-    low, high = price["difference_low"], price["difference_high"]
+    metric = measure(data)
+    direction = "lower" if price["difference"] > 0 else "higher"
+    points = " points" if metric.share else ""
+    difference_text = f"{difference(data, abs(price['difference']))}{points} {direction}"
+    limits = difference_words(
+        data, {"low": price["difference_low"], "high": price["difference_high"]}
+    )
+    value = f"{metric.name} was {metric.write(metric.value(price['error']))}"
+    limits = f"; {limits}" if limits else ""
+    sentence = f"With FDR-selected genes only, {value} ({difference_text}{limits})"
+    low = price["difference_low"]
+    high = price["difference_high"]
     if low is not None and high is not None and low <= 0 <= high:
-        return f"{said}: no detectable difference"
-    return said
+        return f"{sentence}: no detectable difference"
+    return sentence
 
 
-def neither(data: Study, model: str) -> bool:
+def neither_beats_chance(data: Study, model: str) -> bool:
     """Whether the intervals of both errors, of this model and of genesig, hold that of chance."""
     chance = data["answer"]["error"]["chance"]
     rows = {row["model"]: row for row in control_rows(data)}
-    both = [rows.get(name) for name in ("genesig", model)]
-    return all(row is not None and (row["high"] or row["error"]) >= chance for row in both)
+    compared_rows = [rows.get(name) for name in ("genesig", model)]
+    return all(row is not None and (row["high"] or row["error"]) >= chance for row in compared_rows)

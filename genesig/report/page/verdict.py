@@ -10,9 +10,16 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from genesig.report.page.measure import held, measure, model_name, subject, two
+from genesig.report.page.measure import covariate_names, measure, model_name, subject, two_classes
 from genesig.report.page.record import Finding, Study, Verdict
-from genesig.report.page.words import both, clean, counted, enumerated, p_value, percent
+from genesig.report.page.words import (
+    clean,
+    counted,
+    enumerated,
+    genes_and_indicators,
+    p_value,
+    percent,
+)
 
 LEVEL = 0.05
 
@@ -50,7 +57,7 @@ class Analysis(NamedTuple):
         return Grade.WEAK if weak else Grade.NONE
 
 
-def judge(answer: Finding, held: Mapping[str, Any] | None, sets: Analysis | None) -> Verdict:
+def judge(answer: Finding, covariates: Mapping[str, Any] | None, sets: Analysis | None) -> Verdict:
     """Grade a study.
 
     Parameters
@@ -69,52 +76,69 @@ def judge(answer: Finding, held: Mapping[str, Any] | None, sets: Analysis | None
         Where models of genes show nothing, ridge on all genes beside the covariates, or gene sets,
         may carry the grade; as a second look, with twice their p.
     """
-    own, others = _own(answer), {}
-    if held is not None:
-        own = Analysis(own.p, _gains(held["alone"]))
-        others["all genes"] = Analysis(held["p_whole"] if own.p is not None else None,
-                                   _gains(held["whole"]))  # fmt: skip
+    study_analysis = _study_analysis(answer)
+    second_analyses = {}
+    if covariates is not None:
+        study_analysis = Analysis(study_analysis.p, _gain_excludes_zero(covariates["alone"]))
+        second_analyses["all genes"] = Analysis(
+            covariates["p_whole"] if study_analysis.p is not None else None,
+            _gain_excludes_zero(covariates["whole"]),
+        )
     if sets is not None:
-        others["sets"] = sets
-    here, by = own.grade, "genes"
-    if here is Grade.NONE:
-        for name, other in others.items():
-            twice = Analysis(None if other.p is None else 2 * other.p, other.excludes)
+        second_analyses["sets"] = sets
+    grade_here = study_analysis.grade
+    basis = "genes"
+    if grade_here is Grade.NONE:
+        for name, analysis in second_analyses.items():
+            twice = Analysis(None if analysis.p is None else 2 * analysis.p, analysis.excludes)
             if twice.grade is Grade.HERE:
-                here, by = Grade.HERE, name
+                grade_here = Grade.HERE
+                basis = name
                 break
     fdr_selected = answer["evidence"] is not None and answer["evidence"]["fdr_selected"] > 0
-    alone = Grade.WEAK if here is Grade.NONE and fdr_selected else here
-    grade = _elsewhere(answer, alone, held is not None) or alone
-    return {"grade": grade.value, "here": here.value, "by": by, "small": own.small,
-            "excludes": own.excludes}  # fmt: skip
+    alone = Grade.WEAK if grade_here is Grade.NONE and fdr_selected else grade_here
+    grade = _external_grade(answer, alone, covariates is not None) or alone
+    return {
+        "grade": grade.value,
+        "here": grade_here.value,
+        "by": basis,
+        "small": study_analysis.small,
+        "excludes": study_analysis.excludes,
+    }
 
 
-def _own(answer: Finding) -> Analysis:
-    p, error = answer["p"], answer["error"]
-    known = p["value"] is not None and p["smallest"] <= LEVEL and error["value"] is not None
+def _study_analysis(answer: Finding) -> Analysis:
+    p = answer["p"]
+    error = answer["error"]
+    is_known = p["value"] is not None and p["smallest"] <= LEVEL and error["value"] is not None
     excludes = None if error["high"] is None else error["high"] < error["chance"]
-    return Analysis(p["value"] if known else None, excludes)
+    return Analysis(p["value"] if is_known else None, excludes)
 
 
-def _gains(difference: Mapping[str, Any]) -> bool | None:
+def _gain_excludes_zero(difference: Mapping[str, Any]) -> bool | None:
     """Whether the interval of a gain over covariates lies above 0."""
     return None if difference["low"] is None else bool(difference["low"] > 0)
 
 
-def _elsewhere(answer: Finding, here: Grade, held: bool) -> Grade | None:
+def _external_grade(answer: Finding, grade_here: Grade, has_covariates: bool) -> Grade | None:
     """Grade by other cohorts, where they settle it.
 
     They support where at least half of them are better than chance and none is worse; with
     covariates, which predict there, too, only what this study has shown. They contradict where none
     is better, and the interval of one excludes the error of this study.
     """
-    it, error = answer["cohorts"], answer["error"]["value"]
-    if it["better"] and 2 * it["better"] >= it["tested"] and not it["worse"]:
-        return None if held and here is Grade.NONE else Grade.ELSEWHERE
-    new = [row for row in it["rows"] if not row["seen"] and row["low"] is not None]
-    apart = error is not None and any((row["low"] or 0) > error for row in new)
-    if here is not Grade.NONE and it["tested"] and not it["better"] and (it["worse"] or apart):
+    cohorts = answer["cohorts"]
+    error = answer["error"]["value"]
+    if cohorts["better"] and 2 * cohorts["better"] >= cohorts["tested"] and not cohorts["worse"]:
+        return None if has_covariates and grade_here is Grade.NONE else Grade.ELSEWHERE
+    new = [row for row in cohorts["rows"] if not row["seen"] and row["low"] is not None]
+    excludes_error = error is not None and any((row["low"] or 0) > error for row in new)
+    if (
+        grade_here is not Grade.NONE
+        and cohorts["tested"]
+        and not cohorts["better"]
+        and (cohorts["worse"] or excludes_error)
+    ):
         return Grade.AGAINST
     return None
 
@@ -124,14 +148,15 @@ def grade(data: Study) -> Grade:
     return Grade(data["verdict"]["grade"])
 
 
-def here(data: Study) -> Grade:
+def grade_within_study(data: Study) -> Grade:
     """Return the grade of the models of this study alone."""
     return Grade(data["verdict"]["here"])
 
 
 def conclusion(data: Study) -> str:
     """Return the words of the first badge, such as ``"Adds to age and sex"``."""
-    covariates, cohorts = held(data), data["answer"]["cohorts"]
+    covariates = covariate_names(data)
+    cohorts = data["answer"]["cohorts"]
     match grade(data):
         case Grade.HERE if covariates:
             return f"Adds to {covariates}"
@@ -153,56 +178,62 @@ def external_status(data: Study) -> str:
 
 def headline(data: Study) -> str:
     """Return the sentence that the page, the run's last lines and the write-up begin with."""
-    claim = aim(data)
+    claim = claim_words(data)
     if data["answer"]["error"]["value"] is None:
         return f"The accuracy could not be measured, so whether gene expression {claim} is unknown."
-    in_study, cohorts = here(data), _cohorts(data)
+    in_study = grade_within_study(data)
+    cohorts = _cohort_words(data)
+    tested = _tested_models(data)
     match grade(data):
         case Grade.NONE:
-            return f"There is no evidence that {_tested(data)} {claim} in this study{_other(data)}."
+            where = f"in this study{_other_method_words(data)}"
+            return f"There is no evidence that {tested} {claim} {where}."
         case Grade.WEAK:
-            return f"It is unclear whether {_tested(data)} {claim}: {_unclear(data)}."
+            return f"It is unclear whether {tested} {claim}: {_reason_unclear(data)}."
         case Grade.HERE:
-            return f"{_who(data)} {claim} in this study{_left_open(data)}."
+            return f"{_subject(data)} {claim} in this study{_open_cohorts(data)}."
         case Grade.ELSEWHERE if in_study is Grade.HERE:
-            return f"{_who(data)} {claim} better than chance, here and in {cohorts}."
+            return f"{_subject(data)} {claim} better than chance, here and in {cohorts}."
         case Grade.ELSEWHERE:
             only = "does not show this" if in_study is Grade.NONE else "is inconclusive"
             here_alone = f"this study alone {only}"
             return f"Gene expression {claim} better than chance in {cohorts}; {here_alone}."
         case Grade.AGAINST:
             if in_study is Grade.HERE:
-                return f"{_who(data)} {claim} in this study, but not in {cohorts}."
-            return f"It is unclear whether {_tested(data)} {claim}: no replication in {cohorts}."
+                return f"{_subject(data)} {claim} in this study, but not in {cohorts}."
+            return f"It is unclear whether {tested} {claim}: no replication in {cohorts}."
 
 
-def _tested(data: Study) -> str:
+def _tested_models(data: Study) -> str:
     """Return what the conclusion is about; another method may predict where this does not."""
     if data["answer"]["alternative"] is None:
         return "gene expression"
     return "a linear signature of gene expression"
 
 
-def _other(data: Study) -> str:
+def _other_method_words(data: Study) -> str:
     """Name a method other than the linear signature that predicts, if there is any."""
     method = data["answer"]["alternative"]
     return "" if method is None else f"; another method does ({model_name(method['model'])})"
 
 
-def aim(data: Study) -> str:
+def claim_words(data: Study) -> str:
     """Return the claim: ``"distinguishes A from B"``, ``"adds to age in predicting x"``."""
-    classes, covariates = data["study"]["classes"], held(data)
-    verb, target = "predict", subject(data)
+    classes = data["study"]["classes"]
+    covariates = covariate_names(data)
+    verb = "predict"
+    target = subject(data)
     if classes is not None:
-        verb, target = "distinguish", enumerated(classes)
-        if two(data["study"]):
+        verb = "distinguish"
+        target = enumerated(classes)
+        if two_classes(data["study"]):
             target = f"{clean(classes[1])} from {clean(classes[0])}"
     if covariates:
         return f"adds to {covariates} in {verb}ing {target}"
     return f"{verb}{'es' if classes else 's'} {target}"
 
 
-def _who(data: Study) -> str:
+def _subject(data: Study) -> str:
     """Return which models the conclusion rests on, if these are not the models of genes."""
     return {
         "genes": "Gene expression",
@@ -213,36 +244,40 @@ def _who(data: Study) -> str:
 
 def interval_and_chance(data: Study) -> tuple[str, str]:
     """Return whose interval the conclusion goes by and the value by chance, as they are written."""
-    if held(data):
+    if covariate_names(data):
         return "gain", "0"
-    shown = measure(data)
-    if shown.share:
-        return "accuracy", percent(shown.chance)
-    return shown.name, f"{shown.chance:g}"
+    metric = measure(data)
+    if metric.share:
+        return "accuracy", percent(metric.chance)
+    return metric.name, f"{metric.chance:g}"
 
 
-def _unclear(data: Study) -> str:
-    verdict, evidence = data["verdict"], data["answer"]["evidence"]
+def _reason_unclear(data: Study) -> str:
+    verdict = data["verdict"]
+    evidence = data["answer"]["evidence"]
     name, chance = interval_and_chance(data)
     if verdict["small"]:
         p = p_value(data["answer"]["p"]["value"])
         if verdict["excludes"] is None:
             return f"{p}, but the {name} has no confidence interval"
         return f"{p}, but the 95% CI of the {name} includes {chance}"
-    if here(data) is not Grade.NONE:
-        return f"the 95% CI of the {name} excludes {chance}, but {_why(data)}"
-    count, indicators = 0, 0
+    if grade_within_study(data) is not Grade.NONE:
+        return f"the 95% CI of the {name} excludes {chance}, but {_missing_p_words(data)}"
+    count = 0
+    indicators = 0
     if evidence:
-        count, indicators = evidence["fdr_selected"], evidence["indicators"][0]
+        count = evidence["fdr_selected"]
+        indicators = evidence["indicators"][0]
     verb = "passes" if count == 1 else "pass"
     fdr = percent(data["config"]["signature"]["fdr"])
     return (
-        f"{both(count - indicators, indicators)} {verb} an FDR of {fdr}, but models do not predict"
+        f"{genes_and_indicators(count - indicators, indicators)} {verb} an FDR of {fdr}, but "
+        "models do not predict"
         " better than chance"
     )
 
 
-def _why(data: Study) -> str:
+def _missing_p_words(data: Study) -> str:
     """Say why there is no p-value to judge by."""
     p = data["answer"]["p"]
     if not p["permutations"]:
@@ -253,7 +288,7 @@ def _why(data: Study) -> str:
     return f"{permutations} are too few to rule out chance"
 
 
-def _left_open(data: Study) -> str:
+def _open_cohorts(data: Study) -> str:
     """Say what external cohorts show that do not settle the conclusion."""
     cohorts = data["answer"]["cohorts"]
     if not cohorts["tested"]:
@@ -267,7 +302,7 @@ def _left_open(data: Study) -> str:
     return f"; the {cohorts['tested']} external cohorts are inconclusive"
 
 
-def _cohorts(data: Study) -> str:
+def _cohort_words(data: Study) -> str:
     """Name the one external cohort, or count them."""
     cohorts = data["answer"]["cohorts"]
     tested = [row for row in cohorts["rows"] if not row["seen"]]

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from zlib import crc32
 
 from genesig.data.steps.missing_indicators import INDICATOR_SUFFIX
-from genesig.report.page.record import Dropped
+from genesig.report.page.record import Exclusions
 from genesig.words import ENSEMBL as ENSEMBL_ID
 from genesig.words import ENTREZ
 
@@ -19,11 +19,11 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200e\u200f\u202a-\u202e]+")
 
 
-def by_kind(dropped: Sequence[Dropped]) -> str:
+def counts_by_kind(dropped: Sequence[Exclusions]) -> str:
     """Return ``"14 samples and 3 genes"``; what nothing was left out of is not named."""
     count: dict[str, int] = {}
-    for one in dropped:
-        count[one["kind"]] = count.get(one["kind"], 0) + one["count"]
+    for exclusion in dropped:
+        count[exclusion["kind"]] = count.get(exclusion["kind"], 0) + exclusion["count"]
     return " and ".join(counted(number, kind) for kind, number in count.items())
 
 
@@ -33,16 +33,16 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-def both(genes: int, indicators: int) -> str:
+def genes_and_indicators(genes: int, indicators: int) -> str:
     """Return ``"5 genes and 2 missing-value indicators"``."""
-    more = [counted(indicators, "missing-value indicator")] if indicators else []
-    return " and ".join([counted(genes, "gene")] * bool(genes or not more) + more)
+    parts = [counted(indicators, "missing-value indicator")] if indicators else []
+    return " and ".join([counted(genes, "gene")] * bool(genes or not parts) + parts)
 
 
 def enumerated(names: Sequence[str]) -> str:
     """Return ``"age, sex and centre"``."""
-    *first, last = map(clean, names)
-    return f"{', '.join(first)} and {last}" if first else last
+    *leading_names, last_name = map(clean, names)
+    return f"{', '.join(leading_names)} and {last_name}" if leading_names else last_name
 
 
 def decimal(value: float | None, digits: int = 2) -> str:
@@ -51,7 +51,7 @@ def decimal(value: float | None, digits: int = 2) -> str:
         return ABSENT
     if value and abs(value) < 0.5 * 10**-digits:
         return significant(value, 2)
-    return signed(f"{value:.{digits}f}")
+    return with_minus_sign(f"{value:.{digits}f}")
 
 
 def power_of_ten(exponent: int) -> str:
@@ -64,9 +64,9 @@ def significant(value: float | None, digits: int = 3) -> str:
     if value is None or not math.isfinite(value):
         return ABSENT
     if 10**digits <= abs(value) < 1e7:
-        return signed(f"{value:.0f}")
+        return with_minus_sign(f"{value:.0f}")
     number, e, exponent = f"{value:.{digits}g}".partition("e")
-    return signed(number) + (f"\u2009×\u2009{power_of_ten(int(exponent))}" if e else "")
+    return with_minus_sign(number) + (f"\u2009×\u2009{power_of_ten(int(exponent))}" if e else "")
 
 
 def power(value: float) -> str:
@@ -79,15 +79,15 @@ def power(value: float) -> str:
 
 def samples_in_groups(samples: int, groups: int | None) -> str:
     """Return ``"60 samples in 20 groups"``; without groups the samples alone."""
-    said = counted(samples, "sample")
-    return said if groups is None else f"{said} in {counted(groups, 'group')}"
+    text = counted(samples, "sample")
+    return text if groups is None else f"{text} in {counted(groups, 'group')}"
 
 
 def percent(value: float | None, digits: int = 0) -> str:
     """Return a share as per cent."""
     if value is None or not math.isfinite(value):
         return ABSENT
-    return signed(f"{100 * value:.{digits}f}") + "%"
+    return with_minus_sign(f"{100 * value:.{digits}f}") + "%"
 
 
 def rate(value: float | None) -> str:
@@ -96,12 +96,12 @@ def rate(value: float | None) -> str:
     return percent(value, 0 if exact else 1)
 
 
-NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+CARDINALS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
 def in_words(number: int) -> str:
     """Return ``"three"``; numbers above ten as digits."""
-    return NUMBERS[number] if number < len(NUMBERS) else f"{number}"
+    return CARDINALS[number] if number < len(CARDINALS) else f"{number}"
 
 
 def expected_number(expected: float, count: int) -> str:
@@ -120,7 +120,8 @@ Write = Callable[[float | None], str]
 
 def span(low: float | None, high: float | None, write: Write) -> str:
     """Return ``"82–100%"``, ``"0.25–0.73"``, or ``"−0.01 to 0.07"`` if a limit is negative."""
-    lower, upper = write(low), write(high)
+    lower = write(low)
+    upper = write(high)
     if "\u2212" in lower + upper or "\u2009" in lower + upper:
         return f"{lower} to {upper}"
     return f"{lower.removesuffix('%')}–{upper}"
@@ -131,7 +132,7 @@ def confidence(low: float | None, high: float | None, write: Write) -> str:
     return "" if low is None or high is None else f"95% CI {span(low, high, write)}"
 
 
-def between(low: float | None, high: float | None, write: Write) -> str:
+def bracketed_confidence(low: float | None, high: float | None, write: Write) -> str:
     """Return ``" (95% CI 82–100%)"``; nothing if a limit is absent."""
     limits = confidence(low, high, write)
     return f" ({limits})" if limits else ""
@@ -150,17 +151,17 @@ def with_limits(name: str, value: float | None, low: float | None, high: float |
     return f"{text} ({span(low, high, decimal)})"
 
 
-def shown_of(shown: int, total: int, noun: str, how: str = "") -> str:
+def shown_of_total(n_shown: int, total: int, noun: str, selection: str = "") -> str:
     """Return ``" 60 of 300 samples are shown, evenly spaced."``; nothing where all are shown."""
-    return "" if shown == total else f" {shown} of {counted(total, noun)} are shown{how}."
+    return "" if n_shown == total else f" {n_shown} of {counted(total, noun)} are shown{selection}."
 
 
-def first_of(shown: int, total: int, noun: str) -> str:
+def first_of_total(n_shown: int, total: int, noun: str) -> str:
     """Return ``" The first 60 of 300 genes are shown."``; nothing where all are shown."""
-    return "" if shown == total else f" The first {shown} of {counted(total, noun)} are shown."
+    return "" if n_shown == total else f" The first {n_shown} of {counted(total, noun)} are shown."
 
 
-def signed(text: str) -> str:
+def with_minus_sign(text: str) -> str:
     """Use a true minus sign; what is written as zero has none."""
     size = text.removeprefix("-")
     return f"\u2212{size}" if size != text and size.strip("0.") else size
@@ -176,31 +177,31 @@ def scheme_words(scheme: object) -> str:
     return clean(scheme).replace("_", " ").replace("kfold", "k-fold")
 
 
-def shorten(name: object, most: int) -> str:
+def shorten(name: object, max_letters: int) -> str:
     """Cut a long name, after a word where there is one; an ellipsis says so."""
     text = clean(name)
-    if len(text) <= most:
+    if len(text) <= max_letters:
         return text
-    cut = text[: most - 1]
+    cut = text[: max_letters - 1]
     words, space, _ = cut.rpartition(" ")
-    whole = text[most - 1] == " " or not space or len(words) < most // 3
-    return (cut if whole else words).rstrip() + "…"
+    ends_at_word = text[max_letters - 1] == " " or not space or len(words) < max_letters // 3
+    return (cut if ends_at_word else words).rstrip() + "…"
 
 
-def gene_label(gene: str, symbol: str | None, most: int = 38) -> str:
+def gene_label(gene: str, symbol: str | None, max_letters: int = 38) -> str:
     """Return the symbol and beside it the id, as short as a figure needs it."""
     if not symbol or symbol == gene:
-        return shorten(gene, most)
+        return shorten(gene, max_letters)
     place = shorten(gene, 22)
-    return f"{shorten(symbol, max(most - len(place) - 3, 8))} · {place}"
+    return f"{shorten(symbol, max(max_letters - len(place) - 3, 8))} · {place}"
 
 
 _SYMBOL = re.compile(r"[A-Z][A-Z0-9-]{1,9}$|C\d+orf\d+$")
-_WORDS = {"ATP", "CAMP", "CDNA", "DNA", "GTP", "HUMAN", "MHC", "MRNA", "NAD", "NADH", "RNA"}
-_NO_ID = re.compile(r"[^A-Za-z0-9]+")
+_CAPITAL_WORDS = {"ATP", "CAMP", "CDNA", "DNA", "GTP", "HUMAN", "MHC", "MRNA", "NAD", "NADH", "RNA"}
+_NOT_ID_CHARACTERS = re.compile(r"[^A-Za-z0-9]+")
 NCBI = "https://www.ncbi.nlm.nih.gov/gene/"
 ENSEMBL = "https://www.ensembl.org/"
-CARDS = "https://www.genecards.org/cgi-bin/carddisp.pl?gene="
+GENECARDS = "https://www.genecards.org/cgi-bin/carddisp.pl?gene="
 
 
 class Link(NamedTuple):
@@ -212,32 +213,33 @@ class Link(NamedTuple):
 
 def gene_anchor(gene: str) -> str:
     """Return the id that the card of a gene has on the page."""
-    return f"gene-{_NO_ID.sub('-', gene)[:24]}-{crc32(gene.encode()):08x}"
+    return f"gene-{_NOT_ID_CHARACTERS.sub('-', gene)[:24]}-{crc32(gene.encode()):08x}"
 
 
 def gene_links(gene: str, symbol: str) -> list[Link]:
     """Return pages about a gene; by a search of its name where neither id nor symbol is known."""
-    gene, symbol = gene.removesuffix(INDICATOR_SUFFIX), symbol.removesuffix(INDICATOR_SUFFIX)
-    known = short_symbol(symbol) or short_symbol(gene)
+    gene = gene.removesuffix(INDICATOR_SUFFIX)
+    symbol = symbol.removesuffix(INDICATOR_SUFFIX)
+    gene_symbol = short_symbol(symbol) or short_symbol(gene)
     ids = [clean(gene).split()[0] if clean(gene) else "", clean(symbol)]
     entrez = next((text for text in ids if ENTREZ.fullmatch(text)), None)
     ensembl = next((text.split(".")[0] for text in ids if ENSEMBL_ID.fullmatch(text)), None)
-    if entrez or ensembl or known:
-        return list(_by_id(entrez, ensembl, known))
+    if entrez or ensembl or gene_symbol:
+        return list(_by_id(entrez, ensembl, gene_symbol))
     return [Link("NCBI search", f"{NCBI}?term={quote(clean(symbol or gene)[:80], safe='')}")]
 
 
 def _by_id(entrez: str | None, ensembl: str | None, symbol: str | None) -> list[Link]:
-    found = []
+    links = []
     if entrez or ensembl or symbol:
         term = entrez or f"?term={ensembl or quote(f'{symbol}[sym]', safe='')}"
-        found.append(Link("NCBI", NCBI + term))
+        links.append(Link("NCBI", NCBI + term))
     if ensembl or symbol:
         place = f"id/{ensembl}" if ensembl else f"Multi/Search/Results?q={symbol}"
-        found.append(Link("Ensembl", ENSEMBL + place))
+        links.append(Link("Ensembl", ENSEMBL + place))
     if symbol or ensembl:
-        found.append(Link("GeneCards", f"{CARDS}{symbol or ensembl}"))
-    return found
+        links.append(Link("GeneCards", f"{GENECARDS}{symbol or ensembl}"))
+    return links
 
 
 def short_symbol(text: str) -> str | None:
@@ -253,5 +255,5 @@ def short_symbol(text: str) -> str | None:
     words = clean(text).split()
     if not words or not _SYMBOL.match(words[0]) or ENSEMBL_ID.fullmatch(words[0]):
         return None
-    told_apart = any(c.isdigit() for c in words[0]) or any(c.islower() for c in "".join(words[1:]))
-    return words[0] if len(words) == 1 or (told_apart and words[0] not in _WORDS) else None
+    is_symbol = any(c.isdigit() for c in words[0]) or any(c.islower() for c in "".join(words[1:]))
+    return words[0] if len(words) == 1 or (is_symbol and words[0] not in _CAPITAL_WORDS) else None

@@ -11,17 +11,17 @@ import pandas as pd
 
 from genesig.report.page.measure import MEASURES
 from genesig.report.page.record import (
-    Curve,
-    Fit,
+    FitStatistics,
     HeldOut,
     HeldOutSample,
-    Null,
-    Rejection,
+    NullErrors,
+    RejectionRule,
+    RepeatRocCurve,
     Study,
-    plain,
+    json_value,
     rounded,
 )
-from genesig.report.page.tables import at_mu, own_margins
+from genesig.report.page.tables import at_mu, class_margins
 from genesig.report.page.words import counted, decimal
 from genesig.selection.assess.calibration import rejection
 from genesig.selection.assess.scores import relative_squared_error
@@ -72,7 +72,7 @@ def _chosen_point(fits: Fits, fit: int, several_mu: bool) -> tuple[int, int]:
     return tau, int(np.argmin(np.abs(fits.searched - fits.mu[mu]))) if several_mu else lam
 
 
-def permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> Null:
+def permutation_errors(null: Mapping[str, Any], controls: pd.DataFrame) -> NullErrors:
     """Return the errors of the permutations with their chosen lists, and the observed one."""
     errors = np.asarray(null["error"], dtype=float)
     chosen_rows = controls[(controls["model"] == "genesig") & at_mu(controls, None)]
@@ -128,7 +128,7 @@ def _held_out_of_several_classes(
     dataset: Dataset, table: pd.DataFrame, classes: Sequence[str]
 ) -> HeldOut:
     """Return held-out margins of each sample's own class; a margin of at most 0 is an error."""
-    table = table.assign(score=own_margins(table, classes))
+    table = table.assign(score=class_margins(table, classes))
     labels = dataset.kind.label_cells(dataset.obs, dataset.design)
     unit_response = dict.fromkeys(dataset.samples, 1.0)
     label_of_sample = dict(zip(dataset.samples, map(str, labels), strict=True))
@@ -193,7 +193,9 @@ def _held_out_probabilities(rows: pd.DataFrame, classes: Sequence[str] | None) -
     return {"probabilities": rounded(rows[column], 5)}  # type: ignore[typeddict-item]
 
 
-def _roc_curve(repeat: Any, rows: pd.DataFrame, response_of_sample: dict[str, float]) -> Curve:
+def _roc_curve(
+    repeat: Any, rows: pd.DataFrame, response_of_sample: dict[str, float]
+) -> RepeatRocCurve:
     """Return (false, true) positive rates over falling thresholds; tied scores are one step."""
     scores = rows["score"].to_numpy(dtype=float)
     positive = np.array([response_of_sample[name] > 0 for name in rows["sample"]])
@@ -206,7 +208,7 @@ def _roc_curve(repeat: Any, rows: pd.DataFrame, response_of_sample: dict[str, fl
     ]
     auc = None if 0 in totals else rounded(np.trapezoid(rates[1], rates[0]), 4)
     return {
-        "repeat": plain(repeat),
+        "repeat": json_value(repeat),
         "x": rounded(rates[0], 4),
         "y": rounded(rates[1], 4),
         "auc": auc,
@@ -229,11 +231,11 @@ def _confusion_matrix(
     return rounded(counts / repeats, 4)  # type: ignore[no-any-return]
 
 
-def _rejection_regions(samples: list[HeldOutSample], classes: Sequence[str]) -> list[Rejection]:
+def _rejection_regions(samples: list[HeldOutSample], classes: Sequence[str]) -> list[RejectionRule]:
     """Return the threshold of each class above which no held-out call was wrong."""
     y = np.array([1.0 if sample["label"] == classes[1] else -1.0 for sample in samples])
     mean_scores = np.array([sample["mean"] for sample in samples])
-    regions: list[Rejection] = []
+    regions: list[RejectionRule] = []
     for sign, name in zip((-1.0, 1.0), classes, strict=True):
         sample = rejection(y, mean_scores, sign)
         regions.append(
@@ -249,7 +251,7 @@ def _rejection_regions(samples: list[HeldOutSample], classes: Sequence[str]) -> 
     return regions
 
 
-def _fit_of_scores(samples: list[HeldOutSample]) -> Fit:
+def _fit_of_scores(samples: list[HeldOutSample]) -> FitStatistics:
     """Return R² and Pearson's r of the mean held-out scores."""
     observed = np.array([sample["label"] for sample in samples], dtype=float)
     mean_scores = np.array([sample["mean"] for sample in samples], dtype=float)

@@ -11,21 +11,21 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from genesig.arrays import Array
-from genesig.report.page.measure import shrinkage_words, two
+from genesig.report.page.measure import shrinkage_words, two_classes
 from genesig.report.page.record import rounded
 from genesig.report.page.section import Limits, Section
 from genesig.report.page.style import (
     CLASS_COLOURS,
+    GENESIG_COLOUR,
+    HALF_WIDTH,
     INK,
     MUTED,
-    OWN,
-    SMALL,
-    note,
-    sheet,
+    new_figure,
+    small_label,
 )
-from genesig.report.page.svg import Columns, Picture, picture
+from genesig.report.page.svg import FigureColumns, Picture, picture
 from genesig.report.page.tables import columns_of
-from genesig.report.page.verdict import Grade, here
+from genesig.report.page.verdict import Grade, grade_within_study
 from genesig.report.page.words import clean, decimal, percent, shorten
 from genesig.report.prediction.collect import Prediction
 from genesig.selection.assess.calibration import reliability
@@ -77,7 +77,7 @@ class HeldOutProbabilities:
 
 def held_out_probabilities(data: Prediction) -> HeldOutProbabilities | None:
     """Return the held-out probabilities of two classes; None if there are none."""
-    classes = two(data["study"])
+    classes = two_classes(data["study"])
     counts = data["study"]["counts"]
     samples = data["held_out"]["samples"]
     if not classes or not counts or not all("probabilities" in sample for sample in samples):
@@ -126,12 +126,12 @@ THRESHOLD_GRID = np.arange(1, 100) / 100  # threshold probabilities of the decis
 
 def draw_calibration(probabilities: HeldOutProbabilities, name: str) -> Figure:
     """Draw the share of the positive class against the predicted probability."""
-    figure, ax = sheet(SMALL, 3.6)
+    figure, ax = new_figure(HALF_WIDTH, 3.6)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.9, dashes=(4, 3))
     for group in probabilities.reliability_groups():
         ax.vlines(group["expected"], group["low"], group["high"], color=INK, lw=1.4)
-        ax.scatter([group["expected"]], [group["share"]], s=46, color=OWN, zorder=3)
-        note(ax, group["expected"], 1.04, str(group["samples"]), ha="center")
+        ax.scatter([group["expected"]], [group["share"]], s=46, color=GENESIG_COLOUR, zorder=3)
+        small_label(ax, group["expected"], 1.04, str(group["samples"]), ha="center")
     for class_index, (members, tick_y) in enumerate(
         ((~probabilities.positive, -0.1), (probabilities.positive, -0.06))
     ):
@@ -152,15 +152,15 @@ def draw_calibration(probabilities: HeldOutProbabilities, name: str) -> Figure:
 
 def draw_decisions(probabilities: HeldOutProbabilities, name: str) -> Figure:
     """Draw the net benefit of the model, of treating all and of treating none."""
-    figure, ax = sheet(SMALL, 3.6)
+    figure, ax = new_figure(HALF_WIDTH, 3.6)
     top = max(probabilities.share, 0.05)
     ax.plot(THRESHOLD_GRID, probabilities.net_benefit_of_all(THRESHOLD_GRID), color=MUTED, lw=1.2)
     ax.axhline(0, color=MUTED, lw=1.2, dashes=(4, 3))
-    ax.plot(THRESHOLD_GRID, probabilities.net_benefit(THRESHOLD_GRID), color=OWN, lw=2)
+    ax.plot(THRESHOLD_GRID, probabilities.net_benefit(THRESHOLD_GRID), color=GENESIG_COLOUR, lw=2)
     ax.set_ylim(-0.25 * top, 1.15 * top)
     ax.set_xlim(0, 1)
-    note(ax, 0.02, -0.02 * top, f"none treated as {shorten(name, 18)}", va="top")
-    note(ax, 0.02, top * 1.03, f"all treated as {shorten(name, 18)}")
+    small_label(ax, 0.02, -0.02 * top, f"none treated as {shorten(name, 18)}", va="top")
+    small_label(ax, 0.02, top * 1.03, f"all treated as {shorten(name, 18)}")
     ax.set_xlabel("threshold probability")
     ax.set_ylabel("net benefit")
     return figure
@@ -182,7 +182,7 @@ MIN_CURVE_SAMPLES = 100  # samples from which curves are drawn; fewer make group
 
 def decisions_section(data: Prediction, limits: Limits) -> Section:
     """Return the section about probabilities, with curves if the model is better than chance."""
-    classes = two(data["study"])
+    classes = two_classes(data["study"])
     probabilities = held_out_probabilities(data)
     if probabilities is None or not classes:
         return Section("decisions", DECISIONS_TITLE, part="prediction")
@@ -195,7 +195,7 @@ def decisions_section(data: Prediction, limits: Limits) -> Section:
         paragraphs = [
             f"A class has fewer than {MIN_CLASS_SAMPLES} samples: too few for probabilities."
         ]
-    elif here(data) is Grade.NONE:
+    elif grade_within_study(data) is Grade.NONE:
         paragraphs = [
             "The scores distinguish the classes no better than chance: they are no basis for"
             " a decision."
@@ -223,7 +223,7 @@ def _conversion_sentence(data: Prediction, probabilities: HeldOutProbabilities, 
 
 
 def _decision_picture(
-    name: str, draw_figure: Callable[..., Figure], *args: Any, data: Columns, **texts: str
+    name: str, draw_figure: Callable[..., Figure], *args: Any, data: FigureColumns, **texts: str
 ) -> Picture:
     """Return a picture of this section."""
     return picture(name, partial(draw_figure, *args), data=data, **texts)

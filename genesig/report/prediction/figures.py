@@ -12,32 +12,34 @@ from matplotlib.figure import Figure
 from genesig.report.page import charts
 from genesig.report.page.charts import roc_axes
 from genesig.report.page.measure import measure, model_name
-from genesig.report.page.record import Curve, Fit, HeldOutSample
+from genesig.report.page.record import FitStatistics, HeldOutSample, RepeatRocCurve
 from genesig.report.page.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
+    GENESIG_COLOUR,
     INK,
-    OVER,
-    OVER_PAPER,
-    OWN,
+    ON_IMAGE,
+    PAGE_WIDTH,
+    PAPER_ON_IMAGE,
     RULE,
     SEQUENTIAL,
-    WIDE,
     colour_bar,
-    rule,
-    sheet,
+    new_figure,
+    reference_line,
 )
-from genesig.report.page.svg import Columns, name_columns
+from genesig.report.page.svg import FigureColumns, name_columns
 from genesig.report.page.tables import control_rows, transposed
 from genesig.report.page.words import decimal, power, shorten, significant
 from genesig.report.prediction.collect import ErrorSurface, Prediction
 
 
-def draw_roc(curves: Sequence[Curve], classes: Sequence[str], text: str) -> Figure:
+def draw_roc(curves: Sequence[RepeatRocCurve], classes: Sequence[str], text: str) -> Figure:
     """Draw one ROC curve per repeat of the outer splits."""
     figure, ax = roc_axes(classes)
     for curve in curves:
-        ax.plot(curve["x"], curve["y"], color=OWN, lw=1.6, alpha=max(0.35, 1 / len(curves)))
+        ax.plot(
+            curve["x"], curve["y"], color=GENESIG_COLOUR, lw=1.6, alpha=max(0.35, 1 / len(curves))
+        )
     ax.text(0.97, 0.06, text, ha="right", fontsize=9)
     return figure
 
@@ -46,7 +48,7 @@ def draw_samples(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Fig
     """Draw the held-out scores of each sample, one dot per repeat."""
     ordered = sorted(tested, key=lambda sample: (classes.index(sample["label"]), sample["mean"]))
     ordered = ordered[:: max(1, len(ordered) // 200)]
-    figure, ax = sheet(WIDE, 3.4)
+    figure, ax = new_figure(PAGE_WIDTH, 3.4)
     for class_index, name in enumerate(classes):
         class_samples = [
             (position, sample) for position, sample in enumerate(ordered) if sample["label"] == name
@@ -67,7 +69,7 @@ def draw_samples(tested: Sequence[HeldOutSample], classes: Sequence[str]) -> Fig
         )
         position, mean = _x_and_y(mean_points)
         ax.hlines(mean, position - 0.35, position + 0.35, color=INK, lw=1.3)
-    rule(ax, y=0)
+    reference_line(ax, y=0)
     name_columns(ax, [sample["sample"] for sample in ordered])
     _label_classes(ax, [classes.index(sample["label"]) for sample in ordered], classes)
     ax.set_xlim(-0.8, len(ordered) - 0.2)
@@ -107,7 +109,9 @@ def _label_classes(ax: Axes, class_of_sample: list[int], classes: Sequence[str])
         ax.axvline(start + 0.5, color=RULE, lw=1)
 
 
-def draw_observed_predicted(samples: Sequence[HeldOutSample], fit: Fit, label: str) -> Figure:
+def draw_observed_predicted(
+    samples: Sequence[HeldOutSample], fit: FitStatistics, label: str
+) -> Figure:
     """Draw held-out predictions against observed values; thin lines span the repeats."""
     figure, ax = charts.observed_predicted(
         [sample["label"] for sample in samples],
@@ -125,26 +129,28 @@ def draw_controls(data: Prediction) -> Figure:
     """Draw the measure of every method on the same splits, with its interval."""
     study_measure = measure(data)
     lines = [
-        charts.Line(
+        charts.ForestRow(
             model_name(row["model"]),
             study_measure.value(row["error"]),
             study_measure.interval(row),
-            OWN if row["model"] == "genesig" else INK,
+            GENESIG_COLOUR if row["model"] == "genesig" else INK,
             bold=row["model"] == "genesig",
         )
         for row in control_rows(data)
     ]
     axis_label = f"{study_measure.name} on held-out samples"
     null_values = study_measure.values(data["null"]["errors"])
-    return charts.forest(lines, axis_label, at=study_measure.chance, band=null_values)[0]
+    return charts.forest(lines, axis_label, reference_value=study_measure.chance, band=null_values)[
+        0
+    ]
 
 
 def draw_surface(data: Prediction) -> Figure:
     """Draw the validation error over tau and mu, the chosen points and the number of genes."""
     grid = data["surface"]
     rows = grid["rows"]
-    figure, ((error_axes,), (size_axes,)) = sheet(
-        WIDE,
+    figure, ((error_axes,), (size_axes,)) = new_figure(
+        PAGE_WIDTH,
         1.7 + 0.42 * len(rows) + 1.0,
         2,
         1,
@@ -157,12 +163,19 @@ def draw_surface(data: Prediction) -> Figure:
     max_splits = max((count for *_, count in grid["chosen"]), default=1)
     for x, y, count in grid["chosen"]:
         error_axes.scatter(
-            [x], [y], s=60 + 200 * count / max_splits, color=OVER_PAPER, edgecolor=OVER, lw=1
+            [x],
+            [y],
+            s=60 + 200 * count / max_splits,
+            color=PAPER_ON_IMAGE,
+            edgecolor=ON_IMAGE,
+            lw=1,
         )
-        error_axes.text(x, y, str(count), ha="center", va="center", fontsize=8, color=OVER)
+        error_axes.text(x, y, str(count), ha="center", va="center", fontsize=8, color=ON_IMAGE)
     x, y = grid["final"]
-    error_axes.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER, lw=3.2)
-    error_axes.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=OVER_PAPER, lw=1.4)
+    error_axes.scatter([x], [y], marker="D", s=330, facecolor="none", edgecolor=ON_IMAGE, lw=3.2)
+    error_axes.scatter(
+        [x], [y], marker="D", s=330, facecolor="none", edgecolor=PAPER_ON_IMAGE, lw=1.4
+    )
     error_axes.set_yticks(range(len(rows)), [power(row_value) for row_value in rows])
     error_axes.set_ylabel("μ" if grid["along"] == "mu" else "λ (ridge refit)")
     error_axes.tick_params(length=0)
@@ -170,7 +183,7 @@ def draw_surface(data: Prediction) -> Figure:
     return figure
 
 
-def surface_data(grid: ErrorSurface) -> Columns:
+def surface_data(grid: ErrorSurface) -> FigureColumns:
     """Return the error at each point of the grid, and the number of splits that chose it."""
     splits_of_point = {(tau, row): count for tau, row, count in grid["chosen"]}
     return transposed(
@@ -187,7 +200,7 @@ def _draw_list_sizes(ax: Axes, grid: ErrorSurface) -> None:
     """Draw the number of genes along tau, a line for each searched mu."""
     tau = grid["tau"]
     for row, size in enumerate(np.array(grid["size"], dtype=float)):
-        ax.plot(range(len(tau)), size, color=OWN, marker="o", markersize=3)
+        ax.plot(range(len(tau)), size, color=GENESIG_COLOUR, marker="o", markersize=3)
         defined = np.flatnonzero(~np.isnan(size))
         if len(grid["size"]) > 1 and len(defined):
             ax.annotate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genesig.optim.class_line import PENALTY
-from genesig.report.page.measure import held, measure, shuffled, two
+from genesig.report.page.measure import covariate_names, measure, permuted_words, two_classes
 from genesig.report.page.verdict import LEVEL
 from genesig.report.page.words import clean, counted, percent, power, significant
 from genesig.report.prediction.collect import Prediction
@@ -111,7 +111,7 @@ def selection_sentences(data: Prediction) -> list[str]:
         f" {CRITERION_WORDS.get(linear['criterion'], clean(linear['criterion']))} over the inner"
         f" folds; {_choice_rule_text(data)}.",
         "Scores were cut halfway between the mean out-of-fold scores of the two classes."
-        if linear["threshold"] == "midpoint" and two(data["study"])
+        if linear["threshold"] == "midpoint" and two_classes(data["study"])
         else _several_classes_sentence(data),
         "Stage II kept τ and λ and let μ grow"
         f" to {power(data['mu'][last_mu])} (in units of ‖XᵀX‖/n), which adds genes that are"
@@ -163,13 +163,13 @@ def permutation_sentences(data: Prediction) -> list[str]:
     permutations = len(data["null"]["errors"])
     if not permutations:
         return []
-    quantity = "gain over the covariates" if held(data) else "error"
+    quantity = "gain over the covariates" if covariate_names(data) else "error"
     return [
         f"The whole analysis was repeated {counted(permutations, 'time')} with the labels"
-        f" {shuffled(data)}; p = (1 + number of permutations with an error as small)/(number of"
-        " permutations + 1) (Phipson and Smyth 2010). The conclusion is 'better than chance' if p"
-        f" ≤ {LEVEL:g} and the 95% confidence interval of the {quantity} excludes"
-        f" {'0' if held(data) else 'chance'}, and 'inconclusive' if p alone is small."
+        f" {permuted_words(data)}; p = (1 + number of permutations with an error as small)/(number"
+        " of permutations + 1) (Phipson and Smyth 2010). The conclusion is 'better than chance' if"
+        f" p ≤ {LEVEL:g} and the 95% confidence interval of the {quantity} excludes"
+        f" {'0' if covariate_names(data) else 'chance'}, and 'inconclusive' if p alone is small."
     ]
 
 

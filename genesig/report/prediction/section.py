@@ -7,31 +7,31 @@ from functools import partial
 from math import inf
 
 from genesig.report.page.charts import (
-    FEWEST_FOR_BAND,
+    MIN_BAND_PERMUTATIONS,
     confusion,
     confusion_data,
     confusion_words,
-    each_value,
+    model_values,
 )
-from genesig.report.page.measure import held, measure, shuffled, two
-from genesig.report.page.record import Curve, HeldOutSample, Rejection
+from genesig.report.page.measure import covariate_names, measure, permuted_words, two_classes
+from genesig.report.page.record import HeldOutSample, RejectionRule, RepeatRocCurve
 from genesig.report.page.section import Item, Limits, Section
-from genesig.report.page.svg import Columns, Picture, picture
+from genesig.report.page.svg import FigureColumns, Picture, picture
 from genesig.report.page.tables import (
     Cell,
-    Row,
     Table,
+    TableRow,
+    accuracy_difference,
+    chosen_list_rows,
     control_rows,
     fdr_selected_only,
-    of_chosen,
-    own_rows,
-    records,
+    genesig_rows,
     shown_table,
+    table_rows,
     transposed,
-    turned,
 )
 from genesig.report.page.words import (
-    between,
+    bracketed_confidence,
     clean,
     counted,
     decimal,
@@ -104,7 +104,8 @@ def performance_section(data: Prediction, limits: Limits) -> Section:
 def _sensitivity_sentence(data: Prediction) -> str:
     """Return sensitivity and specificity of two classes."""
     measure_texts = [
-        f"{row['name']} {percent(row['value'])}{between(row['low'], row['high'], percent)}"
+        f"{row['name']}"
+        f" {percent(row['value'])}{bracketed_confidence(row['low'], row['high'], percent)}"
         for row in reversed(data["answer"]["measures"])
         if row["name"] != "auc"
     ]
@@ -128,7 +129,7 @@ def _class_pictures(data: Prediction) -> Iterator[Picture]:
 
 def _auc_text(data: Prediction) -> str:
     """Return the AUC with its interval."""
-    chosen_rows = of_chosen(own_rows(data["tables"]["controls"]))
+    chosen_rows = chosen_list_rows(genesig_rows(data["tables"]["controls"]))
     if not chosen_rows or chosen_rows[0]["auc"] is None:
         return "AUC not defined"
     return with_limits(
@@ -136,7 +137,9 @@ def _auc_text(data: Prediction) -> str:
     )
 
 
-def _roc_picture(curves: list[Curve], classes: list[str], auc: str, repeats: int) -> Picture:
+def _roc_picture(
+    curves: list[RepeatRocCurve], classes: list[str], auc: str, repeats: int
+) -> Picture:
     """Return the ROC curve of the held-out scores."""
     curves_text = "One curve per repeat" if repeats > 1 else "One curve"
     return picture(
@@ -215,7 +218,7 @@ def permutation_section(data: Prediction, limits: Limits) -> Section:
         return Section("chance", "Permutation test", paragraphs, part="prediction")
     paragraphs = [
         f"The whole analysis was repeated {counted(len(errors), 'time')} with the labels"
-        f" {shuffled(data)}.{_scope_of_p(data)} p = (1 + number of permutations with"
+        f" {permuted_words(data)}.{_scope_of_p(data)} p = (1 + number of permutations with"
         f" {measure(data).as_good})/({len(errors)} + 1) = {significant(p_values['value'], 2)}; the"
         f" smallest value that {len(errors)} permutations allow is"
         f" {significant(p_values['smallest'], 2)}."
@@ -225,7 +228,7 @@ def permutation_section(data: Prediction, limits: Limits) -> Section:
 
 def _scope_of_p(data: Prediction) -> str:
     """Return which differences p is about, if labels were permuted within groups or batches."""
-    if names := held(data):
+    if names := covariate_names(data):
         return f" So p asks whether expression adds anything to {names}."
     if data["batch"] is not None and data["study"]["exchanged"] == "samples":
         return " So p speaks of differences within a batch, not of those between batches."
@@ -256,7 +259,7 @@ def controls_section(data: Prediction, limits: Limits) -> Section:
         partial(figures.draw_controls, data),
         data={"model": [row["model"] for row in rows], **study_measure.columns(rows)},
         title=f"{study_measure.title} of every method on the same splits",
-        description=f"{study_measure.name}, dots with 95% CI: {each_value(rows, study_measure)}.",
+        description=f"{study_measure.name}, dots with 95% CI: {model_values(rows, study_measure)}.",
         caption=f"Dot: {study_measure.name} on held-out samples; line: 95% CI of the procedure."
         f" Dashed: chance.{_null_band_note(data)} Where intervals overlap, they do not show which"
         " method is better; the paired differences in the table do.",
@@ -266,13 +269,13 @@ def controls_section(data: Prediction, limits: Limits) -> Section:
 
 def _fdr_selected_sentence(data: Prediction) -> str:
     """Return the accuracy of the model of FDR-selected genes; "" if there is none."""
-    if all(row["model"] != FDR_SELECTED for row in records(data["tables"]["controls"])):
+    if all(row["model"] != FDR_SELECTED for row in table_rows(data["tables"]["controls"])):
         return ""
     min_genes = counted(data["config"]["signature"]["least"], "gene")
     evidence = data["answer"]["evidence"]
-    accuracy_difference = evidence["price"] if evidence else None
+    fdr_selected_error = evidence["price"] if evidence else None
     difference_sentence = (
-        "" if accuracy_difference is None else f" {fdr_selected_only(data, accuracy_difference)}."
+        "" if fdr_selected_error is None else f" {fdr_selected_only(data, fdr_selected_error)}."
     )
     return (
         f"{difference_sentence} FDR-selected genes only: selected again in each training set (the"
@@ -282,7 +285,7 @@ def _fdr_selected_sentence(data: Prediction) -> str:
 
 def _null_band_note(data: Prediction) -> str:
     """Return the caption of the grey band, if there are enough permutations."""
-    if len(data["null"]["errors"]) < FEWEST_FOR_BAND:
+    if len(data["null"]["errors"]) < MIN_BAND_PERMUTATIONS:
         return ""
     return " Grey: 95% of the runs with permuted labels."
 
@@ -291,13 +294,16 @@ def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
     """Return controls.tsv with accuracy, R² or C instead of errors."""
     table = data["tables"]["controls"]
     study_measure = measure(data)
-    rows = sorted(records(table), key=_method_order)
+    rows = sorted(table_rows(table), key=_method_order)
     columns = table["columns"]
     caption += f" The column error of controls.tsv is 1 − {study_measure.name}."
     columns = [study_measure.column if name == "error" else name for name in columns]
     difference_columns = ("difference", "difference_low", "difference_high")
     if all(name in columns for name in difference_columns):
-        rows = [{**row, **dict(zip(difference_columns, turned(row), strict=True))} for row in rows]
+        rows = [
+            {**row, **dict(zip(difference_columns, accuracy_difference(row), strict=True))}
+            for row in rows
+        ]
     rows = [
         {
             **row,
@@ -319,7 +325,7 @@ def _controls_table(data: Prediction, caption: str, limits: Limits) -> Table:
     )
 
 
-def _method_order(row: Row) -> tuple[int, float]:
+def _method_order(row: TableRow) -> tuple[int, float]:
     """Return the sort key: chosen lists, other methods by error, lists at each mu."""
     if row["model"] != "genesig":
         return 1, inf if row["error"] is None else row["error"]
@@ -362,7 +368,7 @@ def samples_section(data: Prediction, limits: Limits) -> Section:
     )
     paragraphs = [misclassified_sentence(data)]
     items = list[Item]()
-    if two(data["study"]):
+    if two_classes(data["study"]):
         paragraphs.append(rejection_sentence(data["held_out"]["rejection"] or []))
     elif classes:
         items.append(_margins_picture(samples, classes))
@@ -403,7 +409,7 @@ def misclassified_sentence(data: Prediction) -> str:
     )
 
 
-def _score_columns(samples: list[HeldOutSample]) -> Columns:
+def _score_columns(samples: list[HeldOutSample]) -> FigureColumns:
     """Return the scores of all samples as columns."""
     return transposed(
         ("sample", "label", "score"),
@@ -435,7 +441,7 @@ def _dots_caption(samples: list[HeldOutSample]) -> str:
     return "One dot per time a sample was held out, a bar for the mean score"
 
 
-def rejection_sentence(rejections: list[Rejection]) -> str:
+def rejection_sentence(rejections: list[RejectionRule]) -> str:
     """Return the calls to leave undecided so that no error remains."""
     if not any(row["wrong"] for row in rejections):
         return (
@@ -449,7 +455,7 @@ def rejection_sentence(rejections: list[Rejection]) -> str:
     )
 
 
-def _rejection_text(rejection: Rejection) -> str:
+def _rejection_text(rejection: RejectionRule) -> str:
     """Return the calls of one class that would be left undecided."""
     if rejection["threshold"] is None:
         return f"no {clean(rejection['class'])} call"

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from genesig.data.quality.missingness import MAX_SAMPLE_P
 from genesig.report.page.section import Item
-from genesig.report.page.svg import Columns, Picture, picture
+from genesig.report.page.svg import FigureColumns, Picture, picture
 from genesig.report.page.tables import Column, filled_table, on_components, transposed
-from genesig.report.page.words import clean, counted, percent, shorten, shown_of, significant
+from genesig.report.page.words import clean, counted, percent, shorten, shown_of_total, significant
 from genesig.report.quality import figures
 from genesig.report.quality.collect import QualityRecord, QualityStudy
 
@@ -79,7 +79,7 @@ def size_text(record: QualityRecord) -> str:
 def _shown_note(record: QualityRecord) -> str:
     """Return how many of the samples are shown."""
     rule = ", evenly spaced, outliers among them"
-    return shown_of(len(record["samples"]), record["total"], "sample", rule)
+    return shown_of_total(len(record["samples"]), record["total"], "sample", rule)
 
 
 def _order_text(data: QualityStudy) -> str:
@@ -114,7 +114,7 @@ def distributions_picture(data: QualityStudy) -> Picture:
     )
 
 
-def _band_columns(data: QualityStudy, key: Literal["quantiles", "rle"]) -> Columns:
+def _band_columns(data: QualityStudy, key: Literal["quantiles", "rle"]) -> FigureColumns:
     """Return the bands of each sample, as read and as analysed."""
     return transposed(
         ("values", "sample", "p5", "p25", "p50", "p75", "p95"),
@@ -174,7 +174,7 @@ def components_picture(data: QualityStudy) -> Picture:
     )
 
 
-def _component_columns(data: QualityStudy) -> Columns:
+def _component_columns(data: QualityStudy) -> FigureColumns:
     """Return the data of that figure."""
     record = data["quality"]
     columns: dict[str, Sequence[Any]] = {
@@ -189,7 +189,7 @@ def _component_columns(data: QualityStudy) -> Columns:
 def associations_picture(data: QualityStudy) -> Picture:
     """Return the association of components with columns of the sample table."""
     record = data["quality"]
-    subset_note = shown_of(len(record["associations"]), record["columns"], "column")
+    subset_note = shown_of_total(len(record["associations"]), record["columns"], "column")
     return picture(
         "associations",
         partial(figures.draw_associations, data),
@@ -204,7 +204,7 @@ def associations_picture(data: QualityStudy) -> Picture:
     )
 
 
-def _association_columns(record: QualityRecord) -> Columns:
+def _association_columns(record: QualityRecord) -> FigureColumns:
     """Return the data of that figure."""
     return transposed(
         ("column", "component", "explained", "q"),

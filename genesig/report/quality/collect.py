@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from genesig.report.page.record import MOST_SAMPLES, Study, rounded, spread
+from genesig.report.page.record import MAX_PLOTTED_SAMPLES, Study, evenly_spaced_rows, rounded
 from genesig.report.page.words import clean, counted, percent, shorten
 
 if TYPE_CHECKING:
@@ -158,7 +158,6 @@ class QualityStudy(Study):
     quality: QualityRecord
 
 
-TABLES = SHOWN = ("modules",)
 MAX_COLUMNS = 30
 # A component goes with a column rather than with the label: share of its variance, less what
 # chance gives, at least; by how much more than the label's; largest adjusted p.
@@ -221,7 +220,9 @@ def _sample_order(quality_json: Mapping[str, Any], dataset: Dataset) -> list[int
         names = dataset.obs[quality_json["batch"]].astype(str).to_numpy(dtype=object)
         batch = np.unique(names, return_inverse=True)[1]
     order: list[int] = np.lexsort((dataset.plain(), batch)).tolist()
-    shown_rows = {order[position] for position in spread(len(order), MOST_SAMPLES)}
+    shown_rows = {
+        order[position] for position in evenly_spaced_rows(len(order), MAX_PLOTTED_SAMPLES)
+    }
     shown_rows |= {outlier["row"] for outlier in quality_json["outliers"]["samples"]}
     return [row for row in order if row in shown_rows]
 

@@ -13,24 +13,24 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from genesig.report.page.charts import by_response, plane
-from genesig.report.page.measure import class_of, codes
+from genesig.report.page.charts import component_axes, scatter_by_response
+from genesig.report.page.measure import class_codes, class_number
 from genesig.report.page.style import (
     BLOCK_COLOURS,
     BLOCK_MARKERS,
     CLASS_COLOURS,
+    GENESIG_COLOUR,
+    GREY,
     INK,
-    OTHER,
-    OVER,
-    OWN,
+    ON_IMAGE,
+    PAGE_WIDTH,
     PAPER,
     RULE,
     SEQUENTIAL,
-    WIDE,
-    bare,
     colour_bar,
-    rule,
-    sheet,
+    hide_frame,
+    new_figure,
+    reference_line,
 )
 from genesig.report.page.svg import name_columns, name_points
 from genesig.report.page.words import percent, shorten
@@ -73,7 +73,7 @@ def draw_rle(data: QualityStudy) -> Figure:
         ],
     )
     for ax in figure.axes:
-        rule(ax, y=0)
+        reference_line(ax, y=0)
     return figure
 
 
@@ -93,7 +93,7 @@ def _draw_bands(data: QualityStudy, panels: Sequence[BandPanel]) -> Figure:
     """Draw the bands of all samples, one panel per version."""
     count = len(panels)
     (thin_width, thick_width) = _bar_widths(len(data["quality"]["samples"]))
-    figure, axes = sheet(WIDE, 0.95 + 1.75 * count, count, 1, sharex=True, squeeze=False)
+    figure, axes = new_figure(PAGE_WIDTH, 0.95 + 1.75 * count, count, 1, sharex=True, squeeze=False)
     for ax, panel in zip(axes[:, 0], panels, strict=True):
         bands = np.array(panel.bands, dtype=float)
         for rows, colour in _rows_by_colour(data):
@@ -110,11 +110,11 @@ def _rows_by_colour(data: QualityStudy) -> list[tuple[Any, str]]:
     """Return the samples of each class with its colour."""
     response = np.array(data["quality"]["response"], dtype=float)
     if data["study"]["classes"] is None:
-        return [(np.arange(len(response)), OWN)]
-    class_codes = enumerate(codes(data["study"]["classes"]))
+        return [(np.arange(len(response)), GENESIG_COLOUR)]
+    codes = enumerate(class_codes(data["study"]["classes"]))
     return [
         (np.flatnonzero(response == code), CLASS_COLOURS[class_index])
-        for class_index, code in class_codes
+        for class_index, code in codes
     ]
 
 
@@ -226,7 +226,7 @@ def _sample_runs(data: QualityStudy) -> list[tuple[int, int, str, str]]:
     if classes is None:
         label = shorten(data["study"]["label"], 30)
         return [(0, len(record["samples"]), f"{label}, from small to large", INK)]
-    class_runs = _runs_of_equal([class_of(value, classes) for value in record["response"]])
+    class_runs = _runs_of_equal([class_number(value, classes) for value in record["response"]])
     return [
         (*start_stop, classes[class_index], CLASS_COLOURS[class_index])
         for start_stop, class_index in class_runs
@@ -254,8 +254,10 @@ def draw_components(data: QualityStudy) -> Figure:
     points = np.array(record["components"]["points"], dtype=float)
     colour_column = record["second"]
     count = 2 if colour_column else 1
-    figure, axes = sheet(WIDE if colour_column else 4.6, 3.9, 1, count, squeeze=False, gap=0.06)
-    image = by_response(
+    figure, axes = new_figure(
+        PAGE_WIDTH if colour_column else 4.6, 3.9, 1, count, squeeze=False, gap=0.06
+    )
+    image = scatter_by_response(
         axes[0, 0],
         points[:, 0],
         points[:, 1],
@@ -269,7 +271,7 @@ def draw_components(data: QualityStudy) -> Figure:
     if colour_column:
         _draw_by_column(figure, axes[0, 1], points, colour_column)
     for ax in axes[0]:
-        plane(ax, record["components"]["explained"], 0, 1, "component")
+        component_axes(ax, record["components"]["explained"], 0, 1, "component")
         name_points(ax, points[:, 0], points[:, 1], record["samples"])
         for outlier in record["outliers"][:12]:
             ax.annotate(
@@ -310,7 +312,7 @@ def _draw_by_column(figure: Figure, ax: Axes, points: Any, colour_column: Colour
     if colour_column["kind"] == "number":
         numbers = np.array([_float_or_nan(text) for text in colour_column["values"]])
         is_number = ~np.isnan(numbers)
-        ax.scatter(x[~is_number], y[~is_number], s=30, color=OTHER, alpha=0.5, lw=0)
+        ax.scatter(x[~is_number], y[~is_number], s=30, color=GREY, alpha=0.5, lw=0)
         image = ax.scatter(
             x[is_number],
             y[is_number],
@@ -329,7 +331,7 @@ def _draw_by_column(figure: Figure, ax: Axes, points: Any, colour_column: Colour
     is_other = ~np.isin(values, common)
     if is_other.any():
         label = f"{len(names) - len(common)} others"
-        ax.scatter(x[is_other], y[is_other], s=22, color=OTHER, alpha=0.6, lw=0, label=label)
+        ax.scatter(x[is_other], y[is_other], s=22, color=GREY, alpha=0.6, lw=0, label=label)
     styles = list(zip(BLOCK_COLOURS, BLOCK_MARKERS, strict=True))
     # The first two are those of the classes beside it, so they come last.
     for name, (colour, marker) in zip(common, styles[2:] + styles[:2], strict=False):
@@ -362,7 +364,7 @@ def draw_associations(data: QualityStudy) -> Figure:
     explained = record["components"]["explained"]
     count = min(MAX_COMPONENTS, sum(share > 0 for share in explained))
     share = np.array([association["share"][:count] for association in rows], dtype=float)
-    figure, ax = sheet(WIDE, 1.0 + 0.27 * max(len(rows), 2))
+    figure, ax = new_figure(PAGE_WIDTH, 1.0 + 0.27 * max(len(rows), 2))
     image = ax.imshow(share, cmap=SHARE_COLOURS, vmin=0, vmax=1, aspect="auto")
     for row, association in enumerate(rows):
         for component in range(count):
@@ -373,7 +375,7 @@ def draw_associations(data: QualityStudy) -> Figure:
                         0.94,
                         0.86,
                         fill=False,
-                        edgecolor=OVER,
+                        edgecolor=ON_IMAGE,
                         lw=1.2,
                     )
                 )
@@ -384,7 +386,7 @@ def draw_associations(data: QualityStudy) -> Figure:
                 ha="center",
                 va="center",
                 fontsize=7.5,
-                color=OVER,
+                color=ON_IMAGE,
             )
     headings = [f"{number + 1}\n{percent(explained[number])}" for number in range(count)]
     ax.set_xticks(range(count), headings)
@@ -392,7 +394,7 @@ def draw_associations(data: QualityStudy) -> Figure:
     ax.get_yticklabels()[0].set_fontweight("bold" if rows[0]["role"] == "label" else "normal")
     ax.tick_params(length=0)
     ax.set_xlabel("component, and its share of the variance")
-    bare(ax)
+    hide_frame(ax)
     colour_bar(figure, image, ax, "explained", aspect=max(8, 3 * len(rows)))
     return figure
 

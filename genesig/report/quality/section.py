@@ -9,10 +9,10 @@ from genesig.data.quality.overview import MIN_OUTLIER_SAMPLES as FEWEST
 from genesig.data.quality.overview import N_TOP_GENES as TOP
 from genesig.data.quality.samples import OUTLIER_MADS as FAR
 from genesig.data.steps.scale import LOGGED_MAX, LOGGED_P99
-from genesig.report.page.measure import class_of
+from genesig.report.page.measure import class_number
 from genesig.report.page.section import Facts, Fold, Item, Limits, Section
 from genesig.report.page.tables import Column, Table, filled_table
-from genesig.report.page.words import by_kind, clean, counted, percent, shorten, significant
+from genesig.report.page.words import clean, counted, counts_by_kind, percent, shorten, significant
 from genesig.report.quality import captions
 from genesig.report.quality.captions import (
     SIZE_NAMES,
@@ -150,7 +150,7 @@ def _quality_facts(data: QualityStudy) -> list[tuple[str, str]]:
         ("Genes", _genes_text(record)),
         (
             "Left out before",
-            f"{by_kind(data['study']['dropped']) or 'nothing'}{_dropped_note(data)}",
+            f"{counts_by_kind(data['study']['dropped']) or 'nothing'}{_dropped_note(data)}",
         ),
         ("Missing values", missing_text(record)),
         ("Samples without an omic", missing_omics_text(record)),
@@ -341,4 +341,4 @@ def _label_value(data: QualityStudy, row: int) -> str | float:
     """Return class or number of a sample."""
     value = data["quality"]["response"][row]
     classes = data["study"]["classes"]
-    return classes[class_of(value, classes)] if classes else value
+    return classes[class_number(value, classes)] if classes else value

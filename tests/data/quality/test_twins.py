@@ -9,7 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genesig.data.quality.twins import MIN_PARTIAL_CORRELATION, MIN_TWIN_GENES, check_twins, twins
+from genesig.data.quality.twins import (
+    MIN_PARTIAL_CORRELATION,
+    MIN_TWIN_GENES,
+    SIMILAR_SAMPLES,
+    check_twins,
+    twins,
+)
 from genesig.data.study.matrix_check import Expression
 from genesig.data.study.sheet_check import Sheet
 from genesig.results import Design
@@ -110,6 +116,7 @@ def _said(X: Array, group: list[str] | None = None, label: list[str] | None = No
     sheet = Sheet(obs, tuple(names), design, [])
     found = list(check_twins(Expression(X, genes, []), sheet, "e.tsv"))
     assert all(problem.level == "warning" and problem.location == "e.tsv" for problem in found)
+    assert all(problem.code == SIMILAR_SAMPLES for problem in found)
     return [problem.message for problem in found]
 
 

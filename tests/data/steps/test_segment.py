@@ -18,7 +18,7 @@ from genesig.data.steps.segment import with_places
 from genesig.data.study.config_check import resolve_config
 from genesig.data.study.dataset import read_dataset
 from genesig.errors import GenesigError
-from genesig.report.data import normalisation
+from genesig.report.data import normalisation_sentences
 from genesig.results import Dataset, Design
 
 STEP = {"step": "segment", "tau": None}
@@ -170,7 +170,7 @@ def test_a_study_is_read_and_segmented(tmp_path, monkeypatch):
     data = read_dataset(config["expression"], config["samples"], config["label"], **config["data"])
     done = normalise_samples(data, **config["normalise"])
     np.testing.assert_array_equal(done.X, segmented(data.X, data.var))
-    said = normalisation({"config": config, "study": {"classes": None}})[0]  # type: ignore[typeddict-item]
+    said = normalisation_sentences({"config": config, "study": {"classes": None}})[0]  # type: ignore[typeddict-item]
     assert "step function along every chromosome" in said
     assert "several, segments pruned by BIC" in said
 

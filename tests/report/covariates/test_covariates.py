@@ -18,7 +18,7 @@ from genesig.report.page.words import rate
 from genesig.report.prediction.section import controls_section
 from genesig.report.record import Report
 from genesig.report.render import render
-from genesig.report.sections import FIRST_SCREEN
+from genesig.report.sections import FIRST_SCREEN_FUNCTIONS
 
 SAID = {
     "adds": "The difference is 15.0 points (95% CI 5.0 to 25.0).",
@@ -41,7 +41,7 @@ def test_the_first_screen_says_what_expression_adds(name):
     accuracy = rate(1 - data["answer"]["error"]["value"])
     assert f"with age and sex alone and {accuracy} with gene expression" in said
     assert ("Ridge on all genes beside age and sex reached" in said) == (name != "adds")
-    assert added_value in FIRST_SCREEN
+    assert added_value in FIRST_SCREEN_FUNCTIONS
 
 
 @pytest.mark.parametrize(("error", "worse"), [(0.45, False), (0.55, True)])

@@ -14,7 +14,7 @@ from genesig.data.study.confounding import association_with_label
 from genesig.report.collect import collect
 from genesig.report.data import study as study_section
 from genesig.report.methods import methods
-from genesig.report.page.measure import where
+from genesig.report.page.measure import permutation_scope
 from genesig.report.page.section import Limits
 from genesig.report.prediction.section import permutation_section
 from genesig.report.record import Report
@@ -115,7 +115,7 @@ def test_methods_and_chance_speak_of_batches() -> None:
     assert "They came from 3 batches (centre; Cramér's V with the label" in text
     assert "ComBat (Johnson et al. 2007, Biostatistics 8:118), without the label" in text
     assert "(covariates: age)" in text
-    assert where(data) == " within each batch (centre)"
+    assert permutation_scope(data) == " within each batch (centre)"
     words = " ".join(permutation_section(data, Limits(12, 500)).words)
     assert "differences within a batch, not of those between batches" in words
 
@@ -125,4 +125,4 @@ def test_a_study_without_batches_says_nothing_of_them() -> None:
     assert data["batch"] is None
     section = study_section(data, Limits(12, 500))
     assert not [item for item in section.items if getattr(item, "name", "") == "batches"]
-    assert where(data) == ""
+    assert permutation_scope(data) == ""

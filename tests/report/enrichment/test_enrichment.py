@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from report_records import HOSTILE, Study, arguments
 
-from genesig.report.collect import collect, tables_in
-from genesig.report.enrichment import TABLES, collect_enrichment, enrichment
+from genesig.report.collect import TOPIC_TABLES, collect, tables_in
+from genesig.report.enrichment import collect_enrichment, enrichment
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
+from genesig.report.page.svg import draw_picture
 
 LIMITS = Limits(12, 500)
 
@@ -70,15 +71,16 @@ def test_nothing_of_it_is_there_without_sets() -> None:
     data = made(Study())
     assert data["enrichment"] is None
     assert enrichment(data, LIMITS).empty
-    assert not set(TABLES) & set(data["tables"])
+    assert not set(TOPIC_TABLES["enrichment"].read) & set(data["tables"])
     assert not any("Westfall" in text for text in methods(data))
-    assert tables_in(dict.fromkeys(TABLES, "x.tsv")) == list(TABLES)
+    names = TOPIC_TABLES["enrichment"].read
+    assert tables_in(dict.fromkeys(names, "x.tsv")) == list(names)
 
 
 @pytest.mark.slow
 def test_names_do_no_harm_and_an_empty_signature_is_no_fault() -> None:
     section = enrichment(made(Study(enriched=True, names=HOSTILE)), LIMITS)
-    assert "<script" not in section.items[0].svg
+    assert "<script" not in draw_picture(section.items[0]).svg
     assert words(made(Study(enriched=True, empty=True)))
 
 

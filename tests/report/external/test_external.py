@@ -13,7 +13,7 @@ from report_records import HOSTILE, Study, arguments, make_about
 from genesig.report.collect import collect
 from genesig.report.external.section import cohort_paragraphs, external, missing_cohort_advice
 from genesig.report.methods import methods, references
-from genesig.report.page.section import Facts, Limits, each
+from genesig.report.page.section import Facts, Limits, flat_items
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
 from genesig.report.page.words import rate
@@ -82,16 +82,18 @@ def test_counts_and_curve_are_those_of_the_samples(one: dict[str, Any]) -> None:
 
 def test_the_section_shows_each_data_set_with_its_files(one: dict[str, Any]) -> None:
     section = external(one, LIMITS)
-    pictures = [item.name for item in each(section.items) if isinstance(item, Picture)]
+    pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
     assert pictures == [f"external_c0_{name}" for name in
                         ("roc", "confusion", "scores", "calibration", "shift")]  # fmt: skip
-    files = [item.file for item in each(section.items) if isinstance(item, Table)]
+    files = [item.file for item in flat_items(section.items) if isinstance(item, Table)]
     assert files == [None, "external/c0/genes.tsv", "external/c0/predictions.tsv"]
-    (facts,) = [item for item in each(section.items) if isinstance(item, Facts)]
+    (facts,) = [item for item in flat_items(section.items) if isinstance(item, Facts)]
     pairs = dict(facts.pairs)
     assert pairs["Genes of the model"] == "7 genes needed, all measured"
     assert pairs["Samples"].endswith("left out: 1 (no label in column 'a & b')")
-    assert "not probabilities" in "".join(getattr(i, "caption", "") for i in each(section.items))
+    assert "not probabilities" in "".join(
+        getattr(i, "caption", "") for i in flat_items(section.items)
+    )
 
 
 def test_methods_cite_what_was_done_and_nothing_else() -> None:
@@ -110,7 +112,7 @@ def test_methods_cite_what_was_done_and_nothing_else() -> None:
 def test_one_class_has_no_curve_and_says_so() -> None:
     data = _data({"one_class": True})
     section = external(data, LIMITS)
-    pictures = [item.name for item in each(section.items) if isinstance(item, Picture)]
+    pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
     assert pictures == [f"external_c0_{name}" for name in ("confusion", "scores", "shift")]
     assert "25 samples of one class, so that there is no AUC" in section.words[1]
     assert "in c0 (25 samples), of one class" in cohort_paragraphs(data)[0].text
@@ -119,7 +121,7 @@ def test_one_class_has_no_curve_and_says_so() -> None:
 def test_a_regression_shows_r2() -> None:
     data = _data({}, study=Study(regression=True))
     section = external(data, LIMITS)
-    pictures = [item.name for item in each(section.items) if isinstance(item, Picture)]
+    pictures = [item.name for item in flat_items(section.items) if isinstance(item, Picture)]
     assert pictures == ["external_c0_fit", "external_c0_shift"]
     r2 = data["external"][0]["scores"]["r2"]["value"]
     assert f"R² {r2:.2f}" in section.words[1]

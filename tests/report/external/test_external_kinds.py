@@ -18,9 +18,9 @@ from genesig.report.external.section import (
     external,
     external_sentences,
 )
-from genesig.report.methods import cited
+from genesig.report.methods import cited_references
 from genesig.report.page.measure import MEASURES
-from genesig.report.page.section import Facts, Limits, each
+from genesig.report.page.section import Facts, Limits, flat_items
 from genesig.report.page.svg import Picture
 from genesig.report.page.tables import Table
 from genesig.report.page.verdict import Grade
@@ -48,7 +48,7 @@ def _data(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _pictures(data: dict[str, Any]) -> list[Picture]:
-    return [item for item in each(external(data, LIMITS).items) if isinstance(item, Picture)]
+    return [item for item in flat_items(external(data, LIMITS).items) if isinstance(item, Picture)]
 
 
 @pytest.mark.drawn
@@ -66,7 +66,7 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     assert names == ["external_other_curves", "external_other_shift"]
     for picture in _pictures(data):
         assert picture.svg.startswith("<svg")
-    facts = dict(next(i for i in each(section.items) if isinstance(i, Facts)).pairs)
+    facts = dict(next(i for i in flat_items(section.items) if isinstance(i, Facts)).pairs)
     assert re.fullmatch(r"40 samples, \d+ events", facts["Samples"])
     assert "predicted" in facts["Calibration"]
     assert "AUC at the horizon" in facts
@@ -74,7 +74,7 @@ def test_survival_has_c_and_the_curves_of_its_groups() -> None:
     text = " ".join(external_sentences(data))
     assert "C is Harrell's" in text
     assert "R²" not in text
-    assert cited(text) == []
+    assert cited_references(text) == []
 
 
 @pytest.mark.drawn
@@ -87,7 +87,7 @@ def test_several_classes_have_a_confusion_matrix_and_their_error() -> None:
     assert f"balanced accuracy {rate(1 - error)}" in said
     names = [picture.name for picture in _pictures(data)]
     assert names == ["external_other_confusion", "external_other_shift"]
-    tables = [item for item in each(external(data, LIMITS).items) if isinstance(item, Table)]
+    tables = [item for item in flat_items(external(data, LIMITS).items) if isinstance(item, Table)]
     assert len(tables) == 3
     assert "with its threshold" not in " ".join(external_sentences(data))
 
@@ -122,11 +122,13 @@ def test_probabilities_of_several_classes_are_said_with_their_calibration() -> N
     scores["calibration_slope"] = {"value": 0.8, "low": 0.5, "high": 1.1}
     scores["probability_of_called"] = {"value": 0.9, "low": None, "high": None}
     scores["misclassification"]["value"] = 0.25
-    facts = [item for item in each(external(data, LIMITS).items) if isinstance(item, Facts)]
+    facts = [item for item in flat_items(external(data, LIMITS).items) if isinstance(item, Facts)]
     said = dict(facts[0].pairs)["Calibration"]
     assert said.startswith("slope 0.80 (95% CI 0.50–1.10), 1 would be right;")
     assert "White 1982" in " ".join(external_sentences(data))
-    assert any(one.startswith("White") for one in cited(" ".join(external_sentences(data))))
+    assert any(
+        one.startswith("White") for one in cited_references(" ".join(external_sentences(data)))
+    )
     assert said.endswith("probability of 90% on average, and is right in 75%")
 
 
@@ -136,7 +138,7 @@ def test_every_word_is_one_of_the_kind(kind: str) -> None:
     data["external"][0]["combat"] = True
     data["config"] = {"data": {"covariates": []}}
     section = external(data, LIMITS)
-    tables = [item for item in each(section.items) if isinstance(item, Table)]
+    tables = [item for item in flat_items(section.items) if isinstance(item, Table)]
     said = [*section.words, *external_sentences(data), rules(data)]
     said += [f"{c.label} {c.help}" for table in tables for c in table.columns]
     text = " ".join(said)

@@ -25,7 +25,7 @@ from genesig.report.genes.cards import (
 )
 from genesig.report.genes.collect import MEASURES_OF_TEST, replacement_genes, selection_matrix
 from genesig.report.page.section import Limits
-from genesig.report.page.tables import FROM, TO
+from genesig.report.page.tables import CI_FROM, CI_TO
 from genesig.report.page.words import gene_anchor, percent
 from genesig.report.sections import SECTIONS
 from genesig.selection.genes.univariate import Units, units
@@ -135,7 +135,7 @@ def test_a_card_says_what_the_tables_say(study):
         assert card.svg.startswith("<svg")
     for row, one in zip(table.rows, data["cards"]["each"], strict=True):
         assert (row[0].value, row[3].value) == (one["gene"], measure_upwards(data, one)["value"])
-    assert all(one.help for one in table.columns[2:] if one.label not in (FROM, TO))
+    assert all(one.help for one in table.columns[2:] if one.label not in (CI_FROM, CI_TO))
     assert section.folded
 
 

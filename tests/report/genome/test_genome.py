@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments
 
-from genesig.report.collect import collect, tables_in
-from genesig.report.genome import TABLES, genome, laid_out, natural
+from genesig.report.collect import TOPIC_TABLES, collect, tables_in
+from genesig.report.genome import chromosome_order, chromosome_starts, genome
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
 
@@ -24,7 +24,15 @@ def made(study: Study | None = None, **linear: Any) -> Any:
 
 def test_chromosomes_stand_as_people_count_them() -> None:
     names = ["chrX", "chr10", "chr2", "MT", "scaffold_7", "chrY", "1"]
-    assert sorted(names, key=natural) == ["1", "chr2", "chr10", "chrX", "chrY", "MT", "scaffold_7"]
+    assert sorted(names, key=chromosome_order) == [
+        "1",
+        "chr2",
+        "chr10",
+        "chrX",
+        "chrY",
+        "MT",
+        "scaffold_7",
+    ]
     data = made()
     assert [one["name"] for one in data["genome"]["chromosomes"][-2:]] == ["chr22", "chrX"]
 
@@ -67,7 +75,8 @@ def test_nothing_of_it_is_there_without_places() -> None:
     assert data["genome"] is None
     assert genome(data, LIMITS).empty
     assert "stretches" not in data["tables"]
-    assert tables_in(dict.fromkeys(TABLES, "x.tsv")) == list(TABLES)
+    names = TOPIC_TABLES["genome"].read
+    assert tables_in(dict.fromkeys(names, "x.tsv")) == list(names)
 
 
 @pytest.mark.one_in(2)
@@ -87,7 +96,7 @@ def test_names_do_no_harm() -> None:
 
 def test_chromosomes_do_not_overlap() -> None:
     given = [{"name": str(k), "end": float(k), "genes": 1} for k in range(1, 6)]
-    starts, width = laid_out(given)
+    starts, width = chromosome_starts(given)
     ends = starts + np.arange(1, 6)
     assert (starts[1:] > ends[:-1]).all()
     assert width == ends[-1]

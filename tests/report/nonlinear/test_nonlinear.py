@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments, with_nonlinear
 
-from genesig.report.collect import collect, tables_in
+from genesig.report.collect import TOPIC_TABLES, collect, tables_in
 from genesig.report.methods import methods, references
-from genesig.report.nonlinear.collect import SHOWN, TABLES
 from genesig.report.nonlinear.section import nonlinear_finding, nonlinear_section
 from genesig.report.page.section import Limits
 
@@ -179,7 +178,7 @@ def test_switched_off_there_is_nothing():
     data = made(Study(nonlinear=False))
     assert data["nonlinear"] is None
     assert nonlinear_section(data, LIMITS).empty
-    assert not set(SHOWN) & set(data["tables"])
+    assert not set(TOPIC_TABLES["nonlinear"].on_page) & set(data["tables"])
     assert not any("onlinear" in text for text in [*methods(data), *references(data)])
 
 
@@ -228,8 +227,9 @@ def test_odd_studies_have_their_section(study):
 @pytest.mark.slow
 def test_no_gene_selected_anywhere():
     given = arguments(Study())
+    nonlinear_names = TOPIC_TABLES["nonlinear"].read
     tables = with_nonlinear(
-        {name: table for name, table in given["tables"].items() if name not in TABLES},
+        {name: table for name, table in given["tables"].items() if name not in nonlinear_names},
         given["dataset"], given["splits"], given["observed"],
     )  # fmt: skip
     tables["nonlinear"] = tables["nonlinear"].iloc[:0]
@@ -252,4 +252,4 @@ def test_tables_are_told_by_their_names():
 @pytest.mark.usefixtures("undrawn")
 def test_what_was_chosen_is_shown_to_the_limit():
     table = nonlinear_section(made(), replace(LIMITS, table_rows=2)).items[-1]
-    assert (table.most, len(table.rows)) == (2, table.total)
+    assert (table.visible_rows, len(table.rows)) == (2, table.total)

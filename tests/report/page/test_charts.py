@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genesig.report.page.charts import at_risk
+from genesig.report.page.charts import number_at_risk
 
 
 def test_at_risk_counts_those_whose_follow_up_ends_at_that_time() -> None:
@@ -14,4 +14,4 @@ def test_at_risk_counts_those_whose_follow_up_ends_at_that_time() -> None:
         "high": [1.0, 0.8, 0.7],
         "at_risk": [5, 3, 1],
     }
-    assert [at_risk(curve, time) for time in (0.5, 1.0, 2.5)] == [3, 3, 0]
+    assert [number_at_risk(curve, time) for time in (0.5, 1.0, 2.5)] == [3, 3, 0]

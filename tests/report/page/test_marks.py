@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from genesig.report.page.style import STYLE, sheet
-from genesig.report.page.svg import MARK, moved, picture
+from genesig.report.page.style import STYLE, new_figure
+from genesig.report.page.svg import MARK, draw_picture, picture, shifted_path
 
 pytestmark = pytest.mark.drawn
 
@@ -21,14 +21,14 @@ WORDS = {"title": "t", "description": "d", "caption": "c", "data": {}}
 
 def dots(marker, count=300):
     rng = np.random.default_rng(0)
-    figure, ax = sheet(4, 3)
+    figure, ax = new_figure(4, 3)
     ax.scatter(*rng.normal(size=(2, count)), marker=marker, s=20, color="#007a58")
     return figure
 
 
 @pytest.mark.parametrize("marker", ["o", "^", "s", "D"])
 def test_many_dots_are_one_path_with_as_many_pieces(marker):
-    svg = picture("many", lambda: dots(marker), **WORDS).svg
+    svg = draw_picture(picture("many", lambda: dots(marker), **WORDS)).svg
     assert MARK not in svg
     assert "<use" not in svg
     pieces = [e.get("d").count("M") for e in ET.fromstring(svg).iter() if e.get("d")]
@@ -48,7 +48,7 @@ def test_each_circle_stays_where_it_was():
         dots("o", 20).savefig(stream, format="svg")
     wanted = places(stream.getvalue())
     assert len(wanted) == 20
-    svg = picture("same", lambda: dots("o", 20), **WORDS).svg
+    svg = draw_picture(picture("same", lambda: dots("o", 20), **WORDS)).svg
     d = next(e.get("d") for e in ET.fromstring(svg).iter() if (e.get("d") or "").count("M") == 20)
     found = re.findall(r"M([\d.]+) ([\d.]+)a([\d.]+) ", d)
     got = [(float(x) + float(r), float(y)) for x, y, r in found]
@@ -59,16 +59,16 @@ def test_what_is_drawn_over_dots_stays_over_them():
     """Two layers of dots with a line between them are not one layer."""
 
     def draw() -> Figure:
-        figure, ax = sheet(4, 3)
+        figure, ax = new_figure(4, 3)
         ax.scatter([1, 2], [1, 2], color="#007a58", zorder=1)
         ax.plot([1, 2], [2, 1], color="#000000", zorder=2)
         ax.scatter([1.5, 1.2], [1.5, 1.2], color="#007a58", zorder=3)
         return figure
 
-    svg = picture("layers", draw, **WORDS).svg
+    svg = draw_picture(picture("layers", draw, **WORDS)).svg
     order = re.findall(r'fill="#007a58"|stroke="#000000"', svg)
     assert order == ['fill="#007a58"', 'stroke="#000000"', 'fill="#007a58"']
 
 
 def test_a_shape_is_moved_by_pairs():
-    assert moved("M 0 1 \nL -1.5 2 \nz", 10, 20) == "M10.00 21.00 L8.50 22.00 z"
+    assert shifted_path("M 0 1 \nL -1.5 2 \nz", 10, 20) == "M10.00 21.00 L8.50 22.00 z"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genesig.report.page.tables import COLUMNS, FROM, TO, Column, Table
+from genesig.report.page.tables import CI_FROM, CI_TO, KNOWN_COLUMNS, Column, Table
 
 
 def test_what_several_columns_of_one_name_mean_is_said_once():
@@ -16,6 +16,6 @@ def test_what_several_columns_of_one_name_mean_is_said_once():
 
 
 def test_the_limits_of_every_interval_have_one_name():
-    found = {one.label for key, one in COLUMNS.items() if key.endswith("low")}
-    assert found == {FROM}
-    assert {one.label for key, one in COLUMNS.items() if key.endswith("high")} == {TO}
+    found = {one.label for key, one in KNOWN_COLUMNS.items() if key.endswith("low")}
+    assert found == {CI_FROM}
+    assert {one.label for key, one in KNOWN_COLUMNS.items() if key.endswith("high")} == {CI_TO}

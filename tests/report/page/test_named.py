@@ -9,9 +9,16 @@ import pytest
 from report_records import Study, arguments, kind_arguments, make_about
 
 from genesig.report.collect import collect
-from genesig.report.page.section import Limits, each
-from genesig.report.page.style import sheet
-from genesig.report.page.svg import Picture, name_columns, name_points, name_rows, picture
+from genesig.report.page.section import Limits, flat_items
+from genesig.report.page.style import new_figure
+from genesig.report.page.svg import (
+    Picture,
+    draw_picture,
+    name_columns,
+    name_points,
+    name_rows,
+    picture,
+)
 from genesig.report.sections import SECTIONS, summary
 
 pytestmark = pytest.mark.drawn
@@ -25,11 +32,11 @@ STUDIES = {
 
 def drawn(fill):
     def draw():
-        figure, ax = sheet(4, 3)
+        figure, ax = new_figure(4, 3)
         fill(ax)
         return figure
 
-    return picture("p", draw, title="t", description="d", caption="c", data={})
+    return draw_picture(picture("p", draw, title="t", description="d", caption="c", data={}))
 
 
 def test_a_name_stands_where_its_point_is_drawn():
@@ -75,8 +82,8 @@ def pictures(data, keys):
     items = [*summary(data, limits).items]
     for key in keys:
         section = SECTIONS[key](data, limits)
-        items += [*each(section.items), *section.pictures]
-    return [item for item in items if isinstance(item, Picture)]
+        items += [*flat_items(section.items), *section.pictures]
+    return [draw_picture(item) for item in items if isinstance(item, Picture)]
 
 
 def have_data_and_one_name(data, found):

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from genesig.report.page.shared import shared
+from genesig.report.page.shared import share_work
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
@@ -19,7 +19,7 @@ def test_pieces_come_in_their_order_from_all_processes(processes):
         time.sleep(0.02)
         return piece, os.getpid()
 
-    found = shared(work, 12, processes)
+    found = share_work(work, 12, processes)
     assert [piece for piece, _ in found] == list(range(12))
     assert len({process for _, process in found}) == processes
 
@@ -33,7 +33,7 @@ def test_what_a_killed_process_does_not_bring_is_done_here():
         time.sleep(0.02)
         return piece
 
-    assert shared(work, 12, 3) == list(range(12))
+    assert share_work(work, 12, 3) == list(range(12))
 
 
 def test_an_error_elsewhere_is_told_as_if_it_were_here(capfd):
@@ -46,14 +46,14 @@ def test_an_error_elsewhere_is_told_as_if_it_were_here(capfd):
         return piece
 
     with pytest.raises(ValueError, match="a piece"):
-        shared(work, 12, 2)
+        share_work(work, 12, 2)
     assert capfd.readouterr().err == ""
 
 
 def test_others_end_when_the_first_is_killed():
     code = """
 import os, signal, time
-from genesig.report.page.shared import shared
+from genesig.report.page.shared import share_work
 first = os.getpid()
 def work(piece):
     if os.getpid() == first:
@@ -61,7 +61,7 @@ def work(piece):
         os.kill(first, signal.SIGKILL)
     print(os.getpid(), flush=True)
     time.sleep(0.2)
-shared(work, 4, 2)
+share_work(work, 4, 2)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
     assert run.returncode == -signal.SIGKILL

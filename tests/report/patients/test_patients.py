@@ -15,7 +15,7 @@ from genesig.report.page.measure import measure
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade
 from genesig.report.patients import (
-    MOST_GROUPS,
+    MAX_TABLE_GROUPS,
     draw_subgroups,
     next_study,
     score_effect,
@@ -84,7 +84,8 @@ def test_with_very_many_classes_the_table_is_of_all_samples():
     kind = packed["columns"].index("kind")
     first = next(row for row in packed["rows"] if row[kind] == "samples")
     more = [
-        [f"c{k}" if at == place else v for at, v in enumerate(first)] for k in range(MOST_GROUPS)
+        [f"c{k}" if at == place else v for at, v in enumerate(first)]
+        for k in range(MAX_TABLE_GROUPS)
     ]
     rows = [*more, *packed["rows"]]
     many = data | {"tables": data["tables"] | {"patients": packed | {"rows": rows}}}

@@ -3,7 +3,7 @@
 import pytest
 from report_records import Study, collected
 
-from genesig.report.prediction.figures import _draw_list_sizes, sheet
+from genesig.report.prediction.figures import _draw_list_sizes, new_figure
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -11,7 +11,7 @@ def test_each_line_has_its_mu_where_there_are_several(count):
     it = collected(Study())["surface"]
     it["rows"], it["size"] = [1e-3, 1e-1][:count], [[1, 2, None], [2, 3, 4]][:count]
     it["tau"] = [0.5, 0.3, 0.1]
-    figure, ax = sheet(3.0, 2.0)
+    figure, ax = new_figure(3.0, 2.0)
     _draw_list_sizes(ax, it)
     said = [one.get_text() for one in ax.texts]
     assert len(said) == (count if count > 1 else 0)

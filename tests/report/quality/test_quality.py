@@ -15,8 +15,9 @@ from study_data import faultless
 from genesig.data.quality.overview import quality as stage
 from genesig.data.steps.normalise import normalise_samples
 from genesig.report.collect import collect
-from genesig.report.page.record import spread
+from genesig.report.page.record import evenly_spaced_rows
 from genesig.report.page.section import Limits
+from genesig.report.page.svg import Picture, draw_picture
 from genesig.report.quality.collect import quality_record as shown
 from genesig.report.quality.collect import quality_warnings
 from genesig.report.quality.section import RULE_WORDS, quality_section
@@ -60,7 +61,7 @@ def test_a_set_without_fault_is_told_so_and_the_first_screen_keeps_silent():
     assert "The plots show the values as read." in section.words[-1]
     assert [image.name for image in section.pictures] == ["distributions"]
     for name in ("distributions", "relative_log_expression", "quality_components", "associations"):
-        assert items[name].svg
+        assert draw_picture(items[name]).svg
     assert "missing-genes" not in items
 
 
@@ -80,7 +81,7 @@ def test_an_outlier_is_named_on_the_first_screen_in_the_section_and_in_the_table
     assert rows[0][0].text == "s4"
     assert rows[0][-1].text == "level, distance"
     assert [row[-1].text for row in rows[1:]] == ["–"] * 19
-    assert "s4" in items["quality_components"].svg
+    assert "s4" in draw_picture(items["quality_components"]).svg
 
 
 @pytest.mark.slow
@@ -93,7 +94,7 @@ def test_values_that_were_never_logged_are_warned_of_once():
     _, facts, items = made(data)
     assert facts["Scale of the values"].startswith("not log-transformed (99th percentile")
     assert facts["Scale of the values"].endswith("no step transforms them")
-    assert "log₂(1 + value)" in items["distributions"].svg
+    assert "log₂(1 + value)" in draw_picture(items["distributions"]).svg
     logged = page_data(clean(raw=True), [LOG2])
     assert quality_warnings(logged, []) == []
     assert made(logged)[1]["Scale of the values"].endswith("log2 transforms them")
@@ -260,7 +261,7 @@ def test_odd_studies_have_the_section(how, regression):
 def test_very_many_samples_are_capped_with_every_outlier_among_those_shown():
     dataset = clean(n=1100, d=20)
     order = np.argsort(dataset.response(), kind="stable")
-    row = order[min(set(range(1100)) - set(spread(1100, 1000)))]  # would not be shown
+    row = order[min(set(range(1100)) - set(evenly_spaced_rows(1100, 1000)))]  # would not be shown
     dataset.X[row] += 50
     data = page_data(dataset)
     it = data["quality"]
@@ -269,7 +270,7 @@ def test_very_many_samples_are_capped_with_every_outlier_among_those_shown():
     assert [it["samples"][one["row"]] for one in it["outliers"]] == [f"s{row}"]
     _, _, items = made(data)
     assert "of 1,100 samples are shown" in items["distributions"].caption
-    figures = [item.svg for item in items.values() if hasattr(item, "svg")]
+    figures = [draw_picture(item).svg for item in items.values() if isinstance(item, Picture)]
     assert sum(map(len, figures)) < 1.5e6
 
 
@@ -288,7 +289,7 @@ def test_samples_that_lack_an_omic_are_not_said_to_lie_far_off():
     """All that is odd of them are blanks, which their study may have planned."""
     given = arguments(Study())
     outliers = [{"sample": f"S0{k}", "row": k, "rules": ["missing"]} for k in (3, 4)]
-    given["seen"]["outliers"]["samples"] = outliers
+    given["quality_summary"]["outliers"]["samples"] = outliers
     (mine,) = (one for one in collect(**given)["warnings"] if one.startswith("Quality of the"))
     assert mine == "Quality of the samples: 2 samples miss many more values than the others " \
         "(S03, S04)."  # fmt: skip
@@ -299,16 +300,20 @@ def test_samples_that_lack_an_omic_are_not_said_to_lie_far_off():
 
 def test_the_page_has_the_section_and_its_warning():
     given = arguments(Study())
-    given["seen"]["outliers"]["samples"] = [{"sample": "S03", "row": 3, "rules": ["rle_iqr"]}]
+    given["quality_summary"]["outliers"]["samples"] = [
+        {"sample": "S03", "row": 3, "rules": ["rle_iqr"]}
+    ]
     data = collect(**given)
     mine = [one for one in data["warnings"] if one.startswith("Quality of the samples")]
     assert mine == ["Quality of the samples: 1 sample lies far from the others (S03)."]
-    assert set(RULE_WORDS) >= {rule["name"] for rule in given["seen"]["outliers"]["rules"]}
+    assert set(RULE_WORDS) >= {
+        rule["name"] for rule in given["quality_summary"]["outliers"]["rules"]
+    }
 
 
 def test_samples_like_one_specimen_are_said_on_the_first_screen_and_in_the_section():
     given = arguments(Study())
-    given["seen"]["twins"] = [["S03", "S04"], ["S01", "S07"]]
+    given["quality_summary"]["twins"] = [["S03", "S04"], ["S01", "S07"]]
     data = collect(**given)
     (mine,) = (one for one in data["warnings"] if one.startswith("Quality of the"))
     assert "S03 and S04 and 1 more pair look like one specimen measured twice" in mine

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from report_records import HOSTILE, Study, arguments
 
-from genesig.report.collect import collect, tables_in
+from genesig.report.collect import TOPIC_TABLES, collect, tables_in
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
-from genesig.report.sets import SHOWN, TABLES, in_sets, sets, sets_sentences, stable
+from genesig.report.sets import sets, sets_paragraph, sets_sentences, stability_words
 
 LIMITS = Limits(12, 500)
 
@@ -23,7 +23,7 @@ def made(study=None, **error):
 
 
 def first(data):
-    return in_sets(data)[0].text.replace("\u00a0", " ")
+    return sets_paragraph(data)[0].text.replace("\u00a0", " ")
 
 
 LOW, HIGH = "difference_low", "difference_high"
@@ -97,13 +97,16 @@ def test_the_first_screen_names_the_sets_that_are_always_there():
 
 def test_stability_of_sets_stands_beside_that_of_genes():
     data = made()
-    text = stable(data["sets"])
+    text = stability_words(data["sets"])
     assert "lists of sets agree by" in text
     assert ", those of genes by" in text
     data["sets"]["of_genes"]["value"] = None
-    assert "those of genes is not defined" in stable(data["sets"])
+    assert "those of genes is not defined" in stability_words(data["sets"])
     data["sets"]["stability"]["value"] = None
-    assert stable(data["sets"]) == "The stability of the sets was not measured, or is not defined."
+    assert (
+        stability_words(data["sets"])
+        == "The stability of the sets was not measured, or is not defined."
+    )
 
 
 @pytest.mark.drawn
@@ -133,11 +136,12 @@ def test_what_was_set_is_said(weights, others):
 def test_nothing_of_it_is_there_without_sets():
     data = made(Study())
     assert data["sets"] is None
-    assert in_sets(data) == []
+    assert sets_paragraph(data) == []
     assert sets(data, LIMITS).empty
-    assert not set(SHOWN) & set(data["tables"])
+    assert not set(TOPIC_TABLES["sets"].on_page) & set(data["tables"])
     assert not any("latent group lasso" in paragraph for paragraph in methods(data))
-    assert tables_in(dict.fromkeys(TABLES, "x.tsv")) == list(TABLES)
+    names = TOPIC_TABLES["sets"].read
+    assert tables_in(dict.fromkeys(names, "x.tsv")) == list(names)
 
 
 def test_names_do_no_harm():

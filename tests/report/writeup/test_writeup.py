@@ -14,8 +14,8 @@ from genesig.report.page.section import Limits
 from genesig.report.page.verdict import headline
 from genesig.report.page.words import decimal, percent, rate
 from genesig.report.writeup import (
-    ITEMS,
-    OPEN,
+    OPEN_ITEM,
+    TRIPOD_ITEMS,
     _difference,
     checklist,
     limits_words,
@@ -87,9 +87,9 @@ def test_what_is_not_known_is_not_said():
 def test_the_checklist_has_every_item_once_and_leaves_open_what_no_run_knows(regression):
     rows = checklist(collected(Study(regression=regression, names=HOSTILE)))
     numbers = [number for number, _, _ in rows]
-    assert len(set(numbers)) == len(numbers) == len(ITEMS) == 52
+    assert len(set(numbers)) == len(numbers) == len(TRIPOD_ITEMS) == 52
     assert {int(n.rstrip("abcdefg")) for n in numbers} == set(range(1, 28))
-    opened = {number for number, _, said in rows if said == OPEN}
+    opened = {number for number, _, said in rows if said == OPEN_ITEM}
     assert {"1", "5b", "14", "17", "18a", "19", "25"} <= opened
     assert not opened & {"7", "11", "12a", "12c", "15", "21", "22", "26"}
     assert all(said and "None" not in said for _, _, said in rows)
@@ -99,9 +99,9 @@ def test_the_section_counts_what_is_open():
     data = collected(Study())
     section = tripod(data, Limits(3, 15))
     table = section.items[0]
-    left = sum(row[-1].text == OPEN for row in table.rows)
+    left = sum(row[-1].text == OPEN_ITEM for row in table.rows)
     assert f"{left} are for you" in section.words[0]
-    assert table.total == len(ITEMS)
+    assert table.total == len(TRIPOD_ITEMS)
 
 
 def test_splits_are_spoken_of_without_their_key():
