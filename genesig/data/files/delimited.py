@@ -322,11 +322,11 @@ def _with_decimal_points(rows: list[list[str]]) -> list[list[str]]:
     """
     for column in range(len(rows[0])):
         filled = [row[column] for row in rows if not is_missing(row[column])]
-        commas = [cell for cell in filled if "," in cell]
-        if not commas or any("." in cell for cell in filled):
+        cells_with_comma = [cell for cell in filled if "," in cell]
+        if not cells_with_comma or any("." in cell for cell in filled):
             continue
         are_numbers = all(is_number(cell.replace(",", ".")) for cell in filled)
-        if are_numbers and not all(map(THOUSANDS_BY_COMMA.fullmatch, commas)):
+        if are_numbers and not all(map(THOUSANDS_BY_COMMA.fullmatch, cells_with_comma)):
             for row in rows:
                 row[column] = row[column].replace(",", ".")
     return rows
@@ -451,7 +451,7 @@ def _split_lines(
     )
     row_lines = list(lines) if _has_short_cells(text, delimiter) else None
     has_quotes = '"' in text if isinstance(text, str) else b'"' in text
-    numbers, widths, quoted = _row_widths(
+    numbers, widths, has_quoted = _row_widths(
         lines if row_lines is None else row_lines, delimiter, has_quotes, file_name
     )
     if not numbers:
@@ -469,7 +469,7 @@ def _split_lines(
         if row_lines is None
         else partial(_stored_rows, row_lines)
     )
-    return _TableLines(reread, delimiter, names, numbers, quoted, title_lines)
+    return _TableLines(reread, delimiter, names, numbers, has_quoted, title_lines)
 
 
 def _row_widths(
@@ -478,14 +478,14 @@ def _row_widths(
     """Return line and width of each row, and whether any cell but the first of a row is quoted."""
     numbers = list[int]()
     widths = list[int]()
-    quoted = False
+    has_quoted = False
     for number, row in lines:
         numbers.append(number)
         widths.append(
             _n_fields(row, delimiter, file_name) if has_quotes else row.count(delimiter) + 1
         )
-        quoted = quoted or (has_quotes and _has_quoted_cells(row))
-    return numbers, widths, quoted
+        has_quoted = has_quoted or (has_quotes and _has_quoted_cells(row))
+    return numbers, widths, has_quoted
 
 
 def _has_short_cells(text: str | bytes, delimiter: str) -> bool:
@@ -519,12 +519,12 @@ def _refuse_widths(
 ) -> None:
     """Refuse rows of another width than the header, or a header of another width than most rows."""
     wrong_rows = [k for k, width in enumerate(widths) if width != expected]
-    usual = Counter(widths).most_common(1)[0][0]
-    n_usual = widths.count(usual)
-    if usual > max(expected, 2) and n_usual >= USUAL_WIDTH_SHARE * len(widths):
+    usual_width = Counter(widths).most_common(1)[0][0]
+    n_usual = widths.count(usual_width)
+    if usual_width > max(expected, 2) and n_usual >= USUAL_WIDTH_SHARE * len(widths):
         message = (
             f"{counted(expected, 'field')} where {n_usual} of {counted(len(widths), 'line')} "
-            f"below have {usual}; take lines above the names of the columns out"
+            f"below have {usual_width}; take lines above the names of the columns out"
         )
         raise refuse(file_name, message, line=header_line)
     further_lines = (

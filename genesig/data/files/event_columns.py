@@ -120,12 +120,14 @@ def _make_pair(table: pd.DataFrame, time: str, event: str) -> TimeAndEvent:
 
 def _prefer_joined_times(table: pd.DataFrame, candidates: list[TimeAndEvent]) -> list[TimeAndEvent]:
     """Return pairs with a second column of times first, without pairs of that column alone."""
-    joined = [pair for pair in candidates if pair.follow_up_times and not _is_follow_up(pair.time)]
-    follow_up_pairs = {(name, pair.event) for pair in joined for name in pair.follow_up_times}
-    single_pairs = [
-        p for p in candidates if p not in joined and (p.time, p.event) not in follow_up_pairs
+    joined_pairs = [
+        pair for pair in candidates if pair.follow_up_times and not _is_follow_up(pair.time)
     ]
-    return [*joined, *single_pairs]
+    follow_up_pairs = {(name, pair.event) for pair in joined_pairs for name in pair.follow_up_times}
+    single_pairs = [
+        p for p in candidates if p not in joined_pairs and (p.time, p.event) not in follow_up_pairs
+    ]
+    return [*joined_pairs, *single_pairs]
 
 
 def _is_follow_up(name: str) -> bool:
@@ -155,24 +157,27 @@ def lacking_times(table: pd.DataFrame, time: str, event: str, word: str) -> Lack
         )
         if not is_missing(cell)
     ]
-    sides = {
+    rows_by_outcome = {
         outcome: [(timed, row) for value, timed, row in rows if value == outcome]
         for outcome in (True, False)
     }
-    if min(map(len, sides.values())) < MIN_CLASS_SAMPLES:
+    if min(map(len, rows_by_outcome.values())) < MIN_CLASS_SAMPLES:
         return None
-    blank = {outcome: [row for timed, row in side if not timed] for outcome, side in sides.items()}
-    for outcome, side in sides.items():
-        n_of_other = len(sides[not outcome])
-        if len(blank[outcome]) < (1 - MAX_BLANK_SHARE) * len(side) or (
-            len(blank[not outcome]) > MAX_BLANK_SHARE * n_of_other
+    blank_rows = {
+        outcome: [row for timed, row in side if not timed]
+        for outcome, side in rows_by_outcome.items()
+    }
+    for outcome, side in rows_by_outcome.items():
+        n_of_other = len(rows_by_outcome[not outcome])
+        if len(blank_rows[outcome]) < (1 - MAX_BLANK_SHARE) * len(side) or (
+            len(blank_rows[not outcome]) > MAX_BLANK_SHARE * n_of_other
         ):
             continue
         return LackingTimes(
             outcome,
-            len(blank[outcome]),
+            len(blank_rows[outcome]),
             len(side),
-            _follow_up_column(table, blank[outcome], (time, event)),
+            _follow_up_column(table, blank_rows[outcome], (time, event)),
         )
     return None
 
@@ -263,14 +268,14 @@ def event_word(counts: Counter[str], name: str = "", longer: float = 0.0) -> str
         return None
     final = [cell for cell in counts if any(part in cell.lower() for part in FINAL_WORDS)]
     if len(counts) == 2:
-        low, high = sorted(counts)
-        numbers = is_number(low) and is_number(high)
+        first_word, second_word = sorted(counts)
+        numbers = is_number(first_word) and is_number(second_word)
         return (
             final[0]
             if len(final) == 1
             else max(counts, key=float)
             if numbers
-            else control_first([low, high])[1]
+            else control_first([first_word, second_word])[1]
         )
     if "1" in counts and "0" in counts:  # beside slips, or causes that compete with the first
         return "1"

@@ -84,10 +84,10 @@ def first_look(
 ) -> Start:
     """Return the proposed start of a study of an expression file: sample table, label, settings.
 
-    A file that describes its samples is its own sample table, where none is named; for other files
-    one is prepared. Proposed as label are columns of times and events, else the first column with
-    two to six classes, else one of numbers. Usual covariates are named, and none is held fixed
-    unasked.
+    Without `samples`, a file that describes its samples is its own sample table; for other files
+    a template is prepared. The proposed label is a pair of times and events, else the first column
+    of two to six classes, else a column of numbers. Usual covariates are named in a comment; the
+    user decides about them.
 
     Parameters
     ----------
@@ -220,8 +220,7 @@ def _check_numbers(matrix: Matrix, path: str, max_share: float) -> None:
             advice = f"{advice} and without signs of thousands" if n_thousands_signs else advice
         elif len(set(words)) == 1 and _is_in_most_samples(matrix):
             advice = f"if '{words[0]}' says that nothing was measured, write NA instead"
-        message += advice
-        raise refuse(path, message)
+        raise refuse(path, message + advice)
 
 
 def _is_in_most_samples(matrix: Matrix) -> bool:
@@ -240,9 +239,8 @@ def _shortest_path(folder: str | Path, path: str) -> str:
 
 def _has_sample_table(file_format: Format) -> bool:
     """Tell whether files of a format hold a sample table beside the matrix."""
-    return (
-        file_format.samples is not None and file_format.samples is not file_format.genes
-    )  # as of plain tables
+    # A plain table is read by one function as a table of samples or of genes.
+    return file_format.samples is not None and file_format.samples is not file_format.genes
 
 
 def _sample_table(path: str, part: str | None, matrix: Matrix) -> pd.DataFrame | None:
@@ -284,14 +282,11 @@ def _log_step(X: Array) -> tuple[list[dict[str, Any]], Lines]:
         return [], (reason,) if looks_raw(p99, largest) else ()
     if looks_counted(cells):
         zeros = "zeros among whole numbers" if (cells == 0).any() else "whole numbers from near 0"
-        reason_for_counts = f"Counts, never logged ({size}): {zeros}."
-        return [{"step": "log_cpm"}], (reason_for_counts,)
+        return [{"step": "log_cpm"}], (f"Counts, never logged ({size}): {zeros}.",)
     shape = "no zero" if (cells > 0).all() else "hardly any whole number"
-    reason_for_counts = (
-        f"Values that were never logged ({size}), with {shape}; log_cpm is for counts."
-    )
+    reason = f"Values that were never logged ({size}), with {shape}; log_cpm is for counts."
     step = log2_step(X)
-    return [step], (reason_for_counts, *_floor_reasons(X, step))
+    return [step], (reason, *_floor_reasons(X, step))
 
 
 def _floor_reasons(X: Array, step: Mapping[str, Any]) -> Iterator[str]:
@@ -361,7 +356,7 @@ def _propose_label(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
         first_pair = event_pairs[0]
         event = {} if first_pair.word is None else {"event": first_pair.word}
         return first_pair.label, {"task": "survival", **event}, lines
-    # Of what GEO says of a sample, the characteristics are written for the purpose.
+    # GEO's characteristics come before its other tags, which were not written for classes.
     class_names = sorted(classes, key=lambda name: (is_covariate(name), name in KEPT_TAGS))
     if number_names and (not class_names or is_covariate(class_names[0])):
         return number_names[0], {"task": "regression"}, lines
@@ -371,15 +366,16 @@ def _propose_label(table: pd.DataFrame) -> tuple[Label, dict[str, Any], Lines]:
 
 
 def _choose_classes(counts: Counter[str]) -> dict[str, Any]:
-    """Return the setting ``classes``: none if all classes are used or if two may be one.
+    """Return the setting ``classes``: the classes of at least `MIN_SAMPLES_PER_CLASS` samples.
 
-    More than two classes are chosen if each has `MIN_SAMPLES_PER_CLASS`, else the two largest.
+    If they are not three or more, the two largest classes are compared. There is no setting if all
+    of three or more classes are used, or if two look like one.
     """
     if equal_looking(counts, as_word):
         return {}
-    several = [word for word, n in counts.items() if n >= MIN_SAMPLES_PER_CLASS]
-    if len(several) > 2:
-        return {} if len(several) == len(counts) else {"classes": sorted(several)}
+    large_classes = [word for word, n in counts.items() if n >= MIN_SAMPLES_PER_CLASS]
+    if len(large_classes) > 2:
+        return {} if len(large_classes) == len(counts) else {"classes": sorted(large_classes)}
     return {"classes": control_first([word for word, _ in counts.most_common(2)])}
 
 

@@ -35,10 +35,12 @@ def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Proble
     file_name : str
         Its file, for the message.
     """
-    columns_of: dict[str, list[int]] = {}
+    columns_of_gene: dict[str, list[int]] = {}
     for column, gene in enumerate(matrix.columns):
-        columns_of.setdefault(gene, []).append(column)
-    repeated_columns = {gene: columns for gene, columns in columns_of.items() if len(columns) > 1}
+        columns_of_gene.setdefault(gene, []).append(column)
+    repeated_columns = {
+        gene: columns for gene, columns in columns_of_gene.items() if len(columns) > 1
+    }
     if not repeated_columns:
         return matrix, []
     gene, columns = next(iter(repeated_columns.items()))
@@ -51,9 +53,11 @@ def with_single_ids(matrix: Matrix, file_name: str) -> tuple[Matrix, list[Proble
         message += "; is the first column that of the gene ids? Name each gene by an id of its own"
         return matrix, [Problem(file_name, message, code="ids_repeated")]
     message += "; their median in each sample is taken"
-    single = matrix.subset(range(len(matrix.rows)), [group[0] for group in columns_of.values()])
+    single = matrix.subset(
+        range(len(matrix.rows)), [group[0] for group in columns_of_gene.values()]
+    )
     texts = dict(single.texts)
-    for position, group in enumerate(columns_of.values()):
+    for position, group in enumerate(columns_of_gene.values()):
         if len(group) == 1:
             continue
         values = matrix.cells[:, group]

@@ -72,10 +72,10 @@ def fetch_counts(series_matrix: Path, server: str | None, series_folder: str) ->
     if files is None:
         return
     query = f"{(server or NCBI_SERVER).rstrip('/')}/download/?type=rnaseq_counts"
-    of_series = f"&acc={files.accession}"
-    for path, owner in ((files.counts, of_series), (files.genes, "")):
-        by_query = f"{query}{owner}&format=file&file={path.name}"
-        if not _fetch_file(path, (by_query, f"{series_folder}suppl/{path.name}")):
+    series_query = f"&acc={files.accession}"
+    for path, selection in ((files.counts, series_query), (files.genes, "")):
+        query_address = f"{query}{selection}&format=file&file={path.name}"
+        if not _fetch_file(path, (query_address, f"{series_folder}suppl/{path.name}")):
             return
 
 

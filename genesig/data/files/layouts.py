@@ -229,17 +229,17 @@ def _affix_problem(matrix: Matrix, names: Sequence[str]) -> str:
         if first_name and first_name in name
     ]
     blocks = [
-        (before, after)
-        for before, after in dict.fromkeys(affixes[:MAX_TRIED_NAMES])
-        if 2 * sum(f"{before}{name}{after}" in columns for name in names) > len(names)
+        (prefix, suffix)
+        for prefix, suffix in dict.fromkeys(affixes[:MAX_TRIED_NAMES])
+        if 2 * sum(f"{prefix}{name}{suffix}" in columns for name in names) > len(names)
     ]
     blocks_with_letters = [block for block in blocks if any(map(str.isalpha, "".join(block)))]
     if (
         len(blocks) < 2 or not blocks_with_letters
     ):  # numbers alone, -01 and -11, tell specimens of a patient
         return ""
-    examples = listing(f"{before}{first_name}{after}" for before, after in blocks)
-    affixes_text = listing(before + after for before, after in blocks)
+    examples = listing(f"{prefix}{first_name}{suffix}" for prefix, suffix in blocks)
+    affixes_text = listing(prefix + suffix for prefix, suffix in blocks)
     message = (
         f"has {len(blocks)} columns of each sample: {examples}; keep those of one measure (of "
         "RNA-seq the counts, of MaxQuant the LFQ intensities), and take what is added to the "
@@ -249,8 +249,8 @@ def _affix_problem(matrix: Matrix, names: Sequence[str]) -> str:
 
 def _repeated_name_problem(matrix: Matrix, names: Collection[str]) -> str:
     """Return the problem that most samples have several columns of one name, or ''."""
-    n_columns_of = Counter(name for name in matrix.columns if name in names)
-    repeated = [name for name, number in n_columns_of.items() if number > 1]
+    n_columns_of_name = Counter(name for name in matrix.columns if name in names)
+    repeated = [name for name, number in n_columns_of_name.items() if number > 1]
     if len(repeated) < 2 or 2 * len(repeated) <= len(names):
         return ""
     columns = [k for k, name in enumerate(matrix.columns) if name == repeated[0]]
@@ -308,9 +308,9 @@ def _affix_advice(names: Collection[str], candidates: Collection[str], table_wor
         return ""
     longer_names = (name for name in candidates if first_name in name and name != first_name)
     for longer_name in islice(longer_names, MAX_TRIED_NAMES):
-        before, _, after = longer_name.partition(first_name)
-        if 2 * sum(f"{before}{name}{after}" in all_candidates for name in names) > len(names) > 1:
-            affixes_text = " and ".join(f"'{part}'" for part in (before, after) if part)
+        prefix, _, suffix = longer_name.partition(first_name)
+        if 2 * sum(f"{prefix}{name}{suffix}" in all_candidates for name in names) > len(names) > 1:
+            affixes_text = " and ".join(f"'{part}'" for part in (prefix, suffix) if part)
             candidate, name = (
                 (longer_name, first_name) if table_words == "here" else (first_name, longer_name)
             )

@@ -247,35 +247,37 @@ def leave_out_non_genes(
     """
     annotation = annotation_rows(matrix, surroundings.table)
     samples = [row for row in range(len(matrix.rows)) if row not in annotation]
-    kind_of = _named_columns(matrix, surroundings)
-    kind_of |= _columns_of_sheet(matrix, samples, surroundings, kind_of)
+    kind_of_column = _named_columns(matrix, surroundings)
+    kind_of_column |= _columns_of_sheet(matrix, samples, surroundings, kind_of_column)
     if TOTALS.name not in surroundings.kept_kinds:
-        kind_of |= dict.fromkeys(_total_columns(matrix, samples, kind_of, surroundings), TOTALS)
-    whole_numbers = _unclassified_whole_numbers(matrix, samples, surroundings, kind_of)
-    if not kind_of and not annotation and not matrix.annotation and not whole_numbers:
+        kind_of_column |= dict.fromkeys(
+            _total_columns(matrix, samples, kind_of_column, surroundings), TOTALS
+        )
+    whole_numbers = _unclassified_whole_numbers(matrix, samples, surroundings, kind_of_column)
+    if not kind_of_column and not annotation and not matrix.annotation and not whole_numbers:
         return matrix, [], []
-    genes = [column for column in range(len(matrix.columns)) if column not in kind_of]
+    genes = [column for column in range(len(matrix.columns)) if column not in kind_of_column]
     if not genes and matrix.columns:
         message = (
             f"no row has a gene id, but {listing(dict.fromkeys(matrix.columns))}; write the ids "
         )
         return matrix, [], [Problem(file_name, f"{message}into the first column", code="non_genes")]
     names_by_kind: dict[NonGeneKind, list[str]] = {}
-    for column, kind in sorted(kind_of.items()):
+    for column, kind in sorted(kind_of_column.items()):
         names_by_kind.setdefault(kind, []).append(matrix.columns[column])
     dropped = [
         {"kind": "non-gene row", "name": name or "(blank)", "reason": kind.noun}
         for kind, rows in names_by_kind.items()
         for name in rows
     ]
-    columns_beside = [*matrix.annotation, *(matrix.rows[row] for row in sorted(annotation))]
+    annotation_names = [*matrix.annotation, *(matrix.rows[row] for row in sorted(annotation))]
     dropped += [
         {"kind": "annotation column", "name": name, "reason": ANNOTATION_COLUMNS.noun}
-        for name in columns_beside
+        for name in annotation_names
     ]
-    if columns_beside:
-        names_by_kind[ANNOTATION_COLUMNS] = columns_beside
-    if kind_of or annotation:
+    if annotation_names:
+        names_by_kind[ANNOTATION_COLUMNS] = annotation_names
+    if kind_of_column or annotation:
         matrix = matrix.subset(samples, genes)
     genes_in_rows = matrix.transposed
     problems = []
@@ -330,7 +332,7 @@ def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[
     A kind of more than half of the names is the subject of the matrix, and stays; so do the kinds
     whose names are `excluded`.
     """
-    kind_of: dict[int, NonGeneKind] = {}
+    kind_of_position: dict[int, NonGeneKind] = {}
     for kind in KINDS_BY_NAME:
         if kind.name in excluded or kind.pattern is None:
             continue
@@ -338,8 +340,10 @@ def kinds_by_name(names: Sequence[str], excluded: Collection[str] = ()) -> dict[
         if kind is SPIKES:
             positions = _foreign_micro_rna(names, positions)
         if len(positions) <= MAX_KIND_SHARE * len(names):
-            kind_of |= dict.fromkeys((k for k in positions if k not in kind_of), kind)
-    return kind_of
+            kind_of_position |= dict.fromkeys(
+                (k for k in positions if k not in kind_of_position), kind
+            )
+    return kind_of_position
 
 
 def _foreign_micro_rna(names: Sequence[str], positions: Sequence[int]) -> list[int]:
@@ -361,15 +365,15 @@ def _named_columns(matrix: Matrix, surroundings: Surroundings) -> dict[int, NonG
     excluded = set(surroundings.kept_kinds)
     if matrix.line_word == RAW_PROBE:
         excluded.add(CONTROLS.name)
-    times = Counter(matrix.columns)
+    n_columns_of_name = Counter(matrix.columns)
     # "na" and "nan" are genes of the fly, each once.
-    kind_of = {
+    kind_of_column = {
         k: NAMELESS_ROWS
         for k, name in enumerate(matrix.columns)
-        if is_nameless(name) and not (name in ("na", "nan") and times[name] == 1)
+        if is_nameless(name) and not (name in ("na", "nan") and n_columns_of_name[name] == 1)
     }
-    kind_of |= kinds_by_name(matrix.columns, excluded)
-    return {k: kind for k, kind in kind_of.items() if matrix.columns[k] not in genes}
+    kind_of_column |= kinds_by_name(matrix.columns, excluded)
+    return {k: kind for k, kind in kind_of_column.items() if matrix.columns[k] not in genes}
 
 
 def _columns_of_sheet(
@@ -389,17 +393,21 @@ def _columns_of_sheet(
     }
     table = surroundings.table
     headers = set() if table is None else {as_read(str(name)) for name in table.columns}
-    kind_of = dict.fromkeys(_row_numbers(matrix, samples), ROW_NUMBERS)
-    kind_of |= dict.fromkeys(_columns_of_words(matrix, samples), WORD_ROWS)
-    kind_of |= dict.fromkeys(_clinical_numbers(matrix, samples), CLINICAL_ROWS)
+    kind_of_column = dict.fromkeys(_row_numbers(matrix, samples), ROW_NUMBERS)
+    kind_of_column |= dict.fromkeys(_columns_of_words(matrix, samples), WORD_ROWS)
+    kind_of_column |= dict.fromkeys(_clinical_numbers(matrix, samples), CLINICAL_ROWS)
     if table is not None and _is_same_file(matrix, headers):
-        kind_of |= dict.fromkeys(_columns_of_whole_numbers(matrix, samples), CLINICAL_ROWS)
-    kind_of |= {
-        column: SHEET_COLUMNS for column in kind_of if as_read(matrix.columns[column]) in headers
+        kind_of_column |= dict.fromkeys(_columns_of_whole_numbers(matrix, samples), CLINICAL_ROWS)
+    kind_of_column |= {
+        column: SHEET_COLUMNS
+        for column in kind_of_column
+        if as_read(matrix.columns[column]) in headers
     }
-    kind_of |= dict.fromkeys(_columns_in_table(matrix, samples, surroundings), SHEET_COLUMNS)
-    kind_of = {column: kind for column, kind in kind_of.items() if column in open_columns}
-    return kind_of if len(kind_of) <= MAX_KIND_SHARE * len(open_columns) else {}
+    kind_of_column |= dict.fromkeys(_columns_in_table(matrix, samples, surroundings), SHEET_COLUMNS)
+    kind_of_column = {
+        column: kind for column, kind in kind_of_column.items() if column in open_columns
+    }
+    return kind_of_column if len(kind_of_column) <= MAX_KIND_SHARE * len(open_columns) else {}
 
 
 def _is_same_file(matrix: Matrix, headers: Collection[str]) -> bool:
@@ -412,7 +420,7 @@ def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
     """Return the columns in which no sample has a number and most have a word."""
     rows = set(samples)
     numeric: set[int] = set()
-    of_column: Counter[int] = Counter()
+    n_words: Counter[int] = Counter()
     for place, text in matrix.texts.items():
         row, column = reversed(place) if matrix.transposed else place
         if row not in rows or is_missing(text):
@@ -420,10 +428,10 @@ def _columns_of_words(matrix: Matrix, samples: Sequence[int]) -> list[int]:
         if is_number(text.replace(",", "")) or without_thousands(text):
             numeric.add(column)
         else:
-            of_column[column] += 1
+            n_words[column] += 1
     return [
         column
-        for column, number in of_column.items()
+        for column, number in n_words.items()
         if column not in numeric
         and 2 * number > len(samples)
         and not np.isfinite(matrix.cells[samples, column]).any()
@@ -460,8 +468,12 @@ def _columns_in_table(
         named_keys = {as_read(name) for name in surroundings.config_columns}
         yield from (k for k in shared_columns if as_read(matrix.columns[k]) in named_keys)
         return
-    row_of = {name: k for k, name in enumerate(map(str, table.index))}
-    pairs = [(row, row_of[matrix.rows[row]]) for row in samples if matrix.rows[row] in row_of]
+    row_of_sample = {name: k for k, name in enumerate(map(str, table.index))}
+    pairs = [
+        (row, row_of_sample[matrix.rows[row]])
+        for row in samples
+        if matrix.rows[row] in row_of_sample
+    ]
     if len(pairs) < MIN_SAMPLES_FOR_VALUES:
         return
     rows, table_rows = map(list, zip(*pairs, strict=True))
@@ -582,7 +594,7 @@ def _significant_digits(value: float) -> int:
 def _total_columns(
     matrix: Matrix,
     samples: Sequence[int],
-    kind_of: dict[int, NonGeneKind],
+    kind_of_column: dict[int, NonGeneKind],
     surroundings: Surroundings,
 ) -> list[int]:
     """Return the columns that are the sum or the mean of all other genes, one or two at most.
@@ -590,10 +602,10 @@ def _total_columns(
     A few samples find the candidates, all samples confirm them. The summaries of a counter may be
     part of the sum or not.
     """
-    genes = np.array([k for k in range(len(matrix.columns)) if k not in kind_of], dtype=int)
+    genes = np.array([k for k in range(len(matrix.columns)) if k not in kind_of_column], dtype=int)
     if len(samples) < MIN_DIFFERENT_VALUES or len(genes) < 2 * MIN_SAMPLES_FOR_VALUES:
         return []
-    summaries = [k for k, kind in kind_of.items() if kind is SUMMARIES]
+    summaries = [k for k, kind in kind_of_column.items() if kind is SUMMARIES]
     candidates: dict[int, None] = {}
     first_samples = list(samples[:MIN_DIFFERENT_VALUES])
     for added_summaries in ([], summaries):
@@ -637,9 +649,9 @@ def annotation_rows(matrix: Matrix, table: pd.DataFrame | None) -> set[int]:
     candidates = [row for row, name in enumerate(matrix.rows) if name not in listed]
     if not candidates:
         return set()
-    plain = {row: re.sub(r"[\W_]+", "", matrix.rows[row]).lower() for row in candidates}
+    plain_names = {row: re.sub(r"[\W_]+", "", matrix.rows[row]).lower() for row in candidates}
     gene_column_names = {
-        row: name for row, name in plain.items() if GENE_COLUMN_NAME.fullmatch(name)
+        row: name for row, name in plain_names.items() if GENE_COLUMN_NAME.fullmatch(name)
     }
     has_several = len(gene_column_names) + len(matrix.annotation) >= MIN_ANNOTATION_COLUMNS
     rows = {
@@ -675,14 +687,14 @@ def _rows_of_ids(matrix: Matrix, rows: Sequence[int]) -> set[int]:
     if complete.sum() < MIN_IDS:
         return set()
     ranks = np.array([_ranks(values) for values in matrix.cells[:, complete]])
-    usual = _ranks(np.median(ranks, axis=0))
-    correlations = np.array([np.corrcoef(values, usual)[0, 1] for values in ranks])
+    median_ranks = _ranks(np.median(ranks, axis=0))
+    correlations = np.array([np.corrcoef(values, median_ranks)[0, 1] for values in ranks])
     unlike_rows = [row for row in candidates if abs(correlations[row]) < MAX_ID_CORRELATION]
-    of_samples = np.delete(correlations, unlike_rows)
+    sample_correlations = np.delete(correlations, unlike_rows)
     # Where samples are not alike, either, only their decimals tell them from ids.
     samples = np.delete(matrix.cells, unlike_rows, axis=0)
     decimals = not any(_are_whole(values) for values in samples)
-    distinct = decimals or bool(np.median(of_samples) > MAX_ID_CORRELATION)
+    distinct = decimals or bool(np.median(sample_correlations) > MAX_ID_CORRELATION)
     return set(unlike_rows) if len(unlike_rows) == 1 and distinct else set()
 
 
@@ -690,16 +702,16 @@ def _rows_of_totals(matrix: Matrix, rows: Sequence[int]) -> set[int]:
     """Return the rows that are called as a total, or are the sum or the mean of all others."""
     pattern = TOTALS.pattern
     totals = {row for row in rows if pattern and pattern.fullmatch(matrix.rows[row].strip())}
-    others = [row for row in rows if row not in totals]
-    X = matrix.cells[others]
-    if len(others) <= MIN_SAMPLES_FOR_VALUES or len(matrix.columns) < MIN_DIFFERENT_VALUES:
+    measured_rows = [row for row in rows if row not in totals]
+    X = matrix.cells[measured_rows]
+    if len(measured_rows) <= MIN_SAMPLES_FOR_VALUES or len(matrix.columns) < MIN_DIFFERENT_VALUES:
         return totals
     total = np.nansum(X, axis=0)
-    for scale in (1.0, len(others) - 1.0):
+    for scale in (1.0, len(measured_rows) - 1.0):
         is_close = np.abs(scale * X - (total - X)) <= SUM_TOLERANCE * np.abs(scale * X)
         sums = np.flatnonzero(is_close.all(axis=1) & X.any(axis=1))
         if len(sums) == 1:
-            totals.add(others[int(sums[0])])
+            totals.add(measured_rows[int(sums[0])])
     return totals
 
 

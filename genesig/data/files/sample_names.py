@@ -103,11 +103,11 @@ def with_matrix_names(
         ]
         if not matches:
             continue
-        chosen = _best_column(matches, sample_file, problems)
+        name_column = _best_column(matches, sample_file, problems)
         return (
             table
-            if chosen is None
-            else _index_by_match(table, chosen, sample_file, problems, column)
+            if name_column is None
+            else _index_by_match(table, name_column, sample_file, problems, column)
         )
     return table if column is None else _index_by_column(table, headers.index(column))
 
@@ -171,13 +171,13 @@ def without_absent(
         f"{listing(absent)}{did_you_mean(absent[0], unlisted)}"
     )
     problems.append(Problem(sample_file, message, "warning", code="samples_not_measured"))
-    present = table[[name in measured for name in names]]
+    measured_table = table[[name in measured for name in names]]
     lines = table.attrs.get("lines")
-    present.attrs = dict(table.attrs)
+    measured_table.attrs = dict(table.attrs)
     if lines:
         pairs = zip(lines, names, strict=True)
-        present.attrs["lines"] = [line for line, name in pairs if name in measured]
-    return present, [
+        measured_table.attrs["lines"] = [line for line, name in pairs if name in measured]
+    return measured_table, [
         {"kind": "sample", "name": name, "reason": f"not in {matrix_file}"}
         for name in sorted(absent)
     ]
@@ -218,9 +218,9 @@ def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
 
 def _presence(cells: set[str], axes: Axes) -> tuple[int, bool]:
     """Return the names shared with the better axis, and whether they are half of it."""
-    shared = [len(cells & set(axis)) for axis in axes]
-    enough = (2 * n >= min(len(cells), len(axis)) for n, axis in zip(shared, axes, strict=True))
-    return max(shared), any(enough)
+    n_shared = [len(cells & set(axis)) for axis in axes]
+    are_half = (2 * n >= min(len(cells), len(axis)) for n, axis in zip(n_shared, axes, strict=True))
+    return max(n_shared), any(are_half)
 
 
 def _exact_names(cells: Sequence[str], axis: frozenset[str]) -> dict[int, str]:
@@ -235,9 +235,9 @@ def _names_among_words(cells: Sequence[str], axis: frozenset[str]) -> dict[int, 
         words = BETWEEN_WORDS.split(cell)
         words += [name_of_sample(word) for word in cell.split() if "." in word]
         words += [FILE_ENDING.sub("", word.rpartition("/")[2]) for word in cell.split()]
-        present = axis.intersection(words) or axis.intersection(WITHIN_WORDS.split(cell))
-        if len(present) == 1:
-            names[row] = next(iter(present))
+        found_names = axis.intersection(words) or axis.intersection(WITHIN_WORDS.split(cell))
+        if len(found_names) == 1:
+            names[row] = next(iter(found_names))
     return names
 
 
@@ -355,24 +355,26 @@ def _best_column(
 
 def _index_by_match(
     table: pd.DataFrame,
-    chosen: NameColumn,
+    name_column: NameColumn,
     sample_file: str,
     problems: list[Problem],
     column: str | None,
 ) -> pd.DataFrame:
     """Return the table indexed by the names of a matching column; note which one."""
-    cells = [str(cell).strip() for cell in _cells_of_column(table, chosen.position)]
-    names = [chosen.names.get(row, cell) for row, cell in enumerate(cells)]
+    cells = [str(cell).strip() for cell in _cells_of_column(table, name_column.position)]
+    names = [name_column.names.get(row, cell) for row, cell in enumerate(cells)]
     place = (
-        f"{sample_file}, column '{chosen.name}'" if chosen.name else f"{sample_file}, first column"
+        f"{sample_file}, column '{name_column.name}'"
+        if name_column.name
+        else f"{sample_file}, first column"
     )
-    n_rows = f"{len(chosen.names)} of {counted(len(table), 'row')}"
-    if chosen.manner:
-        row = next(iter(chosen.names))
+    n_rows = f"{len(name_column.names)} of {counted(len(table), 'row')}"
+    if name_column.manner:
+        row = next(iter(name_column.names))
+        reading = name_column.manner.format(name_column.names[row])
         message = (
             f"read as sample names ({n_rows}), though no column has those of the matrix: the "
-            f"cell '{cells[row]}' {chosen.manner.format(chosen.names[row])}; if that is wrong, "
-            "write the names alike in both"
+            f"cell '{cells[row]}' {reading}; if that is wrong, write the names alike in both"
         )
         problems.append(Problem(place, message, "warning", "sample_names_similar", SETTING))
     elif column is None:
@@ -382,7 +384,7 @@ def _index_by_match(
             f"name another by {SETTING}"
         )
         problems.append(Problem(place, message, "note", "sample_names_column", SETTING))
-    return _index_by_column(table, chosen.position, names if chosen.manner else None)
+    return _index_by_column(table, name_column.position, names if name_column.manner else None)
 
 
 def _cells_of_column(table: pd.DataFrame, position: int) -> Sequence[str]:

@@ -48,11 +48,13 @@ def read_hgnc(path: str) -> pd.DataFrame:
         It cannot be read, or lacks the columns of symbols.
     """
     table = read_genes(path, None)
-    lacking = [
+    absent_columns = [
         name for name in (SYMBOL_COLUMN, *FORMER_SYMBOL_COLUMNS) if name not in table.columns
     ]
-    if lacking:
-        raise refuse(path, f"has no column '{lacking[0]}', so is not HGNC's table; {HGNC_ADVICE}")
+    if absent_columns:
+        raise refuse(
+            path, f"has no column '{absent_columns[0]}', so is not HGNC's table; {HGNC_ADVICE}"
+        )
     return table
 
 
@@ -85,15 +87,15 @@ def _names_in_columns(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[t
 
 
 def needed_names(
-    present: Iterable[str], needed: Iterable[str], rows: Mapping[str, int]
+    present_names: Iterable[str], needed: Iterable[str], rows: Mapping[str, int]
 ) -> dict[str, str]:
     """Return present name -> needed name of genes that are present under another name."""
-    present = list(present)
+    present_names = list(present_names)
     needed = list(dict.fromkeys(needed))
-    present_set = set(present)
+    present_set = set(present_names)
     needed_set = set(needed)
     names_of_row: dict[int, list[str]] = {}
-    for name in dict.fromkeys(present):
+    for name in dict.fromkeys(present_names):
         if name not in needed_set and plain_name(name) in rows:
             names_of_row.setdefault(rows[plain_name(name)], []).append(name)
     absent = [name for name in needed if name not in present_set and plain_name(name) in rows]
@@ -137,36 +139,36 @@ SYMBOL_HEADERS = (
 ENTREZ_HEADERS = ("entrezgeneid", "entrezgene", "entrezid", "entrez")
 ASSIGNMENT_HEADER = "geneassignment"
 ASSIGNMENT_SEPARATOR = " // "
-"""A cell of Affymetrix' whole transcripts: accession // symbol // name // …, /// between genes."""
+"""In a cell of Affymetrix' transcript clusters: accession // symbol // name, /// between genes."""
 SYMBOL_SEPARATOR = re.compile(r"\s*///\s*|;")
 """Separator of the symbols of a probe of several genes."""
 JOINED_SYMBOLS = " /// "
-NETAFFX_MISSING = "---"  # NetAffx where there is nothing
+NETAFFX_MISSING = "---"  # blank cell of NetAffx
 
 
 @dataclass(frozen=True)
 class Header:
-    """The line that names the columns: its fields, each as letters and digits alone."""
+    """The header line of a platform's table."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # lower case, letters and digits alone
     delimiter: str
 
-    def places(self, of: Sequence[str]) -> list[int]:
-        """Return the positions of those names that the header has, in the order of `of`."""
-        return [self.names.index(name) for name in of if name in self.names]
+    def positions_of(self, headers: Sequence[str]) -> list[int]:
+        """Return the positions of those names that the header has, in the order of `headers`."""
+        return [self.names.index(name) for name in headers if name in self.names]
 
-    def is_one(self) -> bool:
+    def has_probes_and_symbols(self) -> bool:
         """Tell whether the header has a column of probes and another one of symbols."""
         return bool(
-            set(self.places(PROBE_HEADERS)) - set(self.places(SYMBOL_HEADERS)[:1])
-            and self.places(SYMBOL_HEADERS)
+            set(self.positions_of(PROBE_HEADERS)) - set(self.positions_of(SYMBOL_HEADERS)[:1])
+            and self.positions_of(SYMBOL_HEADERS)
         )
 
 
 def is_hgnc(path: str) -> bool:
     """Tell whether a file begins as HGNC's table does."""
-    first = next(lines_of(as_text(read_unpacked(path), path, legacy_encoding=True)))
-    return {"symbol", "prev_symbol", "alias_symbol"} <= set(first.split("\t"))
+    header = next(lines_of(as_text(read_unpacked(path), path, legacy_encoding=True)))
+    return {"symbol", "prev_symbol", "alias_symbol"} <= set(header.split("\t"))
 
 
 def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str, str]]:
@@ -186,9 +188,11 @@ def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str
         It cannot be read, no line names a column of probes and one of symbols, or no name is there.
     """
     header, rows = _open_platform_table(path)
-    symbol_column = header.places(SYMBOL_HEADERS)[0]
-    entrez_columns = header.places(ENTREZ_HEADERS)
-    probe_columns = [k for k in header.places(PROBE_HEADERS) if k != symbol_column]
+    symbol_column = header.positions_of(SYMBOL_HEADERS)[0]
+    entrez_columns = header.positions_of(ENTREZ_HEADERS)
+    probe_columns = [k for k in header.positions_of(PROBE_HEADERS) if k != symbol_column]
+    # Column of probes -> probe -> "symbol" and "entrez" -> distinct values, in order. Which column
+    # the matrix uses is known only at the end.
     entries_by_column: dict[int, dict[str, dict[str, dict[str, None]]]] = {
         probe_column: {} for probe_column in probe_columns
     }
@@ -216,9 +220,9 @@ def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str
             f"has none of the genes ({', '.join(list(probe_names)[:3])}) in its columns "
             "of probes; is it another platform?",
         )
-    refuse_codes((values for entry in entries.values() for values in entry["symbol"]), path)
+    refuse_codes((symbol for entry in entries.values() for symbol in entry["symbol"]), path)
     return {
-        name: {entrez_cells: JOINED_SYMBOLS.join(values) for entrez_cells, values in entry.items()}
+        name: {field: JOINED_SYMBOLS.join(values) for field, values in entry.items()}
         for name, entry in entries.items()
     }
 
@@ -232,7 +236,7 @@ def _open_platform_table(path: str) -> tuple[Header, Iterator[list[str]]]:
             continue
         cells = split_row(line, delimiter, path)
         header = Header(tuple(re.sub(r"\W|_", "", cell).lower() for cell in cells), delimiter)
-        if header.is_one():
+        if header.has_probes_and_symbols():
             return header, _section_rows(lines, delimiter, path)
     raise refuse(
         path,
@@ -260,16 +264,17 @@ def _symbols_of_cell(cell: str, column: str) -> list[str]:
     ]
 
 
-MYGENE_VARIABLE = "GENESIG_MYGENE_BASE"  # address of a mirror
+MYGENE_VARIABLE = "GENESIG_MYGENE_BASE"  # environment variable with the address of a mirror
 MYGENE_ADDRESS = "https://mygene.info/v3"
-MYGENE_TIMEOUT_SECONDS = 60.0  # seconds without an answer
+MYGENE_TIMEOUT_SECONDS = 60.0  # without an answer
 ID_PATTERNS = {
     "ensembl.gene": ENSEMBL,
     "refseq": re.compile(r"[NX][MR]_\d+(\.\d+)?", re.ASCII),
     "reporter": re.compile(r"\w+_at", re.ASCII),
     "entrezgene": ENTREZ,
 }
-"""Field of MyGene.info -> what its ids look like; the version behind them is not asked for."""
+"""Field of MyGene.info -> pattern of its ids; they are looked up without their version."""
+# Column of the gene table -> field of MyGene.info.
 MYGENE_FIELDS = {"symbol": "symbol", "entrez": "entrezgene", "name": "name"}
 TABLE_SUFFIXES = (".tsv", ".txt", ".tab")
 
@@ -286,21 +291,21 @@ def write_symbols(
     Parameters
     ----------
     axes : names of the matrix's rows and of its columns
-        The genes are those of which more are ids; of numbers, the longer ones.
+        The axis with more ids has the genes; of two with numbers only, the longer one.
     matrix_file : str
         The matrix, for messages.
     output : str
-        A table that this function wrote before is added to: what has a symbol is not asked again.
+        A table that was written before is extended: genes with a symbol are not looked up again.
     species : str
         As MyGene.info names it: human, mouse, rat, or a number of NCBI's taxonomy.
     offline : str or None
-        In place of MyGene.info HGNC's table, which knows former symbols and aliases, too, or that
-        of an array's platform, see `probe_symbols`.
+        HGNC's table, which has former symbols and aliases, too, or that of an array's platform
+        (see `probe_symbols`); None asks MyGene.info.
 
     Raises
     ------
     InvalidInput
-        No ids that are known, no answer, or another file in the place of the output.
+        No known ids, no answer, or `output` is another file.
     """
     if not output.lower().endswith(TABLE_SUFFIXES):
         raise refuse(
@@ -330,6 +335,7 @@ def write_symbols(
 
 
 def _write_from_platform(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
+    """Write the gene table by a platform's table; return a sentence that counts the symbols."""
     axis_names = [list(dict.fromkeys(names)) for names in axes]
     symbols_of_probe = probe_symbols(offline, [name for names in axis_names for name in names])
     genes = max(axis_names, key=lambda names: sum(name in symbols_of_probe for name in names))
@@ -348,6 +354,7 @@ def _write_from_platform(axes: Iterable[Sequence[str]], offline: str, output: st
 
 
 def _write_from_hgnc(axes: Iterable[Sequence[str]], offline: str, output: str) -> str:
+    """Write the gene table by HGNC's table; return a sentence that counts the symbols."""
     table = read_hgnc(offline)
     rows = rows_by_name(table)
     genes = max(

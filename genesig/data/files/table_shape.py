@@ -127,12 +127,12 @@ def opening_of(content: bytes, suffix: str, file_name: str) -> Opening:
     delimiter = max(delimiters, key=header_line.count)
     header = [cell.strip() for cell in split_row(header_line, delimiter, file_name)]
     cells = ([cell.strip() for cell in split_row(line, delimiter, file_name)] for _, line in lines)
-    of_width = (row for row in cells if len(row) == len(header))
-    rows = list(islice(of_width, MIN_LINES))
+    full_rows = (row for row in cells if len(row) == len(header))
+    rows = list(islice(full_rows, MIN_LINES))
     # A matrix of many samples needs no second look, and may have long lines.
     numeric = sum(_is_numeric([row[k] for row in rows]) for k in range(len(header)))
     if len(header) <= MAX_LONG_COLUMNS and numeric <= 2 * MAX_VALUE_COLUMNS:
-        rows += of_width
+        rows += full_rows
     return Opening(header, rows, delimiter)
 
 

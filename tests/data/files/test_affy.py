@@ -29,14 +29,14 @@ def problem(parse, content):
 
 
 @pytest.mark.parametrize("form", CELS)
-def test_every_form_of_an_array_says_the_same(form):
+def test_array_is_equal_in_every_file_form(form):
     cel = parse_cel(CELS[form], "f")
     assert (cel.chip, cel.n_columns, cel.n_rows) == ("Toy", 6, 5)
     np.testing.assert_array_equal(cel.intensity, INTENSITY.ravel())
 
 
 @pytest.mark.parametrize("form", LAYOUTS)
-def test_every_form_of_a_layout_says_the_same(form):
+def test_layout_is_equal_in_every_file_form(form):
     cdf = parse_cdf(LAYOUTS[form], "f")
     assert (cdf.n_columns, cdf.n_rows, list(cdf.names)) == (6, 5, NAMES)
     np.testing.assert_array_equal(cdf.cells, PAIRS[:, :, 0].ravel())
@@ -44,7 +44,7 @@ def test_every_form_of_a_layout_says_the_same(form):
 
 
 @pytest.mark.parametrize("form", CELS)
-def test_an_array_cut_short_anywhere_is_refused(form):
+def test_array_cut_short_anywhere_is_refused(form):
     content = CELS[form]
     # What follows the intensities is not needed.
     needed = content.index(b"\n\r\n[MASKS]") if form == "text" else len(content) - 1
@@ -53,7 +53,7 @@ def test_an_array_cut_short_anywhere_is_refused(form):
 
 
 @pytest.mark.parametrize("form", LAYOUTS)
-def test_a_layout_cut_short_anywhere_is_refused(form):
+def test_layout_cut_short_anywhere_is_refused(form):
     content = LAYOUTS[form]
     for length in range(1, len(content.rstrip()) - (8 if form == "text" else 0)):
         assert problem(parse_cdf, content[:length])
@@ -117,7 +117,7 @@ def test_all_arrays_of_another_chip_are_listed(tmp_path):
     assert [p.location[-5:] for p in caught.value.problems] == ["a.CEL", "c.CEL"]
 
 
-def test_a_layout_of_ones_own_belongs_to_the_chip_its_name_begins_with(tmp_path):
+def test_custom_layout_belongs_to_the_chip_its_name_begins_with(tmp_path):
     files = {"a__CEL": cel_text(INTENSITY, "HG-U1"), "hgu1_hs_own__cdf": LAYOUTS["version 1"]}
     folder = folder_with(tmp_path, **files)
     assert len(read_cel_folder(folder, read_unpacked).rows) == 12

@@ -23,7 +23,7 @@ ITSELF = ("GSE1_series_matrix.txt", "GSE1_family.soft", "GDS1.soft", "new.gct", 
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_spoiled_files_end_in_lines_for_people(
+def test_spoiled_files_end_in_messages(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if name.endswith(".rda"):

@@ -41,7 +41,7 @@ def test_r_objects_as_r_made_them() -> None:
     assert read_genes(R_OBJECTS, "eset")["symbol"].to_dict() == {"g1": "S1", "g2": "S2"}
 
 
-def test_a_broken_file_of_several_tables_is_said_once(tmp_path: Path) -> None:
+def test_broken_file_of_several_tables_is_reported_once(tmp_path: Path) -> None:
     path = tmp_path / "e.h5ad"
     path.write_bytes(b"hello")
     words = {"task": "classification", "classes": None, "group": None, "pair": None,

@@ -51,14 +51,14 @@ def contents(folder: Path) -> dict[str, bytes]:
             if p.is_file()}  # fmt: skip
 
 
-def test_there_are_more_than_sixty() -> None:
+def test_broken_array_files_are_more_than_sixty() -> None:
     assert len(BROKEN) - len(CUT_SHORT) >= 60
     assert len({tuple(words) for _, words in BROKEN.values()}) >= 60
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_file_is_one_line(
+def test_broken_file_is_refused_in_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if ": R: " in name:
@@ -78,7 +78,7 @@ def test_a_broken_file_is_one_line(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
-def test_the_workflow_says_the_same_line_and_leaves_nothing(name: str, tmp_path: Path) -> None:
+def test_workflow_gives_the_same_message_and_no_file(name: str, tmp_path: Path) -> None:
     lay, words = BROKEN[name]
     lay(tmp_path)
     before = contents(tmp_path)

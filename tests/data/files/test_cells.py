@@ -26,7 +26,7 @@ def table(names: str, odd: dict[tuple[int, int], str]) -> str:
 @pytest.mark.parametrize(
     "odd", [{}, ODD, ODD | {(17, 1): '"1.25"'}], ids=["plain", "odd", "quoted"]
 )
-def test_blocks_give_what_the_whole_gives(
+def test_blocks_of_cells_equal_one_block(
     names: str, odd: dict[tuple[int, int], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "e.tsv"

@@ -23,7 +23,7 @@ PLAIN = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 @example(["1-2"])
 @example(["."])
 @example(["-."])
-def test_a_line_is_what_float_makes_of_it_or_none_is_read(cells: list[str]) -> None:
+def test_decimal_lines_are_read_as_by_float_or_not_at_all(cells: list[str]) -> None:
     found = parse_decimals("".join("\n" + cell for cell in cells), len(cells))
     if found is not None:
         assert all(PLAIN.fullmatch(cell) for cell in cells)
@@ -51,7 +51,7 @@ def test_plain_decimals_are_rounded_correctly(cells: list[str]) -> None:
 @pytest.mark.parametrize(
     "cell", ["", "-", "-.", "1e5", "NA", "nan", "inf", "٣", "1,5", " 1", "9" * 400, "1\x0b"]
 )
-def test_what_is_no_plain_decimal_is_left_to_others(cell: str) -> None:
+def test_cells_that_are_no_plain_decimals_are_read_by_pandas(cell: str) -> None:
     assert parse_decimals(f"\n1.5\n{cell}\n2", 3) is None
     assert parse_decimals(f"\n1.5\n{cell}", 2) is None
 

@@ -25,7 +25,9 @@ NUMBERS = Numbers()
 END = "_series_matrix.txt.gz"
 
 
-def test_one_platform(archive: Archive, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_series_of_one_platform_is_fetched(
+    archive: Archive, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     archive.put("series/GSE55nnn/GSE55235/matrix/", f"GSE55235{END}")
     assert main(["fetch", "GSE55235", "-d", str(tmp_path)]) == 0
     path = tmp_path / f"GSE55235{END}"
@@ -55,7 +57,7 @@ def test_a_study_may_begin_with_an_accession(
     assert len(archive.asked) == asked
 
 
-def test_a_study_goes_on_where_its_download_broke_off(archive: Archive, tmp_path: Path) -> None:
+def test_init_resumes_its_interrupted_download(archive: Archive, tmp_path: Path) -> None:
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
     archive.break_at = 100
     assert main(["init", str(tmp_path / "mine"), "-e", "GSE1"]) == 1
@@ -66,7 +68,7 @@ def test_a_study_goes_on_where_its_download_broke_off(archive: Archive, tmp_path
     assert (tmp_path / "mine" / "config.yaml").exists()
 
 
-def test_a_file_that_is_there_is_left_alone(archive: Archive, tmp_path: Path) -> None:
+def test_existing_file_is_not_downloaded_again(archive: Archive, tmp_path: Path) -> None:
     path = tmp_path / f"GSE1{END}"
     path.write_text("mine")
     assert fetch("GSE1", tmp_path) == path
@@ -87,7 +89,7 @@ def test_two_platforms_must_be_chosen_from(archive: Archive, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("series", ["GSE", "GDS507", "../GSE1", "GSE1/..", "GSE1-GPL"])
-def test_what_is_no_series_is_refused_before_the_network(
+def test_text_that_is_no_series_is_refused_without_network(
     series: str, archive: Archive, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput, match="is no series of GEO"):
@@ -108,9 +110,7 @@ def test_an_unknown_series_is_one_line(
         fetch("GSE1", tmp_path)
 
 
-def test_a_server_that_is_not_there_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_server_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         port = server.server_port
     monkeypatch.setattr(download, "RETRY_WAITS", ())
@@ -133,7 +133,7 @@ def test_a_truncated_download_is_resumed(archive: Archive, ranges: bool, tmp_pat
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_a_part_of_something_else_is_thrown_away(archive: Archive, tmp_path: Path) -> None:
+def test_part_of_another_file_is_discarded(archive: Archive, tmp_path: Path) -> None:
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
     part = tmp_path / f"GSE1{END}.part"
     part.write_bytes(b"x" * 100)
@@ -195,7 +195,7 @@ def test_a_study_of_several_platforms_demands_a_choice(archive: Archive, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_study_goes_on_with_a_download_that_broke_off(archive: Archive, tmp_path: Path) -> None:
+def test_workflow_resumes_its_interrupted_download(archive: Archive, tmp_path: Path) -> None:
     archive.put("series/GSEnnn/GSE1/matrix/", f"GSE1{END}")
     archive.break_at = 100
     done = _study(tmp_path, geo="GSE1")
@@ -264,7 +264,7 @@ def test_a_busy_server_is_asked_again(
     assert waited == [1.0, 2.0, 1.0, 2.0, 4.0]
 
 
-def test_what_is_not_there_is_not_asked_for_again(
+def test_missing_file_is_not_requested_again(
     archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited = patient(monkeypatch)
@@ -273,7 +273,7 @@ def test_what_is_not_there_is_not_asked_for_again(
     assert waited == []
 
 
-def test_a_connection_that_breaks_off_is_gone_on_with(
+def test_interrupted_download_is_resumed(
     archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited = patient(monkeypatch)

@@ -191,7 +191,7 @@ def test_a_series_with_neither_values_nor_counts_is_one_line(
     assert f"genesig fetch GSE52 -d {matrix.parent} takes NCBI's counts if there are any" in line
 
 
-def test_a_page_in_place_of_counts_is_taken_for_none(rna_seq: Archive, tmp_path: Path) -> None:
+def test_web_page_instead_of_counts_means_no_counts(rna_seq: Archive, tmp_path: Path) -> None:
     rna_seq.files[COUNTS_ADDRESS] = b"<!DOCTYPE html><p>File not found</p>"
     fetch("GSE52", tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [MATRIX, f"{MATRIX}.sha256"]
@@ -211,7 +211,7 @@ def test_a_server_that_fails_at_the_counts_is_an_error(rna_seq: Archive, tmp_pat
         fetch("GSE52", tmp_path)
 
 
-def test_a_mirror_of_plain_files_serves_counts_from_suppl(archive: Archive, tmp_path: Path) -> None:
+def test_mirror_of_plain_files_serves_counts_from_suppl(archive: Archive, tmp_path: Path) -> None:
     archive.put(FOLDER, MATRIX, content=empty_matrix())
     supplement = FOLDER.replace("matrix", "suppl")
     archive.put(supplement, COUNTS, content=counts_table())

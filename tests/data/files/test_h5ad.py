@@ -202,7 +202,7 @@ BROKEN = {
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_crafted_file_is_refused_in_one_line(name: str) -> None:
+def test_crafted_file_is_refused_in_one_line(name: str) -> None:
     kind, change, words = BROKEN[name]
     content = changed(PLAIN if kind == "plain" else SPARSE[kind], change)
     with pytest.raises(InvalidInput) as found:
@@ -234,7 +234,7 @@ def test_missing_and_infinite_values_are_left_to_the_checks_of_the_matrix(tmp_pa
     assert matrix.text(0, 1) == "inf"
 
 
-def test_whole_numbers_are_read(tmp_path: Path) -> None:
+def test_matrix_of_integers_is_read(tmp_path: Path) -> None:
     whole = np.arange(N * D).reshape(N, D)
     (tmp_path / "e.h5ad").write_bytes(h5ad(NUMBERS, X=whole, layers={}))
     np.testing.assert_array_equal(read_matrix(tmp_path / "e.h5ad").cells, whole)
@@ -259,7 +259,7 @@ def with_masks(path: str, rows: int | None = None) -> Callable[[h5py.File], None
     return change
 
 
-def test_texts_with_masks_are_names_and_words_as_others_are(tmp_path: Path) -> None:
+def test_masked_texts_are_read_as_texts(tmp_path: Path) -> None:
     (tmp_path / "e.h5ad").write_bytes(PLAIN)
     plain, content = read_matrix(tmp_path / "e.h5ad"), PLAIN
     for path in ("obs/_index", "var/_index", "var/symbol"):

@@ -40,7 +40,7 @@ def write(path: Path, *, genes: Any = None, rows: slice = slice(None)) -> Path:
     return path
 
 
-def test_modalities_lie_side_by_side(tmp_path: Path) -> None:
+def test_modalities_are_joined_side_by_side(tmp_path: Path) -> None:
     path = write(tmp_path / "e.h5mu")
     found = read_matrix(path)
     assert found.rows == tuple(NUMBERS.samples)
@@ -60,7 +60,7 @@ def test_one_modality_alone(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.cells, 3 * X[:, :4])
 
 
-def test_genes_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_genes_of_one_name_get_their_modality(tmp_path: Path) -> None:
     path = write(tmp_path / "e.h5mu", genes=NUMBERS.genes[:4])
     names = [f"rna:{gene}" for gene in NUMBERS.genes] + [f"protein:{g}" for g in NUMBERS.genes[:4]]
     assert list(read_matrix(path).columns) == read_genes(path, None).index.tolist() == names
@@ -111,7 +111,9 @@ def _apart(path: Path) -> None:
         (_apart, None, "no sample is in every modality; choose one by data.part"),
     ],
 )
-def test_what_is_wrong_is_one_line(change: Any, part: Any, words: str, tmp_path: Path) -> None:
+def test_wrong_input_is_refused_in_one_line(
+    change: Any, part: Any, words: str, tmp_path: Path
+) -> None:
     change(write(tmp_path / "e.h5mu"))
     with pytest.raises(InvalidInput) as error:
         read_matrix(tmp_path / "e.h5mu", part)

@@ -62,7 +62,7 @@ def test_probes_that_an_array_lacks_are_left_out_and_counted(tmp_path):
     assert matrix.doubt.startswith("1 probe of the manifest not on every array, 1 probe of geno")
 
 
-def test_names_are_those_of_the_site_where_a_probe_is_there_twice(tmp_path):
+def test_probe_names_come_from_ilmnid_or_name(tmp_path):
     twice = manifest({f"cg01_{k}": (11, None, "") for k in ("TC11", "BC21")})
     matrix = read_matrix(folder_with(tmp_path, 1, probes=twice))
     assert matrix.rows == ("cg01_TC11", "cg01_BC21")
@@ -95,7 +95,7 @@ def test_a_sheet_may_name_either_file_of_an_array(tmp_path):
     np.testing.assert_array_equal(named.cells[:, ::-1], read_matrix(folder).cells)
 
 
-def test_a_file_cut_short_anywhere_is_refused():
+def test_file_cut_short_anywhere_is_refused():
     # What follows the last text that is read is not needed.
     last = WHOLE.index(b"R01C01") + 6
     for length in range(last):

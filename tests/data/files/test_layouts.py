@@ -49,7 +49,7 @@ def read(folder: Path, text: str, name: str) -> Matrix:
 
 
 @pytest.mark.parametrize("kind", READ)
-def test_it_is_read(kind: str, tmp_path: Path) -> None:
+def test_table_layout_is_read(kind: str, tmp_path: Path) -> None:
     text, name, symbols, titled = READ[kind]
     found = read(tmp_path, text, name)
     assert (found.rows, found.columns) == (("g1", "g2"), ("s1", "s2"))
@@ -101,7 +101,7 @@ MARKED = "gene\ts1\ts2\n<<<<<<< HEAD\ng1\t1\t2\n=======\ng1\t1\t3\n>>>>>>> other
 
 
 @pytest.mark.parametrize("kind", ["matrix", "sample table", "config"])
-def test_marks_of_a_conflict_are_named(kind: str, tmp_path: Path) -> None:
+def test_git_conflict_marks_are_named(kind: str, tmp_path: Path) -> None:
     (tmp_path / "f.tsv").write_text(MARKED)
     reader = {"matrix": read_matrix, "config": read_config,
               "sample table": lambda path: read_samples(path, None, None)}[kind]  # fmt: skip
@@ -116,7 +116,7 @@ def test_marks_of_a_conflict_are_named(kind: str, tmp_path: Path) -> None:
         ('samples: "C:\\data\\s.tsv"', "line 2: a backslash between double quotes begins a code"),
     ],
 )
-def test_usual_slips_of_a_config_are_named(line: str, words: str, tmp_path: Path) -> None:
+def test_usual_slips_in_a_config_are_named(line: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(f"expression: e.tsv\n{line}\n")
     with pytest.raises(InvalidInput) as caught:
         read_config(tmp_path / "c.yaml")
@@ -137,7 +137,7 @@ def workbook(path: Path, sheets: dict[str, list[list[object]]]) -> None:
 ROWS: list[list[object]] = [["gene", "s1", "s2"], ["g1", 7.25, 0], ["g2", None, 3]]
 
 
-def test_a_sheet_is_a_table(tmp_path: Path) -> None:
+def test_workbook_sheet_is_read_as_table(tmp_path: Path) -> None:
     path = tmp_path / "e.xlsx"
     workbook(path, {"values": ROWS, "empty": []})
     found = read_matrix(path)
@@ -171,7 +171,7 @@ def test_a_sheet_is_a_table(tmp_path: Path) -> None:
     [(b"gene\ts1\ng1\t7\n", "is no Excel workbook, whatever its ending says; save its sheet as"),
      (bytes.fromhex("d0cf11e0a1b11ae1"), "is a workbook of before 2007, or one with a password")],
 )  # fmt: skip
-def test_what_is_no_workbook_is_not_called_one(
+def test_file_that_is_no_workbook_is_refused(
     content: bytes, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)  # it would not help

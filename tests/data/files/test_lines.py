@@ -42,7 +42,7 @@ def _peak(path: Path, genes: int, digits: str) -> int:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("piece", [1, 3, 1000])
-def test_lines_are_those_of_the_text_as_a_whole(
+def test_lines_in_pieces_equal_lines_of_the_whole_text(
     end: str, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delimited, "PIECE_LENGTH", piece)
@@ -51,7 +51,7 @@ def test_lines_are_those_of_the_text_as_a_whole(
         assert list(lines_of(text.encode())) == expected
 
 
-def test_only_the_mark_of_a_text_is_an_empty_file(tmp_path: Path) -> None:
+def test_file_with_only_a_byte_order_mark_is_empty(tmp_path: Path) -> None:
     path = tmp_path / "e.tsv"
     path.write_bytes(b"\xef\xbb\xbf")
     with pytest.raises(InvalidInput, match="is empty"):

@@ -82,7 +82,7 @@ def test_a_platform_s_table_gives_the_symbols(
         assert table.loc["1053_at", "entrez"] == "5982"
 
 
-def test_the_column_that_knows_the_genes_is_theirs(tmp_path: Path) -> None:
+def test_probe_column_with_most_genes_is_used(tmp_path: Path) -> None:
     assert looked_up(tmp_path, BGX.encode(), "a.bgx", "20", "10") == 0
     assert read_genes(tmp_path / "genes.tsv", None)["symbol"].tolist() == [
         "RFC2",
@@ -97,7 +97,7 @@ def test_the_column_that_knows_the_genes_is_theirs(tmp_path: Path) -> None:
      (EXPORT.replace("RFC2", "\x1b[31mRFC2").encode(), "holds a control code"),
      (b"", "is empty")],
 )  # fmt: skip
-def test_another_table_is_one_line_and_nothing_is_written(
+def test_other_table_is_refused_and_nothing_is_written(
     content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert looked_up(tmp_path, content, "p.csv") == 1

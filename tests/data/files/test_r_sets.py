@@ -64,7 +64,7 @@ SETS = {
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_a_set_of_bioconductor_is_a_matrix_with_both_tables(name: str, tmp_path: Path) -> None:
+def test_expression_set_has_matrix_and_both_tables(name: str, tmp_path: Path) -> None:
     content, part = SETS[name]
     path = tmp_path / "se.rds"
     path.write_bytes(content)
@@ -150,8 +150,12 @@ BROKEN: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_file_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                   capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+def test_broken_file_is_refused_in_one_line(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     content, words = BROKEN[name]
     monkeypatch.chdir(tmp_path)
     Path("se.rds").write_bytes(content)
@@ -163,7 +167,7 @@ def test_a_broken_file_is_one_line(name: str, tmp_path: Path, monkeypatch: pytes
     assert words in lines[0]
 
 
-def test_an_assay_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_assay_is_named(tmp_path: Path) -> None:
     (tmp_path / "se.rds").write_bytes(WHOLE)
     with pytest.raises(InvalidInput, match="'count' is not one of its assays; did you mean 'coun"):
         read_matrix(tmp_path / "se.rds", "count")
@@ -191,7 +195,7 @@ def test_objects_that_take_far_more_than_their_bytes_are_bounded(tmp_path: Path)
     assert "takes more than half of the 40 MB" in done.stderr
 
 
-def test_nothing_of_r_is_run_and_no_limit_is_left(tmp_path: Path) -> None:
+def test_r_code_is_not_run_and_memory_limit_is_restored(tmp_path: Path) -> None:
     import resource
 
     before: Any = resource.getrlimit(resource.RLIMIT_AS)

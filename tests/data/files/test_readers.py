@@ -27,7 +27,7 @@ def _file(path: Path, text: str) -> Path:
     return path
 
 
-def test_a_table_is_text(tmp_path: Path) -> None:
+def test_table_is_read_as_text(tmp_path: Path) -> None:
     path = _file(tmp_path / "s.tsv", "id\tclass\tage\n001\t1.0\t 30\n\n1e3\tNA\tnan\n")
     table = read_samples(path, None, None)
     assert table.index.name == "id"
@@ -44,7 +44,7 @@ def test_a_matrix_keeps_names_and_the_last_digit(tmp_path: Path) -> None:
     assert matrix.texts == {}
 
 
-def test_what_is_no_number_keeps_its_text_either_way_round(tmp_path: Path) -> None:
+def test_cell_that_is_no_number_keeps_its_text_when_transposed(tmp_path: Path) -> None:
     matrix = read_matrix(_file(tmp_path / "e.csv", "g,a,b\nx,1,inf\ny,,2\nz,True,3\n"))
     np.testing.assert_array_equal(np.isfinite(matrix.cells), [[1, 0], [0, 1], [0, 1]])
     assert [matrix.text(0, 1), matrix.text(1, 0), matrix.text(2, 0)] == ["inf", "", "True"]
@@ -82,7 +82,7 @@ def test_quotes_protect_the_delimiter(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_text_is_the_same_however_it_is_stored(
+def test_text_is_equal_in_every_way_of_storage(
     mark: bytes, end: str, packed: bool, tmp_path: Path
 ) -> None:
     content = mark + f"sample\tclass{end}Å\tβ{end}".encode()
@@ -92,7 +92,7 @@ def test_text_is_the_same_however_it_is_stored(
 
 
 @pytest.mark.parametrize("suffix", TABLES)
-def test_every_reader_reads_its_own(suffix: str, tmp_path: Path) -> None:
+def test_every_format_reads_its_own_files(suffix: str, tmp_path: Path) -> None:
     between = "," if suffix == ".csv" else "\t"
     path = _file(tmp_path / f"E{suffix.upper()}", f"g{between}a\nx{between}1\n")
     assert read_matrix(path).cells.tolist() == [[1.0]]
@@ -108,7 +108,7 @@ def test_a_config_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert read_config(path) == {"label": "class", "linear": {"mu": [1e-6, 1]}}
 
 
-def test_a_schema_that_is_not_there_is_said_to_be_so() -> None:
+def test_missing_schema_is_reported() -> None:
     with pytest.raises(GenesigError, match=r"confg\.schema\.yaml is not there"):
         load_schema("confg")
 
@@ -148,6 +148,6 @@ def test_a_name_without_ending_that_is_not_there(
     assert str(raised.value) == f"error: {name}: {words.format(cwd=tmp_path)}"
 
 
-def test_a_name_that_no_file_can_have() -> None:
+def test_impossible_file_name_is_refused() -> None:
     with pytest.raises(InvalidInput, match="is no name of a file"):
         read_matrix("a\0.tsv")

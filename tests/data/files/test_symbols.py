@@ -92,7 +92,7 @@ def test_the_table_has_the_best_hit_of_each_id(server: Server, folder: Path, cap
     assert said.startswith("genes.tsv: 2 of 3 genes have a symbol; 3 were looked up; in the config")
 
 
-def test_what_is_known_is_not_asked_again(server: Server, folder: Path) -> None:
+def test_known_symbols_are_not_looked_up_again(server: Server, folder: Path) -> None:
     assert main(["symbols", "e.tsv"]) == 0
     write([EGFR, UNKNOWN, "1007_s_at"])
     assert main(["symbols", "e.tsv", "--species", "mouse"]) == 0
@@ -107,7 +107,7 @@ def test_what_is_known_is_not_asked_again(server: Server, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("status", "answer"), [(500, b"{}"), (200, b"<html>"), (200, b'[{"a": 1}]'), (200, b"[7]")]
 )
-def test_an_answer_that_is_none_is_said_in_one_line(
+def test_bad_answer_of_the_server_is_one_line(
     server: Server, folder: Path, capsys: Any, status: int, answer: bytes
 ) -> None:
     server.status, server.answer = status, answer
@@ -118,7 +118,7 @@ def test_an_answer_that_is_none_is_said_in_one_line(
     assert not Path("genes.tsv").exists()
 
 
-def test_without_a_network_nothing_is_written(
+def test_no_gene_table_is_written_without_network(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.setenv(MYGENE_VARIABLE, "http://127.0.0.1:9/v3")
@@ -138,7 +138,9 @@ def test_a_server_that_never_answers_is_not_waited_for(
     assert "gave no answer" in capsys.readouterr().err
 
 
-def test_names_that_are_no_ids_are_not_sent_away(server: Server, folder: Path, capsys: Any) -> None:
+def test_names_that_are_no_ids_are_not_sent_to_the_server(
+    server: Server, folder: Path, capsys: Any
+) -> None:
     Path("e.tsv").write_text("gene\t1\t2\nTP53\t1.5\t2.5\nEGFR\t1.5\t2.5\nMYC\t1.5\t2.5\n")
     assert main(["symbols", "e.tsv"]) == 1
     assert (
@@ -155,7 +157,7 @@ def test_names_that_are_no_ids_are_not_sent_away(server: Server, folder: Path, c
         (b"\x89PNG\0\1", "zero bytes"),
     ],
 )
-def test_another_file_is_not_written_over(
+def test_other_file_is_not_overwritten(
     server: Server, folder: Path, capsys: Any, content: bytes, said: str
 ) -> None:
     Path("genes.tsv").write_bytes(content)
@@ -167,7 +169,7 @@ def test_another_file_is_not_written_over(
 
 
 @pytest.mark.parametrize("output", ["e.tsv", "genes.csv", "genes"])
-def test_the_table_has_a_name_of_its_own_that_is_read_again(
+def test_output_that_is_no_table_or_the_matrix_is_refused(
     server: Server, folder: Path, output: str
 ) -> None:
     assert main(["symbols", "e.tsv", "-o", output]) == 1

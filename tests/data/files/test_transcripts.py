@@ -22,7 +22,7 @@ def parsed(files):
 
 
 @pytest.mark.parametrize("sequential", [None, 1])
-def test_a_layout_says_what_its_cdf_says(sequential):
+def test_transcript_layout_is_that_of_its_cdf(sequential):
     layout = parsed(transcript_files(CLUSTERS, [[24, 25]], *SIZE, sequential=sequential))
     assert (layout.n_columns, layout.n_rows, list(layout.names)) == (6, 5, NAMES)
     assert layout.chips == ("Toy", "Toy-v2")
@@ -31,7 +31,7 @@ def test_a_layout_says_what_its_cdf_says(sequential):
     assert layout.left_out == "1 probe set of t.mps not of type main: left out"
 
 
-def test_columns_may_stand_in_another_order_and_numbers_begin_with_zero():
+def test_library_columns_are_read_in_any_order():
     pgf, clf, mps = TRANSCRIPTS
     pgf = pgf.replace(b"probe_id\ttype\tgc_count", b"type\tgc_count\tprobe_id")
     lines = [line.split(b"\t") for line in pgf.split(b"\n")]
@@ -42,20 +42,20 @@ def test_columns_may_stand_in_another_order_and_numbers_begin_with_zero():
     np.testing.assert_array_equal(parsed((pgf, clf, mps)).cells, PAIRS[:, :, 0].ravel() + 1)
 
 
-def test_a_listed_place_counts_before_the_order_that_the_header_states():
+def test_listed_probe_place_overrides_the_order_of_the_header():
     pgf, clf, mps = transcript_files(CLUSTERS, [], *SIZE, sequential=1)
     moved = parsed((pgf, clf + b"1\t5\t4\n", mps))
     np.testing.assert_array_equal(moved.cells, [29, *PAIRS[:, :, 0].ravel()[1:]])
 
 
-def test_a_probe_in_two_clusters_is_in_both_and_twice_in_one_it_counts_once():
+def test_probe_of_two_clusters_is_in_both_and_once_in_each():
     layout = parsed(transcript_files({"a": [[0, 1], [1, 2]], "b": [[2, 3]]}, [], *SIZE))
     assert [(layout.names[s], int(c)) for s, c in zip(layout.sets, layout.cells, strict=True)] == [
         ("a", 0), ("a", 1), ("a", 2), ("b", 2), ("b", 3)
     ]  # fmt: skip
 
 
-def test_kinds_of_kinds_and_several_of_them_are_known():
+def test_probe_types_are_found_among_several_and_before_arrows():
     pgf, clf, mps = TRANSCRIPTS
     pgf = pgf.replace(b"100\tmain", b"100\tnormgene->exon:main").replace(
         b"101\tmain", b"101\tmain->psrs").replace(b"102\tmain", b"102\tdomain")  # fmt: skip
@@ -65,7 +65,7 @@ def test_kinds_of_kinds_and_several_of_them_are_known():
 
 
 @pytest.mark.parametrize("which", range(3))
-def test_a_file_cut_short_anywhere_is_refused(which):
+def test_file_cut_short_anywhere_is_refused(which):
     content = TRANSCRIPTS[which]
     # Neither the places of other probes nor a last row of clusters is missed.
     end = [content.find(b"\n105\tcontrol"), content.find(b"\n23\t"), len(content) - 1][which]

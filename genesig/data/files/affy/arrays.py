@@ -79,7 +79,8 @@ def probe_matrix(cels: Iterable[tuple[str, Cel]], layout: Layout, layout_file: s
     number_in_set = np.arange(len(layout.sets)) - first_probe[layout.sets] + 1
     set_names = (layout.names[number] for number in layout.sets)
     names = tuple(
-        s if k == 1 else f"{s}#{k}" for s, k in zip(set_names, number_in_set.tolist(), strict=True)
+        set_name if k == 1 else f"{set_name}#{k}"
+        for set_name, k in zip(set_names, number_in_set.tolist(), strict=True)
     )
     return Probes(np.array(rows).reshape(len(rows), len(names)), names, layout.left_out)
 

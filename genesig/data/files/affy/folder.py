@@ -80,15 +80,17 @@ def _read_layout(path: Path, load: ReadFile) -> Layout:
     for suffix in LIBRARY_SUFFIXES[1:]:
         candidates = _files_with_suffix(path.parent, suffix)
         chip = path.name.split(".")[0]
-        fitting = [p for p in candidates if len(candidates) == 1 or is_layout_of_chip(chip, p.name)]
-        if len(fitting) != 1:
+        fitting_paths = [
+            p for p in candidates if len(candidates) == 1 or is_layout_of_chip(chip, p.name)
+        ]
+        if len(fitting_paths) != 1:
             candidate_names = listing(p.name for p in candidates) or "none"
             raise refuse(
                 path,
                 f"needs one {suffix} file beside it and there is {candidate_names}; put that "
                 f"of {chip}'s library files here and keep one",
             )
-        paths += fitting
+        paths += fitting_paths
     pgf, clf, mps = ((load(library_file), str(library_file)) for library_file in paths)
     return parse_transcripts(pgf, clf, mps)
 
@@ -123,13 +125,13 @@ def find_layout(folder: str | Path, arrays: Sequence[Path], load: ReadFile) -> P
     """
     chip = parse_cel(load(arrays[0]), str(arrays[0])).chip or "unknown"
     layouts = _files_with_suffix(folder, ".cdf", LIBRARY_SUFFIXES[0])
-    fitting = [p for p in layouts if len(layouts) == 1 or is_layout_of_chip(chip, p.name)]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        description = listing(path.name for path in fitting)
+    fitting_paths = [p for p in layouts if len(layouts) == 1 or is_layout_of_chip(chip, p.name)]
+    if len(fitting_paths) == 1:
+        return fitting_paths[0]
+    if fitting_paths:
+        description = listing(path.name for path in fitting_paths)
         raise refuse(
-            folder, f"holds {len(fitting)} layouts of chip '{chip}': {description}; keep one"
+            folder, f"holds {len(fitting_paths)} layouts of chip '{chip}': {description}; keep one"
         )
     description = f"only {listing(path.name for path in layouts)}" if layouts else "no CDF file"
     message = (

@@ -34,9 +34,10 @@ class _Table:
         for name in names:
             if name not in column_names:
                 message = f"its rows have no column {name} ({listing(filter(None, column_names))})"
-                near = did_you_mean(name, column_names)
+                advice = did_you_mean(name, column_names)
                 raise refuse(
-                    self.file_name, f"{message}{near}; {COPY_AGAIN}, from the chip's library files"
+                    self.file_name,
+                    f"{message}{advice}; {COPY_AGAIN}, from the chip's library files",
                 )
         return [column_names.index(name) for name in names]
 

@@ -66,8 +66,8 @@ def samples(content: bytes, file_name: str, part: str | None) -> pd.DataFrame:
     name = _choose_sheet(sheets, name, file_name)
     largest = max(sheets, key=lambda title: _n_filled_cells(sheets[title].rows))
     if largest == name and _is_matrix(sheets[name].rows):
-        others = set(sheets) - {name} if len(sheets) == 2 else set(tables) - {name}
-        name = next(iter(others)) if len(others) == 1 else name
+        other_tables = set(sheets) - {name} if len(sheets) == 2 else set(tables) - {name}
+        name = next(iter(other_tables)) if len(other_tables) == 1 else name
     table = _sheet_table(sheets[name], file_name)
     table.attrs[DOUBTS_ATTRIBUTE] = (*filter(None, [doubt]), *table.attrs[DOUBTS_ATTRIBUTE])
     return table
@@ -78,12 +78,12 @@ def _visible_sheets(sheets: dict[str, Sheet]) -> list[str]:
 
 
 def _only_sheet(
-    sheets: dict[str, Sheet], part: str | None, fitting: list[str]
+    sheets: dict[str, Sheet], part: str | None, fitting_titles: list[str]
 ) -> tuple[str | None, str]:
     """Return the sheet to be read, if only one fits, and a sentence that says so."""
-    if part is not None or len(sheets) < 2 or len(fitting) != 1:
+    if part is not None or len(sheets) < 2 or len(fitting_titles) != 1:
         return part, ""
-    return fitting[0], f"sheet '{fitting[0]}' is read, of {listing(sheets, 9)}"
+    return fitting_titles[0], f"sheet '{fitting_titles[0]}' is read, of {listing(sheets, 9)}"
 
 
 def _is_sample_table(rows: Rows) -> bool:

@@ -220,8 +220,8 @@ def _split(line: str) -> tuple[str, list[str]]:
 
 
 def _unquoted(cell: str) -> str:
-    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
-    return cell[1:-1].replace('""', '"').strip() if quoted else cell
+    is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1].replace('""', '"').strip() if is_quoted else cell
 
 
 SERIES = Format("a GEO series matrix", matrix, samples, opening=r"!(Series|Sample)_")

@@ -109,19 +109,23 @@ def _all_samples(modalities: Modalities, file_name: str) -> tuple[list[str], tup
             repeated = data.obs_names[data.obs_names.duplicated()]
             message = f"sample {listing(map(str, repeated))} stands there twice; keep one"
             raise refuse(f"{file_name}, modality '{name}'", message)
-    n_modalities_of = Counter(str(name) for data in modalities.values() for name in data.obs_names)
-    partial_samples = tuple(
-        name for name, count in n_modalities_of.items() if count < len(modalities)
+    n_modalities_of_sample = Counter(
+        str(name) for data in modalities.values() for name in data.obs_names
     )
-    if len(partial_samples) == len(n_modalities_of):
+    partial_samples = tuple(
+        name for name, count in n_modalities_of_sample.items() if count < len(modalities)
+    )
+    if len(partial_samples) == len(n_modalities_of_sample):
         raise refuse(file_name, "no sample is in every modality; choose one by data.part")
-    return list(n_modalities_of), partial_samples
+    return list(n_modalities_of_sample), partial_samples
 
 
 def _gene_names(modalities: Modalities) -> list[str]:
     """Return the names of all genes, with their modality if two modalities share a name."""
-    n_modalities_of = Counter(name for data in modalities.values() for name in set(data.var_names))
-    if max(n_modalities_of.values(), default=1) == 1:
+    n_modalities_of_gene = Counter(
+        name for data in modalities.values() for name in set(data.var_names)
+    )
+    if max(n_modalities_of_gene.values(), default=1) == 1:
         return [name for data in modalities.values() for name in data.var_names]
     return [
         f"{modality}:{name}" for modality, data in modalities.items() for name in data.var_names

@@ -224,8 +224,8 @@ def _signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Ar
     _, *addresses, colour = numbers.T
     intensities = np.array([array.means for array in arrays], dtype=np.float64)
     places = [np.searchsorted(ids, address).clip(max=len(ids) - 1) for address in addresses]
-    present = [ids[place] == address for place, address in zip(places, addresses, strict=True)]
-    has_both = present[0] & present[1]
+    is_present = [ids[place] == address for place, address in zip(places, addresses, strict=True)]
+    has_both = is_present[0] & is_present[1]
     methylated = intensities[np.maximum(colour, 0), places[1]]
     unmethylated = intensities[np.where(colour < 0, 1, colour), places[0]]
     return np.where(has_both, methylated, np.nan), np.where(has_both, unmethylated, np.nan)

@@ -333,26 +333,28 @@ def _table_beside(
 
     if value.ndim != 2:
         return None
-    sides = sorted(_dimnames(value), key=len, reverse=axis == "genes")
-    fitting = {
+    axes = sorted(_dimnames(value), key=len, reverse=axis == "genes")
+    fitting_objects = {
         name: entry
         for name, entry in other_objects.items()
         if not TABLE_OF_OTHER_AXIS[axis].fullmatch(name)
     }
-    for names in sides if axis == "samples" else sides[:1]:
-        of_this_length = {
+    for names in axes if axis == "samples" else axes[:1]:
+        entries_of_length = {
             name: entry
-            for name, entry in fitting.items()
+            for name, entry in fitting_objects.items()
             if hasattr(entry, "ndim") and len(entry) == len(names)
         }
         tables: list[pd.DataFrame] = [
-            entry for entry in of_this_length.values() if _is_data_frame(entry)
+            entry for entry in entries_of_length.values() if _is_data_frame(entry)
         ]
         # A table with words first: one of numbers alone may be another matrix.
         for entry in sorted(tables, key=lambda table: not _text_columns(table)):
             if set(map(str, entry.index)) == set(map(str, names)):
                 return entry
-        vectors = {name: list(entry) for name, entry in of_this_length.items() if entry.ndim == 1}
+        vectors = {
+            name: list(entry) for name, entry in entries_of_length.items() if entry.ndim == 1
+        }
         if vectors:
             return pd.DataFrame(vectors, index=pd.Index(names), dtype=object)
     return None

@@ -53,12 +53,12 @@ def as_utf8(content: bytes, file_name: str) -> bytes:
 
 def _unmarked_utf_16(start: bytes) -> str:
     """Return the encoding of a text without a mark whose every second byte is zero; else ''."""
-    even = start[::2]
-    odd = start[1::2]
-    if len(odd) < 2 or any(even) == any(odd):
+    even_bytes = start[::2]
+    odd_bytes = start[1::2]
+    if len(odd_bytes) < 2 or any(even_bytes) == any(odd_bytes):
         return ""
-    letters = odd if any(odd) else even
-    encoding = "utf-16-be" if letters is odd else "utf-16-le"
+    letters = odd_bytes if any(odd_bytes) else even_bytes
+    encoding = "utf-16-be" if letters is odd_bytes else "utf-16-le"
     return encoding if all(letters) else ""
 
 
