@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from genesig.data.files.content import is_folder, read_content
 from genesig.data.files.delimited import Matrix
 from genesig.data.files.formats import arrays, cls, geo_series
 from genesig.data.files.formats.arrays import suffix_of
-from genesig.data.files.formats.interface import PARTIAL_ATTRIBUTE, FileOfSample, Format, ReadFile
+from genesig.data.files.formats.interface import PARTIAL_ATTRIBUTE, FileOfSample, Format
 from genesig.data.files.formats.table import TABLES
 from genesig.data.files.formats.text import as_text, as_utf8
 from genesig.data.files.geo_counts import present_counts, read_counts, with_counts_only
@@ -37,33 +37,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-MatrixReader = Callable[[Path], Matrix]
 SchemaNode = dict[str, Any]
 
 
-def read_folder(
-    folder: Path,
-    part: str | None,
-    files: FileOfSample | None,
-    only_file: Path | None,
-    load: ReadFile,
-    read_file: MatrixReader,
-) -> Matrix:
+def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> Matrix:
     """Return the matrix of a folder with one file for each array; other files are not read.
 
     Parameters
     ----------
-    folder : Path
     part : str or None
         ``data.part`` of the config.
     files : dict or None
-        Sample -> file, as ``data.files`` of the config says; None takes all of the folder, each
-        sample called as its file.
-    only_file : Path or None
-        The one file of the folder that could be a matrix, if there is just one.
-    load : function (path) -> bytes
-    read_file : function (path) -> Matrix
-        Readers of a whole file: its content, and what it holds.
+        Sample -> file, from ``data.files`` of the config; None reads all files of the folder, and
+        names each sample after its file.
     """
     folder_files = sorted(path for path in folder.iterdir() if path.is_file())
     array_files = folder_files if files is None else files.values()
@@ -76,17 +62,19 @@ def read_folder(
             raise refuse(
                 folder, f"holds {name} files, which have no parts; take data.part '{part}' away"
             )
-        return file_format.folder(folder, load, files, part)
+        return file_format.folder(folder, read_unpacked, files, part)
     tables = [path for path in folder_files if suffix_of(path) in TABLES]
     if files is None and not tables:
         tables = files_in_subfolders(folder)
     if files is None and not tables:
-        _refuse_folder(folder, only_file)
+        _refuse_folder(folder)
     files_to_read = {str(path): path for path in tables} if files is None else files
-    matrix_of_sample = {name: (path, read_file(path)) for name, path in files_to_read.items()}
+    matrix_of_sample = {
+        name: (path, read_matrix(path, part)) for name, path in files_to_read.items()
+    }
     for path, matrix in matrix_of_sample.values():
         if len(matrix.columns) > 1:
-            _refuse_several_arrays(path, folder, only_file)
+            _refuse_several_arrays(path, folder)
     if files is not None:
         matrix_of_sample = {
             name: (path, replace(matrix_of_file, columns=(name,)))
@@ -135,9 +123,9 @@ def _file_below(folder: Path, name: str) -> Path:
     return paths_in_subfolders[0] if len(paths_in_subfolders) == 1 else path_in_folder
 
 
-def _refuse_folder(folder: Path, only_file: Path | None) -> NoReturn:
+def _refuse_folder(folder: Path) -> NoReturn:
     """Raise the error that a folder has no arrays."""
-    if only_file:
+    if only_file := _only_readable_file(folder):
         raise refuse(folder, f"is a folder; name the file in it: {only_file}")
     raise refuse(
         folder,
@@ -146,9 +134,9 @@ def _refuse_folder(folder: Path, only_file: Path | None) -> NoReturn:
     )
 
 
-def _refuse_several_arrays(path: Path, folder: Path, only_file: Path | None) -> NoReturn:
+def _refuse_several_arrays(path: Path, folder: Path) -> NoReturn:
     """Raise the error that a file of a folder holds more than one array."""
-    if only_file:
+    if _only_readable_file(folder):
         raise refuse(folder, f"is a folder; name the file in it: {path}")
     raise refuse(
         path,
@@ -158,7 +146,7 @@ def _refuse_several_arrays(path: Path, folder: Path, only_file: Path | None) -> 
 
 
 SAVE_AS_TABLE = "; save the values as a table with tabs (.tsv)"
-# Endings of what people have instead.
+# Ending of a file that is not read -> advice.
 UNREAD_SUFFIXES = {
     **dict.fromkeys(
         (".mtx", ".loom", ".zarr", ".h5", ".parquet", ".feather", ".json"), SAVE_AS_TABLE
@@ -215,21 +203,14 @@ def read_matrix(
     path : str or Path
         A folder of files of one array each is read as one matrix.
     part : str or None
-        ``data.part`` of the config: which one, where a file holds several matrices.
+        ``data.part`` of the config: the matrix to read, if a file holds several.
     files : dict or None
-        Sample -> file of its array, where the sample table names them (``data.files``).
+        Sample -> file of its array, if the sample table names these (``data.files``).
     partial : bool
-        Whether samples that lack a part of the file are kept, with NaN there; else left out.
+        Whether samples that lack a part of the file are kept, with NaN there.
     """
     if is_folder(path):
-        matrix = read_folder(
-            Path(path),
-            part,
-            files,
-            _only_readable_file(Path(path)),
-            read_unpacked,
-            lambda file: read_matrix(file, part),
-        )
+        matrix = _read_folder(Path(path), part, files)
     elif files is not None:
         raise refuse(
             path,

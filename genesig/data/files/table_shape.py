@@ -54,7 +54,8 @@ VALUE_HEADER = re.compile(
     r"|concentration|rfu|ct|cq|score)s?",
     re.IGNORECASE,
 )
-# Files of one sample: letters and digits of the columns that a program writes, the counts first.
+# Files of one sample with several columns, letters and digits alone: the column that is read, and
+# the others. Of the GDC (STAR), RSEM, Salmon, kallisto, StringTie and Cufflinks.
 COUNT_COLUMNS = (
     (
         "unstranded",
@@ -208,7 +209,7 @@ def files_in_subfolders(folder: Path) -> list[Path]:
     for subfolder in subfolders:
         files = sorted(path for path in subfolder.iterdir() if path.is_file())
         counter_files = [path for path in files if COUNTER_FILE.fullmatch(path.name)]
-        # Salmon sums its transcripts up to genes beside them, where it is asked to.
+        # Salmon can write sums of genes (quant.genes.sf) beside its transcripts (quant.sf).
         gene_files = [path for path in counter_files if ".genes." in path.name]
         files_of_counters += gene_files or counter_files
     return files_of_counters

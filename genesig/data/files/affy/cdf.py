@@ -1,4 +1,7 @@
-"""Affymetrix CDF files: which cells of a chip are the perfect-match probes of which probe set."""
+"""Affymetrix CDF files: which cells of a chip are the perfect-match probes of which probe set.
+
+Source: Affymetrix, data file formats: CDF (text, and the binary form "XDA").
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Affymetrix CEL files: the mean intensity of every cell of one array, in three forms."""
+"""Affymetrix CEL files: the mean intensity of every cell of one array, in three forms.
+
+Source: Affymetrix, data file formats: CEL (versions 3 and 4), Command Console generic data file.
+"""
 
 from __future__ import annotations
 

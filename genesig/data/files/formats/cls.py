@@ -1,4 +1,7 @@
-"""Broad's CLS: classes of the samples of a GCT file, in its order and without their names."""
+"""Broad's CLS: classes of the samples of a GCT file, in its order and without their names.
+
+Source: GenePattern, file formats guide.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Broad's GCT 1.2 and 1.3: a matrix with its size and columns that describe genes."""
+"""Broad's GCT 1.2 and 1.3: a matrix with its size and columns that describe genes.
+
+Source: GenePattern, file formats guide.
+"""
 
 from __future__ import annotations
 
