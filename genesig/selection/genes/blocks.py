@@ -271,8 +271,6 @@ MAX_DIVIDED_GENES = 4000
 MAX_CORRELATIONS_AT_ONCE = 5_000_000
 """Correlations that memory holds at once."""
 
-EVIDENCE_COLUMNS = ("selection_frequency", "null_frequency", "selection_p", "selection_q")
-
 
 def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStudy) -> pd.DataFrame:
     """Return the share of lists that hit each prototype's block, that by chance, and its p and q.
@@ -290,30 +288,30 @@ def block_evidence(X: Array, prototypes: Array, half_sample_study: HalfSampleStu
     if not half_sample_study:
         return pd.DataFrame(index=range(len(prototypes)))
     n_lists = int(half_sample_study.lists)
-    divided_hits = _count_hits(
-        half_sample_study, divide_into_blocks(X, half_sample_study.counts().sum(axis=0))[0]
-    )
+    # The null counts blocks that partition the genes; own blocks of prototypes may overlap.
+    blocks, _ = divide_into_blocks(X, half_sample_study.counts().sum(axis=0))
+    divided_hits = _count_hits(half_sample_study, blocks)
     null_expectation = expected_tails(count_tails(divided_hits[1:], n_lists))
-    prototype_hits = (
-        np.column_stack(
-            [
-                _count_hits(half_sample_study, np.where(np.abs(r) >= MIN_MEMBER_CORRELATION, 0, -1))
-                for r in correlations(X, np.arange(X.shape[1]), prototypes).T
-            ]
+    prototype_hits = divided_hits[:, :0]
+    if len(prototypes):
+        own_blocks = np.where(
+            np.abs(correlations(X, np.arange(X.shape[1]), prototypes)) >= MIN_MEMBER_CORRELATION,
+            0,
+            -1,
         )
-        if len(prototypes)
-        else divided_hits[:, :0]
-    )
+        prototype_hits = np.column_stack(
+            [_count_hits(half_sample_study, own_block) for own_block in own_blocks.T]
+        )
     counts = prototype_hits[0]
     null_counts = prototype_hits[1:]
-    q = selection_q(counts, null_expectation, reference_counts=divided_hits[0])
-    values = (
-        counts / n_lists,
-        null_counts.mean(axis=0) / n_lists,
-        selection_p(counts, null_counts),
-        q,
+    return pd.DataFrame(
+        {
+            "selection_frequency": counts / n_lists,
+            "null_frequency": null_counts.mean(axis=0) / n_lists,
+            "selection_p": selection_p(counts, null_counts),
+            "selection_q": selection_q(counts, null_expectation, reference_counts=divided_hits[0]),
+        }
     )
-    return pd.DataFrame(dict(zip(EVIDENCE_COLUMNS, values, strict=True)))
 
 
 def divide_into_blocks(X: Array, counts: Array) -> tuple[Array, Array]:

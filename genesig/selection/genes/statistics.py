@@ -110,7 +110,10 @@ class _Residuals:
 
     @classmethod
     def from_projection(cls, M: Array, slope: Array, groups: Array) -> _Residuals:
-        """Describe residuals ``M x`` and slope ``slope @ x``; as one group if not told apart."""
+        """Return the estimate for residuals ``M x`` and slope ``slope @ x``.
+
+        The groups are joined if their variances cannot be separated.
+        """
         shares = _sums_of_squares(M, groups)
         if np.linalg.cond(shares) > MAX_CONDITION_NUMBER:
             return cls.from_projection(M, slope, np.ones((1, len(M))))
@@ -209,29 +212,25 @@ def _class_f_test(
     C = C / np.where(C.std(axis=0) > 0, C.std(axis=0), 1.0)
     null_design = np.hstack([batch_indicator, C])
     full_design = np.hstack([null_design, class_indicator])
-    null_rank, full_rank = (
-        int(np.linalg.matrix_rank(design)) for design in (null_design, full_design)
-    )
+    null_rank = int(np.linalg.matrix_rank(null_design))
+    full_rank = int(np.linalg.matrix_rank(full_design))
     n = len(y)
     n_class_terms = full_rank - null_rank
     if n_class_terms < 1 or n - full_rank < 1:
         return np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
-    residual_squares = [
+    null_squares, full_squares = (
         np.square(X - design @ np.linalg.lstsq(design, X, rcond=None)[0]).sum(axis=0)
         for design in (null_design, full_design)
-    ]
+    )
     rounding = n * np.square(n * np.finfo(float).eps * np.abs(X).max(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        F = (
-            (residual_squares[0] - residual_squares[1])
-            / n_class_terms
-            / (residual_squares[1] / (n - full_rank))
-        )
-    F = np.where(residual_squares[0] > rounding, np.maximum(F, 0.0), np.nan)
+        F = (null_squares - full_squares) / n_class_terms / (full_squares / (n - full_rank))
+    F = np.where(null_squares > rounding, np.maximum(F, 0.0), np.nan)
     return F, fdtrc(n_class_terms, n - full_rank, F)
 
 
 GENES_AT_ONCE = 1024
+"""Genes of one call, because a test holds several matrices of them in memory."""
 
 
 def score_test(

@@ -141,22 +141,20 @@ def units(dataset: Dataset) -> Units:
     X = dataset.X
     y = dataset.response()
     group = _groups(dataset)
-    batch_names = dataset.batches()
-    batch_number = (
-        np.zeros(len(y), int)
-        if batch_names is None
-        else np.unique(batch_names, return_inverse=True)[1]
-    )
+    batches = dataset.batches()
+    batch_number = np.zeros(len(y), int)
+    if batches is not None:
+        batch_number = np.unique(batches, return_inverse=True)[1]
     test = UNIVARIATE_TESTS[dataset.design.kind]
     ties = dataset.design.ties
     covariates = _filled_covariates(dataset)
     n_classes = len(dataset.design.classes or ())
     if group is None:
         return Units(X, y, None, test, _if_several(batch_number), covariates, ties)
-    batch_names, number = np.unique(group, return_inverse=True)
-    cell = number
+    group_names, group_number = np.unique(group, return_inverse=True)
+    cell = group_number
     if n_classes:
-        cell = n_classes * number + (y > 0 if n_classes == 2 else y).astype(np.int64)
+        cell = n_classes * group_number + (y > 0 if n_classes == 2 else y).astype(np.int64)
     order = np.argsort(cell, kind="stable")
     cells, first_row, count = np.unique(cell[order], return_index=True, return_counts=True)
     means = np.add.reduceat(X[order], first_row, axis=0) / count[:, None]
@@ -165,17 +163,15 @@ def units(dataset: Dataset) -> Units:
         y[order][first_row] if y.dtype.names else np.add.reduceat(y[order], first_row) / count
     )
     cell_batch = batch_number[order][first_row]
-    tested_batch = (
-        _if_several(cell_batch)
-        if (batch_number[order] == np.repeat(cell_batch, count)).all()
-        else None
-    )
+    # A cell with samples of several batches belongs to none, so that no batch is in the test.
+    cells_have_batch = (batch_number[order] == np.repeat(cell_batch, count)).all()
+    tested_batch = _if_several(cell_batch) if cells_have_batch else None
     if covariates is not None:
         covariates = np.add.reduceat(covariates[order], first_row, axis=0) / count[:, None]
     if not n_classes:
-        return Units(means, response, batch_names, test, tested_batch, covariates, ties)
-    group = batch_names[cells // n_classes]
-    if n_classes == 2 and (dataset.design.pair is not None or len(cells) == 2 * len(batch_names)):
+        return Units(means, response, group_names, test, tested_batch, covariates, ties)
+    group = group_names[cells // n_classes]
+    if n_classes == 2 and (dataset.design.pair is not None or len(cells) == 2 * len(group_names)):
         return Units(means, response, group, "differences")
     return Units(means, response, group, test, tested_batch, covariates)
 

@@ -58,7 +58,7 @@ class TrainingSet:
     label_rows: Array
     """(n_test,) int: samples whose labels the test rows have; `test` itself if no row moves."""
     kind: str
-    """Kind of the response, a key of `kinds.known.FITTED`."""
+    """Kind of the response, a key of `kinds.known.FITTINGS`."""
     ties: str | None = None
     """Treatment of ties in survival times; None for other responses."""
     covariates: Covariates | None = None
@@ -96,7 +96,7 @@ class TrainingSet:
 def _require_covariates(covariates: Covariates | None) -> Covariates:
     """Return the covariates; raise if the study has none."""
     if covariates is None:
-        raise GenesigError("nothing is held fixed in this study")
+        raise GenesigError("this study has no covariates")
     return covariates
 
 

@@ -113,9 +113,10 @@ def sets_table(
         share_sum[blocks] += sizes / (sizes.sum() or 1.0)
     blocks, sizes = final.selected(0)
     final_share[blocks] = sizes / (sizes.sum() or 1.0)
+    mean_share = share_sum / np.maximum(n_selecting, 1)
     listed = np.flatnonzero(n_selecting + final_share)
-    mean = share_sum[listed] / np.maximum(n_selecting[listed], 1)
-    listed = listed[np.lexsort((listed, -round_sizes(mean), -n_selecting[listed]))]
+    order = np.lexsort((listed, -round_sizes(mean_share[listed]), -n_selecting[listed]))
+    listed = listed[order]
     descriptions = pd.DataFrame(
         [_set_description(dataset, sets, int(block)) for block in listed],
         columns=["set", "about", "genes", "named"],
@@ -123,9 +124,7 @@ def sets_table(
     return descriptions.assign(
         cv_frequency=n_selecting[listed] / n_fits,
         in_list=n_selecting[listed] >= smallest_count(cv_frequency, n_fits),
-        mean_share=np.where(
-            n_selecting[listed] > 0, share_sum[listed] / np.maximum(n_selecting[listed], 1), np.nan
-        ),
+        mean_share=np.where(n_selecting > 0, mean_share, np.nan)[listed],
         final_share=final_share[listed],
     )
 
