@@ -79,8 +79,8 @@ def check_numbers(root: Any, file_name: str) -> None:
             ]
         elif node.tag.endswith((":int", ":float")) and not PLAIN_NUMBER.fullmatch(node.value):
             message = (
-                f"'{node.value}' is {yaml.safe_load(node.value)} in YAML; write that, the number"
-                " you mean, or quotes around a name"
+                f"'{node.value}' is {yaml.safe_load(node.value)} in YAML; write that, the number "
+                "you mean, or quotes around a name"
             )
             raise refuse(file_name, message, line=node.start_mark.line + 1)
 
@@ -127,8 +127,7 @@ def parse_yaml(text: str, file_name: str) -> dict[str, Any]:
 
 TOO_LARGE = (
     f"is nested deeper than {MAX_CONFIG_DEPTH} levels or has more than {MAX_CONFIG_VALUES} values, "
-    "aliases (*name) "
-    "written out, as no config has; write the keys of the study alone"
+    "aliases (*name) written out, as no config has; write the keys of the study alone"
 )
 
 
@@ -174,8 +173,8 @@ def _check_config(raw: Any, tree: Any, file_name: str) -> dict[str, Any]:
     if raw is None:
         raise refuse(
             file_name,
-            "is empty; a study needs three keys: expression (a file), samples (a "
-            "file) and label (a column of samples)",
+            "is empty; a study needs three keys: expression (a file), samples (a file) and label "
+            "(a column of samples)",
         )
     if not isinstance(raw, dict):
         _refuse_slips(tree.value if isinstance(tree.value, str) else "", file_name)

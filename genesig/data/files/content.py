@@ -114,8 +114,8 @@ def _open_regular_file(path: Path) -> BinaryIO:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             raise refuse(
                 path,
-                "is no file but a device, a pipe or a socket; name a file, or write "
-                "what it gives into one",
+                "is no file but a device, a pipe or a socket; name a file, or write what it gives "
+                "into one",
             )
         return path.open("rb")
     except FileNotFoundError:
@@ -161,9 +161,8 @@ def _read_all(blocks: Iterable[bytes], packed: BinaryIO, file_name: str) -> byte
 
     The position of `packed` tells how much of the file was read so far.
     """
-    content = (
-        BytesIO()
-    )  # grows where it is, and gives its bytes away: joined blocks are there twice
+    # A BytesIO grows in place and hands over its bytes; joined blocks would be in memory twice.
+    content = BytesIO()
     for block in blocks:
         check_size(file_name, content.tell() + len(block), packed.tell())
         content.write(block)
@@ -232,8 +231,8 @@ class Cursor:
                 f"{versions[0]} to {versions[-1]} are" if len(versions) > 1 else f"{versions[0]} is"
             )
             raise self.error(
-                f"is a binary {kind} file of version {version}; version {readable} read, "
-                f"export the {kind} file in its text form"
+                f"is a binary {kind} file of version {version}; version {readable} read, export "
+                f"the {kind} file in its text form"
             )
         return version
 

@@ -523,8 +523,8 @@ def _refuse_widths(
     n_usual = widths.count(usual_width)
     if usual_width > max(expected, 2) and n_usual >= USUAL_WIDTH_SHARE * len(widths):
         message = (
-            f"{counted(expected, 'field')} where {n_usual} of {counted(len(widths), 'line')} "
-            f"below have {usual_width}; take lines above the names of the columns out"
+            f"{counted(expected, 'field')} where {n_usual} of {counted(len(widths), 'line')} below "
+            f"have {usual_width}; take lines above the names of the columns out"
         )
         raise refuse(file_name, message, line=header_line)
     further_lines = (
@@ -533,8 +533,8 @@ def _refuse_widths(
     raise refuse(
         file_name,
         f"{counted(widths[wrong_rows[0]], 'field')} where the header has "
-        f"{expected}{further_lines}; the line "
-        "is cut off, or a field holds the delimiter and needs quotes",
+        f"{expected}{further_lines}; the line is cut off, or a field holds the delimiter and "
+        "needs quotes",
         line=numbers[wrong_rows[0]],
     )
 
@@ -555,8 +555,7 @@ def _find_delimiter(header: str, suffix: str, file_name: str, *, single_column: 
     raise refuse(
         file_name,
         f"the ending '{suffix}' promises {promised} between columns, but the header has "
-        f"{description}; "
-        f"save the file with {promised}{ending if most_frequent in header else ''}",
+        f"{description}; save the file with {promised}{ending if most_frequent in header else ''}",
     )
 
 

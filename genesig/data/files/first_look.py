@@ -323,8 +323,8 @@ def _missing_settings(matrix: Matrix, has_counts: bool) -> tuple[dict[str, Any],
     other_step = "knn_impute" if is_low else "left_censored"
     as_zeros = ", written as 0, with no small value beside them" if zeros else ""
     reason = (
-        f"{int(missing_cells.sum())} of {missing_cells.size} cells are missing{as_zeros} "
-        f"({cause}; the other step is {other_step})."
+        f"{int(missing_cells.sum())} of {missing_cells.size} cells are missing{as_zeros} ({cause}; "
+        f"the other step is {other_step})."
     )
     folds = [{"step": step}, {"step": "centre"}, {"step": "unit_variance"}]
     return {"data": {"missing": True}, "normalise": {"folds": folds}}, (reason,)

@@ -130,7 +130,7 @@ def lack_of_values(series_matrix: Path) -> str:
     if head is None or present_counts(series_matrix) is not None:
         return ""
     return (
-        f"the series matrix has no values, and NCBI has no counts of this series; download a "
+        "the series matrix has no values, and NCBI has no counts of this series; download a "
         f"supplementary file{supplementary_files(head)}, name it as 'expression' and this one as "
         "'samples'"
     )

@@ -53,8 +53,8 @@ def _by_column(lines: list[list[str]], file_name: str) -> Iterator[NamedSet]:
     if len(lines) < 3:
         raise refuse(
             file_name,
-            f"has {counted(len(lines), 'line')}; a GMX file needs the names of the "
-            "sets, their descriptions, and genes below them",
+            f"has {counted(len(lines), 'line')}; a GMX file needs the names of the sets, their "
+            "descriptions, and genes below them",
         )
     width = len(lines[0])
     for number, cells in enumerate(lines, 1):
@@ -86,9 +86,9 @@ def _check_names(sets: list[NamedSet], file_name: str) -> None:
     repeated = [name for name, set_places in places.items() if len(set_places) > 1]
     if repeated:
         message = (
-            f"set '{repeated[0]}' occurs {len(places[repeated[0]])} times"
-            f" ({', '.join(places[repeated[0]][:3])}){further_text(len(repeated) - 1, 'name')};"
-            " keep one of them"
+            f"set '{repeated[0]}' occurs {len(places[repeated[0]])} times "
+            f"({', '.join(places[repeated[0]][:3])}){further_text(len(repeated) - 1, 'name')}; "
+            "keep one of them"
         )
         raise refuse(file_name, message)
 
@@ -99,8 +99,8 @@ def _check_genes(sets: list[NamedSet], file_name: str) -> None:
         names = listing(gene_set.name for gene_set in sets)
         raise refuse(
             file_name,
-            f"no set has a gene ({names}); a line needs the name of the set, a "
-            "description, and then its genes, with tabs between",
+            f"no set has a gene ({names}); a line needs the name of the set, a description, and "
+            "then its genes, with tabs between",
         )
     numeric_sets = [
         gene_set for gene_set in filled_sets if all(map(DECIMAL_NUMBER.fullmatch, gene_set.genes))
@@ -109,8 +109,8 @@ def _check_genes(sets: list[NamedSet], file_name: str) -> None:
         gene_set = numeric_sets[0]
         raise refuse(
             f"{file_name}, {gene_set.place}",
-            f"the genes of set '{gene_set.name}' are numbers ({', '.join(gene_set.genes[:3])}); is "
-            "it an expression matrix? Name a file of gene sets",
+            f"the genes of set '{gene_set.name}' are numbers ({', '.join(gene_set.genes[:3])}); "
+            "is it an expression matrix? Name a file of gene sets",
         )
 
 

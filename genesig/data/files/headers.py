@@ -67,8 +67,8 @@ def _below_row(matrix: Matrix, row: int, header: tuple[str, ...]) -> Matrix:
     """Return the part of a matrix below a row, whose cells become the names of the samples."""
     numbers = matrix.subset(range(row + 1, len(matrix.rows)), range(len(matrix.columns)))
     doubt = (
-        f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands "
-        f"above it is left out ({listing(dict.fromkeys(matrix.columns))})"
+        f"{matrix.line_word} {matrix.lines[row]} has the names of the samples; what stands above "
+        f"it is left out ({listing(dict.fromkeys(matrix.columns))})"
     )
     return replace(
         numbers,

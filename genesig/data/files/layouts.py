@@ -131,12 +131,12 @@ MAX_SETS_OF_COLUMN = 10_000
 
 
 def sets_of_column(table: pd.DataFrame, column: str, file_name: str) -> list[NamedSet]:
-    """Return the gene sets that a column of the gene table makes: the genes of each of its values.
+    """Return one gene set for each value of a column of the gene table.
 
     Parameters
     ----------
     table : DataFrame of strings
-        Gene table, index = gene ids. Genes without a value are in no block.
+        Gene table, index = gene ids. Genes without a value are in no set.
     column, file_name : str
         One of its columns; its file, for messages.
 
@@ -181,9 +181,10 @@ MAX_TRIED_NAMES = 20
 def orient(
     matrix: Matrix, file_name: str, names: Sequence[str], sample_file: str, problems: list[Problem]
 ) -> Matrix | None:
-    """Return the matrix with samples in rows, by the names of the sample table; else None.
+    """Return the matrix with samples in rows, found by the names of the sample table.
 
-    `sample_file` is the file of the sample table, in messages.
+    If that is impossible, a problem is appended and None returned. `names` are those of the sample
+    table, whose file is `sample_file`.
     """
     sample_names = set(names)
     matrix = with_names_of(matrix, names)
@@ -199,9 +200,8 @@ def orient(
     if in_rows or in_columns:
         message = (
             f"cannot tell samples from genes: of {len(sample_names)} sample names in "
-            f"{sample_file}, "
-            f"{in_columns} are column names and {in_rows} are row names; make the names of "
-            "samples and genes different"
+            f"{sample_file}, {in_columns} are column names and {in_rows} are row names; make the "
+            "names of samples and genes different"
         )
     else:
         message = (
@@ -234,9 +234,8 @@ def _affix_problem(matrix: Matrix, names: Sequence[str]) -> str:
         if 2 * sum(f"{prefix}{name}{suffix}" in columns for name in names) > len(names)
     ]
     blocks_with_letters = [block for block in blocks if any(map(str.isalpha, "".join(block)))]
-    if (
-        len(blocks) < 2 or not blocks_with_letters
-    ):  # numbers alone, -01 and -11, tell specimens of a patient
+    # Affixes without letters, such as -01 and -11, number the specimens of a patient.
+    if len(blocks) < 2 or not blocks_with_letters:
         return ""
     examples = listing(f"{prefix}{first_name}{suffix}" for prefix, suffix in blocks)
     affixes_text = listing(prefix + suffix for prefix, suffix in blocks)

@@ -129,8 +129,8 @@ def _refuse_folder(folder: Path) -> NoReturn:
         raise refuse(folder, f"is a folder; name the file in it: {only_file}")
     raise refuse(
         folder,
-        "is a folder without files of arrays (.txt, .CEL, .idat); name a file, or "
-        "the folder of the scanner's files",
+        "is a folder without files of arrays (.txt, .CEL, .idat); name a file, or the folder of "
+        "the scanner's files",
     )
 
 
@@ -140,8 +140,8 @@ def _refuse_several_arrays(path: Path, folder: Path) -> NoReturn:
         raise refuse(folder, f"is a folder; name the file in it: {path}")
     raise refuse(
         path,
-        "holds more than one array, and files that are read together hold one "
-        "each; name this file alone, or move it elsewhere",
+        "holds more than one array, and files that are read together hold one each; name this "
+        "file alone, or move it elsewhere",
     )
 
 
@@ -214,8 +214,8 @@ def read_matrix(
     elif files is not None:
         raise refuse(
             path,
-            "is no folder; data.files names files of arrays, so 'expression' is "
-            "the folder that they are in",
+            "is no folder; data.files names files of arrays, so 'expression' is the folder that "
+            "they are in",
         )
     else:
         matrix = _read_one_file(path, part)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from genesig.data.files.delimited import Matrix
 
-SETTING = "data.sample_names"
+SAMPLE_NAMES_SETTING = "data.sample_names"
 # Headers that usually hold names of samples; they decide between columns with equally many names.
 USUAL_HEADER = re.compile(
     r".*(sample|assay|hybridi[sz]ation|array|library|run|barcode|aliquot|accession|title).*",
@@ -196,9 +196,10 @@ def _differs_in_a_letter(name: str, other_name: str) -> bool:
 def _no_such_column(column: str, headers: Sequence[str], sample_file: str) -> str:
     """Return the message that the column of `data.sample_names` does not exist, or exists twice."""
     if column in headers:
-        return f"{SETTING}: column '{column}' occurs more than once; give each its own name"
+        repeated = f"{SAMPLE_NAMES_SETTING}: column '{column}' occurs more than once"
+        return f"{repeated}; give each its own name"
     advice = did_you_mean(column, headers) or f" (columns: {listing(filter(None, headers), 12)})"
-    return f"{SETTING} '{column}' is not a column of {sample_file}{advice}"
+    return f"{SAMPLE_NAMES_SETTING} '{column}' is not a column of {sample_file}{advice}"
 
 
 def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
@@ -217,7 +218,7 @@ def _first_column_suffices(table: pd.DataFrame, axes: Axes) -> bool:
 
 
 def _presence(cells: set[str], axes: Axes) -> tuple[int, bool]:
-    """Return the names shared with the better axis, and whether they are half of it."""
+    """Count cells that are names of the better axis; tell whether they are half of either side."""
     n_shared = [len(cells & set(axis)) for axis in axes]
     are_half = (2 * n >= min(len(cells), len(axis)) for n, axis in zip(n_shared, axes, strict=True))
     return max(n_shared), any(are_half)
@@ -344,9 +345,9 @@ def _best_column(
         problems.append(
             Problem(
                 sample_file,
-                f"{message}is meant: {SETTING}",
+                f"{message}is meant: {SAMPLE_NAMES_SETTING}",
                 code="sample_names_unclear",
-                key=SETTING,
+                key=SAMPLE_NAMES_SETTING,
             )
         )
         return None
@@ -373,17 +374,21 @@ def _index_by_match(
         row = next(iter(name_column.names))
         reading = name_column.manner.format(name_column.names[row])
         message = (
-            f"read as sample names ({n_rows}), though no column has those of the matrix: the "
-            f"cell '{cells[row]}' {reading}; if that is wrong, write the names alike in both"
+            f"read as sample names ({n_rows}), though no column has those of the matrix: the cell "
+            f"'{cells[row]}' {reading}; if that is wrong, write the names alike in both"
         )
-        problems.append(Problem(place, message, "warning", "sample_names_similar", SETTING))
+        problems.append(
+            Problem(place, message, "warning", "sample_names_similar", SAMPLE_NAMES_SETTING)
+        )
     elif column is None:
         first_column = f"column '{table.index.name}'" if table.index.name else "the first column"
         message = (
-            f"read as sample names ({n_rows} are in the matrix), and not {first_column}; "
-            f"name another by {SETTING}"
+            f"read as sample names ({n_rows} are in the matrix), and not {first_column}; name "
+            f"another by {SAMPLE_NAMES_SETTING}"
         )
-        problems.append(Problem(place, message, "note", "sample_names_column", SETTING))
+        problems.append(
+            Problem(place, message, "note", "sample_names_column", SAMPLE_NAMES_SETTING)
+        )
     return _index_by_column(table, name_column.position, names if name_column.manner else None)
 
 

@@ -217,8 +217,8 @@ def probe_symbols(path: str, probe_names: Collection[str]) -> dict[str, dict[str
     if not entries:
         raise refuse(
             path,
-            f"has none of the genes ({', '.join(list(probe_names)[:3])}) in its columns "
-            "of probes; is it another platform?",
+            f"has none of the genes ({', '.join(list(probe_names)[:3])}) in its columns of "
+            "probes; is it another platform?",
         )
     refuse_codes((symbol for entry in entries.values() for symbol in entry["symbol"]), path)
     return {
@@ -240,9 +240,9 @@ def _open_platform_table(path: str) -> tuple[Header, Iterator[list[str]]]:
             return header, _section_rows(lines, delimiter, path)
     raise refuse(
         path,
-        "no line names a column of probes (ID, Probe Set ID, Probe_Id, IlmnID) and "
-        "one of symbols (Gene Symbol, SYMBOL, gene_assignment); name the table of the "
-        "array's platform, or hgnc_complete_set.txt",
+        "no line names a column of probes (ID, Probe Set ID, Probe_Id, IlmnID) and one of symbols "
+        "(Gene Symbol, SYMBOL, gene_assignment); name the table of the array's platform, or "
+        "hgnc_complete_set.txt",
     )
 
 
@@ -321,8 +321,8 @@ def write_symbols(
     if 2 * len(fields_of_id) < len(genes):
         raise refuse(
             matrix_file,
-            f"names genes ({listing(genes[:3])}) that are no ids of Ensembl, "
-            "RefSeq, Entrez or Affymetrix; nothing was looked up",
+            f"names genes ({listing(genes[:3])}) that are no ids of Ensembl, RefSeq, Entrez or "
+            "Affymetrix; nothing was looked up",
         )
     earlier = _earlier_symbols(output)
     new_ids = {
@@ -455,8 +455,8 @@ def _best_hits(ids: list[str], scopes: list[str], species: str) -> dict[str, Any
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise refuse(
             address,
-            f"gave no answer that can be used ({reason}); try again later, or make "
-            "the gene table another way",
+            f"gave no answer that can be used ({reason}); try again later, or make the gene table "
+            "another way",
         ) from None
     return best
 

@@ -156,8 +156,8 @@ def lacks_header(opening: Opening, file_name: str) -> bool:
         return True
     if len(set(cells)) < len(cells) or any("." in cell for cell in cells):
         message = (
-            f"has no header: its first line begins with '{name}' and has numbers where the names"
-            " of the samples belong; write a line above it, one name for each column"
+            f"has no header: its first line begins with '{name}' and has numbers where the names "
+            "of the samples belong; write a line above it, one name for each column"
         )
         raise InvalidInput([Problem(file_name, message, code="no_header")])
     return False
@@ -249,8 +249,7 @@ def refuse_transcripts(matrix: Matrix, counts: str, file_name: str) -> None:
     transcript = re.split(r"[|\s]", transcripts[0])[0]
     message = (
         f"has one row for each transcript ('{transcript}'), as {program} writes them; sum them up "
-        "to "
-        "genes (R's tximport with a table of transcripts and genes), and name that table"
+        "to genes (R's tximport with a table of transcripts and genes), and name that table"
     )
     raise InvalidInput([Problem(file_name, message, code="transcripts")])
 
@@ -268,10 +267,10 @@ def refuse_long(opening: Opening, file_name: str) -> None:
         return
     sample, gene, value = columns
     message = (
-        f"is a long table: each row is a sample (column '{sample}') and a gene ('{gene}') with "
-        f"its value ('{value}'); spread it, so that each gene is one row and each sample one "
-        f"column: pandas' pivot(index='{gene}', columns='{sample}', values='{value}'), or "
-        "pivot_wider of R's tidyr"
+        f"is a long table: each row is a sample (column '{sample}') and a gene ('{gene}') with its "
+        f"value ('{value}'); spread it, so that each gene is one row and each sample one column: "
+        f"pandas' pivot(index='{gene}', columns='{sample}', values='{value}'), or pivot_wider of "
+        "R's tidyr"
     )
     raise InvalidInput([Problem(file_name, message, code="long_table")])
 

@@ -96,8 +96,7 @@ def _chip_mismatch(path: str, cel: Cel, layout: Layout, layout_file: str) -> Pro
     message = (
         f"is an array of chip '{cel.chip or 'unknown'}' with {size[0]} × {size[1]} cells, but "
         f"{layout_file} is the layout of {listing(layout_names)} with {layout_size[0]} × "
-        f"{layout_size[1]}; give the "
-        "layout of this chip"
+        f"{layout_size[1]}; give the layout of this chip"
     )
     return Problem(path, message)
 

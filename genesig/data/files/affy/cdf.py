@@ -173,8 +173,8 @@ def _parse_text(text: str, file_name: str) -> Layout:
     n_units = int(values["NumberOfUnits"])
     if len(sections) // 2 < n_units:
         message = (
-            f"announces {n_units} probe sets but ends after {len(sections) // 2}; copy or "
-            "download it again"
+            f"announces {n_units} probe sets but ends after {len(sections) // 2}; copy or download "
+            "it again"
         )
         raise refuse(file_name, message)
     blocks = [

@@ -67,8 +67,8 @@ def _read_float_column(cursor: Cursor, values_offset: int) -> Array:
     n_cells = cursor.number("I")
     if column_types != [(FLOAT32_CODE, 4)]:
         raise cursor.error(
-            "has a table 'Intensity' that is not one column of 32-bit floats; "
-            "export the array again"
+            "has a table 'Intensity' that is not one column of 32-bit floats; export the array "
+            "again"
         )
     cursor.jump(values_offset)
     return cursor.floats(np.dtype(">f4"), n_cells)
@@ -128,8 +128,8 @@ def parse_form(
             return parse_binary(Cursor(content, file_name, byte_order))
     raise refuse(
         file_name,
-        f"is no {kind} file: it begins neither with [{kind}] nor as {binary_forms}; "
-        "copy or download it again",
+        f"is no {kind} file: it begins neither with [{kind}] nor as {binary_forms}; copy or "
+        "download it again",
     )
 
 
@@ -263,8 +263,8 @@ def _check_size(n_columns: int, n_rows: int, n_cells: int, file_name: str) -> No
     """Refuse an array whose number of cells is not that of its columns and rows."""
     if min(n_columns, n_rows) < 1 or n_columns * n_rows != n_cells:
         message = (
-            f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is "
-            "damaged, copy or download it again"
+            f"announces {n_columns} × {n_rows} cells but holds {n_cells}; the file is damaged, "
+            "copy or download it again"
         )
         raise refuse(file_name, message)
 

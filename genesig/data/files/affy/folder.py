@@ -87,8 +87,8 @@ def _read_layout(path: Path, load: ReadFile) -> Layout:
             candidate_names = listing(p.name for p in candidates) or "none"
             raise refuse(
                 path,
-                f"needs one {suffix} file beside it and there is {candidate_names}; put that "
-                f"of {chip}'s library files here and keep one",
+                f"needs one {suffix} file beside it and there is {candidate_names}; put that of "
+                f"{chip}'s library files here and keep one",
             )
         paths += fitting_paths
     pgf, clf, mps = ((load(library_file), str(library_file)) for library_file in paths)

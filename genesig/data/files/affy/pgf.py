@@ -184,8 +184,8 @@ def _perfect_matches(
     if not ids:
         raise refuse(
             table.file_name,
-            f"has no perfect match of a probe set of type main in {mps_file}; "
-            "take the library files of one version",
+            f"has no perfect match of a probe set of type main in {mps_file}; take the library "
+            "files of one version",
         )
     return np.array(sets), np.array(ids), n_controls
 

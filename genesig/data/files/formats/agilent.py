@@ -52,8 +52,8 @@ def read_features(text: str, file_name: str) -> pd.DataFrame:
         if len(row) != len(names):
             raise refuse(
                 file_name,
-                f"{counted(len(row), 'field')} where the spots have {len(names)}; "
-                f"the file is cut off, {COPY_FROM_SCANNER}",
+                f"{counted(len(row), 'field')} where the spots have {len(names)}; the file is cut "
+                f"off, {COPY_FROM_SCANNER}",
                 line,
             )
     if not cells:
@@ -114,8 +114,8 @@ def _without_controls(spots: pd.DataFrame, file_name: str) -> pd.DataFrame:
     if probes.empty:
         raise refuse(
             file_name,
-            "every spot is a control (ControlType is never 0); is the array's "
-            "design file missing? Run Feature Extraction again with it",
+            "every spot is a control (ControlType is never 0); is the array's design file "
+            "missing? Run Feature Extraction again with it",
         )
     return probes
 
@@ -140,8 +140,8 @@ def _check_columns(spots: pd.DataFrame, columns: Sequence[str], file_name: str) 
             advice = did_you_mean(name, spots.columns)
             raise refuse(
                 file_name,
-                f"the spots have no column {name}{advice}; export it by Feature "
-                "Extraction, or choose another one by data.part",
+                f"the spots have no column {name}{advice}; export it by Feature Extraction, or "
+                "choose another one by data.part",
             )
 
 

@@ -66,23 +66,22 @@ def _check_counts(
     if len(classes) != n_classes:
         raise refuse(
             file_name,
-            f"names {len(classes)} classes where line 1 says {n_classes}; "
-            "a class name holds no blank",
+            f"names {len(classes)} classes where line 1 says {n_classes}; a class name holds no "
+            "blank",
             line=2,
         )
     if len(labels) != n_samples:
         raise refuse(
             file_name,
-            f"has {counted(len(labels), 'label')} where line 1 says {n_samples}; "
-            "give each sample one",
+            f"has {counted(len(labels), 'label')} where line 1 says {n_samples}; give each sample "
+            "one",
             line=3,
         )
     if len(labels) != len(names):
         raise refuse(
             file_name,
-            f"has {counted(len(labels), 'label')} for the "
-            f"{counted(len(names), 'sample')} of the matrix; do the two files belong "
-            "together?",
+            f"has {counted(len(labels), 'label')} for the {counted(len(names), 'sample')} of the "
+            "matrix; do the two files belong together?",
             line=3,
         )
 
@@ -104,9 +103,8 @@ def _class_of_samples(labels: list[str], classes: list[str], file_name: str) -> 
     }:
         raise refuse(
             file_name,
-            f"begins with '{different_labels[0]}', which programs read as different classes; "
-            "put the class names of line 2 in the order of their first sample, and those "
-            "names here",
+            f"begins with '{different_labels[0]}', which programs read as different classes; put "
+            "the class names of line 2 in the order of their first sample, and those names here",
             line=3,
         )
     return [dict(zip(different_labels, classes, strict=True))[label] for label in labels]

@@ -119,8 +119,8 @@ def _with_merged_cells_filled(sheet: Sheet, file_name: str) -> Sheet:
         verb = "holds" if len(marks.formulas) == 1 else "hold"
         message = (
             f"{counted(len(marks.formulas), 'cell')} ({listing(marks.formulas)}) {verb} formulas "
-            "whose results are not stored; open the workbook in a spreadsheet program and save "
-            "it again, or paste the values"
+            "whose results are not stored; open the workbook in a spreadsheet program and save it "
+            "again, or paste the values"
         )
         raise InvalidInput([Problem(file_name, message, code="formulas_without_results")])
     rows = [list(row) for row in sheet.rows]
@@ -176,8 +176,8 @@ def _sheets(content: bytes, file_name: str) -> dict[str, Sheet]:
         import openpyxl
     except ImportError:
         message = (
-            "is an Excel workbook, which needs the package openpyxl: pip install "
-            "'genesig[excel]', or save the sheet as tab-separated text"
+            "is an Excel workbook, which needs the package openpyxl: pip install 'genesig[excel]', "
+            "or save the sheet as tab-separated text"
         )
         raise refuse(file_name, message) from None
     try:
@@ -211,8 +211,8 @@ def _choose_sheet(sheets: dict[str, Sheet], part: str | None, file_name: str) ->
     if part is not None and part not in sheets:
         raise refuse(
             file_name,
-            f"has no sheet '{part}' with cells{did_you_mean(part, sheets)}; name "
-            "another file or sheet",
+            f"has no sheet '{part}' with cells{did_you_mean(part, sheets)}; name another file or "
+            "sheet",
         )
     if not sheets:
         raise refuse(file_name, "every sheet is empty; name another file or sheet")

@@ -51,8 +51,8 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
     if not parts.sample_descriptions:
         raise refuse(
             file_name,
-            "says nothing of its samples (only GCT 1.3 can); name a sample table "
-            "or a CLS file as 'samples'",
+            "says nothing of its samples (only GCT 1.3 can); name a sample table or a CLS file as "
+            "'samples'",
         )
     start = parts.n_gene_descriptions + 1
     columns = {row[0]: row[start:] for row in parts.sample_descriptions}
@@ -82,16 +82,16 @@ def _split_parts(text: str, file_name: str) -> _GctLines:
     if version not in ("#1.2", "#1.3"):
         raise refuse(
             file_name,
-            f"the first line is '{version[:20]}'; GCT files begin with #1.2 or "
-            "#1.3, save it as one of them",
+            f"the first line is '{version[:20]}'; GCT files begin with #1.2 or #1.3, save it as "
+            "one of them",
             line=1,
         )
     sizes = lines[1].split() if len(lines) > 1 else []
     if len(sizes) != (2 if version == "#1.2" else 4) or not all(map(str.isdigit, sizes)):
         raise refuse(
             file_name,
-            "needs the size here: rows and columns, and in #1.3 the numbers of "
-            "gene and sample descriptions",
+            "needs the size here: rows and columns, and in #1.3 the numbers of gene and sample "
+            "descriptions",
             line=2,
         )
     n_rows, n_samples, n_gene_descriptions, n_sample_descriptions = [*map(int, sizes), 1, 0][:4]
@@ -130,24 +130,24 @@ def _check_size(
     if n_names != n_samples:
         raise refuse(
             file_name,
-            f"the header has {counted(n_names, 'sample')} where line 2 says "
-            f"{n_samples}; correct line 2 or export the file again",
+            f"the header has {counted(n_names, 'sample')} where line 2 says {n_samples}; correct "
+            "line 2 or export the file again",
             line=3,
         )
     n_gene_rows = len(body) - 1 - n_sample_descriptions
     if n_gene_rows != n_rows:
         raise refuse(
             file_name,
-            f"has {counted(max(n_gene_rows, 0), 'row')} of genes where line 2 says "
-            f"{n_rows}; is the file cut off? Correct that or export again",
+            f"has {counted(max(n_gene_rows, 0), 'row')} of genes where line 2 says {n_rows}; is "
+            "the file cut off? Correct that or export again",
         )
     for number, row in enumerate(body, 3):
         width = 1 + n_gene_descriptions + n_samples
         if len(row) < width or any(row[width:]):
             raise refuse(
                 file_name,
-                f"{counted(len(row), 'field')} where {width} are needed; the line "
-                "is cut off or holds a tab too many",
+                f"{counted(len(row), 'field')} where {width} are needed; the line is cut off or "
+                "holds a tab too many",
                 number,
             )
 

@@ -71,8 +71,8 @@ def _join_spellings(columns: dict[tuple[bool, str], dict[str, list[str]]]) -> li
         if is_same and columns[True, frequent].keys().isdisjoint(columns[True, rare]):
             columns[True, frequent] |= columns.pop((True, rare))
             sentences.append(
-                f"the characteristics '{frequent}' and '{rare}' are one column, "
-                f"'{frequent}': no sample has both"
+                f"the characteristics '{frequent}' and '{rare}' are one column, '{frequent}': no "
+                "sample has both"
             )
     return sentences
 
@@ -120,8 +120,8 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     if len(platforms) > 1:
         raise refuse(
             file_name,
-            f"holds samples of {len(platforms)} platforms: {listing(platforms)}; "
-            "their probes differ, use one file for each platform",
+            f"holds samples of {len(platforms)} platforms: {listing(platforms)}; their probes "
+            "differ, use one file for each platform",
         )
     if not any(line.strip() for line in lines[begin + 2 : end]):
         raise refuse(file_name, _empty_table_message(lines[:begin], file_name), begin + 1)
@@ -152,8 +152,8 @@ def samples(text: str, file_name: str, part: str | None) -> pd.DataFrame:
         if len(cells) != len(names):
             raise refuse(
                 file_name,
-                f"{tag} has {counted(len(cells), 'value')} for "
-                f"{counted(len(names), 'sample')}; {DOWNLOAD_AGAIN}",
+                f"{tag} has {counted(len(cells), 'value')} for {counted(len(names), 'sample')}; "
+                f"{DOWNLOAD_AGAIN}",
                 number,
             )
         for name, cell in zip(names, cells, strict=True):
@@ -168,14 +168,14 @@ def _table_lines(lines: list[str], file_name: str) -> tuple[int, int]:
     if not begins:
         raise refuse(
             file_name,
-            f"has no line {TABLE_BEGIN}: it is cut off before the table, or is not a "
-            f"series matrix; {DOWNLOAD_AGAIN}",
+            f"has no line {TABLE_BEGIN}: it is cut off before the table, or is not a series "
+            f"matrix; {DOWNLOAD_AGAIN}",
         )
     if len(begins) > 1:
         raise refuse(
             file_name,
-            "holds two series matrix tables, as if files had been joined; use one "
-            "file for each platform",
+            "holds two series matrix tables, as if files had been joined; use one file for each "
+            "platform",
             begins[1] + 1,
         )
     if not ends or ends[0] < begins[0]:

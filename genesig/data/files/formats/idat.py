@@ -79,8 +79,8 @@ def parse_idat(content: bytes, file_name: str) -> Idat:
             f"is an IDAT file of version {version}, and version 3 is read: those of expression "
         )
         raise cursor.error(
-            f"{message}arrays are encrypted; export their Sample Probe Profile, with "
-            "AVG_Signal, by GenomeStudio"
+            f"{message}arrays are encrypted; export their Sample Probe Profile, with AVG_Signal, "
+            "by GenomeStudio"
         )
     offset_of_field = dict(cursor.array(FIELD_RECORD, cursor.number("i")).tolist())
     if {COUNT_CODE, IDS_CODE, MEANS_CODE} - offset_of_field.keys():
@@ -157,8 +157,8 @@ def read_idat_folder(
     if 2 * is_complete.sum() < len(is_complete):
         raise refuse(
             manifest.file_name,
-            f"names {len(is_complete)} probes, of which the arrays have "
-            f"{is_complete.sum()}; put the manifest of their chip here",
+            f"names {len(is_complete)} probes, of which the arrays have {is_complete.sum()}; put "
+            "the manifest of their chip here",
         )
     is_methylation = np.array([not name.startswith("rs") for name in manifest.names])
     kept_probes = np.flatnonzero(is_complete & is_methylation)
@@ -195,16 +195,16 @@ def _colour_files(folder: Path, files: FileOfSample | None) -> dict[str, tuple[P
         if match is None:
             raise refuse(
                 path,
-                "is not named by its colour; name the files of an array "
-                "NAME_Grn.idat and NAME_Red.idat",
+                "is not named by its colour; name the files of an array NAME_Grn.idat and "
+                "NAME_Red.idat",
             )
         both_files = [path.with_name(f"{match[1]}{colour}{match[3]}") for colour in COLOURS]
         for file in both_files:
             if path.exists() and not file.exists():
                 raise refuse(
                     file,
-                    f"is not there, and {path.name} is one colour of its array; "
-                    "put both files into the folder",
+                    f"is not there, and {path.name} is one colour of its array; put both files "
+                    "into the folder",
                 )
         pairs[name] = (both_files[0], both_files[1])
     return pairs
@@ -217,8 +217,8 @@ def _signals(green: Path, red: Path, load: ReadFile, numbers: Array) -> tuple[Ar
         green_name, red_name = (" ".join(array.name) or "unnamed" for array in arrays)
         raise refuse(
             green,
-            f"is not the other colour of {red.name}: they are of the arrays "
-            f"'{green_name}' and '{red_name}'; {COPY_AGAIN}, and keep the files' names",
+            f"is not the other colour of {red.name}: they are of the arrays '{green_name}' and "
+            f"'{red_name}'; {COPY_AGAIN}, and keep the files' names",
         )
     ids = arrays[0].ids
     _, *addresses, colour = numbers.T
@@ -240,8 +240,8 @@ def _find_manifest(folder: Path, load: ReadFile, n_arrays: int) -> _Manifest:
     if manifests:
         raise refuse(
             folder,
-            f"holds {len(manifests)} manifests: {listing(m.file_name for m in manifests)}; "
-            "keep that of the arrays' chip",
+            f"holds {len(manifests)} manifests: {listing(m.file_name for m in manifests)}; keep "
+            "that of the arrays' chip",
         )
     message = (
         f"holds {counted(n_arrays, 'array')} of methylation but no manifest of their chip; put "
@@ -272,8 +272,8 @@ def _parse_manifest(content: bytes, file_name: str) -> _Manifest | None:
     except (IndexError, ValueError, csv.Error):
         raise refuse(
             file_name,
-            "the row is cut off, or its addresses do not fit its design type (I or "
-            f"II) and colour (Grn or Red); {COPY_AGAIN}",
+            "the row is cut off, or its addresses do not fit its design type (I or II) and colour "
+            f"(Grn or Red); {COPY_AGAIN}",
             rows.line_num,
         ) from None
     if len(set(names)) < len(names) or not all(names):
@@ -315,8 +315,8 @@ def _refuse_single_colour(content: bytes, file_name: str, part: str | None) -> N
     """Refuse one IDAT file alone: an array needs both."""
     raise refuse(
         file_name,
-        "is one colour of one array; name the folder that holds both files of each "
-        "array and the manifest of their chip",
+        "is one colour of one array; name the folder that holds both files of each array and the "
+        "manifest of their chip",
     )
 
 

@@ -64,8 +64,8 @@ def read_objects(content: bytes, file_name: str) -> Any:
     except ImportError:
         raise refuse(
             file_name,
-            "R's files are read by the package rdata, which is not installed: pip "
-            "install 'genesig[r]'",
+            "R's files are read by the package rdata, which is not installed: pip install "
+            "'genesig[r]'",
         ) from None
     unpacked_content = unpack(content, file_name)
     if unpacked_content.startswith(tuple(COMPRESSIONS)):
@@ -98,9 +98,8 @@ def _unreadable_error(error: Exception, file_name: str) -> InvalidInput:
     if "RObjectType" in reason:
         return refuse(
             file_name,
-            f"holds R objects that cannot be read outside R ({reason}); save the "
-            "values alone, in R: saveRDS(exprs(x), 'expression.rds') or "
-            "saveRDS(as.matrix(x), 'expression.rds')",
+            f"holds R objects that cannot be read outside R ({reason}); save the values alone, in "
+            "R: saveRDS(exprs(x), 'expression.rds') or saveRDS(as.matrix(x), 'expression.rds')",
         )
     return refuse(
         file_name,
@@ -189,11 +188,8 @@ TABLE_OF_OTHER_AXIS = {
 # Numeric columns from which on a data.frame with words is expression, and no sample table.
 MIN_EXPRESSION_COLUMNS = 100
 READABLE_CLASSES = "a matrix, a data.frame, an ExpressionSet or a SummarizedExperiment"
-ARRAY_CLASSES = (
-    "DataArray",
-    "ndarray",
-    "MaskedArray",
-)  # with names, without, and with missing ones
+# Python types of rdata for a matrix with names, without names, and with missing values.
+ARRAY_CLASSES = ("DataArray", "ndarray", "MaskedArray")
 NAMELESS_MESSAGE = (
     "the matrix has no names of rows and columns; set dimnames(x) in R and save it again"
 )
@@ -309,8 +305,8 @@ def _several_objects_error(objects: Mapping[str, Any], file_name: str) -> Invali
     """Return the error that asks for one of several objects."""
     return refuse(
         file_name,
-        f"holds {len(objects)} objects: {listing(map(str, objects), 6)}; choose "
-        f"one by data.part, it must be {READABLE_CLASSES}",
+        f"holds {len(objects)} objects: {listing(map(str, objects), 6)}; choose one by data.part, "
+        f"it must be {READABLE_CLASSES}",
     )
 
 
@@ -429,8 +425,8 @@ def _matrix_of_frame(frame: pd.DataFrame, file_name: str) -> Matrix:
     if 2 * len(words) >= len(frame.columns) or (ids is None and _has_row_numbers(frame)):
         raise refuse(
             file_name,
-            f"column {listing(map(str, words))} of the data.frame is not numeric; "
-            "name the rows by the genes, and keep numbers beside them",
+            f"column {listing(map(str, words))} of the data.frame is not numeric; name the rows "
+            "by the genes, and keep numbers beside them",
         )
     rows = frame.index if ids is None else frame[ids]
     columns = frame if ids is None else frame.drop(columns=[ids])

@@ -102,9 +102,8 @@ def matrix(text: str, file_name: str, part: str | None) -> Matrix:
     if empty:
         raise refuse(
             file_name,
-            f"{counted(len(empty), 'sample')} without values: {listing(empty)}; "
-            "those of RNA-seq are in a supplementary file; download that and name it as "
-            "'expression'",
+            f"{counted(len(empty), 'sample')} without values: {listing(empty)}; those of RNA-seq "
+            "are in a supplementary file; download that and name it as 'expression'",
         )
     line_of_probe: dict[str, int] = {}
     columns = {}
@@ -162,8 +161,8 @@ def _samples_of_platform(
     if not samples_of_part:
         raise refuse(
             file_name,
-            f"holds no samples, but {listing(e.kind for e in all_entities)}; a series "
-            "family or a data set is needed",
+            f"holds no samples, but {listing(e.kind for e in all_entities)}; a series family or a "
+            "data set is needed",
         )
     if len(counts) > 1 or (part is not None and part not in counts):
         samples_of_part = [e for e in samples_of_part if e.tag("platform_id") == part]
@@ -190,8 +189,8 @@ def _values_of_sample(sample: Entity, file_name: str) -> tuple[dict[str, str], d
     if "VALUE" not in header:
         raise refuse(
             file_name,
-            f"the table of {sample.name} has no column VALUE (columns: "
-            f"{', '.join(header)}); use the series matrix instead",
+            f"the table of {sample.name} has no column VALUE (columns: {', '.join(header)}); use "
+            "the series matrix instead",
             sample.first_line,
         )
     value_column = header.index("VALUE")

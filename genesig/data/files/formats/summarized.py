@@ -110,8 +110,8 @@ def _choose_assay(
     if (name := part or default_name or (next(iter(assays)) if len(assays) == 1 else None)) is None:
         raise refuse(
             file_name,
-            f"holds {len(assays)} assays: {listing(assays, 9)}; choose one by "
-            "data.part, from a file of this object alone",
+            f"holds {len(assays)} assays: {listing(assays, 9)}; choose one by data.part, from a "
+            "file of this object alone",
         )
     return name
 
@@ -191,8 +191,8 @@ def _text_table(
     if not isinstance(list_data, dict):
         raise refuse(
             file_name,
-            f"the table of {index}s has columns without names; give them names in "
-            "R and save it again",
+            f"the table of {index}s has columns without names; give them names in R and save it "
+            "again",
         )
     n_rows = len(names) if names is not None else int(np.ravel(getattr(table, "nrows", 0))[0])
     if names is None:

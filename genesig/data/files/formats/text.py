@@ -118,8 +118,8 @@ def _check_kind(content: bytes, file_name: str) -> None:
     if b"\0" in content:
         raise refuse(
             file_name,
-            "holds zero bytes, as after a download or a disk that failed; copy or "
-            "download it again",
+            "holds zero bytes, as after a download or a disk that failed; copy or download it "
+            "again",
             _line_number(content, content.index(b"\0")),
         )
 
