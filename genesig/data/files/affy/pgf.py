@@ -109,7 +109,8 @@ def _open_table(content: bytes, file_name: str) -> _Table:
         elif not row.startswith("#"):
             if "header0" in header:
                 rows = chain([(number, row)], rows)
-            header.setdefault("header0", [row])  # of files that name their columns by a plain row
+            else:  # MPS files of some chips name their columns in a plain row
+                header["header0"] = [row]
             break
     else:
         if "sequential" not in header:
@@ -175,12 +176,12 @@ def _perfect_matches(
                 present_sets.update({number} & clusters_of_set.keys())
     except (IndexError, ValueError, OverflowError):
         raise table.row_error(numbered_row, "a probe set, an atom or a probe") from None
-    for number, (place, _) in clusters_of_set.items():
+    for number, (line, _) in clusters_of_set.items():
         if number not in present_sets:
             message = (
                 f"probe set {number} is not in {table.file_name}; take both files of one version"
             )
-            raise refuse(mps_file, message, place)
+            raise refuse(mps_file, message, line)
     if not ids:
         raise refuse(
             table.file_name,
@@ -219,7 +220,10 @@ def _read_cells(table: _Table, ids: Array, pgf_file: str) -> tuple[tuple[int, in
 
 
 def _look_up_cells(table: _Table, listed: Array, ids: Array, pgf_file: str) -> Array:
-    """Return the cell of each probe: as listed, else by the order that the header states."""
+    """Return the cell of each probe: as listed, else by the order that the header states.
+
+    `listed` (2 * n_probes,) has id and cell of each probe of the table, one after the other.
+    """
     listed_ids, listed_cells = listed.reshape(-1, 2).T
     order = np.argsort(listed_ids, kind="stable")
     duplicates = np.flatnonzero(np.diff(listed_ids[order]) == 0)
@@ -228,7 +232,8 @@ def _look_up_cells(table: _Table, listed: Array, ids: Array, pgf_file: str) -> A
             table.file_name, f"lists probe {listed_ids[order][duplicates[0]]} twice; {COPY_AGAIN}"
         )
     cells = np.full(len(ids), -1)
-    if "sequential" in table.header:  # row by row, whatever #%order says, as Affymetrix' own tools
+    if "sequential" in table.header:
+        # Row by row whatever #%order says, as Affymetrix Power Tools read it.
         cells = ids - _header_number(table, "sequential", 0)
         cells[cells >= _header_number(table, "cols") * _header_number(table, "rows")] = -1
     if len(listed_ids):

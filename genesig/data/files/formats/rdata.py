@@ -265,16 +265,11 @@ def _choose_object(
     unused_part = None if is_named else part
     if isinstance(value, dict):
         element = _choose_name(value, unused_part, file_name)
-        return (
-            (value, {}, unused_part)
-            if element is None
-            else (
-                value[element],
-                _other_objects(element, value),
-                None if element == unused_part else unused_part,
-            )
-        )
-    # A file in which one must be chosen is a workspace, and no data set of parts that go together.
+        if element is None:
+            return value, {}, unused_part
+        unused_part = None if element == unused_part else unused_part
+        return value[element], _other_objects(element, value), unused_part
+    # If `part` names the object, the file is a workspace: its other objects are other data sets.
     return value, {} if is_named else _other_objects(name, objects), unused_part
 
 
