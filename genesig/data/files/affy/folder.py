@@ -34,7 +34,7 @@ def read_cel_folder(
     load : function (path) -> bytes
         Reads a whole file and unpacks it, as ``readers.read_unpacked``.
     files : dict or None
-        Sample -> CEL file, wherever it lies; None takes all of the folder, called as their files.
+        Sample -> CEL file, wherever it lies; None reads all of the folder, called as their files.
     part : None
         The files have no parts.
 

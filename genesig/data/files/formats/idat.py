@@ -129,10 +129,10 @@ def read_idat_folder(
         Holds the manifest of the chip, a CSV file.
     load : function (path) -> bytes
     files : dict or None
-        Sample -> one of the two files of its array, beside which the other one lies; None takes
+        Sample -> one of the two files of its array, beside which the other one lies; None reads
         all of the folder.
     part : {"beta", "M"} or None
-        ``M / (M + U + 100)``, which None takes, or ``log2((M + 1) / (U + 1))``.
+        ``M / (M + U + 100)`` (the default) or ``log2((M + 1) / (U + 1))``.
 
     Raises
     ------
