@@ -27,12 +27,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         check_memory()
         exit_code = COMMANDS[options.command](options)
         sys.stdout.flush()
+    except InvalidInput as error:
+        # A command without a config has options instead of settings.
+        names = {"data.part": "--part"} if "part" in options else {}
+        for problem in error.problems:
+            print(problem.with_option(names), file=sys.stderr)
+        return 1
     except GenesigError as error:
-        # Of what was given wrong each problem is a line with its level.
-        has_problems = isinstance(error, InvalidInput)
-        text = str(error) if has_problems else printable(f"error: {error}")
-        # What a config calls data.part, a command that reads no config calls --part.
-        print(text.replace("data.part", "--part") if "part" in options else text, file=sys.stderr)
+        print(printable(f"error: {error}"), file=sys.stderr)
         return 1
     except BrokenPipeError:  # `genesig parameters | head`
         return _silence_output(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -39,6 +39,16 @@ class Problem:
     level: Literal["error", "warning", "note"] = "error"
     code: str = ""  # stable name of the fault, for tests and programs; "" without one
     key: str = ""  # setting of the config that the message names; "" without one
+
+    def with_option(self, options: Mapping[str, str]) -> Problem:
+        """Return the problem as a command states it, by {setting: option of the command}.
+
+        Only a problem of such a setting (its `key`) changes.
+        """
+        option = options.get(self.key)
+        if option is None:
+            return self
+        return replace(self, message=self.message.replace(self.key, option), key="")
 
     def __str__(self) -> str:
         """Return the problem as one line; line ends and control codes of names are escaped."""
@@ -85,9 +95,17 @@ class InvalidInput(GenesigError):
         self.problems = tuple(problems)
 
 
-def refuse(location: str | PurePath, message: str, line: int | None = None) -> InvalidInput:
-    """Return the error of one fault: location, what was found and what to do."""
-    return InvalidInput([Problem(f"{location}, line {line}" if line else str(location), message)])
+def refuse(
+    location: str | PurePath,
+    message: str,
+    line: int | None = None,
+    *,
+    code: str = "",
+    key: str = "",
+) -> InvalidInput:
+    """Return the error of one fault; see the fields of `Problem`."""
+    place = f"{location}, line {line}" if line else str(location)
+    return InvalidInput([Problem(place, message, code=code, key=key)])
 
 
 # characters that a terminal obeys; blanks of all kinds are not among them

@@ -21,6 +21,7 @@ from genesig.data.files.first_look import _covariate_lines, _floor_reasons, _nor
 from genesig.data.files.readers import load_schema
 from genesig.data.study.scale_check import check_scale
 from genesig.data.validate import resolve_config
+from genesig.errors import Problem
 from genesig.results.new_study import Start
 
 ROWS = ["gene\tsample_1\tsample_2\tsample_3\tsample_4", "g1\t1\t2\t3\t4.5", "g2\t2\t1\t5\t3"]
@@ -459,3 +460,11 @@ def test_a_sample_table_of_other_samples_is_named(
 def test_values_at_the_floor_are_not_counted_below_it() -> None:
     (text,) = _floor_reasons(np.array([[8.0, 16.0, 32.0, 0.0]]), {"floor": 16.0})
     assert "25 % of the values lie below" in text
+
+
+def test_problem_with_option_names_the_option_of_its_own_setting_only():
+    part = Problem("e.h5ad", "has no X; choose a layer by data.part: 'raw'", key="data.part")
+    assert part.with_option({"data.part": "--part"}).message.endswith("a layer by --part: 'raw'")
+    assert part.with_option({}) == part
+    other = Problem("data.part.tsv", "is the file data.part.tsv, which is empty")
+    assert other.with_option({"data.part": "--part"}) == other

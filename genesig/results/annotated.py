@@ -101,11 +101,14 @@ def values_of(data: anndata.AnnData, part: str | None, place: str) -> Any:
     layers = [name for name in data.layers if name is not None]  # anndata 0.13 lists X as None
     if part is not None and part not in layers:
         suggestion = did_you_mean(part, layers) or f" (layers: {', '.join(layers) or 'none'})"
-        raise refuse(place, f"data.part '{part}' is not one of its layers{suggestion}")
+        raise refuse(
+            place, f"data.part '{part}' is not one of its layers{suggestion}", key="data.part"
+        )
     values = data.X if part is None else data.layers[part]
     if values is None:
         remedy = f"; choose a layer by data.part: {listing(layers)}" if layers else ""
-        raise refuse(place, f"has no X{remedy or ', and no layers; write the expression into X'}")
+        advice = remedy or ", and no layers; write the expression into X"
+        raise refuse(place, f"has no X{advice}", key="data.part")
     return values
 
 

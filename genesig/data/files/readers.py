@@ -60,7 +60,9 @@ def _read_folder(folder: Path, part: str | None, files: FileOfSample | None) -> 
         if part is not None and not file_format.parts:
             name = file_format.suffixes[0][1:].upper()
             raise refuse(
-                folder, f"holds {name} files, which have no parts; take data.part '{part}' away"
+                folder,
+                f"holds {name} files, which have no parts; take data.part '{part}' away",
+                key="data.part",
             )
         return file_format.folder(folder, read_unpacked, files, part)
     tables = [path for path in folder_files if suffix_of(path) in TABLES]
@@ -228,7 +230,9 @@ def _read_one_file(path: str | Path, part: str | None) -> Matrix:
     file_format, content = _read_format_and_content(path)
     if part is not None and not file_format.parts:
         raise refuse(
-            path, f"is {file_format.name}, which has no parts; take data.part '{part}' away"
+            path,
+            f"is {file_format.name}, which has no parts; take data.part '{part}' away",
+            key="data.part",
         )
     counts = present_counts(path) if file_format is geo_series.SERIES else None
     if counts is not None:

@@ -142,6 +142,7 @@ def _check_columns(spots: pd.DataFrame, columns: Sequence[str], file_name: str) 
                 file_name,
                 f"the spots have no column {name}{advice}; export it by Feature Extraction, or "
                 "choose another one by data.part",
+                key="data.part",
             )
 
 

@@ -223,7 +223,7 @@ def _choose_sheet(sheets: dict[str, Sheet], part: str | None, file_name: str) ->
         message += (
             "; set data.part to the one to be read; if both matrix and sample table are here, "
         )
-        raise refuse(file_name, message + "to the matrix")
+        raise refuse(file_name, message + "to the matrix", key="data.part")
     return next(iter(sheets)) if part is None else part
 
 

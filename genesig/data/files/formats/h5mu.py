@@ -97,7 +97,11 @@ def _read_modalities(
         names = stored_order if sorted(stored_order) == sorted(group) else list(group)
         if part is not None and part not in names:
             advice = did_you_mean(part, names) or f" (modalities: {', '.join(names)})"
-            raise refuse(file_name, f"data.part '{part}' is not one of its modalities{advice}")
+            raise refuse(
+                file_name,
+                f"data.part '{part}' is not one of its modalities{advice}",
+                key="data.part",
+            )
         chosen = names if part is None else [part]
         return {name: read_elem(group[name]) for name in chosen}, read_elem(file["obs"])
 
@@ -116,7 +120,9 @@ def _all_samples(modalities: Modalities, file_name: str) -> tuple[list[str], tup
         name for name, count in n_modalities_of_sample.items() if count < len(modalities)
     )
     if len(partial_samples) == len(n_modalities_of_sample):
-        raise refuse(file_name, "no sample is in every modality; choose one by data.part")
+        raise refuse(
+            file_name, "no sample is in every modality; choose one by data.part", key="data.part"
+        )
     return list(n_modalities_of_sample), partial_samples
 
 

@@ -146,6 +146,7 @@ def read_idat_folder(
             folder,
             f"data.part '{value_name}' is no value of methylation{advice}; choose one of "
             f"{', '.join(METHYLATION_VALUES)}",
+            key="data.part",
         )
     pairs = _colour_files(folder, files)
     manifest = _find_manifest(folder, load, len(pairs))

@@ -212,6 +212,7 @@ def matrix(content: bytes, file_name: str, part: str | None) -> Matrix:
             raise refuse(
                 file_name,
                 f"the ExpressionSet has no {name}, but {listing(assays)}; choose by data.part",
+                key="data.part",
             )
         value = assays[name]
     matrix_of_value = (
@@ -287,7 +288,9 @@ def _choose_name(objects: Mapping[str, Any], part: str | None, file_name: str) -
         return part if part in names else names[0]
     if part is not None:
         advice = did_you_mean(part, names) or f" (found: {', '.join(names)})"
-        raise refuse(file_name, f"data.part '{part}' is not one of its objects{advice}")
+        raise refuse(
+            file_name, f"data.part '{part}' is not one of its objects{advice}", key="data.part"
+        )
     matrices = [name for name in names if _is_matrix(objects[name])]
     if len(matrices) > 1:
         matrices = [name for name in matrices if name not in LIMMA_OBJECTS]
@@ -302,6 +305,7 @@ def _several_objects_error(objects: Mapping[str, Any], file_name: str) -> Invali
         file_name,
         f"holds {len(objects)} objects: {listing(map(str, objects), 6)}; choose one by data.part, "
         f"it must be {READABLE_CLASSES}",
+        key="data.part",
     )
 
 

@@ -140,6 +140,7 @@ def genes(text: str, file_name: str, part: str | None) -> pd.DataFrame:
             _choice_message("tables of genes", counts, part)
             if counts
             else "holds no table of genes (a platform)",
+            key="data.part",
         )
     header, *rows = tables[0].table(file_name).values()
     described_columns = [k for k, name in enumerate(header) if k and not name.startswith("GSM")]
@@ -167,7 +168,7 @@ def _samples_of_platform(
     if len(counts) > 1 or (part is not None and part not in counts):
         samples_of_part = [e for e in samples_of_part if e.tag("platform_id") == part]
     if not samples_of_part:
-        raise refuse(file_name, _choice_message("platforms", counts, part))
+        raise refuse(file_name, _choice_message("platforms", counts, part), key="data.part")
     return samples_of_part
 
 

@@ -103,7 +103,9 @@ def _choose_assay(
     """Return the name of the assay to read; raise an error if there are several and no default."""
     if part is not None and part not in assays:
         advice = did_you_mean(part, assays) or f" (found: {listing(assays, 9)})"
-        raise refuse(file_name, f"data.part '{part}' is not one of its assays{advice}")
+        raise refuse(
+            file_name, f"data.part '{part}' is not one of its assays{advice}", key="data.part"
+        )
     if not assays:
         raise refuse(file_name, "holds no assay; in R: saveRDS(assay(x), 'expression.rds')")
     default_name = COUNTS_ASSAY if has_default and COUNTS_ASSAY in assays else None
@@ -112,6 +114,7 @@ def _choose_assay(
             file_name,
             f"holds {len(assays)} assays: {listing(assays, 9)}; choose one by data.part, from a "
             "file of this object alone",
+            key="data.part",
         )
     return name
 

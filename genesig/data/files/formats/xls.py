@@ -58,7 +58,9 @@ def _content_and_format(content: bytes, file_name: str, part: str | None) -> tup
         raise refuse(file_name, f"is {kind} named .xls; {SAVE_ADVICE}")
     if part is not None:
         raise refuse(
-            file_name, f"is text named .xls, which has no parts; take data.part '{part}' away"
+            file_name,
+            f"is text named .xls, which has no parts; take data.part '{part}' away",
+            key="data.part",
         )
     if not any(delimiter in start for delimiter in "\t,;"):
         raise refuse(
