@@ -200,16 +200,19 @@ def _hessian(
     return np.asarray(np.einsum("nc,ncl,ncm->lm", p, X, X) - mean.T @ mean) / len(X)
 
 
-def doubt_of_line(shrinkage: float) -> str:
-    """Return why the probabilities of a line are in doubt; nothing where they are not."""
+def doubt_of_line(shrinkage: float, *, survival: bool = False) -> str:
+    """Return why probabilities of classes, or risks of an event, are in doubt; "" if they are not.
+
+    `shrinkage` is the slope of the line over its fitted slope.
+    """
     if not shrinkage < DOUBTFUL:
         return ""
-    shown, consequence = "hardly show", f"keeps {100 * shrinkage:.0f}% of its slope"
+    outcome = "survival: the risk" if survival else "the class: the probability"
     if shrinkage == 0:
-        shown, consequence = "do not show", "is the share of the class"
-    return (
-        f"left-out samples {shown} that the score predicts the class: the probability {consequence}"
-    )
+        consequence = "is that of all training samples" if survival else "is the share of the class"
+        return f"left-out samples do not show that the score predicts {outcome} {consequence}"
+    consequence = f"keeps {100 * shrinkage:.0f}% of its slope"
+    return f"left-out samples hardly show that the score predicts {outcome} {consequence}"
 
 
 def moved(line: Array, known: Array, asked: Array) -> Array:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from genesig.report.page import charts
+from genesig.report.page.measure import shrinkage_words
 from genesig.report.page.record import (
     Estimate,
     GroupCurve,
@@ -170,7 +171,8 @@ def _words(data: Survival, record: SurvivalRecord) -> list[str]:
         f"Up to the horizon ({horizon_text}) the predicted survival {verb} the squared error of"
         f" Kaplan and Meier's curve of the training samples{share}{_interval_text(explained)}."
     )
-    return [words, *_conflicting_c_words(record), brier_words]
+    doubt = [shrinkage_words(data).strip()]
+    return [words, *_conflicting_c_words(record), brier_words, *filter(None, doubt)]
 
 
 def _conflicting_c_words(record: SurvivalRecord) -> list[str]:
@@ -224,8 +226,8 @@ def _calibration_figure(data: Survival, record: SurvivalRecord) -> Picture:
         if slope["value"] is None
         else (
             f" Calibration slope {decimal(slope['value'])}"
-            f" (95% CI {decimal(slope['low'])} to {decimal(slope['high'])}, of these scores, not"
-            " of models built so); below 1, scores are too far apart."
+            f" (95% CI {decimal(slope['low'])} to {decimal(slope['high'])}, of these predictions,"
+            " not of models built so); below 1, risks are too far apart."
         )
     )
     return picture(
@@ -270,4 +272,7 @@ def survival_sentences(data: Survival) -> list[str]:
         " and the integrated Brier score, weighed by the censoring of the training samples (Uno et"
         " al. 2011; Graf et al. 1999). Groups of risk were cut at the training samples' median"
         " score.",
+        "Risks are those of a Cox model of the score. Its slope b, with standard error s, was"
+        " fitted to scores that inner folds left out, and multiplied by max(0, 1 − s²/b²) against"
+        " overfitting (van Houwelingen and le Cessie 1990).",
     ]

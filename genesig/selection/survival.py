@@ -54,6 +54,8 @@ class SurvivalPredictions:
     """(n,) times and events."""
     f: Array
     """(n,) float: scores less the threshold."""
+    log_hazard: Array
+    """(n,) float: scores times the slope of the risks, see `kinds.calibration`."""
     S: Array
     """(n, m) float: predicted survival at m times."""
     losses: Array
@@ -94,14 +96,16 @@ def predict_test_sets(
         for training_set in matrix_sets:
             fit = fit_of_split[training_set.split]
             genes, values = fits.chosen_coef(fit)
-            eta = fits.intercept[fit, -1] + X[:, [column_of_gene[int(g)] for g in genes]] @ values
+            columns = [column_of_gene[int(gene)] for gene in genes]
+            scores = fits.intercept[fit, -1] + X[:, columns] @ values
             covariate_scores = np.zeros((len(X), len(fits.mu)))
             covariate_scores += fits.of_covariates(fit, covariates)
-            eta = eta + covariate_scores[:, -1] - fits.threshold[fit]
+            scores = scores + covariate_scores[:, -1] - fits.threshold[fit]
             weights = None if training_set.covariates is None else training_set.covariates.weights
             yield _predict_test_set(
                 training_set.y,
-                eta,
+                scores,
+                1.0 if fits.line is None else float(fits.line[fit, 0]),
                 training_set.train,
                 training_set.test,
                 split_of_name[training_set.split].repeat,
@@ -113,7 +117,8 @@ def predict_test_sets(
 
 def _predict_test_set(
     y: Array,
-    eta: Array,
+    scores: Array,
+    risk_slope: float,
     train: Array,
     test: Array,
     repeat: int,
@@ -125,7 +130,9 @@ def _predict_test_set(
     training_y = y[train]
     test_y = y[test]
     training_weights = None if weights is None else weights[train]
-    S = hazard_of(training_y, eta[train], ties, training_weights).survival(eta[test], times)
+    log_hazard = risk_slope * scores
+    baseline = hazard_of(training_y, log_hazard[train], ties, training_weights)
+    S = baseline.survival(log_hazard[test], times)
     censoring_curve = censoring(training_y["time"], training_y["event"])
     reference_survival = kaplan_meier(training_y["time"], training_y["event"]).at(times)[None]
     losses, reference = (
@@ -133,7 +140,15 @@ def _predict_test_set(
         for survival in (S, reference_survival)
     )
     return SurvivalPredictions(
-        test, repeat, test_y, eta[test], S, losses, reference, censoring_curve
+        rows=test,
+        repeat=repeat,
+        y=test_y,
+        f=scores[test],
+        log_hazard=log_hazard[test],
+        S=S,
+        losses=losses,
+        reference=reference,
+        censoring_curve=censoring_curve,
     )
 
 
@@ -157,6 +172,8 @@ class SampleMeans:
     """(n,) times and events."""
     f: Array
     """(n,) float: mean score."""
+    log_hazard: Array
+    """(n,) float: mean logarithm of the relative hazard."""
     S: Array
     """(n,) float: mean predicted survival at the last of the times."""
     losses: Array
@@ -184,6 +201,7 @@ def average_repeats(
     return SampleMeans(
         y[samples],
         averaged("f"),
+        averaged("log_hazard"),
         averaged("S")[:, -1],
         averaged("losses"),
         averaged("reference"),
@@ -213,7 +231,7 @@ def survival_tables(
     ``risk_expected``, ``risk_observed``
         Mean predicted risk by the horizon, and the risk by Kaplan and Meier.
     ``slope``
-        Of the mean score in a Cox model: 1 if scores are calibrated.
+        Of the mean logarithm of the relative hazard in a Cox model: 1 if risks are calibrated.
 
     ``survival_curves`` are the Kaplan-Meier curves of the groups, divided at the median of training
     samples' scores, each sample in the group of its mean over the repeats; ``survival_risk``
@@ -325,7 +343,7 @@ def _calibration_rows(mean: SampleMeans, horizon: float) -> Iterator[SurvivalRow
     risk = risk_at(time, event, mean.S, horizon, mean.group)
     yield "risk_expected", risk.expected, (np.nan, np.nan)
     yield "risk_observed", risk.observed, risk.interval
-    yield "slope", *slope(time, event, mean.f, group=mean.group)
+    yield "slope", *slope(time, event, mean.log_hazard, group=mean.group)
 
 
 def _curves_table(mean: SampleMeans, risk: Array) -> pd.DataFrame:

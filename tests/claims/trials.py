@@ -11,6 +11,7 @@ import intervals
 import lists
 import missing
 import probabilities
+import risks
 import whole_signals
 import whole_studies
 from certificate import Trial
@@ -24,6 +25,7 @@ TRIALS: tuple[Trial, ...] = (
     *lists.TRIALS,
     *missing.TRIALS,
     *probabilities.TRIALS,
+    *risks.TRIALS,
     *whole_studies.TRIALS,
     *whole_signals.TRIALS,
     *designs.TRIALS,

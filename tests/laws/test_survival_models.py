@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from genesig.selection.assess.assessment import assess, study_errors
 from genesig.selection.assess.held_out import held_out
 from genesig.selection.assess.kinds.known import ASSESSED
 from genesig.selection.assess.survival import harrell, log_rank, pooled
+from genesig.selection.assess.survival import slope as slope_with_interval
 from genesig.selection.gather import gather
 from genesig.selection.genes.statistics import score_test
 from genesig.selection.linear.double_loop import (
@@ -29,6 +31,7 @@ from genesig.selection.linear.double_loop import (
     fit_half_samples,
     nested_cross_validation,
 )
+from genesig.selection.linear.kinds.calibration import calibrate_survival
 from genesig.selection.model.final import final_model
 from genesig.selection.model.new_samples import predict
 from genesig.selection.model.shape import check_model
@@ -232,7 +235,7 @@ def test_the_cut_is_the_median_of_left_out_scores():
     assert np.isfinite(final.threshold).all()
 
 
-def test_the_model_foretells_what_the_fit_does():
+def test_model_json_predicts_survival_as_the_fit_does():
     dataset, _, _, final = fitted()
     model = json.loads(json.dumps(final_model(dataset, final, folds=MOMENTS)))
     check_model(model, "m")
@@ -245,8 +248,57 @@ def test_the_model_foretells_what_the_fit_does():
     assert final.threshold[0] != 0
     np.testing.assert_allclose(table["score"], eta, atol=1e-10)
     assert (table["predicted"] == np.where(eta > 0, "high", "low")).all()
-    hazard = hazard_of(dataset.response(), eta, "efron")
-    np.testing.assert_allclose(table["survival"], hazard.survival(eta, [1.0])[:, 0], atol=1e-12)
+    (listed,) = [each for each in model["models"] if each["list"] == model["answer"]]
+    slope = listed["risk"]["slope"]
+    assert 0 < slope == final.with_chosen().line[0, 0]
+    hazard = hazard_of(dataset.response(), slope * eta, "efron")
+    expected = hazard.survival(slope * eta, [1.0])[:, 0]
+    np.testing.assert_allclose(table["survival"], expected, atol=1e-12)
+
+
+def test_risk_slope_is_the_shrunken_slope_of_cross_fitted_scores():
+    rng = np.random.default_rng(1)
+    scores = rng.standard_normal(80)
+    y = times(rng.exponential(np.exp(-0.7 * scores)), rng.random(80) < 0.8)
+    training_set = SimpleNamespace(y=y, covariates=None, group=None, ties=None)
+    calibrated = calibrate_survival(training_set, np.append(scores[:-1], np.nan))
+    slope, (low, high) = slope_with_interval(y["time"][:-1], y["event"][:-1], scores[:-1])
+    error = (high - low) / (2 * 1.959963984540054)
+    assert calibrated.shrinkage == pytest.approx(1 - error**2 / slope**2, rel=1e-6)
+    np.testing.assert_allclose(calibrated.line, [slope * calibrated.shrinkage])
+    reversed_scores = calibrate_survival(training_set, -scores)
+    assert (reversed_scores.line, reversed_scores.shrinkage) == (0.0, 0.0)
+
+
+def test_risk_slope_counts_groups_of_samples():
+    rng = np.random.default_rng(2)
+    scores = rng.standard_normal(40)
+    y = times(rng.exponential(np.exp(-0.7 * scores)), np.ones(40, dtype=bool))
+    alone = SimpleNamespace(y=y, covariates=None, group=None, ties=None)
+    repeated = SimpleNamespace(
+        y=np.tile(y, 3), covariates=None, group=np.tile(np.arange(40), 3), ties="breslow"
+    )
+    shrinkage = calibrate_survival(alone, scores).shrinkage
+    assert calibrate_survival(repeated, np.tile(scores, 3)).shrinkage == pytest.approx(
+        shrinkage, abs=0.06
+    )
+
+
+def test_risks_are_those_of_all_samples_if_the_slope_is_zero():
+    dataset, _, _, final = fitted()
+    flat = replace(final, line=np.zeros((1, 1)), shrinkage=np.zeros(1))
+    if final.answer_line is not None:
+        flat = replace(
+            flat, answer_line=np.zeros_like(final.answer_line),
+            answer_shrinkage=np.zeros_like(final.answer_shrinkage),
+        )  # fmt: skip
+    model = final_model(dataset, flat, folds=MOMENTS)
+    lines = tuple(range(2, len(dataset.X) + 2))
+    new = Matrix(tuple(dataset.samples), tuple(dataset.genes), dataset.X, {}, lines)
+    table, _ = predict(model, new, "new.tsv", missing=0, mu=None)
+    everybody = hazard_of(dataset.response(), np.zeros(len(dataset.X)), "efron")
+    np.testing.assert_allclose(table["survival"], everybody.survival(np.zeros(1), [1.0])[0, 0])
+    assert table["doubt"].str.contains("the risk is that of all training samples").all()
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,14 @@ def two_classes(study: StudyFacts) -> list[str] | None:
 
 
 def shrinkage_words(data: Study) -> str:
-    """Say how much of its slope the final model's line keeps, and whether it is in doubt."""
+    """Say how much of its slope the line of the final model keeps, and whether it is in doubt."""
     shrinkage = data["held_out"].get("shrinkage")
     if shrinkage is None:
         return ""
-    doubt = doubt_of_line(shrinkage)
-    if doubt:
-        return f"Probabilities of new samples are in doubt: {doubt}. "
+    survival = data["study"]["classes"] is None  # a number has no line
+    if reason := doubt_of_line(shrinkage, survival=survival):
+        quantity = "Predicted risks" if survival else "Probabilities"
+        return f"{quantity} of new samples are in doubt: {reason}. "
     return f"The line of model.json keeps {percent(shrinkage)} of its fitted slope. "
 
 

@@ -145,7 +145,7 @@ def predictions_table(
 def _lines(dataset: Dataset, observed: Fits, asked: str | Sequence[float]) -> Array:
     """Return the line of the probabilities of each test score, (t, T + 1); NaN without any."""
     times = np.diff(observed.test_indptr)
-    if observed.line is None:
+    if observed.line is None or dataset.design.classes is None:
         return np.full((times.sum(), 1 + len(dataset.design.classes or ())), np.nan)
     y = dataset.response()
     return np.repeat(moved(observed.line, class_shares(y), asked_shares(asked, y)), times, axis=0)

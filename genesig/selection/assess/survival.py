@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.cox.risk_sets import USUAL, RiskSets
+from genesig.optim.cox.risk_sets import USUAL
 from genesig.selection.assess.clusters import (
     UNKNOWN,
     Spread,
@@ -501,45 +501,34 @@ def slope(
     1 where scores are calibrated, below 1 where they are too far apart (van Houwelingen 2000). NaN
     where there is no event, all scores are equal, or they order all events.
     """
-    from genesig.optim.cox.path import ridge  # here, because the report imports this module
+    from genesig.optim.cox.slope import fit_slope  # here: the report imports this module
 
-    f = np.asarray(f, dtype=float)
-    if not np.any(event) or np.isnan(f).any() or np.ptp(f) <= 1e-12 * np.abs(f).max():
+    scores = np.asarray(f, dtype=float)
+    fitted = fit_slope(time, event, scores, ties)
+    if np.isnan(fitted.value):
         return np.nan, NOTHING
-    risk, scale = RiskSets.of(time, event, ties), f.std()
-    Z_ = ((f - f.mean()) / scale)[risk.order][:, None]
-    fit = ridge(risk, Z_, Z_[:, :0], np.zeros(1))
-    if not fit.gap[0] <= 1e-7:
-        return np.nan, NOTHING
-    b = float(fit.b[0, 0])
-    information = len(f) / 2 * risk.hessian(risk.shares(Z_[:, 0] * b), Z_)[0, 0]
-    half = Z / float(np.sqrt(information))
+    half_width = Z * float(np.sqrt(fitted.variance))
     if group is not None:
-        standard = (f - f.mean()) / scale
-        half = _slope_spread(time, event, standard, b, group).half_width
-    return b / scale, ((b - half) / scale, (b + half) / scale)
+        half_width = _slope_spread(time, event, scores, fitted.value, group).half_width
+    return fitted.value, (fitted.value - half_width, fitted.value + half_width)
 
 
-def _slope_spread(time: Array, event: Array, z: Array, b: float, group: Array) -> Spread:
-    """Return the spread of b in the Cox model b z over groups (n,), ties by Breslow.
+def _slope_spread(time: Array, event: Array, scores: Array, slope: float, group: Array) -> Spread:
+    """Return the spread of a slope over groups (n,), ties by Breslow.
 
-    One Newton step from b gives the slope without a group. Degrees of freedom are those of a mean
-    times the share of the groups that have an event.
+    One Newton step from the slope gives the slope without a group. Degrees of freedom are those of
+    a mean times the share of the groups that have an event.
     """
-    time, event = np.asarray(time, dtype=float), np.asarray(event, dtype=bool)
-    _, place, sizes = np.unique(group, return_inverse=True, return_counts=True)
-    risk = np.exp(b * (z - z.mean()))
-    residual, information = np.zeros((2, len(z)))
-    for t in np.unique(time[event]):
-        followed, happened = time >= t, event & (time == t)
-        at_risk = risk * followed
-        mean = (at_risk @ z) / at_risk.sum()
-        hazard = at_risk * happened.sum() / at_risk.sum()
-        residual += (z - mean) * (happened - hazard)
-        information += hazard * np.square(z - mean)
-    score, part = (np.bincount(place, weights=values) for values in (residual, information))
-    left = part.sum() - part
-    if not (left > 0).all():
+    from genesig.optim.cox.slope import slope_influence  # as above
+
+    _, group_index, group_sizes = np.unique(group, return_inverse=True, return_counts=True)
+    residual, information = slope_influence(time, event, scores, slope)
+    group_residual = np.bincount(group_index, weights=residual)
+    group_information = np.bincount(group_index, weights=information)
+    information_without = group_information.sum() - group_information
+    if not (information_without > 0).all():
         return UNKNOWN
-    error = float(np.linalg.norm(score / left)) * np.sqrt(1 - 1 / len(part))
-    return Spread(error, freedom([sizes]) * len(np.unique(place[event])) / len(sizes))
+    n_groups = len(group_sizes)
+    error = float(np.linalg.norm(group_residual / information_without)) * np.sqrt(1 - 1 / n_groups)
+    n_event_groups = len(np.unique(group_index[np.asarray(event, dtype=bool)]))
+    return Spread(error, freedom([group_sizes]) * n_event_groups / n_groups)

@@ -26,7 +26,7 @@ from genesig.selection.genes.frequency import (
     selection_q,
 )
 from genesig.selection.linear.ensemble import by_frequency, by_gradient, mean_model
-from genesig.selection.linear.grid import GridChoice, class_lines, crossfit
+from genesig.selection.linear.grid import GridChoice, calibration_lines, crossfit
 from genesig.selection.linear.halves import HalfSampleLists, select_half_samples
 from genesig.selection.linear.kinds.known import FITTINGS
 from genesig.selection.linear.kinds.record import ElasticNets, LinearModel
@@ -209,7 +209,7 @@ def _answer_arrays(
             pair_scores += covariate_part(C, fits.covariate_mean[fit], _stack_gamma(pair))
         scores.append(pair_scores)
     answer_lines = [
-        class_lines(training_sets, [model.crossfitted_scores for model in one_answer])
+        calibration_lines(training_sets, [model.crossfitted_scores for model in one_answer])
         for one_answer in zip(*models, strict=True)
     ]
     lines = [answer.line for answer in answer_lines if answer.line is not None]

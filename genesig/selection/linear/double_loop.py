@@ -32,7 +32,7 @@ from genesig.selection.linear.answers import (
 from genesig.selection.linear.grid import (
     CHOICE_RULES,
     GridChoice,
-    class_lines,
+    calibration_lines,
     search_grid,
     search_grid_averaged,
 )
@@ -310,7 +310,7 @@ def _fit_choices(
     models = fit_nested_lists(outer, tau, lam, settings)
     grid_indices = _longest_kept_lists(training_sets, models, grid_indices, settings)
     kind = FITTINGS[training_sets[0].kind]
-    probability_lines = class_lines(
+    calibration = calibration_lines(
         training_sets, [choice.crossfitted_scores for choice in choices]
     )
     models, threshold = kind.decide(models, [choice.threshold for choice in choices])
@@ -343,8 +343,8 @@ def _fit_choices(
         scores=np.concatenate(held_out_scores),
         gamma=models.gamma,
         covariate_mean=models.covariate_mean,
-        line=probability_lines.line,
-        shrinkage=probability_lines.shrinkage,
+        line=calibration.line,
+        shrinkage=calibration.shrinkage,
         knots=(
             None
             if models.gamma is None

@@ -4,7 +4,7 @@ Mosci 2009, section 4.4. For each inner fold the l1-l2 functional selects genes 
 Ridge refits each list for every lambda, and the validation error of the fold's samples decides. In
 the thesis mu is the smallest one; here a rule may search several (`CHOICE_RULES`).
 
-Cross-fitted scores serve the probabilities. The settings of smallest error were chosen by the
+Cross-fitted scores serve probabilities and risks. The settings of smallest error were chosen by the
 validation samples of all folds, so that their scores there look better than they are, and a line
 fitted to them would state probabilities too far from each other. Therefore the folds are dealt into
 parts, and each sample is scored at the settings that the other parts choose. This fits nothing
@@ -23,9 +23,8 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.errors import pick
-from genesig.optim.class_line import ShrunkenLine, fitted_line, probabilities, shrunken_line
+from genesig.optim.class_line import ShrunkenLine
 from genesig.optim.solution import Path
-from genesig.selection.assess.clusters import design_effect, influence_spread
 from genesig.selection.genes.frequency import agreement
 from genesig.selection.linear.kinds.known import FITTINGS, inner_elastic_nets
 from genesig.selection.linear.kinds.record import ElasticNets
@@ -46,11 +45,11 @@ counts of errors tie exactly, sums of their weights do not."""
 def crossfit(training_set: TrainingSet, choose_by_folds: ChooseByFolds) -> Array | None:
     """Return the score of each training sample at the choice of other folds, less the threshold.
 
-    The result is (n, ...) with NaN for other samples. It is None without classes, and under
-    permuted labels, for which no probability is reported.
+    The result is (n, ...) with NaN for other samples. It is None for a number, and under permuted
+    labels, for which no probability and no risk is reported.
     """
     kind = FITTINGS[training_set.kind]
-    if kind.class_scores is None or training_set.permutation:
+    if kind.calibrate is None or training_set.permutation:
         return None
     folds = np.arange(len(training_set.inner_folds))
     part_of_fold = folds % MAX_CROSSFIT_PARTS
@@ -66,40 +65,45 @@ def crossfit(training_set: TrainingSet, choose_by_folds: ChooseByFolds) -> Array
 
 
 def _keep_folds(training_set: TrainingSet, kept_folds: Array) -> tuple[TrainingSet, Array]:
-    """Return the training set of some folds, and their numbers; all folds if these lack a class."""
+    """Return the training set of some folds, and their numbers; all folds if these lack a class.
+
+    Of survival times the classes are samples with and without an event.
+    """
     inner_folds = tuple(training_set.inner_folds[fold] for fold in kept_folds)
     rows = np.concatenate([*inner_folds, np.zeros(0, dtype=np.int64)])
-    n_classes = len(np.unique(training_set.y[training_set.train]))
-    if len(np.unique(training_set.y[rows])) < n_classes:
+    y = training_set.y
+    labels = y["event"] if y.dtype.names else y
+    if len(np.unique(labels[rows])) < len(np.unique(labels[training_set.train])):
         return training_set, np.arange(len(training_set.inner_folds))
     return replace(training_set, train=np.sort(rows), inner_folds=inner_folds), kept_folds
 
 
-class ClassLines(NamedTuple):
-    """The lines of the probabilities of k training sets, NaN if a set has no line."""
+class CalibrationLines(NamedTuple):
+    """Lines from the scores of k training sets to probabilities or risks, NaN for a set without."""
 
     line: Array | None
-    """(k, T + 1) float: intercepts and slope, see `genesig.optim.class_line.ShrunkenLine`."""
+    """(k, T + 1) float: intercepts and slope of classes; (k, 1): slope of the logarithmic hazard.
+    See `kinds.calibration`."""
     shrinkage: Array | None
     """(k,) float: shrinkage of each slope."""
 
 
-NO_LINES = ClassLines(None, None)
-"""Lines without classes, or with permuted labels."""
+NO_LINES = CalibrationLines(None, None)
+"""Lines of numbers, or with permuted labels."""
 
 
-def class_lines(
+def calibration_lines(
     training_sets: Sequence[TrainingSet], crossfitted_scores: Sequence[Array | None]
-) -> ClassLines:
+) -> CalibrationLines:
     """Return the line of each training set from its cross-fitted scores (n, ...).
 
     `NO_LINES` if no training set has scores.
     """
-    class_scores = FITTINGS[training_sets[0].kind].class_scores
-    if class_scores is None:
+    calibrate = FITTINGS[training_sets[0].kind].calibrate
+    if calibrate is None:
         return NO_LINES
     lines = [
-        None if scores is None else class_line(training_set, class_scores(scores))
+        None if scores is None else calibrate(training_set, scores)
         for training_set, scores in zip(training_sets, crossfitted_scores, strict=True)
     ]
     n_parameters = next((len(line.line) for line in lines if line is not None), None)
@@ -107,41 +111,9 @@ def class_lines(
         return NO_LINES
     missing = ShrunkenLine(np.full(n_parameters, np.nan), np.nan)
     complete = [missing if line is None else line for line in lines]
-    return ClassLines(
+    return CalibrationLines(
         np.stack([line.line for line in complete]), np.array([line.shrinkage for line in complete])
     )
-
-
-def class_line(training_set: TrainingSet, scores: Array) -> ShrunkenLine:
-    """Return the line from scores (n, T) of the training samples, NaN for other samples."""
-    rows = ~np.isnan(scores).any(axis=1)
-    y = training_set.y[rows]
-    signed_classes = FITTINGS[training_set.kind].signed_classes
-    class_number = (y > 0 if signed_classes else y).astype(np.int64)
-    if training_set.group is None:
-        return shrunken_line(scores[rows], class_number)
-    effect = slope_design_effect(scores[rows], class_number, training_set.group[rows])
-    return shrunken_line(scores[rows], class_number, effect)
-
-
-def slope_design_effect(scores: Array, class_number: Array, group: Array) -> float:
-    """Return the variance of the slope over groups, over that of independent samples; at least 1.
-
-    The influence of a sample on the slope is the residual of each class times its centred score.
-
-    Parameters
-    ----------
-    scores : (n, T) float
-    class_number, group : (n,) int
-    """
-    p = probabilities(scores, fitted_line(scores, class_number))
-    residual = np.eye(scores.shape[1])[class_number] - p
-    influence = (residual * (scores - scores.mean(axis=0))).sum(axis=1)
-    if not np.isfinite(influence).all():
-        return 1.0
-    independent_spread = influence_spread(influence, np.arange(len(group)))
-    group_spread = influence_spread(influence, group)
-    return max(1.0, design_effect(group_spread, independent_spread, group))
 
 
 @dataclass(frozen=True)

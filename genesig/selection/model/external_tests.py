@@ -30,7 +30,7 @@ from genesig.selection.model.external_scores import (
 )
 from genesig.selection.model.kinds.record import Model
 from genesig.selection.model.kinds.several_classes import probability_line
-from genesig.selection.model.kinds.survival import baseline_of_model
+from genesig.selection.model.kinds.survival import log_hazards, predicted_survival
 from genesig.selection.survival import SurvivalPredictions, prediction_tables, time_grid
 
 
@@ -74,7 +74,7 @@ def _test_survival(cohort: ScoredCohort) -> ExternalTest:
     y = cohort.y
     n = len(y)
     times = time_grid(training, horizon)
-    S = baseline_of_model(cohort.model, cohort.model_number).survival(cohort.f, times)
+    S = predicted_survival(cohort.model, cohort.model_number, cohort.f, times)
     training_censoring = censoring(training["time"], training["event"])
     training_curve = kaplan_meier(training["time"], training["event"]).at(times)[None]
     losses, reference = (
@@ -82,7 +82,15 @@ def _test_survival(cohort: ScoredCohort) -> ExternalTest:
         for survival in (S, training_curve)
     )
     test_set = SurvivalPredictions(
-        np.arange(n), 0, y, cohort.f - threshold, S, losses, reference, training_censoring
+        rows=np.arange(n),
+        repeat=0,
+        y=y,
+        f=cohort.f - threshold,
+        log_hazard=log_hazards(cohort.model, cohort.model_number, cohort.f),
+        S=S,
+        losses=losses,
+        reference=reference,
+        censoring_curve=training_censoring,
     )
     concordance = harrell(y["time"], y["event"], cohort.f)
     limits = concordance.interval

@@ -101,7 +101,7 @@ def final_model(
         "rule": _rule(final),
         "task": dataset.design.kind,
         "label": dataset.design.label,
-        **MODELLED[dataset.design.kind].parts(dataset, scores),
+        **MODELLED[dataset.design.kind].parts(dataset, scores, models),
         **({} if shares is None else {"shares": shares.tolist()}),
         "answer": answer_of(final),
         "chosen": {
@@ -190,14 +190,16 @@ def _shares(dataset: Dataset, asked: str | Sequence[float]) -> Array | None:
 
 
 def _told(dataset: Dataset, one: _Listed, shares: Array | None) -> dict[str, Any]:
-    """Return the line of the probabilities of a list that has one."""
+    """Return the line of the probabilities, or the slope of the risks, of a list that has one."""
     line = one.fits.line
-    if shares is None or line is None or not one.answer or np.isnan(line).any():
+    if line is None or not one.answer or np.isnan(line).any():
         return {}
-    *each, slope = moved(line[0], class_shares(dataset.response()), shares).tolist()
     shrinkage = {} if one.fits.shrinkage is None else {"shrinkage": float(one.fits.shrinkage[0])}
-    return {"probability": {"intercept": each if len(each) > 2 else each[1] - each[0],
-                            "slope": slope, **shrinkage}}  # fmt: skip
+    if shares is None:
+        return {"risk": {"slope": float(line[0, 0]), **shrinkage}}
+    *each, slope = moved(line[0], class_shares(dataset.response()), shares).tolist()
+    intercept = each if len(each) > 2 else each[1] - each[0]
+    return {"probability": {"intercept": intercept, "slope": slope, **shrinkage}}
 
 
 def _model(dataset: Dataset, one: _Listed, named: set[str]) -> dict[str, Any]:

@@ -294,13 +294,20 @@ def score_values(values: Array, chosen: Model) -> Array:
 def _with_evidence(model: Model, chosen: Model, doubt: Sequence[str]) -> list[str]:
     """Add to the doubt of each sample how weak the evidence for the whole model is, if it is.
 
-    Of a model with probabilities the slope of these decides, otherwise the genes of the study.
+    The shrinkage of probabilities or risks decides if there is one, otherwise the selected genes.
     """
-    if "shrinkage" in chosen.get("probability", {}):
-        evidence = doubt_of_line(chosen["probability"]["shrinkage"])
+    shrinkage = _shrinkage(chosen)
+    if shrinkage is not None:
+        evidence = doubt_of_line(shrinkage, survival="risk" in chosen)
     else:
         evidence = UNPROVEN if without_evidence(model) else ""
     return [_joined(reason, evidence) for reason in doubt]
+
+
+def _shrinkage(chosen: Model) -> float | None:
+    """Return the shrinkage of a model's line of probabilities or risks; None without a line."""
+    line = chosen.get("probability") or chosen.get("risk") or {}
+    return line.get("shrinkage")
 
 
 def _joined(*reasons: str) -> str:
@@ -309,8 +316,8 @@ def _joined(*reasons: str) -> str:
 
 def _not_claimed(model: Model, chosen: Model, source: str) -> Iterator[Problem]:
     """Warn where the evidence for the model is weak, or not each of the named genes has any."""
-    shrinkage = chosen.get("probability", {}).get("shrinkage")
-    if shrinkage is not None and (why := doubt_of_line(shrinkage)):
+    shrinkage = _shrinkage(chosen)
+    if shrinkage is not None and (why := doubt_of_line(shrinkage, survival="risk" in chosen)):
         yield Problem(source, why, "warning")
     if chosen["list"] != FDR_SELECTED and shrinkage is None and without_evidence(model):
         what = f"{UNPROVEN}: use a score only if the report of the study finds evidence"

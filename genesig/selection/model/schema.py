@@ -26,6 +26,7 @@ OPTIONAL = {
     "has_fdr_selected",
     "fdr_selected_genes",
     "probability",
+    "risk",
     "shrinkage",
     "shares",
     "before_alignment",
@@ -178,6 +179,16 @@ MODEL = _object(
             " show that the score predicts the class, so that probabilities are the shares",
         },
     ),
+    risk=_object(
+        "of survival, where a list has it: log hazard = slope * score, fitted to left-out samples",
+        slope=SIZE,
+        shrinkage={
+            **SIZE,
+            "maximum": 1,
+            "description": "slope over the slope that left-out samples gave: 0 where these do not"
+            " show that the score predicts survival, so that all risks are equal",
+        },
+    ),
     fdr_selected_genes=_list(
         NAME,
         "of 'fdr_selected': those of `genes` that pass the FDR; if they are fewer than"
@@ -200,7 +211,8 @@ PANEL = _object(
     **ABOUT, agreement=NUMBER, axes=_list(_list(NUMBER)), coherence=NUMBER,
 )  # fmt: skip
 SURVIVAL = _object(
-    "of survival: S(t) = exp(-H(t) exp(score)), H from each of `times` on, for each of `models`",
+    "of survival: S(t) = exp(-H(t) exp(slope * score)), H from each of `times` on and slope"
+    " (`risk`, 1 without it) of each of `models`",
     event=NAME, horizon={**SIZE, "exclusiveMinimum": 0}, times=_list(SIZE, minItems=1),
     cumulative=_list(_list(SIZE)),
 )  # fmt: skip

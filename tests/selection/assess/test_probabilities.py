@@ -24,8 +24,9 @@ from genesig.optim.class_line import (
 )
 from genesig.selection.assess.held_out import asked_shares, class_shares, predictions_table
 from genesig.selection.linear.double_loop import nested_cross_validation
-from genesig.selection.linear.grid import class_lines, crossfit, slope_design_effect
+from genesig.selection.linear.grid import calibration_lines, crossfit
 from genesig.selection.linear.halves import study_half_samples
+from genesig.selection.linear.kinds.calibration import slope_design_effect
 from genesig.selection.linear.tasks import make_training_sets
 
 KINDS = ("classification", "several_classes")
@@ -193,13 +194,13 @@ def test_repeated_samples_of_a_patient_are_no_more_evidence():
     assert again.shrinkage == pytest.approx(once.shrinkage, abs=0.02)
 
 
-def test_class_lines_count_groups_of_samples():
+def test_calibration_lines_count_groups_of_samples():
     dataset = study_of("classification", 3, n=60, d=12, signal=1.0)
     splits = draw_splits(dataset, seed=2, **SPLITS)
     training_set = make_training_sets(dataset, splits, [splits.final], [0])[0]
     scores = np.random.default_rng(0).normal(size=len(training_set.y)) + 0.3 * training_set.y
     grouped = replace(training_set, group=np.argsort(np.argsort(scores)) // 4)
-    alone, together = (class_lines([each], [scores]) for each in (training_set, grouped))
+    alone, together = (calibration_lines([each], [scores]) for each in (training_set, grouped))
     assert 0 <= together.shrinkage[0] < alone.shrinkage[0] < 1
 
 

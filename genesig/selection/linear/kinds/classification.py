@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genesig.optim.class_line import two_columns
+from genesig.selection.linear.kinds.calibration import calibrate_two_classes
 from genesig.selection.linear.kinds.least_squares import (
     LeastSquaresElasticNets,
     midpoint,
@@ -16,5 +16,5 @@ CLASSIFICATION_FITTING = Fitting(
     validation_error=validation_error,
     signed_classes=True,
     allows_fusion=True,
-    class_scores=two_columns,
+    calibrate=calibrate_two_classes,
 )

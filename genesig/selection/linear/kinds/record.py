@@ -17,6 +17,7 @@ from genesig.optim.solution import Path
 from genesig.optim.structured.stretches import Stretches
 from genesig.response.design import Design
 from genesig.selection.assess.covariates import Covariates
+from genesig.selection.linear.kinds.calibration import Calibration
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
 
@@ -161,7 +162,7 @@ class Fitting:
     """Out-of-fold scores (n, ...) and their threshold: to scores as `decide`'s models give them."""
     rotates_scores: bool = False
     """Whether a threshold transforms the scores by class means instead of shifting them."""
-    class_scores: Callable[[Array], Array] | None = None
-    """Decision scores: to a score of each class, (n, T); None without classes."""
+    calibrate: Calibration | None = None
+    """Cross-fitted decision scores to the line of probabilities or risks; None for a number."""
     output_shape: Callable[[Design], tuple[int, ...]] = no_further_axis
     """Design: to the shape of one score, () or (T,)."""

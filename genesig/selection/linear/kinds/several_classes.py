@@ -16,6 +16,7 @@ from genesig.optim.solution import Path
 from genesig.response.design import Design
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.assess.several import wrong
+from genesig.selection.linear.kinds.calibration import calibrate_classes
 from genesig.selection.linear.kinds.record import Fitting, MatrixSettings
 from genesig.selection.linear.path import NestedModels
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
@@ -229,6 +230,6 @@ SEVERAL_CLASSES_FITTING = Fitting(
     decide=_decide,
     decision_scores=_class_margins,
     rotates_scores=True,
-    class_scores=lambda scores: scores,
+    calibrate=calibrate_classes,
     output_shape=_one_column_per_class,
 )

@@ -16,6 +16,7 @@ from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
+from genesig.selection.linear.kinds.calibration import calibrate_survival
 from genesig.selection.linear.kinds.record import Fitting, MatrixSettings
 from genesig.selection.linear.tasks import LinearSettings, TrainingSet
 
@@ -180,4 +181,5 @@ SURVIVAL_FITTING = Fitting(
     thresholds=median_score,
     validation_error=cox_deviance,
     signed_classes=False,
+    calibrate=calibrate_survival,
 )

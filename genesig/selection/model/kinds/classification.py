@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from genesig.results import Dataset
 from genesig.selection.model.kinds.record import Model, Modelled
 
 
-def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
+def _parts(dataset: Dataset, scores: Array, models: Sequence[Model]) -> dict[str, Any]:
     negative, positive = dataset.design.classes or ("", "")
     return {"classes": {"negative": negative, "positive": positive}, "threshold": 0.0}
 

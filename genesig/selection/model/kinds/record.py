@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,8 @@ class Modelled:
     Attributes
     ----------
     parts : callable
-        Data set and training scores (n, n_models) of the models to ``classes``, ``threshold`` and
-        what else stands at the top level.
+        Data set, training scores (n, n_models) of the models and their entries in model.json, to
+        ``classes``, ``threshold`` and what else stands at the top level.
     predicted : callable
         The model, the number of the one that is used among its ``models`` and scores (n,) to the
         columns that follow the score.
@@ -28,6 +28,6 @@ class Modelled:
         The model to the parts that contradict each other.
     """
 
-    parts: Callable[[Dataset, Array], dict[str, Any]]
+    parts: Callable[[Dataset, Array, Sequence[Model]], dict[str, Any]]
     predicted: Callable[[Model, int, Array], dict[str, Array]]
     faults: Callable[[Model], list[str]]

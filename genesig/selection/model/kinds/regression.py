@@ -11,7 +11,7 @@ def _faults(model: Model) -> list[str]:
 
 
 REGRESSION = Modelled(
-    parts=lambda dataset, scores: {"classes": None, "threshold": None},
+    parts=lambda dataset, scores, models: {"classes": None, "threshold": None},
     predicted=lambda model, at, scores: {"predicted": scores},
     faults=_faults,
 )

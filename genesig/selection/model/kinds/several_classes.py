@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from genesig.results import Dataset
 from genesig.selection.model.kinds.record import Model, Modelled
 
 
-def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
+def _parts(dataset: Dataset, scores: Array, models: Sequence[Model]) -> dict[str, Any]:
     return {"classes": list(dataset.design.classes or ()), "threshold": None}
 
 

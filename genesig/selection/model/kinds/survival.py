@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,22 @@ from genesig.selection.model.kinds.record import Model, Modelled
 from genesig.selection.survival import hazard_of
 
 
-def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
-    y, design = dataset.response(), dataset.design
-    v = dataset.sample_weights()
-    found = [hazard_of(y, eta, design.ties or USUAL, v) for eta in scores.T]
+def _parts(dataset: Dataset, scores: Array, models: Sequence[Model]) -> dict[str, Any]:
+    y = dataset.response()
+    design = dataset.design
+    weights = dataset.sample_weights()
+    baselines = [
+        hazard_of(y, risk_slope(model) * model_scores, design.ties or USUAL, weights)
+        for model_scores, model in zip(scores.T, models, strict=True)
+    ]
     return {
         "classes": None,
         "threshold": 0.0,
         "survival": {
             "event": design.event,
             "horizon": design.horizon,
-            "times": found[0].times.tolist(),
-            "cumulative": [each.cumulative.tolist() for each in found],
+            "times": baselines[0].times.tolist(),
+            "cumulative": [baseline.cumulative.tolist() for baseline in baselines],
         },
     }
 
@@ -32,10 +37,26 @@ def _parts(dataset: Dataset, scores: Array) -> dict[str, Any]:
 def _predicted(model: Model, at: int, scores: Array) -> dict[str, Array]:
     group = np.where(scores > model["threshold"], "high", "low")
     horizon = np.array([model["survival"]["horizon"]])
-    return {
-        "predicted": group,
-        "survival": baseline_of_model(model, at).survival(scores, horizon)[:, 0],
-    }
+    return {"predicted": group, "survival": predicted_survival(model, at, scores, horizon)[:, 0]}
+
+
+def risk_slope(listed_model: Model) -> float:
+    """Return by what the scores of one of ``models`` are multiplied to be logarithms of hazards.
+
+    It is 1 for a nested list that is not used for prediction: no held-out scores calibrate it.
+    """
+    return float(listed_model.get("risk", {}).get("slope", 1.0))
+
+
+def log_hazards(model: Model, model_number: int, scores: Array) -> Array:
+    """Return the logarithm of the relative hazard of scores (n,) by one of ``models``."""
+    return np.asarray(risk_slope(model["models"][model_number]) * scores)
+
+
+def predicted_survival(model: Model, model_number: int, scores: Array, times: Array) -> Array:
+    """Return S(t) of scores (n,) by one of ``models``, (n, n_times)."""
+    baseline = baseline_of_model(model, model_number)
+    return baseline.survival(log_hazards(model, model_number, scores), times)
 
 
 def baseline_of_model(model: Model, at: int) -> Hazard:
