@@ -90,7 +90,8 @@ OPENING_FUNCTIONS = {
     *("read_csv", "to_csv", "loadtxt", "savetxt", "genfromtxt", "fromfile", "tofile"),
     *("savez", "savez_compressed", "memmap", "read_h5ad", "write_h5ad"),
 }
-BUFFERS = ("StringIO(", "BytesIO(", "os.devnull")
+BUFFERS = ("StringIO(", "BytesIO(", "os.devnull", "temporary_path")
+"""Arguments that are no path of a user; `genesig.results.whole_file` gives temporary paths."""
 
 TOP_LEVEL = {
     *("CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "Snakefile", "llms.txt"),
