@@ -323,8 +323,8 @@ def _brier_rows(
         b0 = [mean_over(test_set.reference, times).samples for test_set in test_sets]
         # Influence of each sample on 1 - B/B0: its terms of the linear expansion.
         gains = [
-            (own - (1 - explained_share) * plain) / -reference.value
-            for plain, own in zip(b0, b, strict=True)
+            (score_terms - (1 - explained_share) * reference_terms) / -reference.value
+            for score_terms, reference_terms in zip(b, b0, strict=True)
         ]
         intervals = [
             over_sets(score.value, rows, b, ratio, group, models=False),

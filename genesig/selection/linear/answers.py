@@ -352,8 +352,8 @@ def fdr_lists(
     """
     if len(null_tails) != lists.n_lists + 1:
         raise GenesigError(
-            f"chance is that of {len(null_tails) - 1} lists, and {lists.n_lists} were made: make it"
-            " with the same settings"
+            f"half-sample lists: {len(null_tails) - 1} of a training set under permuted labels,"
+            f" {lists.n_lists} here; run both with the same settings"
         )
     loose_fdr = PREDICTIVE_FDR_FACTOR * settings.fdr
     return [

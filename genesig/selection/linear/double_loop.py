@@ -185,7 +185,7 @@ def _fit_training_sets(
     max_sets = min(MAX_TRAINING_SETS, int(MAX_MOMENTS / max(1, len(dataset.genes)))) // n_outputs
     bound_steps = learned_steps(fold_steps, dataset)
     factor_candidates = candidate_factors(dataset, settings)
-    # Every candidate of the penalty factors has elastic nets of its own.
+    # Memory holds the choices of all candidates at once, with the scores of their folds.
     batch_size = max(1, max_sets // len(factor_candidates))
     for X, reference, matrix_sets in group_by_matrix(
         dataset, training_sets, bound_steps, batch_size
@@ -226,6 +226,7 @@ def _fit_training_sets(
             if factors is not None:
                 fits = replace(fits, factors=np.tile(factors, (len(fits), 1)))
             fits_of_choices.append(fits)
+        # Sets that chose the same factors were fitted together.
         original_order = np.argsort(np.concatenate(numbers))
         fits_of_matrices.append(Fits.concatenate(fits_of_choices).take(original_order))
         n_done += len(matrix_sets)
