@@ -18,9 +18,11 @@ from genesig.compiled.cache import folder
 F = TypeVar("F", bound=Callable[..., Any])
 
 OPTIONS: dict[str, Any] = {
-    "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"},
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "arcp", "nsz"},
     "no_cfunc_wrapper": True,
-}  # fmt: skip
+}
 """Sums may be taken in any order, which is what vectors of a processor need. No function is passed
 as a value, so none needs a copy that C may call, which would be compiled as well."""
 CACHE = folder()

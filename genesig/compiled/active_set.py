@@ -26,7 +26,10 @@ from genesig.compiled.column import (
 
 SLACK = 1e-11  # a feature enters when its gradient exceeds tau by more than this share
 DEPENDENT = 1e-11  # share of a feature's square that is left outside the span of the active ones
-SOLVED, NO_ROOM, STUCK, LONG = 0, 1, 2, 3
+SOLVED = 0
+NO_ROOM = 1
+STUCK = 2
+LONG = 3
 SHARE = 0.6  # of the largest violation: those that violate optimality by as much enter together
 BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
 
@@ -34,7 +37,8 @@ BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
 @inner
 def remove(known: Known, a: int) -> None:
     """Take the a-th active feature out."""
-    m, f = known.state.active, known.features[known.active[a]]
+    m = known.state.active
+    f = known.features[known.active[a]]
     f.b = f.sign = 0.0
     f.inside = False
     drop_row(known.L, m, a)
@@ -46,7 +50,8 @@ def remove(known: Known, a: int) -> None:
 @inner
 def append(known: Known, p: int, sign: float, ridge: float) -> bool:
     """Let known feature p enter with coefficient 0; False if it depends on the active ones."""
-    m, f = known.state.active, known.features[p]
+    m = known.state.active
+    f = known.features[p]
     row = known.L[m]
     for a in range(m):
         row[a] = known.gram[p, known.active[a]]
@@ -56,7 +61,9 @@ def append(known: Known, p: int, sign: float, ridge: float) -> bool:
         return False
     row[m] = np.sqrt(left)
     known.active[m] = p
-    f.sign, f.b, f.inside = sign, 0.0, True
+    f.sign = sign
+    f.b = 0.0
+    f.inside = True
     known.state.active = m + 1
     return True
 
@@ -64,15 +71,18 @@ def append(known: Known, p: int, sign: float, ridge: float) -> bool:
 @part
 def exchange(known: Known, p: int, sign: float, ridge: float) -> bool:
     """Let a dependent feature in: move along the null direction until an active one is 0."""
-    m, move = known.state.active, known.spare
+    m = known.state.active
+    move = known.spare
     for a in range(m):
         move[a] = -sign * known.L[m, a]
     solve_upper(known.L, m, move)
-    step, out = np.inf, -1
+    step = np.inf
+    out = -1
     for a in range(m):
         f = known.features[known.active[a]]
         if f.sign != 0.0 and move[a] * f.sign < 0.0 and -f.b / move[a] < step:
-            step, out = -f.b / move[a], a
+            step = -f.b / move[a]
+            out = a
     if out < 0:
         return False
     for a in range(m):
@@ -85,28 +95,29 @@ def exchange(known: Known, p: int, sign: float, ridge: float) -> bool:
 
 
 @inner
-def first_turn(
-    active: Array, m: int, b: Array, sign: Array, target: Array
-) -> tuple[float, int]:  # fmt: skip
+def first_turn(active: Array, m: int, b: Array, sign: Array, target: Array) -> tuple[float, int]:
     """Return how far b may go to its target until a sign turns, and which active one; 1, -1: none.
 
     b, sign are of all; active (m,) are places among them, target (m,) is of the active ones.
     """
-    share, out = 1.0, -1
+    share = 1.0
+    out = -1
     for a in range(m):
         p = active[a]
         if sign[p] != 0.0 and target[a] * sign[p] <= 0.0:
             away = b[p] - target[a]
             ratio = b[p] / away if away != 0.0 else 0.0
             if out < 0 or ratio < share:
-                share, out = ratio, a
+                share = ratio
+                out = a
     return share, out
 
 
 @part
 def newton_step(known: Known, cut: float) -> bool:
     """Go to the fixed point of the sign pattern (True), or to the first sign change (False)."""
-    m, target = known.state.active, known.spare
+    m = known.state.active
+    target = known.spare
     for a in range(m):
         f = known.features[known.active[a]]
         target[a] = f.c - cut * f.weight * f.sign
@@ -139,9 +150,11 @@ def turn_back(known: Known, target: Array) -> None:
 @inner
 def sort_active(known: Known) -> None:
     """Put the active features in ascending order; the factor no longer belongs to them."""
-    features, known.state.ridge = known.features, -1.0
+    features = known.features
+    known.state.ridge = -1.0
     for a in range(1, known.state.active):
-        p, e = known.active[a], a
+        p = known.active[a]
+        e = a
         while e > 0 and features[known.active[e - 1]].j > features[p].j:
             known.active[e] = known.active[e - 1]
             e -= 1
@@ -154,7 +167,8 @@ def factor_active(known: Known, ridge: float) -> bool:
     m = known.state.active
     sort_active(known)
     for a in range(m):
-        row, gram = known.L[a], known.gram[known.active[a]]
+        row = known.L[a]
+        gram = known.gram[known.active[a]]
         for e in range(a + 1):
             row[e] = gram[known.active[e]]
         row[a] += ridge
@@ -167,7 +181,8 @@ def polish(col: Column, known: Known, cut: float, ridge: float) -> bool:
     """Solve for the found support from the start, in the order of the features, and refine once."""
     if not factor_active(known, ridge):
         return False
-    m, change = known.state.active, known.spare
+    m = known.state.active
+    change = known.spare
     for again in range(2):
         for a in range(m):
             f = known.features[known.active[a]]
@@ -194,7 +209,8 @@ def violations(col: Column, known: Known, W: Array, mark: Array, excess: Array) 
     most = 0.0
     for w in range(len(W)):
         j = W[w]
-        p, excess[w] = known.slot[j], 0.0
+        p = known.slot[j]
+        excess[w] = 0.0
         if mark[j] & BLOCKED or (p >= 0 and known.features[p].inside) or col.inverse[j] == 0.0:
             continue
         g = gradient(col, j)
@@ -212,7 +228,8 @@ def choose_entering(way: Array, most: float, limit: int) -> None:
     No more than there are samples: where genes go together, thousands are beyond their share of
     the largest, hardly any of which stays, and all would take room for their inner products.
     """
-    share, count = SHARE, limit + 1
+    share = SHARE
+    count = limit + 1
     while count > limit and share < 1.0 - SLACK:
         count = 0
         for excess in way:
@@ -280,14 +297,16 @@ def solve_working_set(col: Column, known: Known, W: Array, mark: Array, steps: A
     once and thrown out at once would come back for ever: it is BLOCKED in `mark` (d,), one try per
     call; the certificate tells whether that was right.
     """
-    (cut, ridge), way = summed(col.at, col.number[0]), np.zeros(len(W))
+    (cut, ridge) = summed(col.at, col.number[0])
+    way = np.zeros(len(W))
     if known.state.ridge != ridge and not factor_active(known, ridge):
         clear_active(known)
         known.state.ridge = ridge
     for w in range(len(W)):
         j = W[w]
         mark[j] &= 255 - BLOCKED
-        free, p = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0, known.slot[j]
+        free = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0
+        p = known.slot[j]
         way[w] = 0.0 if free and not (p >= 0 and known.features[p].inside) else np.nan
     entering = True
     for _ in range(1000 + 20 * len(W)):

@@ -41,13 +41,19 @@ def products(A: Array, b: Array, last: int, out: Array) -> None:
     """Fill out with A[:last] b; four rows at a time, since the processor waits for memory."""
     whole = last - last % 4
     for j in range(0, whole, 4):
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        s0 = 0.0
+        s1 = 0.0
+        s2 = 0.0
+        s3 = 0.0
         for i in range(len(b)):
             s0 += A[j, i] * b[i]
             s1 += A[j + 1, i] * b[i]
             s2 += A[j + 2, i] * b[i]
             s3 += A[j + 3, i] * b[i]
-        out[j], out[j + 1], out[j + 2], out[j + 3] = s0, s1, s2, s3
+        out[j] = s0
+        out[j + 1] = s1
+        out[j + 2] = s2
+        out[j + 3] = s3
     for j in range(whole, last):
         total = 0.0
         for i in range(len(b)):
@@ -58,7 +64,8 @@ def products(A: Array, b: Array, last: int, out: Array) -> None:
 @compiled
 def places_of(values: Array, positive: bool) -> Array:
     """Return where values are above 0, or where they are not."""
-    found, count = np.empty(len(values), np.int64), 0
+    found = np.empty(len(values), np.int64)
+    count = 0
     for j in range(len(values)):
         if (values[j] > 0.0) == positive:
             found[count] = j
@@ -119,11 +126,14 @@ def drop_row(L: Array, m: int, p: int) -> None:
         for k in range(i + 2):
             L[i, k] = L[i + 1, k]
     for k in range(p, m - 1):
-        a, b = L[k, k], L[k, k + 1]
+        a = L[k, k]
+        b = L[k, k + 1]
         length = np.hypot(a, b)
-        c, s = a / length, b / length
+        c = a / length
+        s = b / length
         for i in range(k, m - 1):
-            a, b = L[i, k], L[i, k + 1]
+            a = L[i, k]
+            b = L[i, k + 1]
             L[i, k] = c * a + s * b
             L[i, k + 1] = c * b - s * a
 
@@ -170,9 +180,16 @@ def solve_by_samples(E: Array, ridge: Array, h: Array) -> None:
     With P = √ridge⁻¹ E of the features that have a ridge and B of the others, ``N = I + P'P``: by
     Woodbury's formula ``B N⁻¹ B' x_B = h_B - B N⁻¹ P' √ridge⁻¹ h``, and the rest follows.
     """
-    n, held, free = E.shape[1], places_of(ridge, True), places_of(ridge, False)
-    P, short, N, q = np.zeros((n, len(held))), np.empty(len(held)), np.empty((n, n)), np.empty(n)
-    B, V, x = np.empty((len(free), n)), np.empty((len(free), n)), np.empty(len(free))
+    n = E.shape[1]
+    held = places_of(ridge, True)
+    free = places_of(ridge, False)
+    P = np.zeros((n, len(held)))
+    short = np.empty(len(held))
+    N = np.empty((n, n))
+    q = np.empty(n)
+    B = np.empty((len(free), n))
+    V = np.empty((len(free), n))
+    x = np.empty(len(free))
     S = np.empty((len(free), len(free)))
     for j in range(len(held)):
         root = np.sqrt(ridge[held[j]])

@@ -10,10 +10,22 @@ from genesig.arrays import Array
 from genesig.compiled import inner, part
 from genesig.compiled.algebra import add, dot, products
 
-FEATURE = np.dtype((np.record, np.dtype([
-    ("b", float), ("sign", float), ("weight", float), ("c", float), ("j", np.int32),
-    ("inside", bool),
-], align=True)))  # fmt: skip
+FEATURE = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("b", float),
+                ("sign", float),
+                ("weight", float),
+                ("c", float),
+                ("j", np.int32),
+                ("inside", bool),
+            ],
+            align=True,
+        ),
+    )
+)
 """A known feature: its coefficient, sign, weight, ``c = z'y``, its number among all, and whether it
 is active."""
 STATE = np.dtype((np.record, [("known", int), ("active", int), ("ridge", float)]))
@@ -77,17 +89,33 @@ def column_of(s: Column, q: int) -> Column:
     """Return column q of many."""
     at = Point(s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.longest[q], s.at.floor[q])
     return Column(
-        at, s.F, s.weights, s.mask[q], s.y[q], s.r[q], s.pull[q], s.mean[q], s.inverse[q],
-        s.number[q], s.basis[q],
-    )  # fmt: skip
+        at,
+        s.F,
+        s.weights,
+        s.mask[q],
+        s.y[q],
+        s.r[q],
+        s.pull[q],
+        s.mean[q],
+        s.inverse[q],
+        s.number[q],
+        s.basis[q],
+    )
 
 
 @part
 def known_of(s: Known, q: int) -> Known:
     """Return the known features of column q of many."""
     return Known(
-        s.features[q], s.Z[q], s.gram[q], s.slot[q], s.active[q], s.L[q], s.spare[q], s.state[q],
-    )  # fmt: skip
+        s.features[q],
+        s.Z[q],
+        s.gram[q],
+        s.slot[q],
+        s.active[q],
+        s.L[q],
+        s.spare[q],
+        s.state[q],
+    )
 
 
 @inner
@@ -106,7 +134,8 @@ def project(basis: Array, x: Array) -> None:
 @inner
 def standardise(col: Column, j: int, out: Array) -> None:
     """Write z_j (n,), zero outside the training rows."""
-    mean, inverse = col.mean[j], col.inverse[j]
+    mean = col.mean[j]
+    inverse = col.inverse[j]
     for i in range(len(out)):
         out[i] = col.mask[i] * (inverse * (col.F[j, i] - mean))
     project(col.basis, out)
@@ -124,25 +153,31 @@ def learn(col: Column, known: Known, j: int) -> None:
     p = known.state.known
     known.state.known = p + 1
     known.slot[j] = p
-    z, row = known.Z[p], known.gram[p]
+    z = known.Z[p]
+    row = known.gram[p]
     standardise(col, j, z)
     products(known.Z, z, p + 1, row)
     for q in range(p):
         known.gram[q, p] = row[q]
     new = known.features[p]
-    new.j, new.weight, new.c, new.inside = j, col.weights[j], dot(z, col.y), False
+    new.j = j
+    new.weight = col.weights[j]
+    new.c = dot(z, col.y)
+    new.inside = False
     new.b = new.sign = 0.0
 
 
 @inner
 def forget(known: Known) -> None:
     """Keep only the active features among the known ones."""
-    kept, features = 0, known.features
+    kept = 0
+    features = known.features
     for p in range(known.state.known):
         if not features[p].inside:
             known.slot[features[p].j] = -1
             continue
-        known.slot[features[p].j], k = kept, 0
+        known.slot[features[p].j] = kept
+        k = 0
         for i in range(known.Z.shape[1]):
             known.Z[kept, i] = known.Z[p, i]
         for q in range(p + 1):
@@ -164,7 +199,8 @@ def settle_residual(col: Column) -> None:
 
     A mean that is left would be multiplied by those of the features.
     """
-    r, mask = col.r, col.mask
+    r = col.r
+    mask = col.mask
     if col.number[1] != 0:
         add(-dot(mask, r) / col.number[0], mask, r)
     project(col.basis, r)
@@ -190,4 +226,5 @@ def clear_active(known: Known) -> None:
         f = known.features[known.active[a]]
         f.b = f.sign = 0.0
         f.inside = False
-    known.state.active, known.state.ridge = 0, -1.0
+    known.state.active = 0
+    known.state.ridge = -1.0

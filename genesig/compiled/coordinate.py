@@ -15,7 +15,7 @@ SWEEPS = 10_000
 @compiled
 def descend(
     K: Array, k_y: Array, diagonal: Array, b: Array, half: float, nonnegative: bool, small: float
-) -> None:  # fmt: skip
+) -> None:
     """b_q <- ST(k_q - Σ_{p≠q} K_qp b_p, half) / diagonal_q, in turn, until no move is large.
 
     `small` is the largest move, times the diagonal, that ends it.

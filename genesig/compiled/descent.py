@@ -23,7 +23,9 @@ from genesig.compiled.algebra import add, cholesky, dot, solve_lower, solve_uppe
 
 WINDOW = 10
 """Steps that are combined."""
-AT, COUNT, BEST = 0, 1, 2
+AT = 0
+COUNT = 1
+BEST = 2
 """Places in `Memory.place`: the new point, points to combine, the best point (-1 at first)."""
 BLOCK = 1024
 """Numbers at a time, which stay in the cache."""
@@ -76,17 +78,23 @@ def project(bounds: Bounds, memory: Memory, q: Array) -> Any:
     q_i <- v_i w_i/(w_i + λ) with λ ≥ 0 the root of 1/||q_g(λ)|| = (1 - ε λ)/r_g, by Newton's
     method, which meets it from the left because the left side is concave.
     """
-    w, squares = memory.weight, memory.squares
-    n, free, curvature, total = len(w), bounds.free[0], bounds.ridge[0], 0.0
+    w = memory.weight
+    squares = memory.squares
+    n = len(w)
+    free = bounds.free[0]
+    curvature = bounds.ridge[0]
+    total = 0.0
     for g in range(len(squares)):
         for i in range(n):
             squares[g, i] = 0.0
     for a in range(len(bounds.block)):
-        row, into = q[(free + a) * n : (free + a + 1) * n], squares[bounds.block[a]]
+        row = q[(free + a) * n : (free + a + 1) * n]
+        into = squares[bounds.block[a]]
         for i in range(n):
             into[i] += row[i] * row[i]
     for g in range(len(squares)):
-        radius, norm = bounds.radius[g], 0.0
+        radius = bounds.radius[g]
+        norm = 0.0
         for i in range(n):
             norm += squares[g, i]
             squares[g, i] *= w[i] * w[i]
@@ -101,7 +109,8 @@ def project(bounds: Bounds, memory: Memory, q: Array) -> Any:
         for i in range(n):
             squares[g, i] = goal / length * (w[i] / (w[i] + found))
     for a in range(len(bounds.block)):
-        row, factor = q[(free + a) * n : (free + a + 1) * n], squares[bounds.block[a]]
+        row = q[(free + a) * n : (free + a + 1) * n]
+        factor = squares[bounds.block[a]]
         if memory.shift[bounds.block[a]] >= 0.0:
             for i in range(n):
                 row[i] *= factor[i]
@@ -111,10 +120,14 @@ def project(bounds: Bounds, memory: Memory, q: Array) -> Any:
 @inner
 def root(
     weighted: Array, w: Array, radius: float, curvature: float, start: float, memory: Memory
-) -> Any:  # fmt: skip
+) -> Any:
     """Return λ and ||q(λ)||."""
-    n, shift, norm = len(w), start, radius
-    inverse, square, cube = memory.scratch[0, :n], memory.scratch[1, :n], memory.scratch[2, :n]
+    n = len(w)
+    shift = start
+    norm = radius
+    inverse = memory.scratch[0, :n]
+    square = memory.scratch[1, :n]
+    cube = memory.scratch[2, :n]
     for _ in range(60):
         for i in range(n):
             inverse[i] = 1.0 / (w[i] + shift)
@@ -133,8 +146,12 @@ def root(
 @inner
 def gap_bound(bounds: Bounds, memory: Memory, at: int) -> Any:
     """Return Ω(φ) + Ω*(q) - <q, φ>; for the free rows a bound of it (Cauchy-Schwarz)."""
-    q, phi, norms = memory.points[at], memory.slopes[at], memory.scratch[3]
-    n, free, size = len(memory.weight), bounds.free[0], 0.0
+    q = memory.points[at]
+    phi = memory.slopes[at]
+    norms = memory.scratch[3]
+    n = len(memory.weight)
+    free = bounds.free[0]
+    size = 0.0
     for g in range(len(bounds.radius)):
         norms[g] = 0.0
     size = dot(phi[: free * n], phi[: free * n])
@@ -151,9 +168,15 @@ def gap_bound(bounds: Bounds, memory: Memory, at: int) -> Any:
 @inner
 def rises(memory: Memory, at: int) -> Any:
     """Whether H + Ω* is larger than at the best point; H is quadratic with gradient -φ."""
-    best, new, phi = memory.place[BEST], memory.points[at], memory.slopes[at]
-    old, psi = memory.points[best], memory.slopes[best]
-    both, cross, back, own = dot(new, phi), dot(new, psi), dot(old, phi), dot(old, psi)
+    best = memory.place[BEST]
+    new = memory.points[at]
+    phi = memory.slopes[at]
+    old = memory.points[best]
+    psi = memory.slopes[best]
+    both = dot(new, phi)
+    cross = dot(new, psi)
+    back = dot(old, phi)
+    own = dot(old, psi)
     change = -0.5 * (both + cross - back - own) + memory.conjugate[at] - memory.conjugate[best]
     return change > NOISE * (abs(both) + abs(cross) + abs(back) + abs(own))
 
@@ -161,8 +184,10 @@ def rises(memory: Memory, at: int) -> Any:
 @inner
 def remember(memory: Memory, at: int) -> None:
     """Add the move to the new point to the Gram matrix."""
-    n, move = len(memory.weight), memory.moves[at]
-    root, point = memory.scratch[4], memory.points[at]
+    n = len(memory.weight)
+    move = memory.moves[at]
+    root = memory.scratch[4]
+    point = memory.points[at]
     for i in range(n):
         root[i] = np.sqrt(memory.weight[i])
     for first in range(0, len(move), n):
@@ -177,8 +202,12 @@ def remember(memory: Memory, at: int) -> None:
 @inner
 def combine(memory: Memory, at: int) -> None:
     """Set z and φ(z)."""
-    count, slots = memory.place[COUNT], len(memory.points)
-    M, c, trace, total = np.zeros((count, count)), np.zeros(count), 0.0, 0.0
+    count = memory.place[COUNT]
+    slots = len(memory.points)
+    M = np.zeros((count, count))
+    c = np.zeros(count)
+    trace = 0.0
+    total = 0.0
     for k in range(count):
         c[k] = 1.0
         trace += memory.gram[(at - k) % slots, (at - k) % slots]
@@ -196,7 +225,8 @@ def combine(memory: Memory, at: int) -> None:
         total += c[k]
     for first in range(0, len(memory.ahead), BLOCK):
         last = min(first + BLOCK, len(memory.ahead))
-        z, phi = memory.ahead[first:last], memory.slope[first:last]
+        z = memory.ahead[first:last]
+        phi = memory.slope[first:last]
         for e in range(len(z)):
             z[e] = phi[e] = 0.0
         for k in range(count):
@@ -207,7 +237,8 @@ def combine(memory: Memory, at: int) -> None:
 @inner
 def start_from(memory: Memory, best: int) -> None:
     """Forget all other points."""
-    memory.place[COUNT], memory.place[BEST] = 0, best
+    memory.place[COUNT] = 0
+    memory.place[BEST] = best
     for e in range(len(memory.ahead)):
         memory.ahead[e], memory.slope[e] = memory.points[best, e], memory.slopes[best, e]
 
@@ -215,8 +246,11 @@ def start_from(memory: Memory, best: int) -> None:
 @compiled
 def advance(bounds: Bounds, memory: Memory) -> Any:
     """Judge the new point, whose φ was filled in but for `own`, and go on to the next; its gap."""
-    at, n, slots = memory.place[AT], len(memory.weight), len(memory.points)
-    point, phi = memory.points[at], memory.slopes[at]
+    at = memory.place[AT]
+    n = len(memory.weight)
+    slots = len(memory.points)
+    point = memory.points[at]
+    phi = memory.slopes[at]
     for first in range(0, len(point), n):
         for i in range(n):
             phi[first + i] += memory.own[i] * point[first + i]
@@ -258,8 +292,12 @@ class Sums(NamedTuple):
 @compiled
 def pull_in_place(sums: Sums, U: Array, work: Array) -> None:
     """Overwrite U = X q (n, n) by the R of `Expansion`; work (3, n)."""
-    n, half, stationary = len(U), sums.scale[0], sums.scale[1] != 0.0
-    anchor, rest, alpha = work[0], work[1], work[2]
+    n = len(U)
+    half = sums.scale[0]
+    stationary = sums.scale[1] != 0.0
+    anchor = work[0]
+    rest = work[1]
+    alpha = work[2]
     for i in range(n):
         anchor[i] = U[i, i] if stationary else 0.0
     for i in range(n):

@@ -68,7 +68,8 @@ def shrink(v: float, cut: float) -> float:
 @inner
 def objective(work: Working, line: Line, alpha: float) -> float:
     """Return the dual objective at u + alpha d."""
-    total, square = 0.0, 0.0
+    total = 0.0
+    square = 0.0
     for w in range(len(work.Z)):
         short = shrink(line.v[w] + alpha * line.move[w], work.cut[w])
         total += short * short
@@ -81,7 +82,9 @@ def objective(work: Working, line: Line, alpha: float) -> float:
 @part
 def standardise_all(col: Column, W: Array, rows: Array) -> Array:
     """Return z_j of the features W on the training rows alone, (len(W), len(rows))."""
-    n, Z, basis = len(rows), np.empty((len(W), len(rows))), np.empty((len(col.basis), len(rows)))
+    n = len(rows)
+    Z = np.empty((len(W), len(rows)))
+    basis = np.empty((len(col.basis), len(rows)))
     for k in range(len(basis)):
         for i in range(n):
             basis[k, i] = col.basis[k, rows[i]]
@@ -96,7 +99,9 @@ def standardise_all(col: Column, W: Array, rows: Array) -> Array:
 @part
 def gather(col: Column, W: Array, rows: Array, cut: float, ridge: float) -> Working:
     """Gather the features W on the training rows."""
-    n, Z, cuts = len(rows), standardise_all(col, W, rows), np.empty(len(W))
+    n = len(rows)
+    Z = standardise_all(col, W, rows)
+    cuts = np.empty(len(W))
     y = np.empty(n)
     for w in range(len(W)):
         cuts[w] = cut * col.weights[W[w]]
@@ -113,10 +118,16 @@ def add_outer_products(Z: Array, which: Array, sign: Array, gram: Array) -> None
     """
     whole = len(which) - len(which) % 4
     for k in range(0, whole, 4):
-        a, b, c, d = Z[which[k]], Z[which[k + 1]], Z[which[k + 2]], Z[which[k + 3]]
+        a = Z[which[k]]
+        b = Z[which[k + 1]]
+        c = Z[which[k + 2]]
+        d = Z[which[k + 3]]
         for i in range(len(gram)):
-            row, s, t = gram[i], sign[k] * a[i], sign[k + 1] * b[i]
-            u, v = sign[k + 2] * c[i], sign[k + 3] * d[i]
+            row = gram[i]
+            s = sign[k] * a[i]
+            t = sign[k + 1] * b[i]
+            u = sign[k + 2] * c[i]
+            v = sign[k + 3] * d[i]
             for e in range(i + 1):
                 row[e] += (s * a[e] + t * b[e]) + (u * c[e] + v * d[e])
     for k in range(whole, len(which)):
@@ -128,12 +139,15 @@ def add_outer_products(Z: Array, which: Array, sign: Array, gram: Array) -> None
 @part
 def update_gram(work: Working, sign: Array) -> bool:
     """Bring Z_A Z_A' up to date for the support A of the signs; False if it was."""
-    which, side, count = np.empty(len(sign), np.int64), np.empty(len(sign)), 0
+    which = np.empty(len(sign), np.int64)
+    side = np.empty(len(sign))
+    count = 0
     for w in range(len(sign)):
         coming = sign[w] != 0.0
         if coming != (work.counted[w] != 0):
             work.counted[w] = coming
-            which[count], side[count] = w, 1.0 if coming else -1.0
+            which[count] = w
+            side[count] = 1.0 if coming else -1.0
             count += 1
     add_outer_products(work.Z, which[:count], side, work.gram)
     return count > 0
@@ -183,17 +197,19 @@ def start_line(col: Column, W: Array, rows: Array, fixed: bool) -> Line:
 
 
 @part
-def solve_dual(
-    col: Column, W: Array, sign: Array, value: Array, steps: Array, fixed: bool
-) -> None:  # fmt: skip
+def solve_dual(col: Column, W: Array, sign: Array, value: Array, steps: Array, fixed: bool) -> None:
     """Minimise over the features W; fills signs and coefficients (len(W),) and the residual.
 
     Where signs are fixed, one step is exact, and a second one refines it.
     """
-    rows, (cut, ridge) = places_of(col.mask, True), summed(col.at, col.number[0])
-    work, line = gather(col, W, rows, cut, ridge), start_line(col, W, rows, fixed)
+    rows = places_of(col.mask, True)
+    (cut, ridge) = summed(col.at, col.number[0])
+    work = gather(col, W, rows, cut, ridge)
+    line = start_line(col, W, rows, fixed)
     n = len(rows)
-    K, gradient, small = np.empty((n, n)), np.empty(n), 1e-28 * dot(col.y, col.y)
+    K = np.empty((n, n))
+    gradient = np.empty(n)
+    small = 1e-28 * dot(col.y, col.y)
     for step in range(200):
         steps[0] += not fixed
         point_uphill(work, line, value, sign, fixed)
@@ -219,7 +235,8 @@ def solve_dual(
 @part
 def search_line(work: Working, line: Line, slope: float) -> float:
     """Return how far to go along d: 1, halved until the objective falls."""
-    now, alpha = objective(work, line, 0.0), 1.0
+    now = objective(work, line, 0.0)
+    alpha = 1.0
     while alpha > 1e-12:
         after = objective(work, line, alpha)
         if after <= now - 1e-4 * alpha * slope + 1e-14 * abs(now):
@@ -257,7 +274,8 @@ def solve_duals(many: Column, sets: Sets, progress: Progress, fixed: bool) -> No
     for q in range(len(progress.state)):
         if not many.at.dual[q] or progress.state[q] != (POLISH if fixed else SOLVE):
             continue
-        col, m = column_of(many, q), sets.n_support[q]
+        col = column_of(many, q)
+        m = sets.n_support[q]
         W = sets.support[q, :m] if fixed else sets.working[q, : sets.n_working[q]]
         sign = sets.value[q, :m].copy() if fixed else np.zeros(len(W))
         value = np.empty(len(W))
@@ -273,12 +291,15 @@ def solve_duals(many: Column, sets: Sets, progress: Progress, fixed: bool) -> No
 @inner
 def keep_signs(sets: Sets, q: int, sign: Array) -> None:
     """Make the support what has a sign, in ascending order, with the signs as its coefficients."""
-    mark, value, m = sets.mark[q], sets.value[q], 0
+    mark = sets.mark[q]
+    value = sets.value[q]
+    m = 0
     for w in range(len(sign)):
         value[sets.working[q, w]] = sign[w]
     for j in range(len(mark)):
         if mark[j] & WORKING and value[j] != 0.0:
-            sets.support[q, m], value[m] = j, value[j]
+            sets.support[q, m] = j
+            value[m] = value[j]
             mark[j] |= SELECTED
             m += 1
     sets.n_support[q] = m

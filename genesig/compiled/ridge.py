@@ -98,8 +98,11 @@ def rows_where(chosen: Array) -> Array:
 @part
 def standardise_gene(sets: RidgeSets, i: int, gene: int, z: Array) -> tuple[float, float]:
     """Fill z (n,) with a gene as training set i has it; return its mean and inverse scale."""
-    mean, variance, scale = 0.0, 0.0, 0.0
-    values, root = sets.F[gene], sets.root_weight[i]
+    mean = 0.0
+    variance = 0.0
+    scale = 0.0
+    values = sets.F[gene]
+    root = sets.root_weight[i]
     for row in range(len(z)):
         mean += root[row] * root[row] * values[row]
     mean /= sets.n_rows[i]
@@ -131,12 +134,18 @@ def list_products(
     sets: RidgeSets, i: int, genes: Array, train: Array, asked: Array
 ) -> ListProducts:
     """Standardise the genes of all lists of training set i, and multiply them with each other."""
-    n_genes, n_train, n_outcomes = len(genes), len(train), sets.y.shape[1]
+    n_genes = len(genes)
+    n_train = len(train)
+    n_outcomes = sets.y.shape[1]
     order = n_genes if n_genes <= MAX_SHARED * n_train else 0
     shared = ListProducts(
-        np.empty((n_genes, n_train)), np.empty((n_genes, len(asked))), np.empty((order, order)),
-        np.zeros((n_genes, n_outcomes)), np.empty(n_genes), np.empty(n_genes),
-    )  # fmt: skip
+        np.empty((n_genes, n_train)),
+        np.empty((n_genes, len(asked))),
+        np.empty((order, order)),
+        np.zeros((n_genes, n_outcomes)),
+        np.empty(n_genes),
+        np.empty(n_genes),
+    )
     z = np.empty(sets.F.shape[1])
     for place in range(n_genes):
         mean, scale = standardise_gene(sets, i, genes[place], z)
@@ -202,11 +211,15 @@ def fill_coefficients(
 def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) -> None:
     """Refit every list by ridge at each lam (k, L); lists of a training set share products."""
     place_of = np.full(len(sets.F), -1, np.int64)
-    n_lists, n_outcomes = fits.unsolved.shape[1], sets.y.shape[1]
+    n_lists = fits.unsolved.shape[1]
+    n_outcomes = sets.y.shape[1]
     for i in range(len(lam)):
-        train, asked = rows_where(sets.root_weight[i]), rows_where(fits.asked[i])
-        first, last = lists.start[i * n_lists], lists.start[(i + 1) * n_lists]
-        genes, n_genes = np.empty(last - first, np.int64), 0
+        train = rows_where(sets.root_weight[i])
+        asked = rows_where(fits.asked[i])
+        first = lists.start[i * n_lists]
+        last = lists.start[(i + 1) * n_lists]
+        genes = np.empty(last - first, np.int64)
+        n_genes = 0
         for e in range(first, last):
             if place_of[lists.genes[e]] < 0:
                 place_of[lists.genes[e]] = n_genes
@@ -218,8 +231,10 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
             for row in range(len(train)):
                 y[t, row] = sets.y[i, t, train[row]]
         for f in range(n_lists):
-            begin, end = lists.start[i * n_lists + f], lists.start[i * n_lists + f + 1]
-            places, trace = np.empty(end - begin, np.int64), 0.0
+            begin = lists.start[i * n_lists + f]
+            end = lists.start[i * n_lists + f + 1]
+            places = np.empty(end - begin, np.int64)
+            trace = 0.0
             for e in range(len(places)):
                 places[e] = place_of[lists.genes[begin + e]]
                 trace += dot(shared.Z[places[e]], shared.Z[places[e]])
@@ -231,7 +246,8 @@ def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) 
             K = np.empty((order, order))
             L = np.empty((order, order))
             fill_matrix(shared, places, order < len(places), K)
-            B, score = np.empty((n_outcomes, len(places))), np.empty(len(asked))
+            B = np.empty((n_outcomes, len(places)))
+            score = np.empty(len(asked))
             for level in range(lam.shape[1]):
                 rho = sets.n_rows[i] * lam[i, level]
                 fill_coefficients(shared, places, y, K, rho, L, B)

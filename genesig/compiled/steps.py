@@ -25,7 +25,8 @@ def fuse(y: Array, starts: Array, level: float, jump: float, f: Array) -> None:
     """
     d = len(y)
     for k in range(len(starts)):
-        first, last = starts[k], starts[k + 1] if k + 1 < len(starts) else d
+        first = starts[k]
+        last = starts[k + 1] if k + 1 < len(starts) else d
         nearest(y[first:last], level * jump, level * jump, f[first:last])
     for j in range(d):
         f[j] = max(f[j] - level, 0.0) + min(f[j] + level, 0.0)
@@ -44,28 +45,55 @@ def nearest(y: Array, tau: float, ends: float, f: Array) -> None:
     Source: Johnson 2013, J. Comput. Graph. Stat. 22:246, for the squared error.
     """
     n = len(y)
-    knots, bounds = np.zeros((3, 2 * n + 1)), np.zeros((2, n))
-    knot, slope, height, low, high = knots[0], knots[1], knots[2], bounds[0], bounds[1]
-    first, last, left, right = n, n, -ends - y[0], ends - y[0]
+    knots = np.zeros((3, 2 * n + 1))
+    bounds = np.zeros((2, n))
+    knot = knots[0]
+    slope = knots[1]
+    height = knots[2]
+    low = bounds[0]
+    high = bounds[1]
+    first = n
+    last = n
+    left = -ends - y[0]
+    right = ends - y[0]
     height[n] = 2 * ends
     for i in range(n):
         cut = tau if i < n - 1 else ends
-        a, c, least = 1.0, left, -np.inf
+        a = 1.0
+        c = left
+        least = -np.inf
         while first <= last and a * knot[first] + c <= -cut:
             least = knot[first]
-            a, c, first = a + slope[first], c + height[first], first + 1
-        b, e, most = 1.0, right, np.inf
+            a = a + slope[first]
+            c = c + height[first]
+            first = first + 1
+        b = 1.0
+        e = right
+        most = np.inf
         while first <= last and b * knot[last] + e >= cut:
             most = knot[last]
-            b, e, last = b - slope[last], e - height[last], last - 1
-        low[i], high[i] = max((-cut - c) / a, least), min((cut - e) / b, most)
+            b = b - slope[last]
+            e = e - height[last]
+            last = last - 1
+        low[i] = max((-cut - c) / a, least)
+        high[i] = min((cut - e) / b, most)
         if high[i] < low[i]:  # both within one jump, which the first loop has passed
-            high[i], a, b, c, e = low[i], 0.0, 0.0, cut, cut
+            high[i] = low[i]
+            a = 0.0
+            b = 0.0
+            c = cut
+            e = cut
         if i < n - 1:
-            first, last = first - 1, last + 1
-            knot[first], slope[first], height[first] = low[i], a, c + cut
-            knot[last], slope[last], height[last] = high[i], -b, cut - e
-            left, right = -cut - y[i + 1], cut - y[i + 1]
+            first = first - 1
+            last = last + 1
+            knot[first] = low[i]
+            slope[first] = a
+            height[first] = c + cut
+            knot[last] = high[i]
+            slope[last] = -b
+            height[last] = cut - e
+            left = -cut - y[i + 1]
+            right = cut - y[i + 1]
     f[n - 1] = min(max(0.0, low[n - 1]), high[n - 1])
     for i in range(n - 2, -1, -1):
         f[i] = min(max(f[i + 1], low[i]), high[i])
@@ -78,21 +106,28 @@ def join(sums: Array, size: Array, opens: Array, gone: Array, cost: Array) -> in
     Segments have the sums of their values and their sizes; those that open a line stay. Join t ends
     segment ``gone[t]`` and adds ``cost[t]`` to the squared distance of values and means.
     """
-    k, joins = len(sums), 0
-    before, after, price = np.zeros(k, np.int64), np.zeros(k, np.int64), np.zeros(k)
+    k = len(sums)
+    joins = 0
+    before = np.zeros(k, np.int64)
+    after = np.zeros(k, np.int64)
+    price = np.zeros(k)
     for j in range(k):
         before[j], after[j] = j - 1, j + 1
     for j in range(k):
         price[j] = union(sums, size, opens, after, j)
     while True:
-        at, least = 0, np.inf
+        at = 0
+        least = np.inf
         for j in range(k):
             if price[j] < least:
-                at, least = j, price[j]
+                at = j
+                least = price[j]
         if least == np.inf:
             return joins
         last = after[at]
-        gone[joins], cost[joins], price[last] = last, least, np.inf
+        gone[joins] = last
+        cost[joins] = least
+        price[last] = np.inf
         sums[at], size[at], after[at] = sums[at] + sums[last], size[at] + size[last], after[last]
         if after[at] < k:
             before[after[at]] = at
@@ -124,7 +159,8 @@ def steepest(g: Array, starts: Array, jump: float) -> float:
     best = 0.0
     for j in range(len(g)):
         best = max(best, max(g[j], -g[j]))
-    best, ratio = best / (1 + 2 * jump), 0.0
+    best = best / (1 + 2 * jump)
+    ratio = 0.0
     while best > ratio:
         ratio = best
         best = max(passed(g, starts, jump, ratio, 1.0), passed(g, starts, jump, ratio, -1.0))
@@ -134,15 +170,22 @@ def steepest(g: Array, starts: Array, jump: float) -> float:
 @inner
 def passed(g: Array, starts: Array, jump: float, ratio: float, sign: float) -> float:
     """Return the ratio of the stretch that is furthest above this one, or 0."""
-    k, length, total, far, best = 0, 0, 0.0, 0.0, 0.0
+    k = 0
+    length = 0
+    total = 0.0
+    far = 0.0
+    best = 0.0
     for j in range(len(g)):
         begins = k < len(starts) and starts[k] == j
         if begins:
             k += 1
         if begins or total - ratio * length <= 0:
-            length, total = 0, 0.0
-        length, total = length + 1, total + sign * g[j]
+            length = 0
+            total = 0.0
+        length = length + 1
+        total = total + sign * g[j]
         above = total - ratio * (length + 2 * jump)
         if above > far:
-            far, best = above, total / (length + 2 * jump)
+            far = above
+            best = total / (length + 2 * jump)
     return best

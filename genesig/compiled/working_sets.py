@@ -25,9 +25,16 @@ from genesig.compiled.column import (
     residual_of_active,
 )
 
-WORKING, SELECTED = 1, 2  # bits of `mark`
+# bits of `mark`
+WORKING = 1
+SELECTED = 2
 # States of a column; the first scan finds a working set.
-SOLVE, CHECK, POLISH, POLISHED, DONE, FIRST = 0, 1, 2, 3, 4, 5
+SOLVE = 0
+CHECK = 1
+POLISH = 2
+POLISHED = 3
+DONE = 4
+FIRST = 5
 MOST = 1e38  # in single precision
 
 
@@ -84,7 +91,9 @@ def solve_columns(many: Column, known: Known, sets: Sets, progress: Progress) ->
     for q in range(len(progress.state)):
         if progress.state[q] != SOLVE:
             continue
-        col, own, W = column_of(many, q), known_of(known, q), sets.working[q, : sets.n_working[q]]
+        col = column_of(many, q)
+        own = known_of(known, q)
+        W = sets.working[q, : sets.n_working[q]]
         unmark_support(sets, q)
         status = LONG
         if not many.at.dual[q]:
@@ -111,7 +120,8 @@ def check_columns(many: Column, sets: Sets, progress: Progress, found: Found) ->
     """
     for t in range(len(found.todo)):
         q = found.todo[t]
-        state, col = progress.state[q], column_of(many, q)
+        state = progress.state[q]
+        col = column_of(many, q)
         if state == CHECK and join_violators(col, sets, q, found, t):
             state = SOLVE
         elif state == CHECK:
@@ -154,13 +164,18 @@ def record(sets: Sets, q: int, j: int, b: float, sign: float) -> None:
 @inner
 def join_violators(col: Column, sets: Sets, q: int, found: Found, t: int) -> bool:
     """Add the worst violators to the working set; False if there are none. Fill ratio, beyond."""
-    top, ratio, beyond, excess = 0.0, 1.0, 0.0, found.level
+    top = 0.0
+    ratio = 1.0
+    beyond = 0.0
+    excess = found.level
     for f in range(found.start[t], found.start[t + 1]):
-        j, level = found.feature[f], excess[f]
+        j = found.feature[f]
+        level = excess[f]
         excess[f] = 0.0
         if sets.mark[q, j] & SELECTED or level < found.near[t]:
             continue
-        g, limit = abs(gradient(col, j)), col.at.tau * col.weights[j]
+        g = abs(gradient(col, j))
+        limit = col.at.tau * col.weights[j]
         if g <= limit:
             continue
         beyond += (g - limit) * (g - limit)
@@ -168,7 +183,8 @@ def join_violators(col: Column, sets: Sets, q: int, found: Found, t: int) -> boo
         if not sets.mark[q, j] & WORKING and g > limit * (1.0 + SLACK) + col.at.floor:
             excess[f] = g / col.weights[j] if col.weights[j] > 0.0 else MOST
             top = max(top, excess[f])
-    found.ratio[t], found.beyond[t] = ratio, beyond
+    found.ratio[t] = ratio
+    found.beyond[t] = beyond
     if top > 0.0:
         # Far from the solution only the largest are worth having: the others may vanish.
         for f in range(found.start[t], found.start[t + 1]):
@@ -203,10 +219,13 @@ def duality_gap(col: Column, sets: Sets, q: int, ratio: float, beyond: float) ->
 
     Features of weight 0 are left out of the scaling; what their gradient lacks of 0 is added.
     """
-    n, mu = col.number[0], col.at.mu
-    total, square = 0.0, 0.0
+    n = col.number[0]
+    mu = col.at.mu
+    total = 0.0
+    square = 0.0
     for a in range(sets.n_support[q]):
-        j, b = sets.support[q, a], sets.value[q, a]
+        j = sets.support[q, a]
+        b = sets.value[q, a]
         limit = col.at.tau * col.weights[j]
         g = gradient(col, j) - 2.0 * mu * b
         square += b * b

@@ -48,8 +48,9 @@ def fitted_line(scores: Array, class_number: Array) -> Array:
     X = _intercept_columns(scores)
     X = np.concatenate([X, _differences(scores)[..., None] / unit], axis=2)
     start = np.append(line[1:-1] - line[0], 0.0)
-    theta = minimize(_loss, start, (X, target), "trust-exact", jac=True, hess=_hessian,
-                     options={"gtol": 1e-8}).x  # fmt: skip
+    theta = minimize(
+        _loss, start, (X, target), "trust-exact", jac=True, hess=_hessian, options={"gtol": 1e-8}
+    ).x
     for _ in range(2):  # to the last digit, so that equal inputs give equal lines
         theta = theta - np.linalg.solve(_hessian(theta, X, target), _loss(theta, X, target)[1])
     if not theta[-1] > 0:
@@ -80,9 +81,7 @@ PENALTY = 1.5
 """The c of ``1 - c s²/b²``, by which `shrunken_line` multiplies the slope b of standard error s."""
 
 
-def shrunken_line(
-    scores: Array, class_number: Array, design_effect: float = 1.0
-) -> ShrunkenLine:  # fmt: skip
+def shrunken_line(scores: Array, class_number: Array, design_effect: float = 1.0) -> ShrunkenLine:
     r"""Return the line whose slope is right among new samples, on average over studies.
 
     Of few samples with a weak signal, slopes that come out large are too large more often than too
@@ -145,7 +144,8 @@ def _intercept_columns(scores: Array) -> Array:
 
 def _smoothed_targets(class_number: Array, T: int) -> Array:
     """Return Platt's targets (n, T), smoothed towards the shares of the classes."""
-    n, class_size = len(class_number), np.bincount(class_number, minlength=T)
+    n = len(class_number)
+    class_size = np.bincount(class_number, minlength=T)
     return np.asarray((n * np.eye(T)[class_number] + T * class_size / n) / (n + T))
 
 
@@ -162,13 +162,15 @@ def _intercepts(scores: Array, class_number: Array, slope: float) -> Array:
     from scipy.optimize import minimize
 
     T = scores.shape[1]
-    X, offset = _intercept_columns(scores), slope * _differences(scores)
+    X = _intercept_columns(scores)
+    offset = slope * _differences(scores)
     target = _smoothed_targets(class_number, T)
     shares = target.mean(axis=0)
     start = np.log(shares[1:] / shares[0])
     arguments = (X, target, offset)
-    theta = minimize(_loss, start, arguments, "trust-exact", jac=True, hess=_hessian,
-                     options={"gtol": 1e-8}).x  # fmt: skip
+    theta = minimize(
+        _loss, start, arguments, "trust-exact", jac=True, hess=_hessian, options={"gtol": 1e-8}
+    ).x
     for _ in range(2):  # as in `fitted_line`
         theta = theta - np.linalg.solve(_hessian(theta, *arguments), _loss(theta, *arguments)[1])
     return np.asarray(theta)
@@ -184,16 +186,14 @@ def _softmax_of(theta: Array, X: Array, offset: Array | float) -> tuple[Array, A
 
 def _loss(
     theta: Array, X: Array, target: Array, offset: Array | float = 0.0
-) -> tuple[float, Array]:  # fmt: skip
+) -> tuple[float, Array]:
     """Return the mean cross-entropy with the targets (n, T), and its gradient (m,)."""
     p, logarithms = _softmax_of(theta, X, offset)
     gradient = np.einsum("nc,ncm->m", p - target, X) / len(X)
     return -float((target * logarithms).sum()) / len(X), gradient
 
 
-def _hessian(
-    theta: Array, X: Array, target: Array | None, offset: Array | float = 0.0
-) -> Array:  # fmt: skip
+def _hessian(theta: Array, X: Array, target: Array | None, offset: Array | float = 0.0) -> Array:
     """Return the second derivatives of the loss, (m, m); the targets do not matter."""
     p, _ = _softmax_of(theta, X, offset)
     mean = np.einsum("nc,ncm->nm", p, X)

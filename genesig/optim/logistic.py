@@ -46,7 +46,9 @@ def classes_of(response: Classes, t: int, n: int) -> Classes:
 @compiled
 def at(given: Classes, eta: Array) -> Here:
     """Return the loss at η."""
-    value, u, w = 0.0, np.empty(len(eta)), np.empty(len(eta))
+    value = 0.0
+    u = np.empty(len(eta))
+    w = np.empty(len(eta))
     for i in range(len(eta)):
         z = given.y[i] * eta[i]
         e = np.exp(-abs(z))
@@ -81,8 +83,9 @@ def conjugate(given: Classes, here: Here, eta: Array, z: Array, u: Array, s: flo
         q = -s * given.y[i] * u[i] / given.v[i]
         if q < 0.0 or q > 1.0:
             return np.inf
-        total += given.v[i] * ((q * np.log(q) if q > 0.0 else 0.0)
-                               + ((1.0 - q) * np.log1p(-q) if q < 1.0 else 0.0))  # fmt: skip
+        total += given.v[i] * (
+            (q * np.log(q) if q > 0.0 else 0.0) + ((1.0 - q) * np.log1p(-q) if q < 1.0 else 0.0)
+        )
     return total
 
 
@@ -99,7 +102,7 @@ def solve_sets(ground: Ground, state: State, which: Array, levels: Levels, steps
 @compiled
 def judge_sets(
     ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
-) -> None:  # fmt: skip
+) -> None:
     """See `over_sets`."""
     judge_each(ground, state, which, levels, gap, outside)
 
@@ -174,16 +177,25 @@ class LogisticSets:
         mean, inverse = own.moments(part)
         alone = _columns_alone(self.y[part], self.v[part], self.columns[part], self.ease[part])
         return alone._replace(
-            F=own.matrix.F, mean=mean - own.matrix.shift if own.centre else mean, inverse=inverse,
+            F=own.matrix.F,
+            mean=mean - own.matrix.shift if own.centre else mean,
+            inverse=inverse,
             weights=own.weights,
-        )  # fmt: skip
+        )
 
 
 def logistic_sets(
-    X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
-    weights: Array | None = None, fixed: Adjustment | None = None, balanced: bool = False,
+    X: Array,
+    Y: Array,
+    rows: Array,
+    *,
+    centre: bool,
+    unit_variance: bool,
+    weights: Array | None = None,
+    fixed: Adjustment | None = None,
+    balanced: bool = False,
     like: LogisticSets | None = None,
-) -> LogisticSets:  # fmt: skip
+) -> LogisticSets:
     """Describe k training sets of one matrix.
 
     Parameters
@@ -212,7 +224,8 @@ def logistic_sets(
         Where `training_sets` raises one; for values other than -1 and 1; and for a training set
         in which a class has no sample of a weight above 0.
     """
-    Y, rows = np.asarray(Y, dtype=float), np.asarray(rows, dtype=bool)
+    Y = np.asarray(Y, dtype=float)
+    rows = np.asarray(rows, dtype=bool)
     v = _weights(Y, rows, fixed, balanced)
     y = np.ascontiguousarray(np.where(rows, Y, 1.0).T)
     share = np.ascontiguousarray((v / v.sum(axis=0)).T)
@@ -224,10 +237,15 @@ def logistic_sets(
         residuals = np.where(share > 0, -start.u / share / 2, 0.0).T
     plain = np.isin(v, (0.0, 1.0))[rows].all() and (v[rows] == 1).all()
     sets = training_sets(
-        X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights,
+        X,
+        residuals,
+        rows,
+        centre=centre,
+        unit_variance=unit_variance,
+        weights=weights,
         like=None if like is None else like.sets,
         adjustment=None if plain else adjustment(rows, weights=v),
-    )  # fmt: skip
+    )
     return LogisticSets(sets, y, share, columns, ease, start, deviance, fixed, balanced)
 
 
@@ -263,13 +281,22 @@ def _columns(rows: Array, fixed: Adjustment | None, share: Array) -> Array:
 
 def _columns_alone(y: Array, v: Array, columns: Array, ease: Array) -> Ground:
     """Return training sets without features; those samples are in them that have a weight."""
-    rows, size, none = np.argsort(v <= 0, axis=1, kind="stable"), (v > 0).sum(axis=1), y[:, :0]
+    rows = np.argsort(v <= 0, axis=1, kind="stable")
+    size = (v > 0).sum(axis=1)
+    none = y[:, :0]
     given = Classes(*(np.take_along_axis(each, rows, axis=1) for each in (y, v)))
     beside = np.take_along_axis(columns, rows[:, None], axis=2)
     return Ground(
-        F=np.zeros((0, y.shape[1])), mean=none, inverse=none, weights=np.zeros(0), rows=rows,
-        size=size, columns=beside, ease=ease, response=given,
-    )  # fmt: skip
+        F=np.zeros((0, y.shape[1])),
+        mean=none,
+        inverse=none,
+        weights=np.zeros(0),
+        rows=rows,
+        size=size,
+        columns=beside,
+        ease=ease,
+        response=given,
+    )
 
 
 def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple[State, Array]:
@@ -279,7 +306,8 @@ def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple
     if columns.shape[1] == 1:
         return state, ease
     for k, (C, a, inside) in enumerate(zip(columns, state.a, v > 0, strict=True)):
-        eta, D = a @ C[:, inside], C[np.square(C[:, inside]).any(axis=1)][:, inside]
+        eta = a @ C[:, inside]
+        D = C[np.square(C[:, inside]).any(axis=1)][:, inside]
         p = np.exp(-np.logaddexp(0, -eta))
         left = np.linalg.eigvalsh((D * (v[k, inside] * p * (1 - p))) @ D.T)[0]
         if left < FADED or np.ptp(eta) > WIDE:
@@ -293,7 +321,9 @@ def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple
 
 def _fit(y: Array, v: Array, columns: Array, ease: Array, which: Array) -> State:
     """Return the state without features, of those that are named."""
-    (k, c, N), none, zero = columns.shape, np.zeros((len(y), 0)), np.zeros(len(y))
+    (k, c, N) = columns.shape
+    none = np.zeros((len(y), 0))
+    zero = np.zeros(len(y))
     eta, z, u = np.zeros((3, k, N))
     state = State(none, np.zeros((k, c)), eta, z, u, none.copy())
     ground = _columns_alone(y, v, columns, ease)
@@ -302,9 +332,13 @@ def _fit(y: Array, v: Array, columns: Array, ease: Array, which: Array) -> State
 
 
 def logistic_path(
-    sets: LogisticSets, tau: Array | float, mu: Array | float, *, tolerance: float,
+    sets: LogisticSets,
+    tau: Array | float,
+    mu: Array | float,
+    *,
+    tolerance: float,
     longest: int | None = None,
-) -> tuple[Path, Array, Array]:  # fmt: skip
+) -> tuple[Path, Array, Array]:
     """Minimise the penalised logistic loss for every training set.
 
     ``(1/n) Σ_i v_i log(1 + exp(-y_i (a + c_i'g + z_i'b))) + mu ||b||² + tau Σ_j w_j |b_j|``, with

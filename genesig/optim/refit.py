@@ -28,7 +28,7 @@ MIN_SINGULAR_VALUE = 1e-12
 
 def refit_scores(
     sets: TrainingSets, path: Path, lam: Array | float, rows: Array | None = None
-) -> Array:  # fmt: skip
+) -> Array:
     """Return ``f(x) = y_mean + z_A'b`` with ``b = (Z_A'Z_A + n lam I)^+ Z_A'y`` for every lam.
 
     Parameters
@@ -62,7 +62,8 @@ def ridge_scores(
 
     lam and rows as in `refit_scores`.
     """
-    (k, n_lists), (n, n_outcomes) = path.shape, (len(sets.X), Y.shape[1])
+    (k, n_lists) = path.shape
+    (n, n_outcomes) = (len(sets.X), Y.shape[1])
     lam = np.atleast_2d(np.asarray(lam, dtype=float))
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
     shape = (k, n_lists, lam.shape[1], n, n_outcomes)
@@ -107,7 +108,8 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
 
 def ridge_coef(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> tuple[Array, Array]:
     """Return coefficients (nnz, T) and the constants (k, m, T) they leave, for Y (k, T, n)."""
-    (k, n_lists), n_outcomes = path.shape, Y.shape[1]
+    (k, n_lists) = path.shape
+    n_outcomes = Y.shape[1]
     lam = np.array(np.broadcast_to(np.asarray(lam, dtype=float), (k,)))[:, None]
     coef = np.zeros((len(path.indices), n_outcomes))
     constant = np.zeros((k, n_lists, n_outcomes))
@@ -125,7 +127,7 @@ def ridge_coef(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> 
 
 def covariate_coef(
     sets: TrainingSets, path: Path, values: Array, of_y: Array | None = None
-) -> Array:  # fmt: skip
+) -> Array:
     """Return gamma (k, m, q), what is added to a score being ``(c - mean) @ gamma[k, m]``.
 
     Least squares of what the features, with the `values` of `refit_coef`, leave of the response;

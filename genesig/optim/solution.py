@@ -42,9 +42,13 @@ class Path:
 
     @classmethod
     def of(
-        cls, shape: tuple[int, ...], coefs: Sequence[tuple[Array, Array]], gap: Array,
-        iterations: Array, tolerance: float,
-    ) -> Path:  # fmt: skip
+        cls,
+        shape: tuple[int, ...],
+        coefs: Sequence[tuple[Array, Array]],
+        gap: Array,
+        iterations: Array,
+        tolerance: float,
+    ) -> Path:
         """Collect (indices, values) of the fits, in the order (k, m)."""
         sizes = np.array([len(values) for _, values in coefs])
         indices = np.concatenate([np.zeros(0, np.int64), *(i for i, _ in coefs)])
@@ -53,9 +57,15 @@ class Path:
 
     @classmethod
     def joined(
-        cls, shape: tuple[int, ...], sizes: Array, indices: Array, values: Array, gap: Array,
-        iterations: Array, tolerance: float,
-    ) -> Path:  # fmt: skip
+        cls,
+        shape: tuple[int, ...],
+        sizes: Array,
+        indices: Array,
+        values: Array,
+        gap: Array,
+        iterations: Array,
+        tolerance: float,
+    ) -> Path:
         """Take the coefficients of all fits, one after the other, with the sizes of the fits."""
         return cls(
             shape=(shape[0], shape[1]),
@@ -159,7 +169,8 @@ def duality_gap(
     weights : (d,) array, optional
         Weights of the l1 term. A feature of weight 0 is left out of s, and ``|b_j g_j|`` added.
     """
-    n, cut = len(y), tau * (np.ones(len(b)) if weights is None else weights)
+    n = len(y)
+    cut = tau * (np.ones(len(b)) if weights is None else weights)
     r = y - Z @ b
     g = 2 / n * (Z.T @ r) - 2 * mu * b
     scale = float(y @ y) / n or 1.0

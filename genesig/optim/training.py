@@ -78,14 +78,16 @@ def first_alike(rows: Rows) -> Array:
 
 def moments_of(matrix: Matrix, rows: Rows, share: Array, *, spectrum: Sequence[int]) -> Moments:
     """Return the moments of k training sets, with the norms of those numbered by `spectrum`."""
-    (k, n), d = rows.mask.shape, len(matrix.F)
+    (k, n) = rows.mask.shape
+    d = len(matrix.F)
     found = Moments(np.empty((k, d)), np.empty((k, d)), np.zeros(len(spectrum)), np.zeros(k))
     seen = [np.flatnonzero(rows.mask[q]) for q in spectrum]
     grams = [np.zeros((len(at), len(at))) for at in seen]
     for part in blocks(d, n):
         some = Matrix(matrix.X[:, part], matrix.shift[part], matrix.F[part])
         mean, inverse, product = _of_block(some, rows)
-        found.mean[:, part], found.inverse[:, part] = mean, inverse
+        found.mean[:, part] = mean
+        found.inverse[:, part] = inverse
         pull = 2.0 / rows.number[:, 0] * (share[part] * inverse * np.abs(product)).max(axis=1)
         np.maximum(found.tau_max, pull, out=found.tau_max)
         for q, at, gram in zip(spectrum, seen, grams, strict=True):
@@ -105,10 +107,12 @@ def blocks(d: int, n: int) -> Iterator[slice]:
 
 def _of_block(matrix: Matrix, rows: Rows) -> tuple[Array, Array, Array]:
     """Return mean, inverse scale and ``x'y``, each (k, features)."""
-    F, count = matrix.F, rows.number[:, :1]
+    F = matrix.F
+    count = rows.number[:, :1]
     weight = rows.mask * rows.mask
     with np.errstate(over="ignore", invalid="ignore"):  # squares; then deviations are taken
-        mean, square = weight @ F.T / count, weight @ (F * F).T / count
+        mean = weight @ F.T / count
+        square = weight @ (F * F).T / count
         variance = square - mean * mean
         product = (rows.mask * rows.y) @ F.T
         doubtful = ~(variance >= CLEAR * square)
@@ -123,7 +127,8 @@ def _of_block(matrix: Matrix, rows: Rows) -> tuple[Array, Array, Array]:
 def _by_deviations(F: Array, rows: Rows) -> tuple[Array, Array, Array]:
     """Return mean, variance and ``x'y`` of features (d, n) in one set, from deviations."""
     seen = np.flatnonzero(rows.mask)
-    F, root = F[:, seen], rows.mask[seen]
+    F = F[:, seen]
+    root = rows.mask[seen]
     mean = F @ (root * root) / rows.number[0]
     away = root * (F - mean[:, None])
     with np.errstate(over="ignore"):
@@ -168,7 +173,8 @@ class Standardised(NamedTuple):
 
 def standardised(matrix: Matrix, rows: Rows, features: Array) -> Standardised:
     """Return some features as one training set has them."""
-    F, shift = matrix.F[features], matrix.shift[features]
+    F = matrix.F[features]
+    shift = matrix.shift[features]
     mean, variance, _ = _by_deviations(F, rows)
     _, centre, scale = rows.number
     inverse = inverse_scale(np.abs(mean) + np.abs(mean + shift), variance, centre != 0, scale != 0)
@@ -283,16 +289,24 @@ class TrainingSets:
 
     def problem(self, k: int) -> tuple[Array, Array]:
         """Return Z (n_k, d) and y (n_k,) of training set k as solvers see them."""
-        rows, Z = self.rows[:, k], self.standardised(k)
+        rows = self.rows[:, k]
+        Z = self.standardised(k)
         seen = Z if self.adjustment is None else self.adjustment.without(k, Z)
         return seen[rows], self.Y[rows, k]
 
 
 def training_sets(
-    X: Array, Y: Array, rows: Array, *, centre: bool, unit_variance: bool,
-    like: TrainingSets | None = None, weights: Array | None = None,
-    adjustment: Adjustment | None = None, norm: Array | None = None,
-) -> TrainingSets:  # fmt: skip
+    X: Array,
+    Y: Array,
+    rows: Array,
+    *,
+    centre: bool,
+    unit_variance: bool,
+    like: TrainingSets | None = None,
+    weights: Array | None = None,
+    adjustment: Adjustment | None = None,
+    norm: Array | None = None,
+) -> TrainingSets:
     """Describe k training sets of one matrix.
 
     Parameters
@@ -321,37 +335,56 @@ def training_sets(
         rows.
     """
     X, Y, rows = _checked(X, Y, rows)
-    d, k = X.shape[1], Y.shape[1]
+    d = X.shape[1]
+    k = Y.shape[1]
     matrix = _by_feature(X, centre) if like is None else like.matrix
     weights = _weights(weights, d) if like is None else like.weights
     of_y = np.zeros((k, 0))
     if adjustment is None:
-        (Y, y_mean), root, basis = _centred(Y, rows), rows, np.zeros((k, 0, len(X)))
+        (Y, y_mean) = _centred(Y, rows)
+        root = rows
+        basis = np.zeros((k, 0, len(X)))
     else:
-        (Y, y_mean, of_y), root = adjustment.centred(Y), adjustment.root
+        (Y, y_mean, of_y) = adjustment.centred(Y)
+        root = adjustment.root
         basis = adjustment.basis
     number = np.column_stack([rows.sum(axis=0), np.tile([centre, unit_variance], (k, 1))])
-    every = Rows(*map(np.ascontiguousarray, (root.T.astype(float), Y.T, number.astype(float),
-                                             basis)))  # fmt: skip
+    every = Rows(
+        *map(np.ascontiguousarray, (root.T.astype(float), Y.T, number.astype(float), basis))
+    )
     first_of = np.arange(0) if norm is not None else first_alike(every)
-    norm, tau_max = np.empty(k) if norm is None else np.array(norm, dtype=float), np.empty(k)
+    norm = np.empty(k) if norm is None else np.array(norm, dtype=float)
+    tau_max = np.empty(k)
     kept = np.empty((2, k, d)) if 16 * k * d <= KEPT else None
-    share, size = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0), _together(X.shape)
+    share = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
+    size = _together(X.shape)
     for first in range(0, k, size):
         part = slice(first, first + size)
         new = [q for q in np.unique(first_of[part]).tolist() if q >= first]
         found = moments_of(matrix, part_of(every, part), share, spectrum=[q - first for q in new])
-        tau_max[part], norm[new] = found.tau_max, found.norm
+        tau_max[part] = found.tau_max
+        norm[new] = found.norm
         if kept is not None:
             kept[:, part] = found.mean, found.inverse
     if len(first_of):
         norm = norm[first_of]
     return TrainingSets(
-        X=X, Y=Y, rows=rows, y_mean=y_mean, weights=weights, norm=norm, tau_max=tau_max,
-        centre=centre, unit_variance=unit_variance, matrix=matrix, every=every, kept=kept,
-        adjustment=adjustment, of_y=of_y,
+        X=X,
+        Y=Y,
+        rows=rows,
+        y_mean=y_mean,
+        weights=weights,
+        norm=norm,
+        tau_max=tau_max,
+        centre=centre,
+        unit_variance=unit_variance,
+        matrix=matrix,
+        every=every,
+        kept=kept,
+        adjustment=adjustment,
+        of_y=of_y,
         stretches=None if like is None else like.stretches,
-    )  # fmt: skip
+    )
 
 
 def _by_feature(X: Array, centre: bool) -> Matrix:
@@ -396,7 +429,8 @@ def _together(shape: tuple[int, ...]) -> int:
 
 def _centred(Y: Array, rows: Array) -> tuple[Array, Array]:
     """Centre each response on its own rows, one at a time: the sum must not see its neighbours."""
-    centred, mean = np.zeros(Y.shape), np.empty(Y.shape[1])
+    centred = np.zeros(Y.shape)
+    mean = np.empty(Y.shape[1])
     for k in range(Y.shape[1]):
         part = np.ascontiguousarray(Y[rows[:, k], k])
         mean[k] = part.mean()
@@ -414,7 +448,8 @@ def _weights(weights: Array | None, d: int) -> Array:
 def _checked(X: Array, Y: Array, rows: Array) -> tuple[Array, Array, Array]:
     X = np.ascontiguousarray(X, dtype=float).view()
     X.flags.writeable = False  # one type for compiled code, whatever the caller's flags
-    Y, rows = np.asarray(Y, dtype=float), np.asarray(rows, bool)
+    Y = np.asarray(Y, dtype=float)
+    rows = np.asarray(rows, bool)
     if X.ndim != 2 or Y.ndim != 2 or rows.shape != Y.shape or len(X) != len(Y) or X.size == 0:
         raise GenesigError(
             f"training sets need X (n, d) and Y, rows (n, k); found {X.shape}, {Y.shape},"

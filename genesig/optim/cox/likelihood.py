@@ -63,19 +63,27 @@ def terms_of(response: Many, t: int, n: int) -> Terms:
     """Return those of one training set."""
     T = response.sizes[t]
     return Terms(
-        response.weight[t, :n], response.died[t, :n], response.first[t, :T], response.end[t, :T],
-        response.kept[t, :T], response.omega[t, :T],
-    )  # fmt: skip
+        response.weight[t, :n],
+        response.died[t, :n],
+        response.first[t, :T],
+        response.end[t, :T],
+        response.kept[t, :T],
+        response.omega[t, :T],
+    )
 
 
 @compiled
 def over_risk_sets(terms: Terms, x: Array, out: Array) -> None:
     """Fill out (T,) with ``Σ_j (c_lj / v_j) x_j``."""
-    before, deaths, place, first = 0.0, 0.0, 0, -1
+    before = 0.0
+    deaths = 0.0
+    place = 0
+    first = -1
     for k in range(len(out)):
         if terms.first[k] != first:
             first = terms.first[k]
-            before, deaths = before + deaths, 0.0
+            before = before + deaths
+            deaths = 0.0
             for j in range(place, first):
                 before += x[j]
             place = terms.end[k]
@@ -87,9 +95,14 @@ def over_risk_sets(terms: Terms, x: Array, out: Array) -> None:
 @compiled
 def over_terms(terms: Terms, y: Array, out: Array) -> None:
     """Fill out (n,) with ``Σ_l (c_lj / v_j) y_l``."""
-    later, k, place = 0.0, len(y) - 1, len(out)
+    later = 0.0
+    k = len(y) - 1
+    place = len(out)
     while k >= 0:
-        first, end, own, whole = terms.first[k], terms.end[k], 0.0, 0.0
+        first = terms.first[k]
+        end = terms.end[k]
+        own = 0.0
+        whole = 0.0
         for j in range(end, place):
             out[j] = later
         while k >= 0 and terms.first[k] == first:
@@ -98,7 +111,8 @@ def over_terms(terms: Terms, y: Array, out: Array) -> None:
             k -= 1
         for j in range(first, end):
             out[j] = later + own
-        later, place = later + whole, first
+        later = later + whole
+        place = first
     for j in range(place):
         out[j] = later
 
@@ -106,8 +120,15 @@ def over_terms(terms: Terms, y: Array, out: Array) -> None:
 @compiled
 def at(terms: Terms, eta: Array) -> Here:
     """Return the likelihood at η; infinite where η is too wide."""
-    n, T, top, low, value = len(eta), len(terms.omega), np.max(eta), np.min(eta), 0.0
-    e, S, total, rate = np.empty(n), np.empty(T), np.empty(n), np.empty(T)
+    n = len(eta)
+    T = len(terms.omega)
+    top = np.max(eta)
+    low = np.min(eta)
+    value = 0.0
+    e = np.empty(n)
+    S = np.empty(T)
+    total = np.empty(n)
+    rate = np.empty(T)
     if not top - low <= WIDEST:
         return Here(np.inf, np.zeros(n), e, S, total, rate)
     for j in range(n):
@@ -125,7 +146,9 @@ def at(terms: Terms, eta: Array) -> Here:
 @compiled
 def curve(terms: Terms, here: Here, D: Array, places: Array, HD: Array) -> None:
     """See `Loss.curve`: H = (2/n) Σ_l ω_l (diag p_l - p_l p_l')."""
-    n, flow, of_terms = len(here.e), np.empty(len(here.e)), np.empty(len(here.S))
+    n = len(here.e)
+    flow = np.empty(len(here.e))
+    of_terms = np.empty(len(here.S))
     for j in places:
         for i in range(n):
             flow[i] = here.e[i] * D[j, i]
@@ -141,7 +164,8 @@ def curve(terms: Terms, here: Here, D: Array, places: Array, HD: Array) -> None:
 def halve(terms: Terms, here: Here, D: Array, places: Array, E: Array) -> None:
     """See `Loss.halve`: by a Cholesky factor of H, which is singular."""
     n = len(here.e)
-    L, U = np.empty((n, n)), np.zeros((n, n))
+    L = np.empty((n, n))
+    U = np.zeros((n, n))
     curve(terms, here, np.eye(n), np.arange(n), L)
     factor(L)
     for i in range(n):
@@ -155,16 +179,23 @@ def halve(terms: Terms, here: Here, D: Array, places: Array, E: Array) -> None:
 @compiled
 def conjugate(terms: Terms, here: Here, eta: Array, z: Array, u: Array, s: float) -> float:
     """Return h*(s u) or more; ∞ where a q is no probability."""
-    n, top, total, moved = len(eta), np.max(eta), 0.0, np.any(z != 0.0)
+    n = len(eta)
+    top = np.max(eta)
+    total = 0.0
+    moved = np.any(z != 0.0)
     for k in range(len(here.S)):
-        first, found, along, of_v = terms.first[k], 0.0, 0.0, 0.0
+        first = terms.first[k]
+        found = 0.0
+        along = 0.0
+        of_v = 0.0
         for j in range(terms.end[k]):
             along += (terms.kept[k] if j >= first else 1.0) * here.e[j] / here.S[k] * z[j]
         for j in range(first, terms.end[k]):
             of_v += terms.weight[j]
         of_S = np.log(s / here.S[k]) if s > 0.0 else 0.0
         for j in range(first):
-            p, turned = s * here.e[j] / here.S[k], 1.0 - z[j] + along
+            p = s * here.e[j] / here.S[k]
+            turned = 1.0 - z[j] + along
             if p > 0.0 and turned < 0.0:
                 return np.inf
             if p > 0.0 and turned > 0.0:
@@ -189,14 +220,21 @@ ridge_gap = ridge_gaps(COX)
 
 @compiled
 def refit_each(
-    terms: Terms, D: Array, ease: Array, share: Array, lam: Array, slack: float, x: Array,
+    terms: Terms,
+    D: Array,
+    ease: Array,
+    share: Array,
+    lam: Array,
+    slack: float,
+    x: Array,
     gap: Array,
-) -> None:  # fmt: skip
+) -> None:
     """Minimise ``h(D'x) + Σ_j (ease_j + lam share_j) x_j²`` for each lam, each from the one before.
 
     Fill x (L, m) and the gaps (L,), not relative; gap may be empty where nobody reads it.
     """
-    coef, eta = np.zeros(len(D)), np.zeros(D.shape[1])
+    coef = np.zeros(len(D))
+    eta = np.zeros(D.shape[1])
     for level in range(len(lam)):
         problem = Problem(D, np.zeros(len(D)), 2.0 * (ease + lam[level] * share))
         minimise_ridge(terms, D, problem.ridge, coef, eta, slack)
@@ -214,6 +252,6 @@ def solve_sets(ground: Ground, state: State, which: Array, levels: Levels, steps
 @compiled
 def judge_sets(
     ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
-) -> None:  # fmt: skip
+) -> None:
     """See `over_sets`."""
     judge_each(ground, state, which, levels, gap, outside)

@@ -18,9 +18,14 @@ from genesig.optim.solution import Path
 
 
 def cox_path(
-    sets: CoxSets, tau: Array | float, mu: Array | float, *, tolerance: float,
-    longest: int | None = None, groups: Array | None = None,
-) -> Path:  # fmt: skip
+    sets: CoxSets,
+    tau: Array | float,
+    mu: Array | float,
+    *,
+    tolerance: float,
+    longest: int | None = None,
+    groups: Array | None = None,
+) -> Path:
     """Minimise ``-(2/n) l(Zb) + mu Σ_{w_j > 0} b_j² + tau Σ_j w_j |b_j|`` for every training set.
 
     l is the logarithm of the partial likelihood (see `risk_sets`), w are the weights of the sets.
@@ -42,9 +47,7 @@ def cox_path(
     GenesigError
         For tau or mu that are negative, or tau = mu = 0.
     """
-    path, held = likelihood_path(
-        sets, tau, mu, tolerance=tolerance, longest=longest, groups=groups
-    )  # fmt: skip
+    path, held = likelihood_path(sets, tau, mu, tolerance=tolerance, longest=longest, groups=groups)
     return path if not len(sets.free) else _with_free(sets, path, held, tolerance).ended(longest)
 
 
@@ -152,20 +155,21 @@ def _reduced(Z: Array, lam: Array) -> tuple[Array, Array | None]:
     return left[:, kept] * sizes[kept], back[kept]
 
 
-def ridge_coef(
-    sets: CoxSets, path: Path, lam: Array | float
-) -> tuple[Array, Array, Array]:  # fmt: skip
+def ridge_coef(sets: CoxSets, path: Path, lam: Array | float) -> tuple[Array, Array, Array]:
     """Return values (nnz,), intercept (k, m) and relative gap (k, m), in the units of X.
 
     ``η(x) = intercept[k, m] + x[indices] @ values`` with the indices of the path; the mean of the
     training rows has η = 0 where features are centred. lam is a float or (k,), absolute.
     """
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
-    values, intercept, gap = np.empty(len(path.values)), np.zeros(path.shape), np.zeros(path.shape)
+    values = np.empty(len(path.values))
+    intercept = np.zeros(path.shape)
+    gap = np.zeros(path.shape)
     for k, m, A, fit in _fits(sets, path, lam):
         b = sets.sets.inverse_scale[k, A] * fit.b[: len(A), 0]
         values[slice(*path.indptr[k * path.shape[1] + m :][:2])] = b
-        intercept[k, m], gap[k, m] = -(sets.sets.mean[k, A] @ b), fit.gap[0]
+        intercept[k, m] = -(sets.sets.mean[k, A] @ b)
+        gap[k, m] = fit.gap[0]
     return values, intercept, gap
 
 
@@ -174,7 +178,8 @@ def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
 
     mean (k, q) is that of the adjustment; its covariates are fitted at once with the features.
     """
-    fixed, shape = sets.fixed, path.shape
+    fixed = sets.fixed
+    shape = path.shape
     if fixed is None:
         return np.zeros((*shape, 0))
     gamma = np.zeros((*shape, fixed.mean.shape[1]))

@@ -71,7 +71,8 @@ def equal_list(lists: GeneLists, first: int, number: int) -> int:
 @compiled
 def solve_cox_ridge(ground: Ground, lists: GeneLists, levels: RidgeLevels, fits: CoxScores) -> None:
     """Refit every list by ridge at each lambda; equal lists of a training set are fitted once."""
-    n_lists, n_columns = fits.covariates.shape[1], ground.columns.shape[1]
+    n_lists = fits.covariates.shape[1]
+    n_columns = ground.columns.shape[1]
     n_levels = levels.lam.shape[1]
     place_of = np.full(len(ground.F), -1, np.int64)
     for i in range(len(levels.lam)):
@@ -79,7 +80,8 @@ def solve_cox_ridge(ground: Ground, lists: GeneLists, levels: RidgeLevels, fits:
         terms = terms_of(ground.response, i, n)
         first_entry = lists.start[i * n_lists]
         end_entry = lists.start[(i + 1) * n_lists]
-        genes, n_genes = np.empty(end_entry - first_entry, np.int64), 0
+        genes = np.empty(end_entry - first_entry, np.int64)
+        n_genes = 0
         for e in range(first_entry, end_entry):
             if place_of[lists.genes[e]] < 0:
                 place_of[lists.genes[e]] = n_genes
@@ -88,8 +90,10 @@ def solve_cox_ridge(ground: Ground, lists: GeneLists, levels: RidgeLevels, fits:
         Z = np.empty((n_genes, ground.F.shape[1]))
         fill_genes(ground, i, genes[:n_genes], Z)
         # Of the last list at each lambda: coefficients of the genes by place, then of the columns.
-        coef, known = np.zeros((n_levels, n_genes + n_columns)), np.zeros(n_levels, np.bool_)
-        eta, predictor = np.empty(n), np.empty(ground.F.shape[1])
+        coef = np.zeros((n_levels, n_genes + n_columns))
+        known = np.zeros(n_levels, np.bool_)
+        eta = np.empty(n)
+        predictor = np.empty(ground.F.shape[1])
         for f in range(n_lists):
             if fits.unsolved[i, f]:
                 continue
@@ -103,8 +107,10 @@ def solve_cox_ridge(ground: Ground, lists: GeneLists, levels: RidgeLevels, fits:
                 continue
             begin = lists.start[i * n_lists + f]
             length = lists.start[i * n_lists + f + 1] - begin
-            places, ridge = np.empty(length + n_columns, np.int64), np.empty(length + n_columns)
-            D, x = np.empty((len(places), n)), np.empty(len(places))
+            places = np.empty(length + n_columns, np.int64)
+            ridge = np.empty(length + n_columns)
+            D = np.empty((len(places), n))
+            x = np.empty(len(places))
             for e in range(length):
                 places[e] = place_of[lists.genes[begin + e]]
                 for row in range(n):

@@ -100,7 +100,9 @@ class RiskSets:
         time, event, v = _checked(time, event, weights)
         shares = pick("ties", TIES, ties)
         order = np.lexsort((event, -time))
-        time, event, v = time[order], event[order], v[order]
+        time = time[order]
+        event = event[order]
+        v = v[order]
         dead = np.flatnonzero(event)
         starts = np.flatnonzero(np.diff(time[dead], prepend=np.inf))
         deaths = np.diff(starts, append=len(dead))
@@ -108,8 +110,14 @@ class RiskSets:
         many = [len(each) for each in out]
         first = np.repeat(dead[starts], many)
         omega = np.repeat(np.add.reduceat(v[dead], starts) / many, many)
-        terms = Terms(v, np.where(event, v, 0), first, first + np.repeat(deaths, many),
-                      1 - np.concatenate(out), omega)  # fmt: skip
+        terms = Terms(
+            v,
+            np.where(event, v, 0),
+            first,
+            first + np.repeat(deaths, many),
+            1 - np.concatenate(out),
+            omega,
+        )
         return cls(order, terms, time[first])
 
     @property
@@ -125,14 +133,16 @@ class RiskSets:
     @cached_property
     def c(self) -> Array:
         """What samples count for in each term, (T, n); 0 outside of the risk set."""
-        of, place = self.terms, np.arange(len(self.order))
+        of = self.terms
+        place = np.arange(len(self.order))
         kept = np.where(place >= of.first[:, None], of.kept[:, None], 1)
         return np.asarray(of.weight * (place < of.end[:, None]) * kept)
 
     @cached_property
     def base(self) -> Array:
         """The shares v/Σv of the deaths in each term, (T, n)."""
-        of, place = self.terms, np.arange(len(self.order))
+        of = self.terms
+        place = np.arange(len(self.order))
         inside = (place >= of.first[:, None]) & (place < of.end[:, None])
         v = np.where(inside, of.weight, 0)
         return np.asarray(v / v.sum(axis=1, keepdims=True))
@@ -185,7 +195,8 @@ class RiskSets:
 
 
 def _checked(time: Array, event: Array, weights: Array | None) -> tuple[Array, Array, Array]:
-    time, event = np.asarray(time, dtype=float), np.asarray(event)
+    time = np.asarray(time, dtype=float)
+    event = np.asarray(event)
     if time.ndim != 1 or event.shape != time.shape or not len(time):
         raise GenesigError(
             f"survival needs one time and one event for each sample; found {time.shape} times"
@@ -240,9 +251,13 @@ def baseline_hazard(risk: RiskSets, eta: Array) -> Hazard:
 
 
 def left_out_deviance(
-    time: Array, event: Array, folds: Sequence[Array], scores: Array, ties: str,
+    time: Array,
+    event: Array,
+    folds: Sequence[Array],
+    scores: Array,
+    ties: str,
     weights: Array | None = None,
-) -> tuple[Array, Array]:  # fmt: skip
+) -> tuple[Array, Array]:
     """Return the deviance of left-out samples for each event, and its standard error, (m,).
 
     D_k = -2 (l(η_k) - l_k(η_k)), η_k the scores of the fit without fold k, l over all samples and
@@ -267,15 +282,19 @@ def left_out_deviance(
     ``grouped = TRUE``.
     """
     v = np.ones(len(time)) if weights is None else weights
-    D, shares = np.empty((len(folds), scores.shape[1])), np.empty(len(folds))
-    whole, known = _Likelihood(time, event, ties, v, v > 0), np.ones(len(time), dtype=bool)
+    D = np.empty((len(folds), scores.shape[1]))
+    shares = np.empty(len(folds))
+    whole = _Likelihood(time, event, ties, v, v > 0)
+    known = np.ones(len(time), dtype=bool)
     for k, fold in enumerate(folds):
-        known[:], known[fold] = v > 0, False
+        known[:] = v > 0
+        known[fold] = False
         eta = bounded(scores[k].T, np.flatnonzero(known))
         with np.errstate(invalid="ignore"):  # too wide for both
             D[k] = -2 * (whole(eta) - _Likelihood(time, event, ties, v, known)(eta))
         shares[k] = v[fold].sum() / v.sum()
-    D, d = np.where(np.isnan(D), np.inf, D), float(v @ (np.asarray(event) > 0))
+    D = np.where(np.isnan(D), np.inf, D)
+    d = float(v @ (np.asarray(event) > 0))
     error = D.sum(axis=0) / d
     with np.errstate(invalid="ignore"):
         spread = np.square(D / (d * shares[:, None]) - error)
@@ -290,7 +309,8 @@ class _Likelihood:
     """
 
     def __init__(self, time: Array, event: Array, ties: str, v: Array, rows: Array) -> None:
-        self.risk, self.mean = RiskSets.of(time[rows], event[rows], ties, v[rows]), v[rows].mean()
+        self.risk = RiskSets.of(time[rows], event[rows], ties, v[rows])
+        self.mean = v[rows].mean()
         self.order = np.flatnonzero(rows)[self.risk.order]
 
     def __call__(self, eta: Array) -> Array:
@@ -310,6 +330,8 @@ def bounded(eta: Array, fitted: Array) -> Array:
     fitted : int array
         Rows of the samples of the fit; theirs stay as they are.
     """
-    low, high = eta[fitted].min(axis=0), eta[fitted].max(axis=0)
-    middle, reach = (low + high) / 2, np.maximum(0.99 * WIDEST, high - low) / 2
+    low = eta[fitted].min(axis=0)
+    high = eta[fitted].max(axis=0)
+    middle = (low + high) / 2
+    reach = np.maximum(0.99 * WIDEST, high - low) / 2
     return np.asarray(np.clip(eta, middle - reach, middle + reach))

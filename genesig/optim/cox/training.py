@@ -45,8 +45,12 @@ def ease(risk: RiskSets, C: Array) -> float:
     free, _ = span(C)
     if not free.shape[1]:
         return 0.0
-    n, D, none = len(free), np.ascontiguousarray(free.T), np.zeros(free.shape[1])
-    x, gap, slack = np.empty((1, len(D))), np.empty(1), SEPARATED * risk.null_deviance
+    n = len(free)
+    D = np.ascontiguousarray(free.T)
+    none = np.zeros(free.shape[1])
+    x = np.empty((1, len(D)))
+    gap = np.empty(1)
+    slack = SEPARATED * risk.null_deviance
     refit_each(risk.terms, D, none, none, np.zeros(1), slack, x, gap)
     eta = x[0] @ D
     left = np.linalg.eigvalsh(risk.hessian(risk.shares(eta), free))[0]
@@ -62,7 +66,8 @@ def span(C: Array) -> tuple[Array, Array]:
     if not C.shape[1]:
         return C, np.zeros((0, 0))
     left, sizes, back = np.linalg.svd(C, full_matrices=False)
-    kept, root = sizes > DEPENDENT * sizes.max(initial=0.0), np.sqrt(len(C))
+    kept = sizes > DEPENDENT * sizes.max(initial=0.0)
+    root = np.sqrt(len(C))
     return root * left[:, kept], root * back[kept].T / sizes[kept]
 
 
@@ -103,7 +108,8 @@ class CoxSets:
 
     def columns(self, k: int, features: Array) -> Array:
         """Return standardised features (n_k, m) of training set k, in the order of risk sets."""
-        mean, inverse = self.sets.mean[k, features], self.sets.inverse_scale[k, features]
+        mean = self.sets.mean[k, features]
+        inverse = self.sets.inverse_scale[k, features]
         return np.asarray((self.sets.X[np.ix_(self.rows[k], features)] - mean) * inverse)
 
     def covariates(self, k: int) -> Array:
@@ -152,8 +158,10 @@ class CoxSets:
     @cached_property
     def start(self) -> State:
         """The fits without penalised features, see `path.Sets`."""
-        ground, k = self._columns_alone(slice(None)), len(self.risk)
-        none, (eta, z, u) = np.zeros((k, 0)), np.zeros((3, k, ground.F.shape[1]))
+        ground = self._columns_alone(slice(None))
+        k = len(self.risk)
+        none = np.zeros((k, 0))
+        (eta, z, u) = np.zeros((3, k, ground.F.shape[1]))
         state = State(none, np.zeros(ground.ease.shape), eta, z, u, none.copy())
         zero = np.zeros(k)
         levels = Levels(tau=zero, mu=zero, least=zero, slack=SLACK * self.deviance)
@@ -165,26 +173,36 @@ class CoxSets:
         own = self.sets
         mean, inverse = own.moments(part)
         return self._columns_alone(part)._replace(
-            F=own.matrix.F, mean=mean - own.matrix.shift if own.centre else mean,
-            inverse=inverse * (own.weights > 0), weights=np.where(own.weights > 0, own.weights, 1),
-        )  # fmt: skip
+            F=own.matrix.F,
+            mean=mean - own.matrix.shift if own.centre else mean,
+            inverse=inverse * (own.weights > 0),
+            weights=np.where(own.weights > 0, own.weights, 1),
+        )
 
     def _columns_alone(self, part: slice) -> Ground:
         """Return training sets without features."""
         every = range(len(self.risk))[part]
-        N, c = self.sets.matrix.F.shape[1], len(self.free) + self.covariates(0).shape[1]
-        rows, columns = np.empty((len(every), N), np.int64), np.zeros((len(every), c, N))
+        N = self.sets.matrix.F.shape[1]
+        c = len(self.free) + self.covariates(0).shape[1]
+        rows = np.empty((len(every), N), np.int64)
+        columns = np.zeros((len(every), c, N))
         for at, k in enumerate(every):
-            inside, C = self.rows[k], self.beside(k)[0].T
+            inside = self.rows[k]
+            C = self.beside(k)[0].T
             rows[at] = np.concatenate([inside, np.setdiff1d(np.arange(N), inside)])
             columns[at, : len(C), : len(inside)] = C
         held = np.array([self.ease(k) for k in every])
         return Ground(
-            F=np.zeros((0, N)), mean=np.zeros((len(every), 0)), inverse=np.zeros((len(every), 0)),
-            weights=np.zeros(0), rows=rows, size=np.array([len(self.rows[k]) for k in every]),
-            columns=columns, ease=np.repeat(2 * held[:, None], c, axis=1),
+            F=np.zeros((0, N)),
+            mean=np.zeros((len(every), 0)),
+            inverse=np.zeros((len(every), 0)),
+            weights=np.zeros(0),
+            rows=rows,
+            size=np.array([len(self.rows[k]) for k in every]),
+            columns=columns,
+            ease=np.repeat(2 * held[:, None], c, axis=1),
             response=_together([self.risk[k] for k in every]),
-        )  # fmt: skip
+        )
 
 
 def _together(risk: list[RiskSets]) -> Many:
@@ -199,10 +217,20 @@ def _together(risk: list[RiskSets]) -> Many:
 
 
 def cox_sets(
-    X: Array, time: Array, event: Array, rows: Array, *, centre: bool, unit_variance: bool,
-    ties: str = USUAL, weights: Array | None = None, sample_weights: Array | None = None,
-    like: CoxSets | None = None, fixed: Adjustment | None = None, norm: Array | None = None,
-) -> CoxSets:  # fmt: skip
+    X: Array,
+    time: Array,
+    event: Array,
+    rows: Array,
+    *,
+    centre: bool,
+    unit_variance: bool,
+    ties: str = USUAL,
+    weights: Array | None = None,
+    sample_weights: Array | None = None,
+    like: CoxSets | None = None,
+    fixed: Adjustment | None = None,
+    norm: Array | None = None,
+) -> CoxSets:
     """Describe k training sets of one matrix.
 
     Parameters
@@ -233,14 +261,18 @@ def cox_sets(
         As `training_sets` and `RiskSets.of` do; and where features without a penalty are as many as
         the samples of a set.
     """
-    time, event, rows = np.asarray(time, float), np.asarray(event), np.asarray(rows, dtype=bool)
+    time = np.asarray(time, float)
+    event = np.asarray(event)
+    rows = np.asarray(rows, dtype=bool)
     fits = rows.ndim == 2 and len(time) == len(event) == len(rows)
     if not fits or not {time.shape[1:], event.shape[1:]} <= {(), rows.shape[1:]}:
         raise GenesigError(
             f"training rows must be (n, k), times and events (n,); found {rows.shape},"
             f" {time.shape}, {event.shape}"
         )
-    risk, order, residuals = [], [], np.zeros(rows.shape)
+    risk = []
+    order = []
+    residuals = np.zeros(rows.shape)
     T, E = (each.T if each.ndim == 2 else [each] * rows.shape[1] for each in (time, event))
     V = None if sample_weights is None else np.asarray(sample_weights, dtype=float)
     for k, inside in enumerate(rows.T):
@@ -252,10 +284,18 @@ def cox_sets(
         residuals[order[-1], k] = -len(chosen) / 2 * null / risk[-1].terms.weight
     known = None if V is None else adjustment(rows, weights=np.broadcast_to(V.T, rows.T.shape).T)
     sets = training_sets(
-        X, residuals, rows, centre=centre, unit_variance=unit_variance, weights=weights,
-        like=None if like is None else like.sets, adjustment=known, norm=norm,
-    )  # fmt: skip
-    free, fewest = int(np.sum(sets.weights == 0)), min(map(len, order))
+        X,
+        residuals,
+        rows,
+        centre=centre,
+        unit_variance=unit_variance,
+        weights=weights,
+        like=None if like is None else like.sets,
+        adjustment=known,
+        norm=norm,
+    )
+    free = int(np.sum(sets.weights == 0))
+    fewest = min(map(len, order))
     if free >= fewest:
         raise GenesigError(
             f"{free} features have weight 0 and so no penalty, but a training set has {fewest}"

@@ -25,7 +25,7 @@ from genesig.compiled.algebra import (
     solve_by_features,
     solve_by_samples,
     substitute,
-)  # fmt: skip
+)
 
 STEPS = 200
 """Most Newton steps of a fit, and most rounds of sweeps for one model."""
@@ -102,7 +102,8 @@ def assign(source: Array, out: Array) -> None:
 @compiled
 def moving(problem: Problem, places: Array, x: Array) -> Array:
     """Return those of the coordinates `places` that are not 0 or have no l1 term."""
-    found, count = np.empty(len(places), np.int64), 0
+    found = np.empty(len(places), np.int64)
+    count = 0
     for j in places:
         if x[j] != 0.0 or problem.cut[j] == 0.0:
             found[count] = j
@@ -111,13 +112,12 @@ def moving(problem: Problem, places: Array, x: Array) -> Array:
 
 
 @compiled
-def sweep(
-    problem: Problem, places: Array, HD: Array, bend: Array, x: Array, r: Array
-) -> None:  # fmt: skip
+def sweep(problem: Problem, places: Array, HD: Array, bend: Array, x: Array, r: Array) -> None:
     """Minimise the model along each of the coordinates `places`; r = u + H D'(x - start)."""
     for j in places:
         if bend[j] > 0.0:
-            slope, edge = problem.ridge[j] * x[j], problem.cut[j] / bend[j]
+            slope = problem.ridge[j] * x[j]
+            edge = problem.cut[j] / bend[j]
             for i in range(len(r)):
                 slope += problem.D[j, i] * r[i]
             goal = x[j] - slope / bend[j]
@@ -130,9 +130,7 @@ def sweep(
 
 
 @part
-def find_signs(
-    problem: Problem, places: Array, HD: Array, bend: Array, x: Array, r: Array
-) -> None:  # fmt: skip
+def find_signs(problem: Problem, places: Array, HD: Array, bend: Array, x: Array, r: Array) -> None:
     """Sweep over all coordinates `places`, then over those that are not 0 until none becomes so."""
     sweep(problem, places, HD, bend, x, r)
     active = moving(problem, places, x)
@@ -157,7 +155,10 @@ def rows_of(A: Array, places: Array) -> Array:
 @part
 def face_step(problem: Problem, active: Array, model: Model, x: Array, r: Array) -> Array:
     """Return the step of the coordinates `active` to the model's minimum at these signs."""
-    h, ridge, held, D = np.empty(len(active)), np.empty(len(active)), 0, problem.D
+    h = np.empty(len(active))
+    ridge = np.empty(len(active))
+    held = 0
+    D = problem.D
     for p in range(len(active)):
         j = active[p]
         sign = 1.0 if x[j] > 0.0 else (-1.0 if x[j] < 0.0 else 0.0)
@@ -177,7 +178,8 @@ def face_step(problem: Problem, active: Array, model: Model, x: Array, r: Array)
 def agrees(problem: Problem, places: Array, x: Array, r: Array) -> bool:
     """Tell whether no derivative of the model along the coordinates `places` speaks against x."""
     for j in places:
-        slope, cut = problem.ridge[j] * x[j], problem.cut[j]
+        slope = problem.ridge[j] * x[j]
+        cut = problem.cut[j]
         if cut > 0.0:
             for i in range(len(r)):
                 slope += problem.D[j, i] * r[i]
@@ -194,13 +196,16 @@ def to_face_minimum(problem: Problem, places: Array, model: Model, x: Array, r: 
     It is where no derivative of the coordinates `places` speaks against these signs.
     """
     active = moving(problem, places, x)
-    step, share, first = face_step(problem, active, model, x, r), 1.0, -1
+    step = face_step(problem, active, model, x, r)
+    share = 1.0
+    first = -1
     for p in range(len(active)):
         j = active[p]
         if problem.cut[j] > 0.0 and (x[j] + step[p]) * x[j] <= 0.0:
             reach = -x[j] / step[p]
             if reach < share or first < 0:
-                share, first = min(reach, share), p
+                share = min(reach, share)
+                first = p
     for p in range(len(active)):
         j = active[p]
         x[j] = 0.0 if p == first else x[j] + share * step[p]
@@ -212,7 +217,8 @@ def to_face_minimum(problem: Problem, places: Array, model: Model, x: Array, r: 
 @part
 def minimise_model(problem: Problem, places: Array, model: Model, x: Array) -> None:
     """Take x to the minimum of the quadratic model over the coordinates `places`."""
-    r, bend = model.u.copy(), np.empty(len(x))
+    r = model.u.copy()
+    bend = np.empty(len(x))
     for j in places:
         bend[j] = problem.ridge[j] + dot(model.HD[j], problem.D[j])
     signs_known = len(moving(problem, places, x)) == len(places)
@@ -226,7 +232,8 @@ def minimise_model(problem: Problem, places: Array, model: Model, x: Array) -> N
 @part
 def candidates(problem: Problem, x: Array, u: Array) -> Array:
     """Return the coordinates that are not 0, have no l1 term, or whose derivative is beyond it."""
-    slope, count = np.empty(len(x)), 0
+    slope = np.empty(len(x))
+    count = 0
     products(problem.D, u, len(x), slope)
     found = np.empty(len(x), np.int64)
     for j in range(len(x)):
@@ -238,9 +245,7 @@ def candidates(problem: Problem, x: Array, u: Array) -> Array:
 
 
 @compiled
-def go(
-    problem: Problem, start: Array, aim: Array, share: float, x: Array, eta: Array
-) -> None:  # fmt: skip
+def go(problem: Problem, start: Array, aim: Array, share: float, x: Array, eta: Array) -> None:
     """Fill x a share of the way from start to aim, and its η."""
     for j in range(len(x)):
         x[j] = aim[j] if share == 1.0 else start[j] + share * (aim[j] - start[j])
@@ -254,13 +259,16 @@ def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], in
     It returns the Newton steps. They end where the decrease that the model promised was below
     `slack`, or none is to be had.
     """
-    at, curve, halve = loss.at, loss.curve, loss.halve
+    at = loss.at
+    curve = loss.curve
+    halve = loss.halve
 
     @made_here
-    def solve_working_set(
-        given: Any, problem: Problem, x: Array, eta: Array, slack: float
-    ) -> int:  # fmt: skip
-        start, aim, goal, HD = x.copy(), x.copy(), np.empty_like(eta), np.empty_like(problem.D)
+    def solve_working_set(given: Any, problem: Problem, x: Array, eta: Array, slack: float) -> int:
+        start = x.copy()
+        aim = x.copy()
+        goal = np.empty_like(eta)
+        HD = np.empty_like(problem.D)
         held = np.sum(problem.ridge > 0.0)
         E = np.empty(problem.D.shape if held > len(eta) else (0, len(eta)))
         predictor(problem.D, x, eta)
@@ -272,7 +280,10 @@ def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], in
             if len(E) > 0 and len(places) > len(eta):
                 halve(given, here, problem.D, places, E)
             minimise_model(problem, places, Model(here.u, HD, E), aim)
-            share, promised, reached, there = 2.0, 0.0, np.inf, here
+            share = 2.0
+            promised = 0.0
+            reached = np.inf
+            there = here
             rounding = 1e-14 * abs(now)
             while share > MIN_SHARE and not reached <= now + ARMIJO * share * promised + rounding:
                 share /= 2.0
@@ -285,7 +296,8 @@ def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], in
             if share <= MIN_SHARE:
                 assign(start, x)
                 return step
-            here, now = there, reached
+            here = there
+            now = reached
             assign(goal, eta)
             assign(x, start)
             assign(x, aim)
@@ -303,17 +315,22 @@ def ridge_steps(loss: Loss) -> Callable[[Any, Array, Array, Array, Array, float]
     It takes x (m,) and η = D'x (n,) there by Newton steps. They end where one promised a decrease
     of less than `slack`, or where none decreases the sum.
     """
-    at, curve = loss.at, loss.curve
+    at = loss.at
+    curve = loss.curve
 
     @made_here
     def minimise_ridge(
         given: Any, D: Array, ridge: Array, x: Array, eta: Array, slack: float
-    ) -> None:  # fmt: skip
+    ) -> None:
         m, n = D.shape
         problem = Problem(D, np.zeros(m), ridge)
-        places, start = np.arange(m), x.copy()
-        HD, hessian = np.empty((m, n)), np.empty((m, m))
-        step, gradient, new_eta = np.empty(m), np.empty(m), np.empty(n)
+        places = np.arange(m)
+        start = x.copy()
+        HD = np.empty((m, n))
+        hessian = np.empty((m, m))
+        step = np.empty(m)
+        gradient = np.empty(m)
+        new_eta = np.empty(n)
         predictor(D, x, eta)
         here = at(given, eta)
         value = here.value + penalty(problem, x)
@@ -327,7 +344,9 @@ def ridge_steps(loss: Loss) -> Callable[[Any, Array, Array, Array, Array, float]
             assign(gradient, step)
             substitute(hessian, step)
             promised = dot(gradient, step)
-            share, new_value, there = 2.0, np.inf, here
+            share = 2.0
+            new_value = np.inf
+            there = here
             rounding = 1e-14 * abs(value)
             while (
                 share > MIN_SHARE and not new_value <= value - ARMIJO * share * promised + rounding
@@ -341,7 +360,8 @@ def ridge_steps(loss: Loss) -> Callable[[Any, Array, Array, Array, Array, float]
             if share <= MIN_SHARE:
                 assign(start, x)
                 return
-            here, value = there, new_value
+            here = there
+            value = new_value
             assign(x, start)
             assign(new_eta, eta)
             if promised <= slack:
@@ -357,14 +377,18 @@ def dual_points(loss: Loss) -> Callable[[Any, Problem, Array, Array, Array], Non
     u is the loss's gradient less what it has of what has no penalty: with ``C H C' ζ = C ∇h`` for
     its rows C, and z = C' ζ, ``u = ∇h - H z`` is orthogonal to them.
     """
-    at, curve = loss.at, loss.curve
+    at = loss.at
+    curve = loss.curve
 
     @made_here
     def dual_point(given: Any, problem: Problem, eta: Array, z: Array, u: Array) -> None:
         here = at(given, eta)
         free = np.flatnonzero((problem.cut == 0.0) & (problem.ridge == 0.0))
-        C, places = rows_of(problem.D, free), np.arange(len(free))
-        HC, A, zeta = np.empty_like(C), np.empty((len(C), len(C))), np.empty(len(C))
+        C = rows_of(problem.D, free)
+        places = np.arange(len(free))
+        HC = np.empty_like(C)
+        A = np.empty((len(C), len(C)))
+        zeta = np.empty(len(C))
         curve(given, here, C, places, HC)
         for j in range(len(C)):
             zeta[j] = dot(C[j], here.u)

@@ -75,27 +75,35 @@ class Levels(NamedTuple):
 @compiled
 def problem_of(ground: Ground, t: int, places: Array, tau: float, mu: float) -> Problem:
     """Return the problem of some features, then the columns, of one training set."""
-    n, columns, m = ground.size[t], ground.columns[t], len(places)
+    n = ground.size[t]
+    columns = ground.columns[t]
+    m = len(places)
     D = np.empty((m + len(columns), n))
     for p in range(m):
         j = places[p]
-        mean, inverse, row = ground.mean[t, j], ground.inverse[t, j], ground.F[j]
+        mean = ground.mean[t, j]
+        inverse = ground.inverse[t, j]
+        row = ground.F[j]
         for i in range(n):
             D[p, i] = inverse * (row[ground.rows[t, i]] - mean)
-    cut, ridge = np.zeros(len(D)), np.empty(len(D))
+    cut = np.zeros(len(D))
+    ridge = np.empty(len(D))
     for p in range(len(columns)):
         ridge[m + p] = ground.ease[t, p]
         for i in range(n):
             D[m + p, i] = columns[p, i]
     for p in range(m):
-        cut[p], ridge[p] = tau * ground.weights[places[p]], 2.0 * mu
+        cut[p] = tau * ground.weights[places[p]]
+        ridge[p] = 2.0 * mu
     return Problem(D, cut, ridge)
 
 
 @compiled
 def working_set(ground: Ground, state: State, t: int, least: float) -> Array:
     """Return the features that are not 0, have no l1 term, or a product of at least `least`."""
-    b, g, count = state.b[t], state.g[t], 0
+    b = state.b[t]
+    g = state.g[t]
+    count = 0
     found = np.empty(len(b), np.int64)
     for j in range(len(b)):
         weight = ground.weights[j]
@@ -108,7 +116,8 @@ def working_set(ground: Ground, state: State, t: int, least: float) -> Array:
 @compiled
 def steepest(ground: Ground, state: State, t: int, mu: float) -> tuple[float, float]:
     """Return the largest ``|g_j + 2 mu b_j| / w_j``, and that where b_j is 0."""
-    top, outside = 0.0, 0.0
+    top = 0.0
+    outside = 0.0
     for j in range(len(state.b[t])):
         if ground.weights[j] > 0.0:
             ratio = abs(state.g[t, j] + 2.0 * mu * state.b[t, j]) / ground.weights[j]
@@ -121,7 +130,10 @@ def steepest(ground: Ground, state: State, t: int, mu: float) -> tuple[float, fl
 @compiled
 def penalties(ground: Ground, state: State, t: int, tau: float, mu: float, s: float) -> float:
     """Return the penalty of features and columns, and what s u pays in the dual for passing it."""
-    b, g, a, total = state.b[t], state.g[t], state.a[t], 0.0
+    b = state.b[t]
+    g = state.g[t]
+    a = state.a[t]
+    total = 0.0
     for j in range(len(b)):
         cut = tau * ground.weights[j]
         total += cut * abs(b[j]) + mu * b[j] * b[j]
@@ -129,7 +141,8 @@ def penalties(ground: Ground, state: State, t: int, tau: float, mu: float, s: fl
         if mu > 0.0 and beyond > 0.0:
             total += beyond * beyond / (4.0 * mu)
     for p in range(len(a)):
-        ridge, along = ground.ease[t, p], 0.0
+        ridge = ground.ease[t, p]
+        along = 0.0
         if ridge > 0.0:
             for i in range(ground.size[t]):
                 along += ground.columns[t, p, i] * state.u[t, ground.rows[t, i]]
@@ -148,18 +161,23 @@ def over_sets(
 
 
 def _solving(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[..., None]:
-    solve_working_set, dual_point = newton_steps(loss), dual_points(loss)
+    solve_working_set = newton_steps(loss)
+    dual_point = dual_points(loss)
 
     @part
     def solve_each(
         ground: Ground, state: State, which: Array, levels: Levels, steps: Array
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Fit some sets on their working sets; fill b, a, η, z and u, add the Newton steps."""
         for t in which:
-            places, n = working_set(ground, state, t, levels.least[t]), ground.size[t]
+            places = working_set(ground, state, t, levels.least[t])
+            n = ground.size[t]
             problem = problem_of(ground, t, places, levels.tau[t], levels.mu[t])
-            m, eta, given = len(places), state.eta[t, :n], given_of(ground.response, t, n)
-            x, u = np.empty(len(problem.D)), np.empty(n)
+            m = len(places)
+            eta = state.eta[t, :n]
+            given = given_of(ground.response, t, n)
+            x = np.empty(len(problem.D))
+            u = np.empty(n)
             for p in range(len(x)):
                 x[p] = state.b[t, places[p]] if p < m else state.a[t, p - m]
             steps[t] += solve_working_set(given, problem, x, eta, levels.slack[t])
@@ -176,25 +194,30 @@ def _solving(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[.
 
 
 def _judging(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[..., None]:
-    at, conjugate = loss.at, loss.conjugate
+    at = loss.at
+    conjugate = loss.conjugate
 
     @part
     def judge_each(
         ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Scale the products Fu in g to those with the features.
 
         Fill the duality gap, not relative, and the largest ``|g_j| / w_j`` where b_j is 0.
         """
         for t in which:
-            tau, mu, n = levels.tau[t], levels.mu[t], ground.size[t]
+            tau = levels.tau[t]
+            mu = levels.mu[t]
+            n = ground.size[t]
             for j in range(len(state.g[t])):
                 state.g[t, j] *= ground.inverse[t, j]
             top, outside[t] = steepest(ground, state, t, mu)
-            s, u = tau / top if 0.0 < tau < top else 1.0, np.empty(n)
+            s = tau / top if 0.0 < tau < top else 1.0
+            u = np.empty(n)
             for i in range(n):
                 u[i] = state.u[t, ground.rows[t, i]]
-            given, eta = given_of(ground.response, t, n), state.eta[t, :n]
+            given = given_of(ground.response, t, n)
+            eta = state.eta[t, :n]
             here = at(given, eta)
             found = here.value + conjugate(given, here, eta, state.z[t, :n], u, s)
             gap[t] = max(found + penalties(ground, state, t, tau, mu, s), 0.0)
@@ -207,11 +230,14 @@ def ridge_gaps(loss: Loss) -> Callable[[Any, Problem, Array, Array], float]:
 
     It takes a problem without an l1 term, x (m,) and η (n,) to the duality gap, not relative.
     """
-    at, conjugate, dual_point = loss.at, loss.conjugate, dual_points(loss)
+    at = loss.at
+    conjugate = loss.conjugate
+    dual_point = dual_points(loss)
 
     @part
     def ridge_gap(given: Any, problem: Problem, x: Array, eta: Array) -> float:
-        z, u = np.empty_like(eta), np.empty_like(eta)
+        z = np.empty_like(eta)
+        u = np.empty_like(eta)
         dual_point(given, problem, eta, z, u)
         here = at(given, eta)
         gap = here.value + penalty(problem, x) + conjugate(given, here, eta, z, u, 1.0)
@@ -273,9 +299,14 @@ class Sets(Protocol):
 
 
 def likelihood_path(
-    sets: Sets, tau: Array | float, mu: Array | float, *, tolerance: float,
-    longest: int | None = None, groups: Array | None = None,
-) -> tuple[Path, Array]:  # fmt: skip
+    sets: Sets,
+    tau: Array | float,
+    mu: Array | float,
+    *,
+    tolerance: float,
+    longest: int | None = None,
+    groups: Array | None = None,
+) -> tuple[Path, Array]:
     """Minimise ``h(η) + mu ||b||² + tau Σ_j w_j |b_j|``, η of features and columns, for every set.
 
     Parameters
@@ -364,9 +395,11 @@ class _Found:
     def path(self, tolerance: float) -> Path:
         """Return all in the order (k, m)."""
         fit, indices, values = map(np.concatenate, zip(*self.lists, strict=True))
-        order, sizes = np.argsort(fit, kind="stable"), np.bincount(fit, minlength=self.gap.size)
-        return Path.joined(self.gap.shape, sizes, indices[order], values[order], self.gap,
-                           self.steps, tolerance)  # fmt: skip
+        order = np.argsort(fit, kind="stable")
+        sizes = np.bincount(fit, minlength=self.gap.size)
+        return Path.joined(
+            self.gap.shape, sizes, indices[order], values[order], self.gap, self.steps, tolerance
+        )
 
 
 @dataclass(frozen=True)
@@ -388,9 +421,14 @@ class _Tile:
         return cls(sets, ground, state, last, sets.deviance[part], part.start)
 
     def down(
-        self, tau: Array, mu: Array, tolerance: float, longest: int | None, found: _Found,
+        self,
+        tau: Array,
+        mu: Array,
+        tolerance: float,
+        longest: int | None,
+        found: _Found,
         groups: Array,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Go down the rows of this tile, of some groups (T,), and hand over what is found."""
         going = np.ones(len(self.last), dtype=bool)
         sizes = np.zeros(len(self.last), dtype=np.int64)
@@ -403,9 +441,11 @@ class _Tile:
                     continue
                 rows = self.first + places
                 level, ridge = np.zeros((2, len(self.last)))
-                level[places], ridge[places] = tau[rows, m], mu[rows, m]
+                level[places] = tau[rows, m]
+                ridge[places] = mu[rows, m]
                 gap, steps = self.solve(places, level, ridge, tolerance)
-                found.gap[rows, m], found.steps[rows, m] = gap[places], steps[places]
+                found.gap[rows, m] = gap[places]
+                found.steps[rows, m] = steps[places]
                 found.take(rows, m, self.state, places)
                 sizes[places] = np.count_nonzero(self.state.b[places], axis=1)
                 if longest is not None:
@@ -415,14 +455,15 @@ class _Tile:
             if not going.any():
                 return
 
-    def solve(
-        self, going: Array, tau: Array, mu: Array, tolerance: float
-    ) -> tuple[Array, Array]:  # fmt: skip
+    def solve(self, going: Array, tau: Array, mu: Array, tolerance: float) -> tuple[Array, Array]:
         """Take some sets to the next point; return the gaps and the Newton steps, (T,)."""
-        gap, outside, steps = np.zeros(len(tau)), np.zeros(len(tau)), np.zeros(len(tau), np.int64)
+        gap = np.zeros(len(tau))
+        outside = np.zeros(len(tau))
+        steps = np.zeros(len(tau), np.int64)
         least = np.maximum(2 * tau - self.last, LEAP * self.last) * (tau > 0)
         slack = max(SLACK, ROUGH * tolerance) * self.scale
-        levels, state = Levels(tau, mu, np.minimum(least, tau), slack), self.state
+        levels = Levels(tau, mu, np.minimum(least, tau), slack)
+        state = self.state
         left = going
         for _ in range(ROUNDS):
             self.sets.solve(self.ground, state, left, levels, steps)

@@ -62,9 +62,11 @@ def path(
 def grid(sets: TrainingSets, tau: Array | float, mu: Array | float) -> tuple[Array, Array]:
     """Return tau and mu, each (k, m), or refuse what leaves the problem undetermined."""
     k = len(sets.y_mean)
-    tau, mu = np.atleast_2d(np.asarray(tau, float)), np.atleast_2d(np.asarray(mu, float))
+    tau = np.atleast_2d(np.asarray(tau, float))
+    mu = np.atleast_2d(np.asarray(mu, float))
     m = np.broadcast_shapes(tau.shape, mu.shape)[1]
-    tau, mu = np.broadcast_to(tau, (k, m)), np.broadcast_to(mu, (k, m))
+    tau = np.broadcast_to(tau, (k, m))
+    mu = np.broadcast_to(mu, (k, m))
     if not ((tau >= 0).all() and (mu >= 0).all() and np.isfinite(tau + mu).all()):
         raise GenesigError("tau and mu must be finite numbers >= 0")
     if ((tau == 0) & (mu == 0) & (sets.tau_max[:, None] > 0)).any():

@@ -26,8 +26,10 @@ def coordinate_descent(
     Source: de Freitas 2012, lecture on sparse regularization, whose delta² is n tau; mu, weights
     and the gap, in place of "until converged", are added, and constant features are skipped.
     """
-    coefs, shape = [], tau.shape
-    gap, iterations = np.empty(shape), np.empty(shape, dtype=np.int64)
+    coefs = []
+    shape = tau.shape
+    gap = np.empty(shape)
+    iterations = np.empty(shape, dtype=np.int64)
     for at, Z, y in problems(sets, shape):
         b, gap[at], iterations[at] = _descend(
             Z, y, float(tau[at]), float(mu[at]), sets.weights, tolerance
@@ -48,7 +50,8 @@ def _descend(
     n = len(y)
     start = n * (tau + mu) or 1.0
     b = Z.T @ np.linalg.solve(Z @ Z.T + start * np.eye(n), y)
-    r, by_feature = y - Z @ b, np.ascontiguousarray(Z.T)
+    r = y - Z @ b
+    by_feature = np.ascontiguousarray(Z.T)
     for sweeps in range(0, LONGEST, BETWEEN):
         gap = duality_gap(Z, y, b, tau, mu, weights)
         if gap <= tolerance:

@@ -32,8 +32,10 @@ def landweber(
     than 440 000 iterations). `longest` is not looked at: every fit starts by itself, and `path`
     leaves out what is too long.
     """
-    coefs, shape = [], tau.shape
-    gap, iterations = np.empty(shape), np.empty(shape, dtype=np.int64)
+    coefs = []
+    shape = tau.shape
+    gap = np.empty(shape)
+    iterations = np.empty(shape, dtype=np.int64)
     for at, Z, y in problems(sets, shape):
         b, iterations[at] = algorithm_1(Z, y, tau[at] * sets.weights, mu[at], np.zeros(Z.shape[1]))
         gap[at] = duality_gap(Z, y, b, tau[at], mu[at], sets.weights)
@@ -88,7 +90,8 @@ def iterates(Z: Array, y: Array, tau: Array, mu: float, b: Array) -> Iterator[Ar
     if C == 0:
         yield np.zeros(len(b))
         return
-    cut, damping = n * tau / (2 * C), 1 + n * mu / C
+    cut = n * tau / (2 * C)
+    damping = 1 + n * mu / C
     while True:
         v = b + Z.T @ (y - Z @ b) / C
         b = np.sign(v) * np.maximum(np.abs(v) - cut, 0) / damping
@@ -132,10 +135,14 @@ def landweber_nested(
     Path
         Its message says how many features the heuristic lost.
     """
-    coefs, shape, lost = [], tau.shape, np.zeros(tau.shape, dtype=int)
-    gap, iterations = np.empty(shape), np.empty(shape, dtype=np.int64)
+    coefs = []
+    shape = tau.shape
+    lost = np.zeros(tau.shape, dtype=int)
+    gap = np.empty(shape)
+    iterations = np.empty(shape, dtype=np.int64)
     for at, Z, y in problems(sets, shape):
-        cut, ridge = tau[at] * sets.weights, float(mu[at])
+        cut = tau[at] * sets.weights
+        ridge = float(mu[at])
         b, iterations[at] = algorithm_2(Z, y, cut, ladder(ridge, float(sets.norm[at[0]])))
         lost[at] = len(violators(Z, y, cut, b))
         gap[at] = duality_gap(Z, y, b, tau[at], ridge, sets.weights)
@@ -168,12 +175,14 @@ def algorithm_2(Z: Array, y: Array, tau: Array, rungs: Array) -> tuple[Array, in
     Algorithm 2, with the parenthesis of S(b + ...) closed where it belongs.
     """
     n, d = Z.shape
-    columns, steps = np.arange(d), 0
+    columns = np.arange(d)
+    steps = 0
     b = Z.T @ np.linalg.solve(Z @ Z.T + n * (rungs[0] or 1.0) * np.eye(n), y)
     for mu in rungs:
         b, count = algorithm_1(Z[:, columns], y, tau[columns], mu, b)
         steps += count
-        columns, b = columns[b != 0], b[b != 0]
+        columns = columns[b != 0]
+        b = b[b != 0]
     full = np.zeros(d)
     full[columns] = b
     return full, steps

@@ -48,7 +48,8 @@ def landweber_newton(
     most = sets.X.shape[1] if longest is None else longest
     size = int(np.clip(MEMORY / _column_bytes(*sets.matrix.F.shape), FEWEST, MOST))
     parts: list[tuple[Array, Array, Array]] = []
-    gap, iterations = np.empty(tau.shape), np.empty(tau.shape, dtype=np.int64)
+    gap = np.empty(tau.shape)
+    iterations = np.empty(tau.shape, dtype=np.int64)
     single = in_single(sets)
     along = (tau, mu, gap, iterations)
     for first in range(0, len(tau), size):
@@ -61,9 +62,12 @@ def landweber_newton(
 
 
 def _solve(
-    sets: TrainingSets, single: tuple[Array, Array], part: slice, along: tuple[Array, ...],
+    sets: TrainingSets,
+    single: tuple[Array, Array],
+    part: slice,
+    along: tuple[Array, ...],
     most: int,
-) -> tuple[Array, Array, Array] | None:  # fmt: skip
+) -> tuple[Array, Array, Array] | None:
     """Take some columns down the path; None where they would need too much room together."""
     try:
         tau, mu, gap, iterations = (array[part] for array in along)
@@ -100,30 +104,48 @@ class _Chunk:
 
     def __init__(self, sets: TrainingSets, single: tuple[Array, Array], part: slice) -> None:
         rows = part_of(sets.every, part)
-        (q, self.width), d = rows.mask.shape, len(sets.weights)
-        self.norm, self.tau_max, self.rows = sets.norm[part], sets.tau_max[part], rows.number[:, 0]
+        (q, self.width) = rows.mask.shape
+        d = len(sets.weights)
+        self.norm = sets.norm[part]
+        self.tau_max = sets.tau_max[part]
+        self.rows = rows.number[:, 0]
         mean, inverse = map(np.ascontiguousarray, sets.moments_of_copy(part))
         self.screen = screen_of(sets, single, inverse)
         at = Point(
-            tau=np.full(q, np.inf), mu=np.zeros(q), dual=np.zeros(q, dtype=bool),
-            longest=np.full(q, np.inf), floor=FLOOR * self.tau_max * sets.weights.max(),
-        )  # fmt: skip
+            tau=np.full(q, np.inf),
+            mu=np.zeros(q),
+            dual=np.zeros(q, dtype=bool),
+            longest=np.full(q, np.inf),
+            floor=FLOOR * self.tau_max * sets.weights.max(),
+        )
         self.many = Column(
-            at, sets.matrix.F, sets.weights, rows.mask, rows.y, r=rows.y.copy(),
-            pull=rows.mask * rows.y, mean=mean, inverse=inverse, number=rows.number,
+            at,
+            sets.matrix.F,
+            sets.weights,
+            rows.mask,
+            rows.y,
+            r=rows.y.copy(),
+            pull=rows.mask * rows.y,
+            mean=mean,
+            inverse=inverse,
+            number=rows.number,
             basis=rows.mask[:, None] * rows.basis,
-        )  # fmt: skip
+        )
         self.known = Known(
-            slot=np.full((q, d), -1, dtype=np.int32), state=np.zeros(q, dtype=STATE),
+            slot=np.full((q, d), -1, dtype=np.int32),
+            state=np.zeros(q, dtype=STATE),
             **_room(q, min(ROOM, d + 2), self.width),
-        )  # fmt: skip
+        )
         self.known.state["ridge"] = -1.0
         self.progress = Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 1), int))
         self.sets = Sets(
-            working=np.empty((q, d), dtype=np.int32), n_working=np.zeros(q, dtype=np.int64),
-            support=np.empty((q, d), dtype=np.int32), value=np.empty((q, d)),
-            n_support=np.zeros(q, dtype=np.int64), mark=np.zeros((q, d), dtype=np.uint8),
-        )  # fmt: skip
+            working=np.empty((q, d), dtype=np.int32),
+            n_working=np.zeros(q, dtype=np.int64),
+            support=np.empty((q, d), dtype=np.int32),
+            value=np.empty((q, d)),
+            n_support=np.zeros(q, dtype=np.int64),
+            mark=np.zeros((q, d), dtype=np.uint8),
+        )
 
     def down(
         self, tau: Array, mu: Array, gap: Array, iterations: Array, most: int
@@ -132,8 +154,10 @@ class _Chunk:
 
         A column ends after its first fit of more than `most` features.
         """
-        way, sizes = self._way(tau, mu), np.zeros(tau.shape, dtype=np.int64)
-        gap[:], iterations[:] = np.nan, -1
+        way = self._way(tau, mu)
+        sizes = np.zeros(tau.shape, dtype=np.int64)
+        gap[:] = np.nan
+        iterations[:] = -1
         found: list[list[tuple[Array, Array]]] = [[] for _ in tau]
         on = np.ones(len(tau), dtype=bool)
         self._step(way, 0, on)
@@ -158,8 +182,11 @@ class _Chunk:
         violators join, until there are none. The form is the one whose matrix is smaller, of the
         active features or of the samples.
         """
-        at, progress = self.many.at, self.progress
-        at.tau[:], at.mu[:], at.longest[:] = way.tau[:, m], way.mu[:, m], way.longest[:, m]
+        at = self.many.at
+        progress = self.progress
+        at.tau[:] = way.tau[:, m]
+        at.mu[:] = way.mu[:, m]
+        at.longest[:] = way.longest[:, m]
         at.dual[:] = self.sets.n_support > at.longest
         progress.state[:] = np.where(on, FIRST if m == 0 else SOLVE, DONE)
         progress.steps[:] = 0
@@ -177,17 +204,21 @@ class _Chunk:
 
     def _way(self, tau: Array, mu: Array) -> _Way:
         """Return the path after a point at which only a first working set is found."""
-        first, leaps = np.maximum(self.tau_max, tau[:, 0])[:, None], np.zeros(tau.shape, dtype=bool)
+        first = np.maximum(self.tau_max, tau[:, 0])[:, None]
+        leaps = np.zeros(tau.shape, dtype=bool)
         leaps[:, 1:] = mu[:, 1:] != mu[:, :-1]
         strong = strong_rule(np.hstack([first, tau[:, :-1]]), tau, leaps)
         able = (mu > 0) & (self.rows < len(self.many.F))[:, None]
-        norm, inf = self.norm[:, None], np.full((len(tau), 1), np.inf)
+        norm = self.norm[:, None]
+        inf = np.full((len(tau), 1), np.inf)
         longest = np.where(able & (mu > STIFF * norm), self.rows[:, None], np.inf)
         longest[able & ((mu > LARGE * norm) | (tau == 0))] = -1
         return _Way(
-            tau=np.hstack([inf, tau]), mu=np.hstack([0 / inf, mu]),
-            longest=np.hstack([inf, longest]), strong=np.hstack([strong, inf]),
-        )  # fmt: skip
+            tau=np.hstack([inf, tau]),
+            mu=np.hstack([0 / inf, mu]),
+            longest=np.hstack([inf, longest]),
+            strong=np.hstack([strong, inf]),
+        )
 
     def _grow(self) -> None:
         """Double the room for known features; a row is an odd number of cache lines."""
@@ -205,7 +236,10 @@ class _Chunk:
 
 def _room(q: int, room: int, width: int) -> dict[str, Any]:
     return dict(
-        features=np.zeros((q, room), dtype=FEATURE).view(np.recarray), Z=np.zeros((q, room, width)),
-        gram=np.zeros((q, room, room)), active=np.zeros((q, room), dtype=np.int64),
-        L=np.zeros((q, room, room)), spare=np.zeros((q, room)),
-    )  # fmt: skip
+        features=np.zeros((q, room), dtype=FEATURE).view(np.recarray),
+        Z=np.zeros((q, room, width)),
+        gram=np.zeros((q, room, room)),
+        active=np.zeros((q, room), dtype=np.int64),
+        L=np.zeros((q, room, room)),
+        spare=np.zeros((q, room)),
+    )

@@ -36,7 +36,8 @@ class Blocks:
     weights: Array
 
     def __post_init__(self) -> None:
-        sizes, weights = np.diff(self.starts), self.weights
+        sizes = np.diff(self.starts)
+        weights = self.weights
         if not (len(sizes) and (sizes > 0).all()):
             raise GenesigError("there must be blocks, and each needs at least one column")
         if weights.shape != sizes.shape or not (np.isfinite(weights) & (weights > 0)).all():

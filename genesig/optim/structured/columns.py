@@ -77,7 +77,8 @@ class Columns:
     """
 
     def __init__(self, X: Array, blocks: Blocks) -> None:
-        self.X, self.blocks = np.asarray(X, dtype=float), blocks
+        self.X = np.asarray(X, dtype=float)
+        self.blocks = blocks
         blocks.check(self.d)
         self._rows = self.X.T if len(blocks.used) == self.d else self.X.T[blocks.used]
         self._rows = np.ascontiguousarray(self._rows)
@@ -128,7 +129,8 @@ class Columns:
 
     def fitted(self, blocks: Array, norms: Array, alpha: Array) -> Array:
         """Return ``sum_k A_k v_k`` (n, T) of v_k along ``A_k'alpha``, of some blocks and norms."""
-        along, sums = self._rows @ alpha, self._sums[blocks]
+        along = self._rows @ alpha
+        sums = self._sums[blocks]
         reached = np.sqrt(sums @ np.einsum("jt,jt->j", along, along))
         return np.asarray(self._rows.T @ ((sums.T @ (norms / reached))[:, None] * along))
 
@@ -155,7 +157,8 @@ def lower(M: Array) -> Array:
 
 def full(rows: Array, n: int) -> Array:
     """Return the symmetric matrices (..., n, n) of which `lower` made these rows."""
-    found, (i, j) = np.empty((*rows.shape[:-1], n, n)), _places(n)
+    found = np.empty((*rows.shape[:-1], n, n))
+    (i, j) = _places(n)
     found[..., i, j] = found[..., j, i] = rows
     return found
 

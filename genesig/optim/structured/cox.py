@@ -79,14 +79,18 @@ class Likelihood(NamedTuple):
 
     def at(self, eta: Array) -> tuple[float, Array]:
         """Return h(η) and its gradient u, (n,)."""
-        here, u = at(self.risk.terms, eta[self.risk.order]), np.empty(len(eta))
+        here = at(self.risk.terms, eta[self.risk.order])
+        u = np.empty(len(eta))
         u[self.risk.order] = here.u
         return here.value, u
 
     def quadratic(self, eta: Array) -> tuple[Array, Array]:
         """Return R (n, n) and Y (n, 1) of the squared error that h is near η."""
-        n, order, R = len(eta), self.risk.order, np.empty((len(eta), len(eta)))
-        here, H = at(self.risk.terms, eta[order]), np.empty((len(eta), len(eta)))
+        n = len(eta)
+        order = self.risk.order
+        R = np.empty((len(eta), len(eta)))
+        here = at(self.risk.terms, eta[order])
+        H = np.empty((len(eta), len(eta)))
         curve(self.risk.terms, here, np.eye(n), np.arange(n), H)
         H.flat[:: n + 1] += SINGULAR * max(float(H.diagonal().max()), 1 / n)
         L = np.linalg.cholesky(H)
@@ -95,7 +99,8 @@ class Likelihood(NamedTuple):
 
     def conjugate(self, eta: Array, s: float) -> float:
         """Return h*(s u) at u = ∇h(η), or more."""
-        order, none = self.risk.order, np.zeros(len(eta))
+        order = self.risk.order
+        none = np.zeros(len(eta))
         here = at(self.risk.terms, eta[order])
         return float(conjugate(self.risk.terms, here, eta[order], none, none, s))
 
@@ -110,9 +115,14 @@ class Place(NamedTuple):
 
 
 def cox_block_path(
-    design: Columns, risk: RiskSets, tau: Array, mu: float, *, tolerance: float = 1e-9,
+    design: Columns,
+    risk: RiskSets,
+    tau: Array,
+    mu: float,
+    *,
+    tolerance: float = 1e-9,
     most: int | None = None,
-) -> BlockPath:  # fmt: skip
+) -> BlockPath:
     """Minimise for falling tau, each fit started at the one before.
 
     Parameters
@@ -146,7 +156,8 @@ def _fitted(
     design: Columns, loss: Likelihood, level: Level, place: Place, tolerance: float
 ) -> tuple[Fit, Place]:
     """Take Newton steps from a place until the gap is small, or none goes down."""
-    scale, steps = loss.risk.null_deviance, 0
+    scale = loss.risk.null_deviance
+    steps = 0
     place = place._replace(penalty=_penalty(design, place.blocks, place.norms, level))
     for _ in range(STEPS):
         R, Y = loss.quadratic(place.eta)
@@ -154,12 +165,15 @@ def _fitted(
         walk = Walk(Turned(design, R), 0, Y, min(goal, INNER))
         walk.go_on(level, place.blocks, place.norms)
         solve_together([walk])
-        found, steps = walk.fit(), steps + walk.steps
-        alpha, (blocks, norms) = R.T @ found.alpha, found[:2]
+        found = walk.fit()
+        steps = steps + walk.steps
+        alpha = R.T @ found.alpha
+        (blocks, norms) = found[:2]
         eta = design.fitted(blocks, norms, alpha)[:, 0]
         there = Place(eta, blocks, norms, _penalty(design, blocks, norms, level))
-        fit = Fit(blocks, norms, _gap(design, loss, there, level) / scale, steps, alpha,
-                  found.pieces[:0])  # fmt: skip
+        fit = Fit(
+            blocks, norms, _gap(design, loss, there, level) / scale, steps, alpha, found.pieces[:0]
+        )
         if fit.gap <= tolerance:
             break
         further = _step(loss, place, there)
@@ -172,7 +186,9 @@ def _fitted(
 def _step(loss: Likelihood, place: Place, there: Place) -> Place | None:
     """Go from one place towards another as far as the objective falls; None where it does not."""
     value, u = loss.at(place.eta)
-    way, more, share = there.eta - place.eta, there.penalty - place.penalty, 1.0
+    way = there.eta - place.eta
+    more = there.penalty - place.penalty
+    share = 1.0
     promised = float(u @ way) + more
     if promised >= 0:
         return None
@@ -191,8 +207,11 @@ def _penalty(design: Columns, blocks: Array, norms: Array, level: Level) -> floa
 
 def _gap(design: Columns, loss: Likelihood, there: Place, level: Level) -> float:
     """Return the duality gap, not relative; s is as large as keeps the excess at that of v."""
-    (value, u), (tau, mu), w = loss.at(there.eta), level, design.weights
-    norms, v = np.sqrt(design.squares(u[None, :, None])[0]), np.zeros(len(w))
+    (value, u) = loss.at(there.eta)
+    (tau, mu) = level
+    w = design.weights
+    norms = np.sqrt(design.squares(u[None, :, None])[0])
+    v = np.zeros(len(w))
     v[there.blocks] = there.norms
     bound = tau * w + 2 * mu * v
     s = float(np.min(bound / np.maximum(norms, bound)))

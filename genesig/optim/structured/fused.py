@@ -60,9 +60,16 @@ class Fused:
 
 
 def fused_path(
-    Z: Array, y: Array, genome: Genome, shares: Array, *, mu: float, first: float,
-    tolerance: float, weights: Array | None = None,
-) -> Fused:  # fmt: skip
+    Z: Array,
+    y: Array,
+    genome: Genome,
+    shares: Array,
+    *,
+    mu: float,
+    first: float,
+    tolerance: float,
+    weights: Array | None = None,
+) -> Fused:
     """Solve for falling shares of tau_max.
 
     Parameters
@@ -85,13 +92,17 @@ def fused_path(
     rows = np.ones((len(y), 1), dtype=bool)
     weighted = None if weights is None else adjustment(rows, weights=weights[:, None])
     sets = training_sets(
-        steps_of(Z, genome), y[:, None], rows, centre=True, unit_variance=False,
-        weights=penalties, adjustment=weighted,
-    )  # fmt: skip
-    top, ridge = _tau_max(sets, mu), mu * float(sets.norm[0])
-    found = path(
-        sets, top * shares[None], ridge, solver="landweber-newton", tolerance=tolerance
-    )  # fmt: skip
+        steps_of(Z, genome),
+        y[:, None],
+        rows,
+        centre=True,
+        unit_variance=False,
+        weights=penalties,
+        adjustment=weighted,
+    )
+    top = _tau_max(sets, mu)
+    ridge = mu * float(sets.norm[0])
+    found = path(sets, top * shares[None], ridge, solver="landweber-newton", tolerance=tolerance)
     steps = np.zeros((len(shares), Z.shape[1]))
     for m in range(len(shares)):
         steps[m, found.coef(0, m)[0]] = found.coef(0, m)[1]
@@ -104,8 +115,10 @@ def _tau_max(sets: TrainingSets, mu: float) -> float:
     free = sets.weights == 0
     if not free.any():
         return float(sets.tau_max[0])
-    (D, y), n = sets.problem(0), len(sets.Y)
-    A, w = D[:, free], sets.weights[~free]
+    (D, y) = sets.problem(0)
+    n = len(sets.Y)
+    A = D[:, free]
+    w = sets.weights[~free]
     ridge = np.sqrt(n * mu * sets.norm[0]) * np.eye(A.shape[1])
     level = np.linalg.lstsq(np.vstack([A, ridge]), np.r_[y, np.zeros(len(ridge))], rcond=None)[0]
     return float((2 / n * np.abs(D[:, ~free].T @ (y - A @ level)) / w).max(initial=0.0))

@@ -32,7 +32,9 @@ from genesig.compiled.algebra import (
 )
 
 ZERO = 1e-6  # of the largest rho; what is nearer to 0 and pushed there is put there
-LEAST, MOST = 1e-12, 1e8  # damping, as a share of the Hessian's diagonal
+# damping, as a share of the Hessian's diagonal
+LEAST = 1e-12
+MOST = 1e8
 FIRST = 1e-3  # damping, after a step without that was none
 ROUNDING = 1e-13
 STEPS = 300
@@ -80,8 +82,10 @@ def add_grams(grams: Array, e: Array, M: Array) -> None:
     """Add ``sum_k e_k G_k`` to the lower triangle of M; two at a time, of those that are not 0."""
     chosen = places_of(e, True)
     for c in range(0, len(chosen), 2):
-        one, two = grams[chosen[c]], grams[chosen[min(c + 1, len(chosen) - 1)]]
-        by_one, by_two = e[chosen[c]], e[chosen[c + 1]] if c + 1 < len(chosen) else 0.0
+        one = grams[chosen[c]]
+        two = grams[chosen[min(c + 1, len(chosen) - 1)]]
+        by_one = e[chosen[c]]
+        by_two = e[chosen[c + 1]] if c + 1 < len(chosen) else 0.0
         at = 0
         for i in range(len(M)):
             for j in range(i + 1):
@@ -92,9 +96,11 @@ def add_grams(grams: Array, e: Array, M: Array) -> None:
 @compiled
 def times_gram(gram: Array, x: Array, out: Array) -> float:
     """Fill out with Gx and return x'Gx, G by the rows of its lower triangle."""
-    at, square = 0, 0.0
+    at = 0
+    square = 0.0
     for i in range(len(x)):
-        total, own = 0.0, x[i]
+        total = 0.0
+        own = x[i]
         for j in range(i):
             total += gram[at + j] * x[j]
             out[j] += gram[at + j] * own
@@ -123,15 +129,21 @@ def fill_matrix(p: Problem, e: Array, M: Array) -> None:
 @compiled
 def evaluate(p: Problem, rho: Array) -> Point:
     """Return P(rho), the factor of M, alpha, and what the blocks have of it."""
-    (T, n), W = p.Y.shape, len(rho)
-    M, alpha, along = np.empty((n, n)), p.Y.copy(), p.rest / p.samples
-    e, q, value = np.empty(W), np.zeros(W), 0.0
+    (T, n) = p.Y.shape
+    W = len(rho)
+    M = np.empty((n, n))
+    alpha = p.Y.copy()
+    along = p.rest / p.samples
+    e = np.empty(W)
+    q = np.zeros(W)
+    value = 0.0
     for k in range(W):
         e[k] = 2.0 * rho[k] / (2.0 * p.mu * rho[k] + p.tau * p.weights[k])
         value += 0.5 * p.tau * p.weights[k] * rho[k]
     fill_matrix(p, e, M)
     factor(M)
-    reached, line = np.empty((W, T, n if len(p.grams) > 0 else 1)), np.empty(W)
+    reached = np.empty((W, T, n if len(p.grams) > 0 else 1))
+    line = np.empty(W)
     for t in range(T):
         substitute(M, alpha[t])
         along += dot(p.Y[t], alpha[t])
@@ -151,9 +163,14 @@ def evaluate(p: Problem, rho: Array) -> Point:
 @part
 def gap_among(p: Problem, e: Array, q: Array, alpha: Array, along: float) -> float:
     """Return the gap of `solution.block_gap`; along is ``<Y, alpha>``."""
-    total, largest, ridge, square, response = 0.0, p.tau, 0.0, p.rest, p.rest
+    total = 0.0
+    largest = p.tau
+    ridge = 0.0
+    square = p.rest
+    response = p.rest
     for k in range(len(e)):
-        v, g = e[k] * q[k], 2.0 * q[k] * (1.0 - p.mu * e[k])
+        v = e[k] * q[k]
+        g = 2.0 * q[k] * (1.0 - p.mu * e[k])
         total += (p.tau * p.weights[k] - g) * v
         largest = max(largest, g / p.weights[k])
         ridge += p.samples * p.mu * v * v
@@ -180,7 +197,8 @@ def solved(p: Problem, here: Point, free: Array, t: int) -> Array:
 @compiled
 def fill_half(p: Problem, here: Point, free: Array, slope: Array, U: Array) -> None:
     """Fill U (W', T n), of which `fill_hessian` has the products."""
-    half, n = solved(p, here, free, 0), p.Y.shape[1]
+    half = solved(p, here, free, 0)
+    n = p.Y.shape[1]
     for t in range(len(p.Y)):
         if t > 0 and len(p.grams) > 0:
             half = solved(p, here, free, t)
@@ -200,7 +218,8 @@ def fill_hessian(p: Problem, here: Point, free: Array, slope: Array, H: Array) -
         for a in range(len(free)):
             products(U, U[a], a + 1, H[a])
         return
-    half, R = solved(p, here, free, 0), np.empty((len(free), len(p.Y)))
+    half = solved(p, here, free, 0)
+    R = np.empty((len(free), len(p.Y)))
     for a in range(len(free)):
         products(half, half[a], a + 1, H[a])
         for t in range(len(p.Y)):
@@ -212,7 +231,8 @@ def fill_hessian(p: Problem, here: Point, free: Array, slope: Array, H: Array) -
 @part
 def damped_step(U: Array, H: Array, D: Array, damping: float, h: Array) -> None:
     """Overwrite h (W',) by ``(H + D + damping diag(H + D))^-1 h``; H is UU' where it is empty."""
-    ridge, A = np.empty(len(D)), H.copy()
+    ridge = np.empty(len(D))
+    A = H.copy()
     for a in range(len(D)):
         own = H[a, a] if len(H) > 0 else row_dot(U, a, U, a, U.shape[1])
         ridge[a] = D[a] + damping * (D[a] + own)
@@ -228,7 +248,9 @@ def damped_step(U: Array, H: Array, D: Array, damping: float, h: Array) -> None:
 @part
 def free_blocks(p: Problem, here: Point, gradient: Array, slope: Array) -> Array:
     """Fill the gradient and e' (W,); return the blocks that are not held at 0, or put there."""
-    free, count, top = np.empty(len(slope), np.int64), 0, 0.0
+    free = np.empty(len(slope), np.int64)
+    count = 0
+    top = 0.0
     for k in range(len(slope)):
         top = max(top, here.rho[k])
     for k in range(len(slope)):
@@ -269,19 +291,25 @@ def newton_step(p: Problem, here: Point, damping: float) -> tuple[Point, float]:
     gain, and goes uphill. Values are compared; within their rounding, the gaps, which feel the
     square root of a change.
     """
-    gradient, slope = np.empty(len(here.rho)), np.empty(len(here.rho))
+    gradient = np.empty(len(here.rho))
+    slope = np.empty(len(here.rho))
     free = free_blocks(p, here, gradient, slope)
-    D, h, wide = np.empty(len(free)), np.empty(len(free)), len(free) > p.Y.size
-    U, H = np.empty((len(free) * wide, p.Y.size)), np.empty((len(free) * (1 - wide), len(free)))
+    D = np.empty(len(free))
+    h = np.empty(len(free))
+    wide = len(free) > p.Y.size
+    U = np.empty((len(free) * wide, p.Y.size))
+    H = np.empty((len(free) * (1 - wide), len(free)))
     if wide:
         fill_half(p, here, free, slope, U)
     else:
         fill_hessian(p, here, free, slope, H)
     for a in range(len(free)):
-        k, e1 = free[a], slope[free[a]]
+        k = free[a]
+        e1 = slope[free[a]]
         # e'' q², of which mu is a factor.
         D[a] = 4.0 * p.mu * e1 * np.sqrt(e1 / (2.0 * p.tau * p.weights[k])) * here.q[k] * here.q[k]
-    level, share = here.value + ROUNDING * abs(here.value), 1.0
+    level = here.value + ROUNDING * abs(here.value)
+    share = 1.0
     while damping <= MOST:
         for a in range(len(free)):
             h[a] = gradient[free[a]]
@@ -299,7 +327,9 @@ def newton_step(p: Problem, here: Point, damping: float) -> tuple[Point, float]:
 @compiled
 def minimise(p: Problem, rho: Array, goal: float) -> tuple[Point, int]:
     """Go down from rho until the gap is at most `goal`, or no further; count the steps."""
-    here, damping, steps = evaluate(p, rho), LEAST, 0
+    here = evaluate(p, rho)
+    damping = LEAST
+    steps = 0
     while here.gap > goal and steps < STEPS and damping <= MOST:
         here, damping = newton_step(p, here, damping)
         steps += 1

@@ -43,27 +43,38 @@ class Walk:
     """
 
     def __init__(self, design: Design, s: int, Y: Array, tolerance: float) -> None:
-        self.design, self.s, self.Y, self.tolerance = design, s, Y, tolerance
-        self.inside, self.alpha = design.inside(s), np.zeros((design.n, Y.shape[1]))
+        self.design = design
+        self.s = s
+        self.Y = Y
+        self.tolerance = tolerance
+        self.inside = design.inside(s)
+        self.alpha = np.zeros((design.n, Y.shape[1]))
         self.alpha[self.inside] = Y / len(Y)
-        self.set, self.level = np.zeros(0, dtype=np.int64), Level(np.inf, 0.0)
+        self.set = np.zeros(0, dtype=np.int64)
+        self.level = Level(np.inf, 0.0)
         self.rho, self.e, self.norms = np.zeros((3, 0))
         n = len(Y)
         self.room = np.empty((ROOM, n if design.single else n * (n + 1) // 2))
         self.pieces = np.zeros((0, Y.shape[1]))
         self.q = np.zeros(len(design.weights))
         self.before = np.inf, self.q  # the last but one tau, and rho of all blocks there
-        self.steps, self.gap = 0, np.inf
+        self.steps = 0
+        self.gap = np.inf
 
     def begin(self, level: Level) -> None:
         """Go on to the next level with the blocks chosen, and those that the strong rule expects.
 
         Each rho starts where the line through its last two values leads, not below half the last.
         """
-        kept, now, tau = np.flatnonzero(self.rho), np.zeros(len(self.q)), level.tau
+        kept = np.flatnonzero(self.rho)
+        now = np.zeros(len(self.q))
+        tau = level.tau
         now[self.set] = self.rho
-        last, (came, before) = self.level.tau, self.before
-        self.level, self.steps, self.before = level, 0, (last, now)
+        last = self.level.tau
+        (came, before) = self.before
+        self.level = level
+        self.steps = 0
+        self.before = (last, now)
         self.set, self.rho = self.set[kept], self.rho[kept]
         for place, k in enumerate(kept):
             if place < k:
@@ -81,16 +92,21 @@ class Walk:
 
     def descend(self) -> None:
         """Minimise over the working set."""
-        parts, none = self.room[: len(self.set)], np.zeros((0, 0))
-        Y, rest, w = np.ascontiguousarray(self.Y.T), 0.0, self.design.weights[self.set]
+        parts = self.room[: len(self.set)]
+        none = np.zeros((0, 0))
+        Y = np.ascontiguousarray(self.Y.T)
+        rest = 0.0
+        w = self.design.weights[self.set]
         grams, rows = (none, parts) if self.design.single else (parts, none)
         if rows.size and len(rows) < rows.shape[1]:  # the space that they span is enough
             Q, R = np.linalg.qr(rows.T)
-            rows, turned = np.ascontiguousarray(R.T), Y @ Q
+            rows = np.ascontiguousarray(R.T)
+            turned = Y @ Q
             rest = max(float(np.vdot(Y, Y) - np.vdot(turned, turned)), 0.0)
             Y = turned
-        problem = Problem(Y, grams, rows, np.ascontiguousarray(rows.T), w, *self.level,
-                          float(len(self.Y)), rest)  # fmt: skip
+        problem = Problem(
+            Y, grams, rows, np.ascontiguousarray(rows.T), w, *self.level, float(len(self.Y)), rest
+        )
         found, steps = minimise(problem, self.rho, self.tolerance / 2)
         self.rho, self.e, self.steps = found.rho, found.e, self.steps + steps
         self.norms = found.e * found.q
@@ -120,7 +136,8 @@ class Walk:
     def _admit(self, wanted: Array) -> bool:
         """Let in those of the wanted blocks (B,) bool that are nearest to being chosen, or none."""
         wanted[self.set] = False
-        outside, w = np.flatnonzero(wanted), self.design.weights
+        outside = np.flatnonzero(wanted)
+        w = self.design.weights
         number = max(FEWEST, len(self.set) // 2)
         if len(outside) > number:
             far = np.argpartition(-self.q[outside] / w[outside], number)
@@ -129,7 +146,8 @@ class Walk:
         return len(outside) > 0
 
     def _let_in(self, outside: Array) -> None:
-        had, now = len(self.set), len(self.set) + len(outside)
+        had = len(self.set)
+        now = len(self.set) + len(outside)
         if now > len(self.room):
             more = np.empty((2 * now, self.room.shape[1]))
             self.room = np.concatenate([self.room[:had], more])
@@ -156,9 +174,15 @@ def tau_maxima(design: Layout, responses: Array) -> Array:
 
 
 def block_path(
-    X: Array, Y: Array, blocks: Blocks, tau: Array, mu: float, *, tolerance: float = 1e-9,
+    X: Array,
+    Y: Array,
+    blocks: Blocks,
+    tau: Array,
+    mu: float,
+    *,
+    tolerance: float = 1e-9,
     most: int | None = None,
-) -> BlockPath:  # fmt: skip
+) -> BlockPath:
     """Minimise for falling tau, each fit started at the one before.
 
     Parameters
@@ -180,15 +204,21 @@ def block_path(
     GenesigError
         For tau that is not positive and falling, or shapes that do not fit.
     """
-    Y, tau = _responses(Y), np.asarray(tau, dtype=float)
+    Y = _responses(Y)
+    tau = np.asarray(tau, dtype=float)
     design = Columns(X, blocks)
     return block_paths(design, Y[None], tau[None], mu, tolerance=tolerance, most=most)[0]
 
 
 def block_paths(
-    design: Layout, responses: Array, tau: Array, mu: float, *, tolerance: float = 1e-9,
+    design: Layout,
+    responses: Array,
+    tau: Array,
+    mu: float,
+    *,
+    tolerance: float = 1e-9,
     most: int | None = None,
-) -> list[BlockPath]:  # fmt: skip
+) -> list[BlockPath]:
     """Solve for P responses at once, whose certificates share their products with X.
 
     Parameters
@@ -202,13 +232,15 @@ def block_paths(
     checked_levels(tau, mu)
     if responses.shape[1] != design.n:
         raise GenesigError(f"X has {design.n} rows, the response {responses.shape[1]}")
-    size, paths = max(1, int(MEMORY / (8 * BLOCKS * design.n**2))), []
+    size = max(1, int(MEMORY / (8 * BLOCKS * design.n**2)))
+    paths = []
     for first in range(0, len(responses), size):
         which = range(first, min(first + size, len(responses)))
         walks = [Walk(design, p, responses[p], tolerance) for p in which]
         fits = walk_together(walks, tau[which], np.full((len(which), tau.shape[1]), mu), most)
-        paths += [BlockPath.of(design, tau[p], fit, tolerance)
-                  for p, fit in zip(which, fits, strict=True)]  # fmt: skip
+        paths += [
+            BlockPath.of(design, tau[p], fit, tolerance) for p, fit in zip(which, fits, strict=True)
+        ]
     return paths
 
 

@@ -92,7 +92,9 @@ class Groups:
         self, Z: Array, level: float, pieces: Array | None = None, tolerance: float = 1e-14
     ) -> tuple[Array, None]:
         """Return ``(1 - level w_k / ||Z_k||)_+ Z_k``; 0 for rows in no block."""
-        norms, cut, blocks = self._norms(Z), level * self.blocks.weights, self.blocks
+        norms = self._norms(Z)
+        cut = level * self.blocks.weights
+        blocks = self.blocks
         factor = np.maximum(1 - cut / np.where(norms > 0, norms, 1), 0)
         B = np.zeros_like(Z)
         B[blocks.members] = Z[blocks.members] * np.repeat(factor, blocks.sizes())[:, None]
@@ -171,7 +173,8 @@ class Composite:
         GenesigError
             For a row in no block, where the penalty is no norm.
         """
-        members, count = self.blocks.members, np.bincount(self.blocks.members, minlength=len(G))
+        members = self.blocks.members
+        count = np.bincount(self.blocks.members, minlength=len(G))
         if (count == 0).any():
             raise GenesigError(
                 f"column {np.argmin(count)}, counted from 0, is in no group: give it one of its own"
@@ -190,7 +193,8 @@ class Composite:
         ``level Omega(B) - <B, Z - B>``, is at most the tolerance, relative to ||Z||²/2.
         """
         xi = np.zeros((len(self.blocks.members), Z.shape[1])) if pieces is None else pieces.copy()
-        B, goal = Z - self._scattered(xi, len(Z)), tolerance * float(np.vdot(Z, Z)) / 2
+        B = Z - self._scattered(xi, len(Z))
+        goal = tolerance * float(np.vdot(Z, Z)) / 2
         for _ in range(SWEEPS):
             for layer in self._layers:
                 self._project(layer, level, B, xi)
@@ -216,15 +220,18 @@ class Composite:
     @cached_property
     def _layers(self) -> list[Layer]:
         """Return the blocks from small to large, those together that overlap none before."""
-        blocks, sizes = self.blocks, self.blocks.sizes()
-        depth, layers = np.zeros(blocks.members.max() + 1, dtype=int), np.zeros(len(blocks), int)
+        blocks = self.blocks
+        sizes = self.blocks.sizes()
+        depth = np.zeros(blocks.members.max() + 1, dtype=int)
+        layers = np.zeros(len(blocks), int)
         for k in np.argsort(sizes, kind="stable"):
             layers[k] = depth[blocks.columns(k)].max()
             depth[blocks.columns(k)] = layers[k] + 1
         return [self._layer(np.flatnonzero(layers == each)) for each in range(layers.max() + 1)]
 
     def _layer(self, members: Array) -> Layer:
-        blocks, sizes = self.blocks, self.blocks.sizes()[members]
+        blocks = self.blocks
+        sizes = self.blocks.sizes()[members]
         places = np.concatenate(
             [np.arange(blocks.starts[k], blocks.starts[k + 1]) for k in members]
         )

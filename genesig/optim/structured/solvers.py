@@ -61,7 +61,8 @@ def projection(
     if penalty.apart:
         norm = Groups(replace(penalty.blocks, members=np.arange(len(members))))
     problem = _Problem(X[:, places], Y, norm, mu)
-    here, fits = _Here(np.zeros((len(places), Y.shape[1])), None, np.inf, 0), []
+    here = _Here(np.zeros((len(places), Y.shape[1])), None, np.inf, 0)
+    fits = []
     for t in tau:
         here = _solve(problem, float(t), here, tolerance)
         fits.append(here)
@@ -109,21 +110,28 @@ class _Problem:
 
     def gap(self, B: Array, tau: float, pieces: Array | None) -> float:
         """Return the duality gap; the pieces are those of the gradient."""
-        r, g, n = self.Y - self.X @ B, self.descent(B), len(self.X)
+        r = self.Y - self.X @ B
+        g = self.descent(B)
+        n = len(self.X)
         found = Certified(
             value=tau * self.penalty.value(B),
             along=float(np.vdot(B, g)),
             dual=self.penalty.dual(g, pieces),
             square=float(np.vdot(B, B)),
         )
-        along, square, scale = (float(np.vdot(*each)) for each in
-                                ((self.Y, r), (r, r), (self.Y, self.Y)))  # fmt: skip
+        along, square, scale = (
+            float(np.vdot(*each)) for each in ((self.Y, r), (r, r), (self.Y, self.Y))
+        )
         return duality_gap(found, tau, self.mu, Residual(n, along, square, scale))
 
 
 def _solve(problem: _Problem, tau: float, start: _Here, tolerance: float) -> _Here:
     """Iterate until the gap is small, or to the last step."""
-    s, B, pieces, t, gap = problem.step(), start.B, start.pieces, 1.0, np.inf
+    s = problem.step()
+    B = start.B
+    pieces = start.pieces
+    t = 1.0
+    gap = np.inf
     ahead = B
     for step in range(1, STEPS + 1):
         inner = max(INNER / step**3, 1e-15)
@@ -132,7 +140,8 @@ def _solve(problem: _Problem, tau: float, start: _Here, tolerance: float) -> _He
         uphill = np.vdot(ahead - new, new - B) > 0
         following = 1.0 if uphill else (1 + np.sqrt(1 + 4 * t * t)) / 2
         ahead = new + (0.0 if uphill else (t - 1) / following) * (new - B)
-        B, t = new, following
+        B = new
+        t = following
         if step % CHECK == 0:
             gap = problem.gap(B, tau, None if pieces is None else pieces / s)
             if gap <= tolerance:
@@ -144,9 +153,15 @@ SOLVERS = {"blocks": blocks, "projection": projection}
 
 
 def structured_path(
-    X: Array, Y: Array, penalty: Penalty, tau: Array, mu: float, *, solver: str = "blocks",
+    X: Array,
+    Y: Array,
+    penalty: Penalty,
+    tau: Array,
+    mu: float,
+    *,
+    solver: str = "blocks",
     tolerance: float = 1e-9,
-) -> Minimisers:  # fmt: skip
+) -> Minimisers:
     """Minimise ``(1/n)||Y - X B||² + mu ||B||² + tau Omega(B)`` for falling tau.
 
     Parameters

@@ -55,10 +55,12 @@ class Stretches:
         begins = np.concatenate([[True], b[1:] != b[:-1]])
         begins[self.genome.starts] = True
         first = np.flatnonzero(begins)
-        stop, there = np.append(first[1:], len(b)), b[first] != 0
+        stop = np.append(first[1:], len(b))
+        there = b[first] != 0
         chromosome = np.zeros(len(b), dtype=bool)
         chromosome[self.genome.starts] = True
-        first, stop = first[there], stop[there]
+        first = first[there]
+        stop = stop[there]
         joined = (first == np.concatenate([[-1], stop[:-1]])) & ~chromosome[first]
         return Pattern(first, stop, joined, b[first])
 
@@ -90,7 +92,8 @@ class Pattern(NamedTuple):
 
     def neighbours(self) -> tuple[Array, Array]:
         """Return the level before and after each stretch, 0 where it touches none."""
-        c, joined = self.level, self.joined
+        c = self.level
+        joined = self.joined
         before = np.where(joined, np.concatenate([[0.0], c[:-1]]), 0.0)
         after = np.where(np.append(joined[1:], False), np.append(c[1:], 0.0), 0.0)
         return before, after
@@ -163,7 +166,9 @@ class Levels:
         return True
 
     def _value(self, pattern: Pattern, A: Array) -> float:
-        c, size, r = pattern.level, pattern.stop - pattern.first, self.y - A.T @ pattern.level
+        c = pattern.level
+        size = pattern.stop - pattern.first
+        r = self.y - A.T @ pattern.level
         before, after = pattern.neighbours()
         # A jump between two stretches is seen from both, one to 0 from one.
         jumps = np.abs(c - before) * np.where(pattern.joined, 0.5, 1.0)
@@ -173,8 +178,10 @@ class Levels:
 
     def _goal(self) -> Array:
         """Return the minimum of the quadratic function; in n variables where these are fewer."""
-        c, n = self.pattern.level, len(self.y)
-        size, (before, after) = self.pattern.stop - self.pattern.first, self.pattern.neighbours()
+        c = self.pattern.level
+        n = len(self.y)
+        size = self.pattern.stop - self.pattern.first
+        (before, after) = self.pattern.neighbours()
         slope = size * np.sign(c) + self.jump * (np.sign(c - before) + np.sign(c - after))
         b = self.A @ self.y - n / 2 * self.tau * slope
         ridge = n * self.mu * size
@@ -185,11 +192,13 @@ class Levels:
 
     def _first(self, goal: Array) -> tuple[float, int, bool]:
         """Return the share of the way to the first change, where it is, and whether two meet."""
-        c, joined = self.pattern.level, self.pattern.joined
+        c = self.pattern.level
+        joined = self.pattern.joined
         share = _shares(c, goal)
         gaps = _shares(np.diff(c, prepend=0.0), np.diff(goal, prepend=0.0))
         gaps[~joined] = np.inf
-        one, two = int(np.argmin(share)), int(np.argmin(gaps))
+        one = int(np.argmin(share))
+        two = int(np.argmin(gaps))
         if gaps[two] < share[one]:
             return float(gaps[two]), two, True
         return float(share[one]), one, False
@@ -197,7 +206,8 @@ class Levels:
     def _join(self, s: int) -> None:
         """Make stretch s part of the one before it."""
         first, stop, joined, c = self.pattern
-        stop, self.A = stop.copy(), self.A.copy()
+        stop = stop.copy()
+        self.A = self.A.copy()
         stop[s - 1] = stop[s]
         self.A[s - 1] += self.A[s]
         self.A = np.delete(self.A, s, axis=0)
@@ -248,13 +258,13 @@ def stretch_path(
 
     A row ends after its first fit of more than `longest` features.
     """
-    norm, coefs = (
-        sets.stretches or Stretches(Genome.from_columns(sets.X.shape[1], None, None), 0.0),
-        [],
-    )
-    gap, rounds = np.full(tau.shape, np.nan), np.full(tau.shape, -1, dtype=np.int64)
+    norm = sets.stretches or Stretches(Genome.from_columns(sets.X.shape[1], None, None), 0.0)
+    coefs = []
+    gap = np.full(tau.shape, np.nan)
+    rounds = np.full(tau.shape, -1, dtype=np.int64)
     for k in range(len(tau)):
-        part, pattern = _training(sets, k, norm.genome), norm.pattern(np.zeros(sets.X.shape[1]))
+        part = _training(sets, k, norm.genome)
+        pattern = norm.pattern(np.zeros(sets.X.shape[1]))
         for m in range(tau.shape[1]):
             pattern, gap[k, m], rounds[k, m] = _fit(
                 norm, part, pattern, Goal(tau[k, m], mu[k, m], tolerance)
@@ -292,7 +302,9 @@ def _fit(
 ) -> tuple[Pattern, float, int]:
     """Return the stretches of one fit, its gap and the rounds it took."""
     tau, mu, tolerance = goal
-    step, F, n = 1 / (2 * (part.norm + mu)), part.F, len(part.y)
+    step = 1 / (2 * (part.norm + mu))
+    F = part.F
+    n = len(part.y)
     pattern = _levelled(norm, part, pattern, goal)
     for rounds in range(1, ROUNDS + 1):  # noqa: B007 - it is returned
         b = pattern.spread(len(F))

@@ -104,7 +104,9 @@ class Exchange(NamedTuple):
     def of(cls, columns: Array, Y: Array, strata: Sequence[Array]) -> Exchange:
         """Sum the rows of each unit and centre them in their stratum; columns is (d, n)."""
         fixed = np.zeros((len(columns), Y.shape[1]))
-        covariance, parts, dimensions = np.zeros((Y.shape[1], Y.shape[1])), [], 0
+        covariance = np.zeros((Y.shape[1], Y.shape[1]))
+        parts = []
+        dimensions = 0
         for rows in strata:
             units = columns[:, rows].sum(axis=2)
             mean = Y[rows[:, 0]].mean(axis=0)
@@ -138,7 +140,8 @@ class NullNorms(NamedTuple):
     @classmethod
     def of(cls, exchange: Exchange, blocks: Blocks) -> NullNorms:
         """Take the moments of all blocks."""
-        n, (_, power_2, power_3) = exchange.dimensions, exchange.powers
+        n = exchange.dimensions
+        (_, power_2, power_3) = exchange.powers
         traces, shifts = gram_traces(exchange, blocks)
         mean = traces[0] + shifts[0]
         unit = np.where(mean > 0, mean, 1.0)
@@ -171,7 +174,8 @@ class NullNorms(NamedTuple):
         """Return P(norm >= h) over hurdles h (B, H) with their shares (H,), and -dP / d log h."""
         from scipy.special import betainc, betaln
 
-        a, b = self.a[:, None], self.b[:, None]
+        a = self.a[:, None]
+        b = self.b[:, None]
         place = (norms**2 - self.floor[:, None]) / self.width[:, None]
         place = np.clip(place, 1e-9, 1 - 1e-9)
         log_density = (a - 1) * np.log(place) + (b - 1) * np.log1p(-place) - betaln(a, b)
