@@ -195,7 +195,7 @@ def check_functions() -> Iterator[str]:
     baseline_functions = [
         function for kinds in baselines.BASELINES.values() for function in kinds.values()
     ]
-    structured = [structured_solvers.structured_path, *structured_solvers.SOLVERS.values()]
+    structured = [structured_solvers.structured_path, *structured_solvers.BLOCK_SOLVERS.values()]
     for module, returned, registry in (
         (penalties, "Penalty", penalties.PENALTIES.values()),
         (kernels, "Kernel", kernels.KERNELS.values()),

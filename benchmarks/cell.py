@@ -68,7 +68,7 @@ def _cox_slope(y: Array, f: Array) -> float:
     """Return the weight of a score in Cox's regression on it alone."""
     if np.ptp(f) == 0:
         return np.nan
-    risk = RiskSets.of(y["time"], y["event"])
+    risk = RiskSets.from_times(y["time"], y["event"])
     score = f[risk.order][:, None]
     return float(ridge(risk, score[:, :0], score, np.ones(1)).b[0, 0])
 

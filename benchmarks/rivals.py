@@ -49,7 +49,7 @@ from sklearn.svm import SVC, SVR
 
 from genesig.models.baselines import ridge_survival
 from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
 from genesig.optim.cox.training import cox_sets
 from genesig.response.survival import martingale
 
@@ -150,7 +150,7 @@ def cox_net(ratio: float) -> Rival:
             rows,
             centre=True,
             unit_variance=False,
-            ties=USUAL,
+            ties=DEFAULT_TIES,
             norm=np.ones(rows.shape[1]),
         )
         tau = sets.sets.tau_max[:, None] * np.geomspace(1, 0.05, 20)
@@ -160,7 +160,7 @@ def cox_net(ratio: float) -> Rival:
             genes, values = path.coef(k + 1, m)
             fits[k, m] = (Z[:, genes] - sets.sets.mean[k + 1, genes]) @ values
         error, _ = left_out_deviance(
-            y["time"], y["event"], [left_out for _, left_out in inner], fits, USUAL
+            y["time"], y["event"], [left_out for _, left_out in inner], fits, DEFAULT_TIES
         )
         genes, values = path.coef(0, int(np.argmin(error)))
         return (Z_test[:, genes] - sets.sets.mean[0, genes]) @ values, genes

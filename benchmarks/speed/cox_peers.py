@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from sksurv.linear_model import CoxnetSurvivalAnalysis
 
-from genesig.optim.cox.likelihood import at, judge_sets
+from genesig.optim.cox.likelihood import certify_sets, evaluate
 from genesig.optim.cox.path import cox_path, tau_max
 from genesig.optim.cox.training import cox_sets
-from genesig.optim.likelihood.path import Levels
+from genesig.optim.likelihood.path import PathLevels
 
 N = 100
 D = 20_000
@@ -50,16 +50,16 @@ def largest_gap(sets, X, B, tau, mu):
     risk = sets.risk[0]
     Z = X[sets.rows[0]]
     none = np.zeros(1)
-    ground = sets.ground(slice(1))
+    ground = sets.loss_data(slice(1))
     gaps = []
     for b, level, ridge in zip(B, tau, mu, strict=True):
         state = sets.start._replace(b=b[None].copy(), g=np.zeros((1, D)))
         state.eta[0, :N] = Z @ b
-        state.u[0, sets.rows[0]] = at(risk.terms, Z @ b).u
+        state.u[0, sets.rows[0]] = evaluate(risk.terms, Z @ b).u
         np.matmul(state.u, ground.F.T, out=state.g)
         gap = np.zeros(1)
-        levels = Levels(np.array([level]), np.array([ridge]), none, none)
-        judge_sets(ground, state, np.arange(1), levels, gap, none.copy())
+        levels = PathLevels(np.array([level]), np.array([ridge]), none, none)
+        certify_sets(ground, state, np.arange(1), levels, gap, none.copy())
         gaps.append(gap[0])
     return max(gaps) / risk.null_deviance
 

@@ -17,8 +17,8 @@ from statistics import median
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from genesig.optim.likelihood.path import Levels
-from genesig.optim.logistic import judge_sets, logistic_path, logistic_sets
+from genesig.optim.likelihood.path import PathLevels
+from genesig.optim.logistic import certify_sets, logistic_path, logistic_sets
 
 SHARES = np.geomspace(0.95, 0.05, 12)
 SIZES = ((30, 3000), (60, 7000), (100, 12000))
@@ -134,7 +134,7 @@ def largest_gap(Z, y, tau, B):
     sets = described(Z, y)
     gaps = []
     none = np.zeros(1)
-    ground = sets.ground(slice(0, 1))
+    ground = sets.loss_data(slice(0, 1))
     state = sets.start
     for level, b in zip(tau, B, strict=True):
         offset = np.zeros(ground.F.shape[1])
@@ -151,8 +151,8 @@ def largest_gap(Z, y, tau, B):
         here.u[0, : len(y)] = u
         np.matmul(here.u, ground.F.T, out=here.g)
         gap = np.zeros(1)
-        levels = Levels(np.array([level]), none, none, none)
-        judge_sets(ground, here, np.arange(1), levels, gap, none.copy())
+        levels = PathLevels(np.array([level]), none, none, none)
+        certify_sets(ground, here, np.arange(1), levels, gap, none.copy())
         gaps.append(gap[0] / sets.deviance[0])
     return max(gaps)
 

@@ -69,7 +69,7 @@ def overlapping(d, number, runs, share=0.05):
     lists = sets_of(rng, d, number)
     y = labels(X, lists, rng)
     floor = products(X, runs)
-    blocks = Blocks.of(lists, np.sqrt([len(each) for each in lists]))
+    blocks = Blocks.from_lists(lists, np.sqrt([len(each) for each in lists]))
     tau = tau_max(X, y, blocks) * np.geomspace(1, share, 30)
     took, fit = seconds(lambda: block_path(X, y, blocks, tau, 0.0), runs)
     note = f"gap {fit.gap.max():.0e}, {fit.steps.sum()} steps, {len(fit.support(29))} sets"
@@ -84,7 +84,7 @@ def study(runs):
     y = np.where(np.arange(64) % 2, 1.0, -1.0)
     permuted = np.stack([rng.permutation(y) for _ in range(200)], axis=1)
     floor = products(X, runs)
-    parts = Blocks.of(lists, np.ones(6000))
+    parts = Blocks.from_lists(lists, np.ones(6000))
     null = y[:, None], permuted[:, :, None]
     took, weights = seconds(lambda: contest_weights(X, *null, parts.members, parts.starts), runs)
     line("weights of 6000 sets, 64 x 20000, 200 permutations", took, floor)
@@ -95,7 +95,7 @@ def study(runs):
     mu = 1e-3 * np.linalg.norm(X, 2) ** 2 / 64
     for tolerance in (1e-9, 1e-6):
         took, fits = seconds(
-            lambda t=tolerance: block_paths(design, Y, tau, mu, tolerance=t, most=50), 1
+            lambda t=tolerance: block_paths(design, Y, tau, mu, tolerance=t, max_blocks=50), 1
         )
         steps = np.mean([fit.steps.sum() for fit in fits])
         note = f"a path {10 * took:.1f} ms, {steps:.0f} steps; gap {tolerance:.0e}, 50 sets at most"
@@ -123,7 +123,7 @@ def others(X, floor, runs):
     small = X[:, :2000]
     lists = sets_of(rng, 2000, 200)
     lists += [[j] for j in range(2000)]
-    blocks = Blocks.of(lists, np.sqrt([len(each) for each in lists]))
+    blocks = Blocks.from_lists(lists, np.sqrt([len(each) for each in lists]))
     for name, penalty in (("composite", Composite(blocks)), ("latent", LatentOverlap(blocks))):
         tau = [0.2 * tau_max(small, y, blocks)]
         took, fit = seconds(
@@ -221,7 +221,7 @@ def peers(X, y, floor):
     d = X.shape[1]
     groups = [list(range(j, j + 10)) for j in range(0, d, 10)]
     Y = y[:, None]
-    blocks = Blocks.of(groups, np.sqrt([10] * len(groups)))
+    blocks = Blocks.from_lists(groups, np.sqrt([10] * len(groups)))
     tau = tau_max(X, y, blocks) * np.geomspace(1, 0.1, 30)[1:]
     took, fit = seconds(lambda: block_path(X, Y, blocks, tau, 0.0), 3)
     best = objective(X, Y, fit.coef(28), blocks, tau[-1])
@@ -240,7 +240,7 @@ def peers(X, y, floor):
 
 
 def objective(X, Y, B, blocks, tau):
-    norms = np.sqrt(blocks.sums((B**2).sum(axis=1)))
+    norms = np.sqrt(blocks.block_sums((B**2).sum(axis=1)))
     return ((Y - X @ B) ** 2).sum() / len(X) + tau * blocks.weights @ norms
 
 

@@ -1,7 +1,10 @@
-"""Numerical kernels: loops of small decisions, in plain numba, which Python may call and step into.
+"""Numerical kernels: loops of small decisions in plain numba, which Python may call and step into.
 
-With ``NUMBA_DISABLE_JIT=1`` they run uncompiled, with ``NUMBA_BOUNDSCHECK=1`` every index is
-checked. What is a product or a factor of whole matrices is NumPy's.
+With ``NUMBA_DISABLE_JIT=1`` they run uncompiled; with ``NUMBA_BOUNDSCHECK=1`` every index is
+checked. Products and factors of whole matrices are NumPy's.
+
+Kernels write their results into arrays that the caller passes: a name that begins with ``fill_``
+says so, and a docstring names the arrays.
 """
 
 from __future__ import annotations
@@ -13,52 +16,56 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.extending import register_jitable
 
-from genesig.compiled.cache import folder
+from genesig.compiled.cache import cache_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-OPTIONS: dict[str, Any] = {
+JIT_OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},
     "no_cfunc_wrapper": True,
 }
-"""Sums may be taken in any order, which is what vectors of a processor need. No function is passed
-as a value, so none needs a copy that C may call, which would be compiled as well."""
-CACHE = folder()
+"""Sums may be taken in any order, so that the compiler can use vector instructions. No kernel is
+passed as a value, so none needs the second copy for callers in C.
+"""
+CACHE_FOLDER = cache_folder()
 
 
 def compiled(function: F) -> F:
-    """Compile a function, kept on disk where there is a writable place for it."""
-    if CACHE is None:
-        return made_here(function)
+    """Return a function compiled by numba, cached on disk if there is a writable folder."""
+    if CACHE_FOLDER is None:
+        return jit_uncached(function)
     # numba keeps code by the place of its file: of one clone, from wherever a study links to it.
     file = os.path.realpath(function.__code__.co_filename)
     function.__code__ = function.__code__.replace(co_filename=file)
-    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
+    previous_folder = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = str(CACHE_FOLDER)  # type: ignore[attr-defined]
     try:
-        return cast(F, numba.njit(cache=True, **OPTIONS)(function))
+        return cast(F, numba.njit(cache=True, **JIT_OPTIONS)(function))
     except RuntimeError:  # a function without a file
-        return made_here(function)
+        return jit_uncached(function)
     finally:
-        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+        numba.config.CACHE_DIR = previous_folder  # type: ignore[attr-defined]
 
 
-def inner(function: F) -> F:
-    """Leave a function as it is for Python; what is compiled and calls it is compiled with it."""
-    made: F = register_jitable(**OPTIONS)(function)
-    return made
+def jitable(function: F) -> F:
+    """Return a function unchanged for Python; a compiled caller compiles it separately.
 
-
-def part(function: F) -> F:
-    """Compile a function into the one place that calls it, as if it stood there.
-
-    What is `inner` is optimised once by itself and once more in each function above it.
+    A `jit_inline` function is optimised only as part of its caller.
     """
-    return cast(F, numba.njit(inline="always", **OPTIONS)(function))
+    registered: F = register_jitable(**JIT_OPTIONS)(function)
+    return registered
 
 
-def made_here(function: F) -> F:
-    """Compile a function that is made around others; what calls it is kept, with all of it."""
-    return cast(F, numba.njit(**OPTIONS)(function))
+def jit_inline(function: F) -> F:
+    """Return a function that numba copies into its compiled caller; it should have one caller."""
+    return cast(F, numba.njit(inline="always", **JIT_OPTIONS)(function))
+
+
+def jit_uncached(function: F) -> F:
+    """Return a function compiled without a cache: for functions made from other functions.
+
+    The cached kernel that calls it contains its code.
+    """
+    return cast(F, numba.njit(**JIT_OPTIONS)(function))

@@ -1,9 +1,12 @@
-"""Newton steps on the fixed point of the Landweber map, from sign pattern to sign pattern.
+"""Kernels that minimise over a working set by Newton steps from sign pattern to sign pattern.
 
-On a support A with signs s the fixed point solves ``(Z_A'Z_A + n mu I) b = Z_A'y - (n tau/2) s``.
-A step goes there, or to the first coefficient that would change its sign, which leaves; when all
-signs agree the feature that violates optimality most enters. The objective falls at every step, so
-no sign pattern comes twice.
+On a support A with signs s the fixed point of the damped Landweber map solves ``(Z_A'Z_A + n mu I)
+b = Z_A'y - (n tau/2) s``. A step goes there, or to the first coefficient that would change its
+sign, which leaves. Once all signs agree, the features that violate optimality most enter. The
+objective falls at every step, so no sign pattern comes twice.
+
+Arguments: `position` and `a` number the active features, `p` the pool, `j` the features, `w` the
+working set (W,). `marks` (d,) are the bits of `FeatureSets.marks`.
 """
 
 from __future__ import annotations
@@ -11,316 +14,389 @@ from __future__ import annotations
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import inner, part
+from genesig.compiled import jit_inline, jitable
 from genesig.compiled.algebra import cholesky, dot, drop_row, solve_lower, solve_upper
 from genesig.compiled.column import (
-    Column,
-    Known,
+    NO_FACTOR,
+    NOT_IN_POOL,
+    FeaturePool,
+    LassoFit,
+    add_to_pool,
     clear_active,
-    forget,
-    gradient,
-    learn,
-    residual_of_active,
-    summed,
+    drop_inactive,
+    feature_gradient,
+    summed_penalties,
+    update_residual,
 )
 
-SLACK = 1e-11  # a feature enters when its gradient exceeds tau by more than this share
-DEPENDENT = 1e-11  # share of a feature's square that is left outside the span of the active ones
+ENTRY_SLACK = 1e-11
+"""Share of tau by which a gradient must exceed it before its feature enters."""
+MIN_NEW_SHARE = 1e-11
+"""Smallest share of a feature's square outside the span of the active features."""
+ENTRY_SHARE = 0.6
+"""Share of the largest violation from which features enter together."""
+BLOCKED = 4
+"""Bit of a feature's mark, beside `IN_WORKING_SET` and `IN_SUPPORT` of `working_sets`."""
+
+# Results of `solve_working_set`.
 SOLVED = 0
-NO_ROOM = 1
-STUCK = 2
-LONG = 3
-SHARE = 0.6  # of the largest violation: those that violate optimality by as much enter together
-BLOCKED = 4  # bit of a feature's mark, beside those of the sweep
+NO_ROOM = 1  # the pool is too small
+STUCK = 2  # rounding prevents further steps; the duality gap shows how good the fit is
+TOO_MANY_ACTIVE = 3  # the dual is faster
+NO_SIGN_CHANGE = -1
+"""The leaving feature of `first_sign_change` if no sign changes."""
 
 
-@inner
-def remove(known: Known, a: int) -> None:
-    """Take the a-th active feature out."""
-    m = known.state.active
-    f = known.features[known.active[a]]
-    f.b = f.sign = 0.0
-    f.inside = False
-    drop_row(known.L, m, a)
-    for i in range(a, m - 1):
-        known.active[i] = known.active[i + 1]
-    known.state.active = m - 1
+@jitable
+def remove_active(pool: FeaturePool, position: int) -> None:
+    """Make the active feature at `position` inactive, and update the factor."""
+    m = pool.counts.n_active
+    feature = pool.features[pool.active[position]]
+    feature.coef = feature.sign = 0.0
+    feature.is_active = False
+    drop_row(pool.factor, m, position)
+    for i in range(position, m - 1):
+        pool.active[i] = pool.active[i + 1]
+    pool.counts.n_active = m - 1
 
 
-@inner
-def append(known: Known, p: int, sign: float, ridge: float) -> bool:
-    """Let known feature p enter with coefficient 0; False if it depends on the active ones."""
-    m = known.state.active
-    f = known.features[p]
-    row = known.L[m]
-    for a in range(m):
-        row[a] = known.gram[p, known.active[a]]
-    solve_lower(known.L, m, row)
-    left = known.gram[p, p] + ridge - dot(row[:m], row[:m])
-    if not left > DEPENDENT * known.gram[p, p]:
-        return False
-    row[m] = np.sqrt(left)
-    known.active[m] = p
-    f.sign = sign
-    f.b = 0.0
-    f.inside = True
-    known.state.active = m + 1
-    return True
+@jitable
+def append_active(pool: FeaturePool, p: int, sign: float, ridge: float) -> bool:
+    """Make feature p of the pool active with coefficient 0.
 
-
-@part
-def exchange(known: Known, p: int, sign: float, ridge: float) -> bool:
-    """Let a dependent feature in: move along the null direction until an active one is 0."""
-    m = known.state.active
-    move = known.spare
-    for a in range(m):
-        move[a] = -sign * known.L[m, a]
-    solve_upper(known.L, m, move)
-    step = np.inf
-    out = -1
-    for a in range(m):
-        f = known.features[known.active[a]]
-        if f.sign != 0.0 and move[a] * f.sign < 0.0 and -f.b / move[a] < step:
-            step = -f.b / move[a]
-            out = a
-    if out < 0:
-        return False
-    for a in range(m):
-        known.features[known.active[a]].b += step * move[a]
-    remove(known, out)
-    if not append(known, p, sign, ridge):
-        return False
-    known.features[p].b = sign * step
-    return True
-
-
-@inner
-def first_turn(active: Array, m: int, b: Array, sign: Array, target: Array) -> tuple[float, int]:
-    """Return how far b may go to its target until a sign turns, and which active one; 1, -1: none.
-
-    b, sign are of all; active (m,) are places among them, target (m,) is of the active ones.
+    Return False if it depends on the active features.
     """
-    share = 1.0
-    out = -1
+    m = pool.counts.n_active
+    feature = pool.features[p]
+    row = pool.factor[m]
+    for a in range(m):
+        row[a] = pool.gram[p, pool.active[a]]
+    solve_lower(pool.factor, m, row)
+    pivot = pool.gram[p, p] + ridge - dot(row[:m], row[:m])
+    if not pivot > MIN_NEW_SHARE * pool.gram[p, p]:
+        return False
+    row[m] = np.sqrt(pivot)
+    pool.active[m] = p
+    feature.sign = sign
+    feature.coef = 0.0
+    feature.is_active = True
+    pool.counts.n_active = m + 1
+    return True
+
+
+@jit_inline
+def swap_dependent(pool: FeaturePool, p: int, sign: float, ridge: float) -> bool:
+    """Make a feature active that depends on the others, and remove the first that comes to 0.
+
+    The coefficients move along the null direction of the dependent features. Return False if none
+    comes to 0, or the feature still depends on the others.
+    """
+    m = pool.counts.n_active
+    null_direction = pool.scratch
+    for a in range(m):
+        null_direction[a] = -sign * pool.factor[m, a]
+    solve_upper(pool.factor, m, null_direction)
+    step = np.inf
+    leaving = NO_SIGN_CHANGE
+    for a in range(m):
+        feature = pool.features[pool.active[a]]
+        if (
+            feature.sign != 0.0
+            and null_direction[a] * feature.sign < 0.0
+            and -feature.coef / null_direction[a] < step
+        ):
+            step = -feature.coef / null_direction[a]
+            leaving = a
+    if leaving == NO_SIGN_CHANGE:
+        return False
+    for a in range(m):
+        pool.features[pool.active[a]].coef += step * null_direction[a]
+    remove_active(pool, leaving)
+    if not append_active(pool, p, sign, ridge):
+        return False
+    pool.features[p].coef = sign * step
+    return True
+
+
+@jitable
+def first_sign_change(
+    active: Array, m: int, coef: Array, sign: Array, target: Array
+) -> tuple[float, int]:
+    """Return the share of the way to the target at which a sign first changes, and where.
+
+    The second is a position among the m active features; 1 and `NO_SIGN_CHANGE` if there is none.
+    coef, sign (E,): of the pool; active (m,): positions in it; target (m,): of the active
+    features.
+    """
+    step = 1.0
+    leaving = NO_SIGN_CHANGE
     for a in range(m):
         p = active[a]
         if sign[p] != 0.0 and target[a] * sign[p] <= 0.0:
-            away = b[p] - target[a]
-            ratio = b[p] / away if away != 0.0 else 0.0
-            if out < 0 or ratio < share:
-                share = ratio
-                out = a
-    return share, out
+            distance = coef[p] - target[a]
+            ratio = coef[p] / distance if distance != 0.0 else 0.0
+            if leaving == NO_SIGN_CHANGE or ratio < step:
+                step = ratio
+                leaving = a
+    return step, leaving
 
 
-@part
-def newton_step(known: Known, cut: float) -> bool:
-    """Go to the fixed point of the sign pattern (True), or to the first sign change (False)."""
-    m = known.state.active
-    target = known.spare
-    for a in range(m):
-        f = known.features[known.active[a]]
-        target[a] = f.c - cut * f.weight * f.sign
-    solve_lower(known.L, m, target)
-    solve_upper(known.L, m, target)
-    step, out = first_turn(known.active, m, known.features["b"], known.features["sign"], target)
-    if out >= 0 and step == 0.0:
-        turn_back(known, target)
-        return False
-    for a in range(m):
-        f = known.features[known.active[a]]
-        f.b = target[a] if out < 0 else f.b + step * (target[a] - f.b)
-    if out >= 0:
-        remove(known, out)
-    return out < 0
+@jit_inline
+def newton_step(pool: FeaturePool, threshold: float) -> bool:
+    """Move to the fixed point of the signs, or to the first sign change.
 
-
-@part
-def turn_back(known: Known, target: Array) -> None:
-    """Take out all features at 0 that would go against their sign.
-
-    Of those that entered together one at least goes its way: the objective falls along the step.
+    Return whether it reached the fixed point.
     """
-    for a in range(known.state.active - 1, -1, -1):
-        f = known.features[known.active[a]]
-        if f.sign != 0.0 and f.b == 0.0 and target[a] * f.sign <= 0.0:
-            remove(known, a)
-
-
-@inner
-def sort_active(known: Known) -> None:
-    """Put the active features in ascending order; the factor no longer belongs to them."""
-    features = known.features
-    known.state.ridge = -1.0
-    for a in range(1, known.state.active):
-        p = known.active[a]
-        e = a
-        while e > 0 and features[known.active[e - 1]].j > features[p].j:
-            known.active[e] = known.active[e - 1]
-            e -= 1
-        known.active[e] = p
-
-
-@inner
-def factor_active(known: Known, ridge: float) -> bool:
-    """Sort the active features and factor their matrix afresh."""
-    m = known.state.active
-    sort_active(known)
+    m = pool.counts.n_active
+    target = pool.scratch
     for a in range(m):
-        row = known.L[a]
-        gram = known.gram[known.active[a]]
-        for e in range(a + 1):
-            row[e] = gram[known.active[e]]
-        row[a] += ridge
-    known.state.ridge = ridge
-    return cholesky(known.L, m)
-
-
-@part
-def polish(col: Column, known: Known, cut: float, ridge: float) -> bool:
-    """Solve for the found support from the start, in the order of the features, and refine once."""
-    if not factor_active(known, ridge):
+        feature = pool.features[pool.active[a]]
+        target[a] = feature.z_y - threshold * feature.weight * feature.sign
+    solve_lower(pool.factor, m, target)
+    solve_upper(pool.factor, m, target)
+    step, leaving = first_sign_change(
+        pool.active, m, pool.features["coef"], pool.features["sign"], target
+    )
+    if leaving != NO_SIGN_CHANGE and step == 0.0:
+        remove_wrong_signs(pool, target)
         return False
-    m = known.state.active
-    change = known.spare
-    for again in range(2):
+    for a in range(m):
+        feature = pool.features[pool.active[a]]
+        feature.coef = (
+            target[a]
+            if leaving == NO_SIGN_CHANGE
+            else feature.coef + step * (target[a] - feature.coef)
+        )
+    if leaving != NO_SIGN_CHANGE:
+        remove_active(pool, leaving)
+    return leaving == NO_SIGN_CHANGE
+
+
+@jit_inline
+def remove_wrong_signs(pool: FeaturePool, target: Array) -> None:
+    """Make all active features inactive that are at 0 and would leave it against their sign.
+
+    Of those that entered together at least one has a right sign, because the objective falls.
+    """
+    for a in range(pool.counts.n_active - 1, -1, -1):
+        feature = pool.features[pool.active[a]]
+        if feature.sign != 0.0 and feature.coef == 0.0 and target[a] * feature.sign <= 0.0:
+            remove_active(pool, a)
+
+
+@jitable
+def sort_active(pool: FeaturePool) -> None:
+    """Sort the active features by number; the factor no longer belongs to them."""
+    features = pool.features
+    pool.counts.ridge = NO_FACTOR
+    for a in range(1, pool.counts.n_active):
+        p = pool.active[a]
+        e = a
+        while e > 0 and features[pool.active[e - 1]].number > features[p].number:
+            pool.active[e] = pool.active[e - 1]
+            e -= 1
+        pool.active[e] = p
+
+
+@jitable
+def factor_active(pool: FeaturePool, ridge: float) -> bool:
+    """Sort the active features and compute their factor; return False if it is not definite."""
+    m = pool.counts.n_active
+    sort_active(pool)
+    for a in range(m):
+        row = pool.factor[a]
+        gram = pool.gram[pool.active[a]]
+        for e in range(a + 1):
+            row[e] = gram[pool.active[e]]
+        row[a] += ridge
+    pool.counts.ridge = ridge
+    return cholesky(pool.factor, m)
+
+
+@jit_inline
+def refine_solution(fit: LassoFit, pool: FeaturePool, threshold: float, ridge: float) -> bool:
+    """Solve for the active features from scratch, in the order of their numbers, and refine once.
+
+    So the result does not depend on the steps that led to the support. Return False without a
+    factor.
+    """
+    if not factor_active(pool, ridge):
+        return False
+    m = pool.counts.n_active
+    change = pool.scratch
+    for attempt in range(2):
         for a in range(m):
-            f = known.features[known.active[a]]
-            change[a] = -cut * f.weight * f.sign
-            if again:
-                change[a] += dot(known.Z[known.active[a]], col.r) - ridge * f.b
+            feature = pool.features[pool.active[a]]
+            change[a] = -threshold * feature.weight * feature.sign
+            if attempt:
+                change[a] += dot(pool.Z[pool.active[a]], fit.residual) - ridge * feature.coef
             else:
-                change[a] += f.c
-        solve_lower(known.L, m, change)
-        solve_upper(known.L, m, change)
+                change[a] += feature.z_y
+        solve_lower(pool.factor, m, change)
+        solve_upper(pool.factor, m, change)
         for a in range(m):
-            f = known.features[known.active[a]]
-            f.b = f.b + change[a] if again else change[a]
-        residual_of_active(col, known)
+            feature = pool.features[pool.active[a]]
+            feature.coef = feature.coef + change[a] if attempt else change[a]
+        update_residual(fit, pool)
     return True
 
 
-@inner
-def violations(col: Column, known: Known, W: Array, mark: Array, excess: Array) -> float:
-    """Fill excess (len(W),) with how far each feature outside violates optimality, by its sign.
+@jitable
+def fill_violations(
+    fit: LassoFit, pool: FeaturePool, working: Array, marks: Array, excess: Array
+) -> float:
+    """Fill excess (W,) with each inactive feature's violation, with the sign of its gradient.
 
-    Returns the largest size, 0 where nothing is violated.
+    Return the largest violation of optimality; 0 if there is none.
     """
-    most = 0.0
-    for w in range(len(W)):
-        j = W[w]
-        p = known.slot[j]
+    largest = 0.0
+    for w in range(len(working)):
+        j = working[w]
+        p = pool.position[j]
         excess[w] = 0.0
-        if mark[j] & BLOCKED or (p >= 0 and known.features[p].inside) or col.inverse[j] == 0.0:
+        if (
+            marks[j] & BLOCKED
+            or (p != NOT_IN_POOL and pool.features[p].is_active)
+            or fit.inverse_scale[j] == 0.0
+        ):
             continue
-        g = gradient(col, j)
-        beyond = abs(g) - col.at.tau * col.weights[j] * (1.0 + SLACK) - col.at.floor
-        if beyond > 0.0:
-            excess[w] = beyond * np.sign(g)
-            most = max(most, beyond)
-    return most
+        g = feature_gradient(fit, j)
+        violation = (
+            abs(g)
+            - fit.point.tau * fit.weights[j] * (1.0 + ENTRY_SLACK)
+            - fit.point.gradient_rounding
+        )
+        if violation > 0.0:
+            excess[w] = violation * np.sign(g)
+            largest = max(largest, violation)
+    return largest
 
 
-@inner
-def choose_entering(way: Array, most: float, limit: int) -> None:
-    """Put the signs of those that enter together in place of their excess, NaN for the others.
+@jitable
+def choose_entering(entering_sign: Array, largest: float, limit: int) -> None:
+    """Overwrite the excess (W,) by the sign of each feature that enters, NaN for the others.
 
-    No more than there are samples: where genes go together, thousands are beyond their share of
-    the largest, hardly any of which stays, and all would take room for their inner products.
+    At most `limit` features enter, the number of samples: of many correlated genes thousands
+    violate optimality by nearly as much as the worst, and hardly any of them stays.
     """
-    share = SHARE
+    share = ENTRY_SHARE
     count = limit + 1
-    while count > limit and share < 1.0 - SLACK:
+    while count > limit and share < 1.0 - ENTRY_SLACK:
         count = 0
-        for excess in way:
-            count += abs(excess) >= share * most
+        for excess in entering_sign:
+            count += abs(excess) >= share * largest
         share = share if count <= limit else 0.5 * (1.0 + share)
     count = 0
-    for w in range(len(way)):
-        enters = count < limit and abs(way[w]) >= share * most
-        way[w] = np.sign(way[w]) if enters else np.nan
+    for w in range(len(entering_sign)):
+        enters = count < limit and abs(entering_sign[w]) >= share * largest
+        entering_sign[w] = np.sign(entering_sign[w]) if enters else np.nan
         count += enters
 
 
-@inner
-def unknown(slot: Array, W: Array, way: Array) -> int:
-    """Return how many features are to enter that are not known."""
+@jitable
+def count_new_features(position: Array, working: Array, entering_sign: Array) -> int:
+    """Return how many of the entering features are not in the pool."""
     count = 0
-    for w in range(len(W)):
-        count += not np.isnan(way[w]) and slot[W[w]] < 0
+    for w in range(len(working)):
+        count += not np.isnan(entering_sign[w]) and position[working[w]] == NOT_IN_POOL
     return count
 
 
-@part
-def make_room(known: Known, W: Array, way: Array) -> bool:
-    """Forget features where those that are to enter find no room; False where they still do not."""
-    room = len(known.features)
-    if known.state.known + unknown(known.slot, W, way) <= room:
-        return True
-    forget(known)
-    enough: bool = 2 * (known.state.known + unknown(known.slot, W, way)) <= room
-    return enough
+@jit_inline
+def make_room(pool: FeaturePool, working: Array, entering_sign: Array) -> bool:
+    """Drop inactive features if the entering ones do not fit.
 
-
-@part
-def enter(col: Column, known: Known, W: Array, way: Array, ridge: float, mark: Array) -> bool:
-    """Let features enter, each with the sign in `way`, unless that is NaN; False without room.
-
-    A dependent one comes in only alone: along its null direction the objective falls where all
-    others are at their optimum.
+    Return False if the pool would stay more than half full.
     """
-    if not make_room(known, W, way):
+    capacity = len(pool.features)
+    if (
+        pool.counts.n_features + count_new_features(pool.position, working, entering_sign)
+        <= capacity
+    ):
+        return True
+    drop_inactive(pool)
+    has_room: bool = (
+        2 * (pool.counts.n_features + count_new_features(pool.position, working, entering_sign))
+        <= capacity
+    )
+    return has_room
+
+
+@jit_inline
+def enter_features(
+    fit: LassoFit,
+    pool: FeaturePool,
+    working: Array,
+    entering_sign: Array,
+    ridge: float,
+    marks: Array,
+) -> bool:
+    """Make features active, each with its entering sign unless that is NaN; False without room.
+
+    A dependent feature enters only alone: then all others are at their optimum, and the objective
+    falls along its null direction.
+    """
+    if not make_room(pool, working, entering_sign):
         return False
-    before = known.state.active
-    for w in range(len(W)):
-        sign = way[w]
+    n_active_before = pool.counts.n_active
+    for w in range(len(working)):
+        sign = entering_sign[w]
         if np.isnan(sign):
             continue
-        if known.state.active + 1 >= len(known.features):
+        # One row of the factor is kept free for `append_active`.
+        if pool.counts.n_active + 1 >= len(pool.features):
             return False
-        if known.slot[W[w]] < 0:
-            learn(col, known, W[w])
-        p = known.slot[W[w]]
-        if append(known, p, sign, ridge) or (sign != 0.0 and known.state.active > before):
+        if pool.position[working[w]] == NOT_IN_POOL:
+            add_to_pool(fit, pool, working[w])
+        p = pool.position[working[w]]
+        if append_active(pool, p, sign, ridge) or (
+            sign != 0.0 and pool.counts.n_active > n_active_before
+        ):
             continue
-        if sign != 0.0 and exchange(known, p, sign, ridge):
+        if sign != 0.0 and swap_dependent(pool, p, sign, ridge):
             break
-        mark[W[w]] |= BLOCKED
+        marks[working[w]] |= BLOCKED
     return True
 
 
-@part
-def solve_working_set(col: Column, known: Known, W: Array, mark: Array, steps: Array) -> int:
-    """Minimise over the features W, starting at the column's state; steps[0] counts.
+@jit_inline
+def solve_working_set(
+    fit: LassoFit, pool: FeaturePool, working: Array, marks: Array, n_steps: Array
+) -> int:
+    """Minimise over the features `working` (W,) from the current state; return a result code.
 
-    LONG as soon as more features are active than is good for this form. A feature that was entered
-    once and thrown out at once would come back for ever: it is BLOCKED in `mark` (d,), one try per
-    call; the certificate tells whether that was right.
+    n_steps[0] counts the steps. A feature that enters and is thrown out at once would come back
+    for ever: it is `BLOCKED`, with one try per call. The duality gap shows whether that was right.
     """
-    (cut, ridge) = summed(col.at, col.number[0])
-    way = np.zeros(len(W))
-    if known.state.ridge != ridge and not factor_active(known, ridge):
-        clear_active(known)
-        known.state.ridge = ridge
-    for w in range(len(W)):
-        j = W[w]
-        mark[j] &= 255 - BLOCKED
-        free = col.at.tau * col.weights[j] == 0.0 and col.inverse[j] != 0.0
-        p = known.slot[j]
-        way[w] = 0.0 if free and not (p >= 0 and known.features[p].inside) else np.nan
+    threshold, ridge = summed_penalties(fit.point, fit.n_rows)
+    entering_sign = np.zeros(len(working))
+    if pool.counts.ridge != ridge and not factor_active(pool, ridge):
+        clear_active(pool)
+        pool.counts.ridge = ridge
+    for w in range(len(working)):
+        j = working[w]
+        marks[j] &= 255 - BLOCKED
+        # Unpenalised features are always active, without a sign.
+        is_unpenalised = fit.point.tau * fit.weights[j] == 0.0 and fit.inverse_scale[j] != 0.0
+        p = pool.position[j]
+        entering_sign[w] = (
+            0.0
+            if is_unpenalised and not (p != NOT_IN_POOL and pool.features[p].is_active)
+            else np.nan
+        )
     entering = True
-    for _ in range(1000 + 20 * len(W)):
-        if entering and not enter(col, known, W, way, ridge, mark):
+    for _ in range(1000 + 20 * len(working)):
+        if entering and not enter_features(fit, pool, working, entering_sign, ridge, marks):
             return NO_ROOM
-        steps[0] += 1
-        entering = newton_step(known, cut)
+        n_steps[0] += 1
+        entering = newton_step(pool, threshold)
         if not entering:
             continue
-        residual_of_active(col, known)
-        if known.state.active > col.at.longest:
-            return LONG
-        most = violations(col, known, W, mark, way)
-        if most == 0.0:
-            return SOLVED if polish(col, known, cut, ridge) else STUCK
-        choose_entering(way, most, len(col.r))
+        update_residual(fit, pool)
+        if pool.counts.n_active > fit.point.max_active:
+            return TOO_MANY_ACTIVE
+        largest = fill_violations(fit, pool, working, marks, entering_sign)
+        if largest == 0.0:
+            return SOLVED if refine_solution(fit, pool, threshold, ridge) else STUCK
+        choose_entering(entering_sign, largest, len(fit.residual))
     return STUCK

@@ -1,14 +1,14 @@
-"""Sums over samples and small linear systems."""
+"""Kernels for sums over samples and for small linear systems."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, inner
+from genesig.compiled import compiled, jitable
 
-DEPENDENT = 1e-13
-"""Share of its square length below which what is new in a row is rounding."""
+MIN_PIVOT_SHARE = 1e-13
+"""Share of a row's squared length below which its pivot is rounding."""
 
 
 @compiled
@@ -20,16 +20,16 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@inner
-def add(scale: float, a: Array, out: Array) -> None:
-    """Add ``scale a`` to out."""
+@jitable
+def add_scaled(scale: float, a: Array, out: Array) -> None:
+    """Add ``scale a`` to out in place."""
     for i in range(len(out)):
         out[i] += scale * a[i]
 
 
 @compiled
-def row_dot(A: Array, i: int, B: Array, k: int, n: int) -> float:
-    """Return the product of the first n of a row of A with those of a row of B."""
+def dot_rows(A: Array, i: int, B: Array, k: int, n: int) -> float:
+    """Return the product of the first n entries of row i of A and row k of B."""
     total = 0.0
     for p in range(n):
         total += A[i, p] * B[k, p]
@@ -37,10 +37,13 @@ def row_dot(A: Array, i: int, B: Array, k: int, n: int) -> float:
 
 
 @compiled
-def products(A: Array, b: Array, last: int, out: Array) -> None:
-    """Fill out with A[:last] b; four rows at a time, since the processor waits for memory."""
-    whole = last - last % 4
-    for j in range(0, whole, 4):
+def multiply_rows(A: Array, b: Array, n_rows: int, out: Array) -> None:
+    """Fill out[:last] with ``A[:last] b``.
+
+    Four rows at a time, because memory is slower than sums.
+    """
+    last_of_four = n_rows - n_rows % 4
+    for j in range(0, last_of_four, 4):
         s0 = 0.0
         s1 = 0.0
         s2 = 0.0
@@ -54,7 +57,7 @@ def products(A: Array, b: Array, last: int, out: Array) -> None:
         out[j + 1] = s1
         out[j + 2] = s2
         out[j + 3] = s3
-    for j in range(whole, last):
+    for j in range(last_of_four, n_rows):
         total = 0.0
         for i in range(len(b)):
             total += A[j, i] * b[i]
@@ -62,47 +65,53 @@ def products(A: Array, b: Array, last: int, out: Array) -> None:
 
 
 @compiled
-def places_of(values: Array, positive: bool) -> Array:
-    """Return where values are above 0, or where they are not."""
-    found = np.empty(len(values), np.int64)
+def indices_by_sign(values: Array, positive: bool) -> Array:
+    """Return the indices of the values above 0 or, unless `positive`, of the others."""
+    indices = np.empty(len(values), np.int64)
     count = 0
     for j in range(len(values)):
         if (values[j] > 0.0) == positive:
-            found[count] = j
+            indices[count] = j
             count += 1
-    return found[:count]
+    return indices[:count]
 
 
 @compiled
-def factor(A: Array) -> None:
-    """Overwrite the lower triangle of A by its Cholesky factor; ∞ where a column is dependent."""
-    line = np.empty(len(A))
+def factor_semidefinite(A: Array) -> None:
+    """Overwrite the lower triangle of A (m, m) by its Cholesky factor.
+
+    The diagonal is ∞ for a row that depends on the rows before it: its solution is then 0.
+    """
+    products_of_column = np.empty(len(A))
     for j in range(len(A)):
-        products(A[j:], A[j, :j], len(A) - j, line)
-        left = A[j, j] - line[0]
-        A[j, j] = np.sqrt(left) if left > DEPENDENT * A[j, j] else np.inf
+        multiply_rows(A[j:], A[j, :j], len(A) - j, products_of_column)
+        pivot = A[j, j] - products_of_column[0]
+        A[j, j] = np.sqrt(pivot) if pivot > MIN_PIVOT_SHARE * A[j, j] else np.inf
         for i in range(j + 1, len(A)):
-            A[i, j] = (A[i, j] - line[i - j]) / A[j, j]
+            A[i, j] = (A[i, j] - products_of_column[i - j]) / A[j, j]
 
 
 @compiled
 def cholesky(M: Array, m: int) -> bool:
-    """Overwrite the lower triangle of M[:m, :m] by its factor; False where it is not definite."""
-    line = np.empty(m)
+    """Overwrite the lower triangle of M[:m, :m] by its Cholesky factor.
+
+    Return False if the matrix is not positive definite.
+    """
+    products_of_column = np.empty(m)
     for j in range(m):
-        products(M[j:], M[j, :j], m - j, line)
-        left = M[j, j] - line[0]
-        if not left > 0.0:
+        multiply_rows(M[j:], M[j, :j], m - j, products_of_column)
+        pivot = M[j, j] - products_of_column[0]
+        if not pivot > 0.0:
             return False
-        M[j, j] = np.sqrt(left)
+        M[j, j] = np.sqrt(pivot)
         for i in range(j + 1, m):
-            M[i, j] = (M[i, j] - line[i - j]) / M[j, j]
+            M[i, j] = (M[i, j] - products_of_column[i - j]) / M[j, j]
     return True
 
 
 @compiled
 def solve_lower(L: Array, m: int, x: Array) -> None:
-    """Solve ``L[:m, :m] x = x`` in place."""
+    """Overwrite x[:m] by the solution of ``L[:m, :m] z = x``."""
     for i in range(m):
         total = 0.0
         for k in range(i):
@@ -112,7 +121,7 @@ def solve_lower(L: Array, m: int, x: Array) -> None:
 
 @compiled
 def solve_upper(L: Array, m: int, x: Array) -> None:
-    """Solve ``L[:m, :m]'x = x`` in place."""
+    """Overwrite x[:m] by the solution of ``L[:m, :m]' z = x``."""
     for i in range(m - 1, -1, -1):
         x[i] /= L[i, i]
         for k in range(i):
@@ -121,36 +130,37 @@ def solve_upper(L: Array, m: int, x: Array) -> None:
 
 @compiled
 def drop_row(L: Array, m: int, p: int) -> None:
-    """Turn the factor of an m × m matrix into the factor without row and column p (Givens)."""
+    """Turn the Cholesky factor of an m × m matrix into the factor without row and column p."""
     for i in range(p, m - 1):
         for k in range(i + 2):
             L[i, k] = L[i + 1, k]
+    # Givens rotations of neighbouring columns make it triangular again.
     for k in range(p, m - 1):
-        a = L[k, k]
-        b = L[k, k + 1]
-        length = np.hypot(a, b)
-        c = a / length
-        s = b / length
+        diagonal = L[k, k]
+        off_diagonal = L[k, k + 1]
+        length = np.hypot(diagonal, off_diagonal)
+        cosine = diagonal / length
+        sine = off_diagonal / length
         for i in range(k, m - 1):
-            a = L[i, k]
-            b = L[i, k + 1]
-            L[i, k] = c * a + s * b
-            L[i, k + 1] = c * b - s * a
+            diagonal = L[i, k]
+            off_diagonal = L[i, k + 1]
+            L[i, k] = cosine * diagonal + sine * off_diagonal
+            L[i, k + 1] = cosine * off_diagonal - sine * diagonal
 
 
 @compiled
-def forward(L: Array, X: Array) -> None:
-    """Overwrite the rows x of X (m, n) by ``L^-1 x``."""
-    line = np.empty(len(X))
+def solve_lower_rows(L: Array, X: Array) -> None:
+    """Overwrite each row x of X (m, n) by ``L^-1 x``."""
+    products_of_row = np.empty(len(X))
     for i in range(len(L)):
-        products(X, L[i, :i], len(X), line)
+        multiply_rows(X, L[i, :i], len(X), products_of_row)
         for a in range(len(X)):
-            X[a, i] = (X[a, i] - line[a]) / L[i, i]
+            X[a, i] = (X[a, i] - products_of_row[a]) / L[i, i]
 
 
 @compiled
-def substitute(L: Array, b: Array) -> None:
-    """Overwrite b by the solution of ``L L' x = b``; 0 for what is dependent."""
+def solve_factored(L: Array, b: Array) -> None:
+    """Overwrite b by the solution of ``L L' x = b``; 0 for dependent rows."""
     for i in range(len(b)):
         total = b[i]
         for j in range(i):
@@ -164,57 +174,64 @@ def substitute(L: Array, b: Array) -> None:
 
 @compiled
 def solve_by_features(D: Array, HD: Array, ridge: Array, h: Array) -> None:
-    """Overwrite h (m,) by ``(D H D' + diag ridge)⁻¹ h``, for D and D H (m, n)."""
+    """Overwrite h (m,) by ``(D H D' + diag ridge)⁻¹ h`` by a system of order m.
+
+    D (m, n) and HD = D H (m, n); ridge (m,).
+    """
     A = np.empty((len(D), len(D)))
     for j in range(len(D)):
-        products(HD, D[j], j + 1, A[j])
+        multiply_rows(HD, D[j], j + 1, A[j])
         A[j, j] += ridge[j]
-    factor(A)
-    substitute(A, h)
+    factor_semidefinite(A)
+    solve_factored(A, h)
 
 
 @compiled
 def solve_by_samples(E: Array, ridge: Array, h: Array) -> None:
-    """Overwrite h (m,) by ``(E E' + diag ridge)⁻¹ h`` by a system of n, for E (m, n).
+    """Overwrite h (m,) by ``(E E' + diag ridge)⁻¹ h`` by systems of order n.
 
-    With P = √ridge⁻¹ E of the features that have a ridge and B of the others, ``N = I + P'P``: by
-    Woodbury's formula ``B N⁻¹ B' x_B = h_B - B N⁻¹ P' √ridge⁻¹ h``, and the rest follows.
+    E (m, n). With P = √ridge⁻¹ E of the features that have a ridge and B of the free ones, ``N = I
+    + P'P``. By Woodbury's formula ``B N⁻¹ B' x_B = h_B - B N⁻¹ P' √ridge⁻¹ h``; the others follow
+    from x_B.
     """
     n = E.shape[1]
-    held = places_of(ridge, True)
-    free = places_of(ridge, False)
-    P = np.zeros((n, len(held)))
-    short = np.empty(len(held))
+    ridged = indices_by_sign(ridge, True)
+    free = indices_by_sign(ridge, False)
+    P = np.zeros((n, len(ridged)))
+    scaled_right = np.empty(len(ridged))
     N = np.empty((n, n))
     q = np.empty(n)
     B = np.empty((len(free), n))
     V = np.empty((len(free), n))
-    x = np.empty(len(free))
+    x_free = np.empty(len(free))
     S = np.empty((len(free), len(free)))
-    for j in range(len(held)):
-        root = np.sqrt(ridge[held[j]])
-        short[j] = h[held[j]] / root
+    # Scaled features P (n, features with a ridge), as columns.
+    for j in range(len(ridged)):
+        root = np.sqrt(ridge[ridged[j]])
+        scaled_right[j] = h[ridged[j]] / root
         for i in range(n):
-            P[i, j] = E[held[j], i] / root
+            P[i, j] = E[ridged[j], i] / root
     for i in range(n):
-        products(P, P[i], i + 1, N[i])
+        multiply_rows(P, P[i], i + 1, N[i])
         N[i, i] += 1.0
-    factor(N)
-    products(P, short, n, q)
-    substitute(N, q)
+    factor_semidefinite(N)
+    # q = N⁻¹ P' √ridge⁻¹ h
+    multiply_rows(P, scaled_right, n, q)
+    solve_factored(N, q)
+    # S = B N⁻¹ B', and the right-hand side of x_B
     for j in range(len(free)):
         for i in range(n):
             B[j, i] = V[j, i] = E[free[j], i]
-        substitute(N, V[j])
-        x[j] = h[free[j]] - dot(B[j], q)
-        products(V, B[j], j + 1, S[j])
-    factor(S)
-    substitute(S, x)
+        solve_factored(N, V[j])
+        x_free[j] = h[free[j]] - dot(B[j], q)
+        multiply_rows(V, B[j], j + 1, S[j])
+    factor_semidefinite(S)
+    solve_factored(S, x_free)
     for j in range(len(free)):
-        h[free[j]] = x[j]
+        h[free[j]] = x_free[j]
         for i in range(n):
-            q[i] += V[j, i] * x[j]
-    for j in range(len(held)):
+            q[i] += V[j, i] * x_free[j]
+    for j in range(len(ridged)):
         for i in range(n):
-            short[j] -= P[i, j] * q[i]
-        h[held[j]] = short[j] / np.sqrt(ridge[held[j]])
+            scaled_right[j] -= P[i, j] * q[i]
+        h[ridged[j]] = scaled_right[j] / np.sqrt(ridge[ridged[j]])

@@ -1,6 +1,6 @@
-"""Where compiled code is kept: a folder of the user's cache for each content of the sources.
+"""Folder of compiled code in the user's cache: one for each content of the kernel sources.
 
-numba looks at the file of a function alone, and not at those of the functions that it calls.
+numba compares only the file of a kernel, and not the files of the functions that it calls.
 """
 
 from __future__ import annotations
@@ -15,46 +15,63 @@ from pathlib import Path
 import numba
 
 PACKAGE = Path(__file__).parents[1]
-ROOMS = ("compiled", "optim")
-"""Where kernels are."""
-VERSIONS = 8
-"""Contents whose code is kept, the last ones that were compiled."""
-SIZE = 2**20
-"""Bytes of the code of an entry point, or more; a place without them is not used."""
+RECORD_FILES = ("optim/cox/risk_sets.py",)
+"""Files without a kernel that define a record which a kernel takes.
+
+The code of that kernel depends on the record's fields and on their order.
+"""
+MAX_KEPT_CACHES = 8
+"""Number of source contents whose compiled code is kept: the most recent ones."""
+MIN_FREE_BYTES = 2**20
+"""Free space that the folder must have: the size of a large compiled kernel."""
 
 
-def content() -> str:
-    """Return the SHA-256 of all sources with a kernel, or with a record that it may be given."""
-    whole = hashlib.sha256()
-    for file in sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py")):
-        text = file.read_bytes()
-        if b"genesig.compiled" in text or b"NamedTuple" in text:
-            whole.update(f"{file.relative_to(PACKAGE)} {len(text)}\n".encode() + text)
-    return whole.hexdigest()
+def kernel_sources() -> list[Path]:
+    """Return the files on which compiled code depends, sorted.
 
-
-def folder() -> Path | None:
-    """Return the folder of this content, or None where nothing can be kept.
-
-    It is in the place that the user names for numba, or else in the user's cache.
+    All files of ``compiled``, the files of ``optim`` that import from it, and `RECORD_FILES`.
     """
-    named = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    home = named or os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    place = Path(home, "genesig", "compiled", content()[:20])
+    compiled_files = (PACKAGE / "compiled").rglob("*.py")
+    importing_files = [
+        path
+        for path in (PACKAGE / "optim").rglob("*.py")
+        if b"\nfrom genesig.compiled" in path.read_bytes()
+    ]
+    record_files = [PACKAGE / name for name in RECORD_FILES]
+    return sorted({*compiled_files, *importing_files, *record_files})
+
+
+def source_digest() -> str:
+    """Return the SHA-256 of all `kernel_sources`."""
+    digest = hashlib.sha256()
+    for source in kernel_sources():
+        text = source.read_bytes()
+        digest.update(f"{source.relative_to(PACKAGE)} {len(text)}\n".encode() + text)
+    return digest.hexdigest()
+
+
+def cache_folder() -> Path | None:
+    """Return the cache folder of the current sources; None if it cannot be written.
+
+    It is in numba's configured cache folder, or else in the user's cache.
+    """
+    configured = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    cache_home = configured or os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    cache_path = Path(cache_home, "genesig", "compiled", source_digest()[:20])
     try:
-        if not place.is_dir():
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            forget(place.parent)
-        with tempfile.TemporaryFile(dir=place) as file:
-            file.write(bytes(SIZE))  # numba would end a run that it finds no room for
+        if not cache_path.is_dir():
+            cache_path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            delete_old_caches(cache_path.parent)
+        with tempfile.TemporaryFile(dir=cache_path) as file:
+            file.write(bytes(MIN_FREE_BYTES))  # numba would end a run that it finds no room for
     except OSError:
         return None
-    return place
+    return cache_path
 
 
-def forget(kept: Path) -> None:
-    """Delete the code of all contents but the last ones."""
+def delete_old_caches(parent: Path) -> None:
+    """Delete the code of all source contents but the most recent ones."""
     with suppress(OSError):
-        found = sorted(kept.iterdir(), key=lambda place: place.stat().st_mtime)
-        for old in found[:-VERSIONS]:
-            shutil.rmtree(old, ignore_errors=True)
+        by_age = sorted(parent.iterdir(), key=lambda cache_path: cache_path.stat().st_mtime)
+        for old_cache in by_age[:-MAX_KEPT_CACHES]:
+            shutil.rmtree(old_cache, ignore_errors=True)

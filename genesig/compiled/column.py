@@ -1,4 +1,9 @@
-"""What one training set carries along its path: problem, known features, factor, support."""
+"""Kernels and records of one training set along its path: problem, known features, support.
+
+The problem is ``(1/n)||y - Zb||² + mu ||b||² + tau Σ_j w_j |b_j|``, Z standardised and free of the
+covariates. A record with one more axis holds many training sets; `fit_of_set` and `pool_of_set`
+return those of one.
+"""
 
 from __future__ import annotations
 
@@ -7,224 +12,262 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import inner, part
-from genesig.compiled.algebra import add, dot, products
+from genesig.compiled import jit_inline, jitable
+from genesig.compiled.algebra import add_scaled, dot, multiply_rows
 
-FEATURE = np.dtype(
+FEATURE_DTYPE = np.dtype(
     (
         np.record,
         np.dtype(
             [
-                ("b", float),
-                ("sign", float),
-                ("weight", float),
-                ("c", float),
-                ("j", np.int32),
-                ("inside", bool),
+                ("coef", float),
+                ("sign", float),  # of the coefficient; 0 for a feature without an l1 term
+                ("weight", float),  # of its l1 term
+                ("z_y", float),  # z'y
+                ("number", np.int32),  # column of X
+                ("is_active", bool),
             ],
             align=True,
         ),
     )
 )
-"""A known feature: its coefficient, sign, weight, ``c = z'y``, its number among all, and whether it
-is active."""
-STATE = np.dtype((np.record, [("known", int), ("active", int), ("ridge", float)]))
-"""How many features are known, and active; the ridge of their factor, or -1."""
+"""A feature in a `FeaturePool`."""
+COUNTS_DTYPE = np.dtype(
+    (
+        np.record,
+        [
+            ("n_features", int),  # in the pool
+            ("n_active", int),
+            ("ridge", float),  # on the diagonal of the factored matrix; `NO_FACTOR` without one
+        ],
+    )
+)
+"""Counts of a `FeaturePool`."""
+NO_FACTOR = -1.0
+"""The ridge of a pool whose `factor` does not belong to its active features."""
+NOT_IN_POOL = -1
+"""The position of a feature that is not in the pool."""
 
 
-class Point(NamedTuple):
-    """Where a column is on its path: a number each (or, of many columns, (q,)).
-
-    tau, mu; dual, whether to solve in the dual; longest, the number of active features from which
-    that is the better way; floor, the rounding of a gradient.
-    """
+class PathPoint(NamedTuple):
+    """A point of the path: a number each or, for many training sets, (q,) arrays."""
 
     tau: Any
     mu: Any
-    dual: Any
-    longest: Any
-    floor: Any
+    by_dual: Any
+    """bool, whether to solve in the dual."""
+    max_active: Any
+    """Number of active features above which the dual is faster."""
+    gradient_rounding: Any
+    """Rounding error of a gradient."""
 
 
-class Column(NamedTuple):
-    """One training set (or, with one axis more, many) at a point of its path.
+class LassoFit(NamedTuple):
+    """One training set at a point of its path or, with one more axis (q, ...), many.
 
-    F (d, n) features, shared; weights (d,); mask, y, number as in `Rows`; basis (R, n) as there,
-    times mask; r (n,) residual, times √v as y is, pull (n,) = √v r; mean, inverse (d,) standardise.
+    Residuals and responses are times the root weights, so that their products are weighted sums.
     """
 
-    at: Point
+    point: PathPoint
     F: Array
+    """(d, n) features less a shift; shared by all training sets."""
     weights: Array
-    mask: Array
+    """(d,) of the l1 terms; shared by all training sets."""
+    root_weights: Array
+    """(n,) √v of the sample weights v, 0 for samples outside the training set."""
     y: Array
-    r: Array
-    pull: Array
+    """(n,) responses times √v."""
+    residual: Array
+    """(n,) ``√v (y - Zb)``."""
+    weighted_residual: Array
+    """(n,) √v times the residual: its product with raw features is their gradient."""
     mean: Array
-    inverse: Array
-    number: Array
+    """(d,) training means of F, 0 without centring."""
+    inverse_scale: Array
+    """(d,) 0 for a constant feature, which is never selected."""
+    n_rows: Any
+    """Sum of the sample weights."""
+    centre: Any
+    """bool, whether features are centred."""
     basis: Array
+    """(R, n) orthonormal covariates times √v."""
 
 
-class Known(NamedTuple):
-    """The features of a column (or, with one axis more, of many) that were ever active.
+class FeaturePool(NamedTuple):
+    """Features that were ever active in a training set or, with one more axis, in many.
 
-    features (E,), of FEATURE; Z (E, n), gram (E, E); slot (d,) place among the known or -1.
-    active (E,) places of the active ones in the order of the Cholesky factor L (E, E); spare (E,)
-    is scratch; state, of STATE.
+    Their standardised values and inner products are computed once. E is the capacity.
     """
 
     features: Array
+    """(E,) of FEATURE_DTYPE."""
     Z: Array
+    """(E, n) standardised features."""
     gram: Array
-    slot: Array
+    """(E, E) inner products."""
+    position: Array
+    """(d,) position of each feature in the pool, or `NOT_IN_POOL`."""
     active: Array
-    L: Array
-    spare: Array
-    state: Any
+    """(E,) positions of the active features, in the order of the factor's rows."""
+    factor: Array
+    """(E, E) lower Cholesky factor of ``Z_A Z_A' + ridge I`` of the active features A."""
+    scratch: Array
+    """(E,)"""
+    counts: Any
+    """Of COUNTS_DTYPE."""
 
 
-@inner
-def column_of(s: Column, q: int) -> Column:
-    """Return column q of many."""
-    at = Point(s.at.tau[q], s.at.mu[q], s.at.dual[q], s.at.longest[q], s.at.floor[q])
-    return Column(
-        at,
-        s.F,
-        s.weights,
-        s.mask[q],
-        s.y[q],
-        s.r[q],
-        s.pull[q],
-        s.mean[q],
-        s.inverse[q],
-        s.number[q],
-        s.basis[q],
+@jitable
+def fit_of_set(fits: LassoFit, q: int) -> LassoFit:
+    """Return training set q of many."""
+    point = PathPoint(
+        fits.point.tau[q],
+        fits.point.mu[q],
+        fits.point.by_dual[q],
+        fits.point.max_active[q],
+        fits.point.gradient_rounding[q],
+    )
+    return LassoFit(
+        point,
+        fits.F,
+        fits.weights,
+        fits.root_weights[q],
+        fits.y[q],
+        fits.residual[q],
+        fits.weighted_residual[q],
+        fits.mean[q],
+        fits.inverse_scale[q],
+        fits.n_rows[q],
+        fits.centre[q],
+        fits.basis[q],
     )
 
 
-@part
-def known_of(s: Known, q: int) -> Known:
-    """Return the known features of column q of many."""
-    return Known(
-        s.features[q],
-        s.Z[q],
-        s.gram[q],
-        s.slot[q],
-        s.active[q],
-        s.L[q],
-        s.spare[q],
-        s.state[q],
+@jit_inline
+def pool_of_set(pools: FeaturePool, q: int) -> FeaturePool:
+    """Return the feature pool of training set q of many."""
+    return FeaturePool(
+        pools.features[q],
+        pools.Z[q],
+        pools.gram[q],
+        pools.position[q],
+        pools.active[q],
+        pools.factor[q],
+        pools.scratch[q],
+        pools.counts[q],
     )
 
 
-@inner
-def summed(at: Point, n: float) -> tuple[float, float]:
-    """Return ``n tau/2`` and ``n mu``: what cuts and what damps where squares are summed."""
-    return 0.5 * n * at.tau, n * at.mu
+@jitable
+def summed_penalties(point: PathPoint, n_rows: float) -> tuple[float, float]:
+    """Return ``n tau/2`` and ``n mu``: threshold and ridge of the problem times n/2."""
+    return 0.5 * n_rows * point.tau, n_rows * point.mu
 
 
-@inner
-def project(basis: Array, x: Array) -> None:
-    """Take the covariates out of x (n,), which is times √v."""
+@jitable
+def subtract_covariates(basis: Array, x: Array) -> None:
+    """Subtract from x (n,), which is times √v, its projection on the covariates basis (R, n)."""
     for k in range(len(basis)):
-        add(-dot(basis[k], x), basis[k], x)
+        add_scaled(-dot(basis[k], x), basis[k], x)
 
 
-@inner
-def standardise(col: Column, j: int, out: Array) -> None:
-    """Write z_j (n,), zero outside the training rows."""
-    mean = col.mean[j]
-    inverse = col.inverse[j]
+@jitable
+def fill_standardised(fit: LassoFit, j: int, out: Array) -> None:
+    """Fill out (n,) with feature j, standardised, times √v and free of the covariates."""
+    mean = fit.mean[j]
+    inverse = fit.inverse_scale[j]
     for i in range(len(out)):
-        out[i] = col.mask[i] * (inverse * (col.F[j, i] - mean))
-    project(col.basis, out)
+        out[i] = fit.root_weights[i] * (inverse * (fit.F[j, i] - mean))
+    subtract_covariates(fit.basis, out)
 
 
-@inner
-def gradient(col: Column, j: int) -> float:
-    """Return ``(2/n) z_j'r``; mean and covariates drop out because r is orthogonal to them."""
-    return float(2.0 / col.number[0] * col.inverse[j] * dot(col.F[j], col.pull))
+@jitable
+def feature_gradient(fit: LassoFit, j: int) -> float:
+    """Return ``(2/n) z_j'r`` of feature j from its raw values.
 
-
-@part
-def learn(col: Column, known: Known, j: int) -> None:
-    """Make feature j known, with its inner products."""
-    p = known.state.known
-    known.state.known = p + 1
-    known.slot[j] = p
-    z = known.Z[p]
-    row = known.gram[p]
-    standardise(col, j, z)
-    products(known.Z, z, p + 1, row)
-    for q in range(p):
-        known.gram[q, p] = row[q]
-    new = known.features[p]
-    new.j = j
-    new.weight = col.weights[j]
-    new.c = dot(z, col.y)
-    new.inside = False
-    new.b = new.sign = 0.0
-
-
-@inner
-def forget(known: Known) -> None:
-    """Keep only the active features among the known ones."""
-    kept = 0
-    features = known.features
-    for p in range(known.state.known):
-        if not features[p].inside:
-            known.slot[features[p].j] = -1
-            continue
-        known.slot[features[p].j] = kept
-        k = 0
-        for i in range(known.Z.shape[1]):
-            known.Z[kept, i] = known.Z[p, i]
-        for q in range(p + 1):
-            if features[q].inside:
-                known.gram[kept, k] = known.gram[k, kept] = known.gram[p, q]
-                k += 1
-        kept += 1
-    for a in range(known.state.active):
-        known.active[a] = known.slot[features[known.active[a]].j]
-    for p in range(known.state.known):
-        if features[p].inside:
-            features[known.slot[features[p].j]] = features[p]
-    known.state.known = kept
-
-
-@inner
-def settle_residual(col: Column) -> None:
-    """Take from r what rounding has left of a mean and of the covariates, and weigh it.
-
-    A mean that is left would be multiplied by those of the features.
+    Its mean and the covariates drop out, because r is orthogonal to them.
     """
-    r = col.r
-    mask = col.mask
-    if col.number[1] != 0:
-        add(-dot(mask, r) / col.number[0], mask, r)
-    project(col.basis, r)
-    for i in range(len(r)):
-        col.pull[i] = mask[i] * r[i]
+    return float(2.0 / fit.n_rows * fit.inverse_scale[j] * dot(fit.F[j], fit.weighted_residual))
 
 
-@inner
-def residual_of_active(col: Column, known: Known) -> None:
-    """Set ``r = y - Z_A b_A``."""
-    for i in range(len(col.r)):
-        col.r[i] = col.y[i]
-    for a in range(known.state.active):
-        p = known.active[a]
-        add(-known.features[p].b, known.Z[p], col.r)
-    settle_residual(col)
+@jit_inline
+def add_to_pool(fit: LassoFit, pool: FeaturePool, j: int) -> None:
+    """Add feature j to the pool, inactive, with its inner products."""
+    p = pool.counts.n_features
+    pool.counts.n_features = p + 1
+    pool.position[j] = p
+    z = pool.Z[p]
+    row = pool.gram[p]
+    fill_standardised(fit, j, z)
+    multiply_rows(pool.Z, z, p + 1, row)
+    for q in range(p):
+        pool.gram[q, p] = row[q]
+    feature = pool.features[p]
+    feature.number = j
+    feature.weight = fit.weights[j]
+    feature.z_y = dot(z, fit.y)
+    feature.is_active = False
+    feature.coef = feature.sign = 0.0
 
 
-@inner
-def clear_active(known: Known) -> None:
-    """Start again from b = 0; the residual stays."""
-    for a in range(known.state.active):
-        f = known.features[known.active[a]]
-        f.b = f.sign = 0.0
-        f.inside = False
-    known.state.active = 0
-    known.state.ridge = -1.0
+@jitable
+def drop_inactive(pool: FeaturePool) -> None:
+    """Remove the inactive features from the pool, in place; the others keep their order."""
+    n_kept = 0
+    features = pool.features
+    for p in range(pool.counts.n_features):
+        if not features[p].is_active:
+            pool.position[features[p].number] = NOT_IN_POOL
+            continue
+        pool.position[features[p].number] = n_kept
+        k = 0
+        for i in range(pool.Z.shape[1]):
+            pool.Z[n_kept, i] = pool.Z[p, i]
+        for q in range(p + 1):
+            if features[q].is_active:
+                pool.gram[n_kept, k] = pool.gram[k, n_kept] = pool.gram[p, q]
+                k += 1
+        n_kept += 1
+    for a in range(pool.counts.n_active):
+        pool.active[a] = pool.position[features[pool.active[a]].number]
+    for p in range(pool.counts.n_features):
+        if features[p].is_active:
+            features[pool.position[features[p].number]] = features[p]
+    pool.counts.n_features = n_kept
+
+
+@jitable
+def centre_residual(fit: LassoFit) -> None:
+    """Remove rounding from the residual along √v and the covariates; set the weighted residual.
+
+    A mean that is left would be multiplied by the means of the features.
+    """
+    residual = fit.residual
+    root_weights = fit.root_weights
+    if fit.centre:
+        add_scaled(-dot(root_weights, residual) / fit.n_rows, root_weights, residual)
+    subtract_covariates(fit.basis, residual)
+    for i in range(len(residual)):
+        fit.weighted_residual[i] = root_weights[i] * residual[i]
+
+
+@jitable
+def update_residual(fit: LassoFit, pool: FeaturePool) -> None:
+    """Set the residual to ``y - Z_A b_A`` of the active features A."""
+    for i in range(len(fit.residual)):
+        fit.residual[i] = fit.y[i]
+    for a in range(pool.counts.n_active):
+        p = pool.active[a]
+        add_scaled(-pool.features[p].coef, pool.Z[p], fit.residual)
+    centre_residual(fit)
+
+
+@jitable
+def clear_active(pool: FeaturePool) -> None:
+    """Make all features inactive with coefficient 0; the residual stays."""
+    for a in range(pool.counts.n_active):
+        feature = pool.features[pool.active[a]]
+        feature.coef = feature.sign = 0.0
+        feature.is_active = False
+    pool.counts.n_active = 0
+    pool.counts.ridge = NO_FACTOR

@@ -1,4 +1,4 @@
-"""Coordinate descent for a quadratic with an l1 norm, over a few coordinates."""
+"""Kernels of coordinate descent for a quadratic with an l1 norm, over a few coordinates."""
 
 from __future__ import annotations
 
@@ -8,47 +8,60 @@ from genesig.arrays import Array
 from genesig.compiled import compiled
 from genesig.compiled.algebra import dot
 
-SWEEPS = 10_000
-"""Most sweeps over the coordinates."""
+MAX_DESCENT_SWEEPS = 10_000
+"""Largest number of sweeps over the coordinates."""
 
 
 @compiled
-def descend(
-    K: Array, k_y: Array, diagonal: Array, b: Array, half: float, nonnegative: bool, small: float
+def descend_quadratic(
+    K: Array,
+    k_y: Array,
+    diagonal: Array,
+    b: Array,
+    threshold: float,
+    nonnegative: bool,
+    max_move: float,
 ) -> None:
-    """b_q <- ST(k_q - Σ_{p≠q} K_qp b_p, half) / diagonal_q, in turn, until no move is large.
+    """Overwrite b (m,) by the minimum of ``½ b'Db - k_y'b + threshold ||b||_1``.
 
-    `small` is the largest move, times the diagonal, that ends it.
+        b_q <- ST(k_q - Σ_{p≠q} K_qp b_p, threshold) / diagonal_q
+
+    in turn. D is K (m, m) with `diagonal` (m,) on its diagonal. It ends once no change times the
+    diagonal exceeds `max_move`.
     """
-    for _ in range(SWEEPS):
-        moved = 0.0
+    for _ in range(MAX_DESCENT_SWEEPS):
+        largest_move = 0.0
         for q in range(len(b)):
-            old = b[q]
-            target = k_y[q] - dot(K[q], b) + K[q, q] * old
-            size = (target if nonnegative else abs(target)) - half
+            previous = b[q]
+            target = k_y[q] - dot(K[q], b) + K[q, q] * previous
+            size = (target if nonnegative else abs(target)) - threshold
             b[q] = np.sign(target) * size / diagonal[q] if size > 0.0 else 0.0
-            moved = max(moved, abs(b[q] - old) * diagonal[q])
-        if moved <= small:
+            largest_move = max(largest_move, abs(b[q] - previous) * diagonal[q])
+        if largest_move <= max_move:
             break
 
 
 @compiled
-def sweep(Z: Array, cut: Array, ridge: float, r: Array, b: Array, times: int) -> None:
-    """b_j <- ST(z_j'r + ||z_j||² b_j, cut_j) / (||z_j||² + ridge), in turn, and r = y - Z'b.
+def sweep_lasso(
+    Z: Array, thresholds: Array, ridge: float, r: Array, b: Array, n_sweeps: int
+) -> None:
+    """Overwrite b (d,) by coordinate descent for the l1-l2 problem, and r by ``y - Z'b``.
 
-    Z (d, n) has a feature in each row; b and r are overwritten, so many times over.
+        b_j <- ST(z_j'r + ||z_j||² b_j, threshold_j) / (||z_j||² + ridge)
+
+    in turn, `n_sweeps` times over all features; each row of Z (d, n) is a feature.
     """
-    for _ in range(times):
+    for _ in range(n_sweeps):
         for j in range(len(b)):
             square = dot(Z[j], Z[j])
             if square == 0.0:
                 b[j] = 0.0
                 continue
             target = dot(Z[j], r) + square * b[j]
-            size = abs(target) - cut[j]
-            after = np.sign(target) * size / (square + ridge) if size > 0.0 else 0.0
-            if after != b[j]:
-                move = b[j] - after
+            size = abs(target) - thresholds[j]
+            updated = np.sign(target) * size / (square + ridge) if size > 0.0 else 0.0
+            if updated != b[j]:
+                move = b[j] - updated
                 for i in range(len(r)):
                     r[i] += move * Z[j, i]
-                b[j] = after
+                b[j] = updated

@@ -1,4 +1,4 @@
-"""Newton's method on the n-dimensional dual: for lists that are longer than the samples.
+"""Kernels of Newton's method on the n-dimensional dual: for lists longer than the samples.
 
 With ``u`` the residual and ``S`` the soft threshold at n tau/2, the fixed point of the damped
 Landweber map is ``b = S(Z'u) / (n mu)``, and u minimises the strongly convex, piecewise quadratic
@@ -13,149 +13,179 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, inner, part
-from genesig.compiled.algebra import add, cholesky, dot, places_of, solve_lower, solve_upper
+from genesig.compiled import compiled, jit_inline, jitable
+from genesig.compiled.algebra import (
+    add_scaled,
+    cholesky,
+    dot,
+    indices_by_sign,
+    solve_lower,
+    solve_upper,
+)
 from genesig.compiled.column import (
-    Column,
-    column_of,
-    project,
-    settle_residual,
-    summed,
+    LassoFit,
+    centre_residual,
+    fit_of_set,
+    subtract_covariates,
+    summed_penalties,
 )
 from genesig.compiled.working_sets import (
     CHECK,
+    IN_SUPPORT,
+    IN_WORKING_SET,
     POLISH,
     POLISHED,
-    SELECTED,
     SOLVE,
-    WORKING,
-    Progress,
-    Sets,
-    record,
+    FeatureSets,
+    SolverProgress,
+    append_to_support,
 )
 
+MAX_DUAL_STEPS = 200
+"""Largest number of Newton steps of a fit."""
+FIXED_SIGN_STEPS = 2
+"""Newton steps with fixed signs: one is exact, the second refines it."""
+MAX_GRADIENT_SHARE = 1e-28
+"""Squared length of the gradient, as a share of ||y||², at which a fit ends."""
+MIN_STEP = 1e-12
+"""Smallest share of a Newton step that is tried."""
+ARMIJO_SHARE = 1e-4
+"""Share of the decrease along the slope that a step must reach."""
+OBJECTIVE_ROUNDING_SHARE = 1e-14
+"""Rise of the objective that is rounding, as a share of it."""
 
-class Working(NamedTuple):
-    """The problem on the n training rows and the features of a working set, W of them.
 
-    Z (W, n) standardised; y (n,); cut (W,) n tau w_j / 2, ridge n mu. counted (W,) tells the
-    features A of gram (n, n) = Z_A Z_A', of which the lower triangle is held.
-    """
+class DualProblem(NamedTuple):
+    """The dual on the n training rows and the W features of a working set."""
 
     Z: Array
+    """(W, n) standardised features, times √v."""
     y: Array
-    cut: Array
+    """(n,)"""
+    thresholds: Array
+    """(W,) ``n tau w_j / 2``."""
     ridge: float
-    counted: Array
+    """``n mu``."""
+    in_gram: Array
+    """(W,) 1 for the features A that are part of `gram`, 0 for the others."""
     gram: Array
+    """(n, n) lower triangle of the sum of ``z_j z_j'`` over A."""
 
 
-class Line(NamedTuple):
-    """A point u (n,) of the dual and a way d (n,) from it; v = Z u, move = Z d (W,)."""
+class DualLine(NamedTuple):
+    """A point u of the dual, and a direction from it."""
 
     u: Array
-    v: Array
-    d: Array
-    move: Array
+    """(n,)"""
+    z_u: Array
+    """(W,) ``Z u``."""
+    direction: Array
+    """(n,)"""
+    z_direction: Array
+    """(W,) ``Z direction``."""
 
 
-@inner
-def shrink(v: float, cut: float) -> float:
-    """Return the soft threshold of v."""
-    return float(np.sign(v) * max(abs(v) - cut, 0.0))
+@jitable
+def soft_threshold(v: float, threshold: float) -> float:
+    """Return ``sign(v) max(|v| - threshold, 0)``."""
+    return float(np.sign(v) * max(abs(v) - threshold, 0.0))
 
 
-@inner
-def objective(work: Working, line: Line, alpha: float) -> float:
-    """Return the dual objective at u + alpha d."""
+@jitable
+def dual_objective(problem: DualProblem, line: DualLine, alpha: float) -> float:
+    """Return the dual objective at ``u + alpha direction``."""
     total = 0.0
     square = 0.0
-    for w in range(len(work.Z)):
-        short = shrink(line.v[w] + alpha * line.move[w], work.cut[w])
-        total += short * short
+    for w in range(len(problem.Z)):
+        excess = soft_threshold(line.z_u[w] + alpha * line.z_direction[w], problem.thresholds[w])
+        total += excess * excess
     for i in range(len(line.u)):
-        at = line.u[i] + alpha * line.d[i]
-        square += at * (0.5 * at - work.y[i])
-    return total / (2.0 * work.ridge) + square
+        coordinate = line.u[i] + alpha * line.direction[i]
+        square += coordinate * (0.5 * coordinate - problem.y[i])
+    return total / (2.0 * problem.ridge) + square
 
 
-@part
-def standardise_all(col: Column, W: Array, rows: Array) -> Array:
-    """Return z_j of the features W on the training rows alone, (len(W), len(rows))."""
+@jit_inline
+def standardised_features(fit: LassoFit, features: Array, rows: Array) -> Array:
+    """Return features (W,) standardised on the training rows alone, times √v, (W, len(rows))."""
     n = len(rows)
-    Z = np.empty((len(W), len(rows)))
-    basis = np.empty((len(col.basis), len(rows)))
+    Z = np.empty((len(features), len(rows)))
+    basis = np.empty((len(fit.basis), len(rows)))
     for k in range(len(basis)):
         for i in range(n):
-            basis[k, i] = col.basis[k, rows[i]]
-    for w in range(len(W)):
-        j = W[w]
+            basis[k, i] = fit.basis[k, rows[i]]
+    for w in range(len(features)):
+        j = features[w]
         for i in range(n):
-            Z[w, i] = col.mask[rows[i]] * (col.inverse[j] * (col.F[j, rows[i]] - col.mean[j]))
-        project(basis, Z[w])
+            Z[w, i] = fit.root_weights[rows[i]] * (
+                fit.inverse_scale[j] * (fit.F[j, rows[i]] - fit.mean[j])
+            )
+        subtract_covariates(basis, Z[w])
     return Z
 
 
-@part
-def gather(col: Column, W: Array, rows: Array, cut: float, ridge: float) -> Working:
-    """Gather the features W on the training rows."""
+@jit_inline
+def gather_problem(
+    fit: LassoFit, features: Array, rows: Array, threshold: float, ridge: float
+) -> DualProblem:
+    """Return the dual problem of the features (W,) on the training rows."""
     n = len(rows)
-    Z = standardise_all(col, W, rows)
-    cuts = np.empty(len(W))
+    Z = standardised_features(fit, features, rows)
+    thresholds = np.empty(len(features))
     y = np.empty(n)
-    for w in range(len(W)):
-        cuts[w] = cut * col.weights[W[w]]
+    for w in range(len(features)):
+        thresholds[w] = threshold * fit.weights[features[w]]
     for i in range(n):
-        y[i] = col.y[rows[i]]
-    return Working(Z, y, cuts, ridge, np.zeros(len(W)), np.zeros((n, n)))
+        y[i] = fit.y[rows[i]]
+    return DualProblem(Z, y, thresholds, ridge, np.zeros(len(features)), np.zeros((n, n)))
 
 
-@inner
-def add_outer_products(Z: Array, which: Array, sign: Array, gram: Array) -> None:
-    """Add ``Σ_w sign_w z_w z_w'`` over rows `which` of Z to the lower triangle of gram.
+@jitable
+def add_outer_products(Z: Array, rows: Array, sign: Array, gram: Array) -> None:
+    """Add ``Σ_k sign_k z_k z_k'``, z_k row rows[k] of Z (W, n), to the lower triangle of gram.
 
-    Four at a time, since the processor waits for memory; what is left over is added alone.
+    Four at a time, because memory is slower than sums; what is left over is added alone.
     """
-    whole = len(which) - len(which) % 4
-    for k in range(0, whole, 4):
-        a = Z[which[k]]
-        b = Z[which[k + 1]]
-        c = Z[which[k + 2]]
-        d = Z[which[k + 3]]
+    last_of_four = len(rows) - len(rows) % 4
+    for k in range(0, last_of_four, 4):
+        a = Z[rows[k]]
+        b = Z[rows[k + 1]]
+        c = Z[rows[k + 2]]
+        d = Z[rows[k + 3]]
         for i in range(len(gram)):
             row = gram[i]
-            s = sign[k] * a[i]
-            t = sign[k + 1] * b[i]
-            u = sign[k + 2] * c[i]
-            v = sign[k + 3] * d[i]
+            scale_a = sign[k] * a[i]
+            scale_b = sign[k + 1] * b[i]
+            scale_c = sign[k + 2] * c[i]
+            scale_d = sign[k + 3] * d[i]
             for e in range(i + 1):
-                row[e] += (s * a[e] + t * b[e]) + (u * c[e] + v * d[e])
-    for k in range(whole, len(which)):
-        a = Z[which[k]]
+                row[e] += (scale_a * a[e] + scale_b * b[e]) + (scale_c * c[e] + scale_d * d[e])
+    for k in range(last_of_four, len(rows)):
+        a = Z[rows[k]]
         for i in range(len(gram)):
-            add(sign[k] * a[i], a[: i + 1], gram[i, : i + 1])
+            add_scaled(sign[k] * a[i], a[: i + 1], gram[i, : i + 1])
 
 
-@part
-def update_gram(work: Working, sign: Array) -> bool:
-    """Bring Z_A Z_A' up to date for the support A of the signs; False if it was."""
-    which = np.empty(len(sign), np.int64)
-    side = np.empty(len(sign))
+@jit_inline
+def update_gram(problem: DualProblem, sign: Array) -> bool:
+    """Update the gram to the features with a sign (W,); return whether it changed."""
+    changed = np.empty(len(sign), np.int64)
+    added_sign = np.empty(len(sign))
     count = 0
     for w in range(len(sign)):
-        coming = sign[w] != 0.0
-        if coming != (work.counted[w] != 0):
-            work.counted[w] = coming
-            which[count] = w
-            side[count] = 1.0 if coming else -1.0
+        is_active = sign[w] != 0.0
+        if is_active != (problem.in_gram[w] != 0):
+            problem.in_gram[w] = is_active
+            changed[count] = w
+            added_sign[count] = 1.0 if is_active else -1.0
             count += 1
-    add_outer_products(work.Z, which[:count], side, work.gram)
+    add_outer_products(problem.Z, changed[:count], added_sign, problem.gram)
     return count > 0
 
 
-@inner
+@jitable
 def factor_by_samples(gram: Array, ridge: float, K: Array) -> None:
-    """Fill the lower triangle of K with the Cholesky factor of ``I + gram/ridge``."""
+    """Fill the lower triangle of K (n, n) with the Cholesky factor of ``I + gram/ridge``."""
     for i in range(len(K)):
         for k in range(i + 1):
             K[i, k] = gram[i, k] / ridge
@@ -163,151 +193,171 @@ def factor_by_samples(gram: Array, ridge: float, K: Array) -> None:
     cholesky(K, len(K))
 
 
-@inner
-def point_uphill(work: Working, line: Line, a: Array, sign: Array, fixed: bool) -> None:
-    """Set d to minus the gradient, ``y - u - Z'a / ridge``; fill ``a = S(v)`` and its signs.
+@jitable
+def fill_direction(
+    problem: DualProblem, line: DualLine, scaled_coef: Array, sign: Array, fixed: bool
+) -> None:
+    """Set the direction to minus the gradient, ``y - u - Z'a / ridge``.
 
-    Where the signs are fixed, a is what it is as long as v keeps them.
+    Fill scaled_coef (W,), a = S(z_u), and its signs. With fixed signs, a is the linear function
+    that S is as long as z_u keeps them.
     """
-    for i in range(len(line.d)):
-        line.d[i] = 0.0
-    for w in range(len(a)):
+    for i in range(len(line.direction)):
+        line.direction[i] = 0.0
+    for w in range(len(scaled_coef)):
         if fixed:
-            a[w] = line.v[w] - work.cut[w] * sign[w]
+            scaled_coef[w] = line.z_u[w] - problem.thresholds[w] * sign[w]
         else:
-            a[w] = shrink(line.v[w], work.cut[w])
-            sign[w] = np.sign(a[w])
-        if a[w] != 0.0:
-            add(a[w], work.Z[w], line.d)
-    for i in range(len(line.d)):
-        line.d[i] = work.y[i] - line.u[i] - line.d[i] / work.ridge
+            scaled_coef[w] = soft_threshold(line.z_u[w], problem.thresholds[w])
+            sign[w] = np.sign(scaled_coef[w])
+        if scaled_coef[w] != 0.0:
+            add_scaled(scaled_coef[w], problem.Z[w], line.direction)
+    for i in range(len(line.direction)):
+        line.direction[i] = problem.y[i] - line.u[i] - line.direction[i] / problem.ridge
 
 
-@part
-def start_line(col: Column, W: Array, rows: Array, fixed: bool) -> Line:
-    """Start at the residual, or, for what is not to depend on the way there, at 0."""
-    line = Line(np.zeros(len(rows)), np.zeros(len(W)), np.empty(len(rows)), np.empty(len(W)))
+@jit_inline
+def start_line(fit: LassoFit, features: Array, rows: Array, fixed: bool) -> DualLine:
+    """Return the line at the current residual or, with fixed signs, at 0.
+
+    Then the result does not depend on earlier steps.
+    """
+    line = DualLine(
+        np.zeros(len(rows)), np.zeros(len(features)), np.empty(len(rows)), np.empty(len(features))
+    )
     if not fixed:
         for i in range(len(rows)):
-            line.u[i] = col.r[rows[i]]
-        for w in range(len(W)):
-            # as the check of all features has it
-            line.v[w] = col.inverse[W[w]] * dot(col.F[W[w]], col.pull)
+            line.u[i] = fit.residual[rows[i]]
+        for w in range(len(features)):
+            # The same product as in `column.feature_gradient`, so that both agree to the last
+            # digit.
+            line.z_u[w] = fit.inverse_scale[features[w]] * dot(
+                fit.F[features[w]], fit.weighted_residual
+            )
     return line
 
 
-@part
-def solve_dual(col: Column, W: Array, sign: Array, value: Array, steps: Array, fixed: bool) -> None:
-    """Minimise over the features W; fills signs and coefficients (len(W),) and the residual.
+@jit_inline
+def solve_dual(
+    fit: LassoFit, features: Array, signs: Array, coef: Array, steps: Array, fixed: bool
+) -> None:
+    """Minimise over the features (W,); fill signs and coef (W,), and set the residual of the fit.
 
-    Where signs are fixed, one step is exact, and a second one refines it.
+    With `fixed` signs one step is exact, and a second one refines it; steps[0] counts the others.
     """
-    rows = places_of(col.mask, True)
-    (cut, ridge) = summed(col.at, col.number[0])
-    work = gather(col, W, rows, cut, ridge)
-    line = start_line(col, W, rows, fixed)
+    rows = indices_by_sign(fit.root_weights, True)
+    threshold, ridge = summed_penalties(fit.point, fit.n_rows)
+    problem = gather_problem(fit, features, rows, threshold, ridge)
+    line = start_line(fit, features, rows, fixed)
     n = len(rows)
     K = np.empty((n, n))
-    gradient = np.empty(n)
-    small = 1e-28 * dot(col.y, col.y)
-    for step in range(200):
+    uphill = np.empty(n)
+    tolerance = MAX_GRADIENT_SHARE * dot(fit.y, fit.y)
+    for step in range(MAX_DUAL_STEPS):
         steps[0] += not fixed
-        point_uphill(work, line, value, sign, fixed)
-        if (fixed and step == 2) or dot(line.d, line.d) <= small:
+        fill_direction(problem, line, coef, signs, fixed)
+        if (fixed and step == FIXED_SIGN_STEPS) or dot(line.direction, line.direction) <= tolerance:
             break
-        if update_gram(work, sign) or step == 0:
-            factor_by_samples(work.gram, work.ridge, K)
+        if update_gram(problem, signs) or step == 0:
+            factor_by_samples(problem.gram, problem.ridge, K)
         for i in range(n):
-            gradient[i] = line.d[i]
-        solve_lower(K, n, line.d)
-        solve_upper(K, n, line.d)
-        for w in range(len(W)):
-            line.move[w] = dot(work.Z[w], line.d)
-        alpha = 1.0 if fixed else search_line(work, line, dot(gradient, line.d))
-        changed = go(work, line, alpha, sign)
+            uphill[i] = line.direction[i]
+        solve_lower(K, n, line.direction)
+        solve_upper(K, n, line.direction)
+        for w in range(len(features)):
+            line.z_direction[w] = dot(problem.Z[w], line.direction)
+        alpha = 1.0 if fixed else line_search(problem, line, dot(uphill, line.direction))
+        changed = move_along(problem, line, alpha, signs)
         if alpha == 1.0 and changed == 0 and not fixed:
             break
-    for w in range(len(W)):
-        value[w] /= work.ridge
-    set_residual(col, rows, line, fixed)
+    for w in range(len(features)):
+        coef[w] /= problem.ridge
+    set_dual_residual(fit, rows, line, fixed)
 
 
-@part
-def search_line(work: Working, line: Line, slope: float) -> float:
-    """Return how far to go along d: 1, halved until the objective falls."""
-    now = objective(work, line, 0.0)
+@jit_inline
+def line_search(problem: DualProblem, line: DualLine, slope: float) -> float:
+    """Return the step along the direction: 1, halved until the objective falls (Armijo)."""
+    current = dual_objective(problem, line, 0.0)
     alpha = 1.0
-    while alpha > 1e-12:
-        after = objective(work, line, alpha)
-        if after <= now - 1e-4 * alpha * slope + 1e-14 * abs(now):
+    while alpha > MIN_STEP:
+        reached = dual_objective(problem, line, alpha)
+        if reached <= current - ARMIJO_SHARE * alpha * slope + OBJECTIVE_ROUNDING_SHARE * abs(
+            current
+        ):
             break
         alpha *= 0.5
     return alpha
 
 
-@inner
-def go(work: Working, line: Line, alpha: float, sign: Array) -> int:
-    """Go along d, and return how many signs change."""
+@jitable
+def move_along(problem: DualProblem, line: DualLine, alpha: float, signs: Array) -> int:
+    """Move by alpha times the direction; return the number of signs that change."""
     count = 0
-    add(alpha, line.d, line.u)
-    add(alpha, line.move, line.v)
-    for w in range(len(sign)):
-        count += np.sign(shrink(line.v[w], work.cut[w])) != sign[w]
+    add_scaled(alpha, line.direction, line.u)
+    add_scaled(alpha, line.z_direction, line.z_u)
+    for w in range(len(signs)):
+        count += np.sign(soft_threshold(line.z_u[w], problem.thresholds[w])) != signs[w]
     return count
 
 
-@inner
-def set_residual(col: Column, rows: Array, line: Line, fixed: bool) -> None:
-    """Set r = u; where signs are fixed it is what these coefficients leave of y, u + d."""
+@jitable
+def set_dual_residual(fit: LassoFit, rows: Array, line: DualLine, fixed: bool) -> None:
+    """Set the residual to u; with fixed signs to ``u + direction``.
+
+    The latter is what these coefficients leave of y.
+    """
     for i in range(len(rows)):
-        col.r[rows[i]] = line.u[i] + line.d[i] if fixed else line.u[i]
-    settle_residual(col)
+        fit.residual[rows[i]] = line.u[i] + line.direction[i] if fixed else line.u[i]
+    centre_residual(fit)
 
 
 @compiled
-def solve_duals(many: Column, sets: Sets, progress: Progress, fixed: bool) -> None:
-    """Find supports and their signs, and residuals, of the columns left to the dual.
+def solve_by_dual(fits: LassoFit, sets: FeatureSets, progress: SolverProgress, fixed: bool) -> None:
+    """Find support, signs and residual of the training sets with `by_dual`.
 
-    The signs stand in the place of the coefficients until the check has found no violator. Then
-    they are `fixed`, and the column is polished: solved for its support from the start.
+    Until the check has found no violator, `FeatureSets.coef` holds the signs. Then they are
+    `fixed`, and the training set is polished: solved for its support from scratch.
     """
-    for q in range(len(progress.state)):
-        if not many.at.dual[q] or progress.state[q] != (POLISH if fixed else SOLVE):
+    for q in range(len(progress.stage)):
+        if not fits.point.by_dual[q] or progress.stage[q] != (POLISH if fixed else SOLVE):
             continue
-        col = column_of(many, q)
+        fit = fit_of_set(fits, q)
         m = sets.n_support[q]
-        W = sets.support[q, :m] if fixed else sets.working[q, : sets.n_working[q]]
-        sign = sets.value[q, :m].copy() if fixed else np.zeros(len(W))
-        value = np.empty(len(W))
-        solve_dual(col, W, sign, value, progress.steps[q], fixed)
+        features = sets.support[q, :m] if fixed else sets.working[q, : sets.n_working[q]]
+        signs = sets.coef[q, :m].copy() if fixed else np.zeros(len(features))
+        coef = np.empty(len(features))
+        solve_dual(fit, features, signs, coef, progress.steps[q], fixed)
         if fixed:
-            keep_values(sets, q, value, sign)
-            progress.state[q] = POLISHED
+            store_coefficients(sets, q, coef, signs)
+            progress.stage[q] = POLISHED
         else:
-            keep_signs(sets, q, sign)
-            progress.state[q] = CHECK
+            store_signs(sets, q, signs)
+            progress.stage[q] = CHECK
 
 
-@inner
-def keep_signs(sets: Sets, q: int, sign: Array) -> None:
-    """Make the support what has a sign, in ascending order, with the signs as its coefficients."""
-    mark = sets.mark[q]
-    value = sets.value[q]
+@jitable
+def store_signs(sets: FeatureSets, q: int, signs: Array) -> None:
+    """Set the support to the features with a sign, ascending, with their signs as coefficients."""
+    marks = sets.marks[q]
+    coef = sets.coef[q]
     m = 0
-    for w in range(len(sign)):
-        value[sets.working[q, w]] = sign[w]
-    for j in range(len(mark)):
-        if mark[j] & WORKING and value[j] != 0.0:
+    # `coef` by feature number first; the second loop moves the entries of the support to the
+    # front.
+    for w in range(len(signs)):
+        coef[sets.working[q, w]] = signs[w]
+    for j in range(len(marks)):
+        if marks[j] & IN_WORKING_SET and coef[j] != 0.0:
             sets.support[q, m] = j
-            value[m] = value[j]
-            mark[j] |= SELECTED
+            coef[m] = coef[j]
+            marks[j] |= IN_SUPPORT
             m += 1
     sets.n_support[q] = m
 
 
-@inner
-def keep_values(sets: Sets, q: int, value: Array, sign: Array) -> None:
-    """Put coefficients in the place of the signs."""
+@jitable
+def store_coefficients(sets: FeatureSets, q: int, coef: Array, signs: Array) -> None:
+    """Replace the signs in the support by the coefficients."""
     sets.n_support[q] = 0
-    for a in range(len(value)):
-        record(sets, q, sets.support[q, a], value[a], sign[a])
+    for a in range(len(coef)):
+        append_to_support(sets, q, sets.support[q, a], coef[a], signs[a])

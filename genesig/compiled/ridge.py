@@ -12,8 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, inner, part
-from genesig.compiled.algebra import add, cholesky, dot, products, solve_lower, solve_upper
+from genesig.compiled import compiled, jit_inline, jitable
+from genesig.compiled.algebra import (
+    add_scaled,
+    cholesky,
+    dot,
+    multiply_rows,
+    solve_lower,
+    solve_upper,
+)
 
 MAX_ORDER = 96
 """Largest order of a matrix that is factorised here; NumPy does larger ones in less time."""
@@ -26,23 +33,24 @@ MAX_SHARED = 4
 
 
 class RidgeSets(NamedTuple):
-    """k training sets of one matrix, each with T outcomes.
-
-    F (d, n): genes less `shift` (d,). root_weight (k, n): square root of the weight of a training
-    sample, 0 for the other samples. n_rows (k,): sum of the weights. y (k, T, n): centred outcomes
-    times `root_weight`. basis (k, R, n): orthonormal covariates, see `genesig.optim.training.Rows`.
-    constant_sd: share of the mean up to which a standard deviation is rounding.
-    """
+    """k training sets of one matrix, each with T outcomes."""
 
     F: Array
+    """(d, n) genes less `shift`."""
     shift: Array
+    """(d,)"""
     root_weight: Array
+    """(k, n) square root of the weight of a training sample, 0 for the other samples."""
     n_rows: Array
+    """(k,) sum of the weights."""
     y: Array
+    """(k, T, n) centred outcomes times `root_weight`."""
     basis: Array
+    """(k, R, n) covariates, orthonormal on the training rows, see `training.TrainingRows`."""
     centre: bool
     unit_variance: bool
     constant_sd: float
+    """Share of the mean up to which a standard deviation is rounding."""
 
 
 class GeneLists(NamedTuple):
@@ -53,39 +61,42 @@ class GeneLists(NamedTuple):
 
 
 class RidgeFits(NamedTuple):
-    """Where the refits are written.
-
-    scores (k, m, L, n, T): of the samples `asked` (k, n), beginning at offset (k, T). coef (nnz, T)
-    per unit of X, with constant (k, m, T), for the last lambda; none are written where nnz is 0.
-    unsolved (k, m): lists that are left to NumPy.
-    """
+    """Arrays that the refits fill."""
 
     offset: Array
-    asked: Array
+    """(k, T) where scores begin."""
+    is_scored: Array
+    """(k, n) bool, the samples to score."""
     scores: Array
+    """(k, m, L, n, T)"""
     coef: Array
+    """(nnz, T) per unit of X, for the last lambda; none are written if nnz is 0."""
     constant: Array
+    """(k, m, T)"""
     unsolved: Array
+    """(k, m) bool, lists that are left to NumPy."""
 
 
 class ListProducts(NamedTuple):
-    """Standardised genes of the lists of one training set, U of them.
-
-    Z (U, n_train) times the root weight; asked (U, n_asked); gram (U, U) = Z Z', or empty where it
-    would be large; right (U, T) = Z y; mean in units of X and inverse scale (U,).
-    """
+    """Standardised genes of the lists of one training set, U of them."""
 
     Z: Array
-    asked: Array
+    """(U, n_train) times the root weight."""
+    scored: Array
+    """(U, n_scored) on the samples to score."""
     gram: Array
+    """(U, U) Z Z', or empty if it would be large."""
     right: Array
+    """(U, T) Z y."""
     mean: Array
+    """(U,) in units of X."""
     inverse: Array
+    """(U,) inverse scale."""
 
 
-@part
+@jit_inline
 def rows_where(chosen: Array) -> Array:
-    """Return the numbers of the rows that are not 0."""
+    """Return the numbers of the entries that are not 0."""
     rows = np.empty(len(chosen), np.int64)
     count = 0
     for i in range(len(chosen)):
@@ -95,9 +106,9 @@ def rows_where(chosen: Array) -> Array:
     return rows[:count]
 
 
-@part
+@jit_inline
 def standardise_gene(sets: RidgeSets, i: int, gene: int, z: Array) -> tuple[float, float]:
-    """Fill z (n,) with a gene as training set i has it; return its mean and inverse scale."""
+    """Fill z (n,) with a gene standardised on training set i; return its mean and inverse scale."""
     mean = 0.0
     variance = 0.0
     scale = 0.0
@@ -122,25 +133,25 @@ def standardise_gene(sets: RidgeSets, i: int, gene: int, z: Array) -> tuple[floa
         z[row] = scale * (values[row] - mean)
     for covariate in range(sets.basis.shape[1]):
         direction = sets.basis[i, covariate]
-        along = 0.0
+        projection = 0.0
         for row in range(len(z)):
-            along += root[row] * root[row] * direction[row] * z[row]
-        add(-along, direction, z)
+            projection += root[row] * root[row] * direction[row] * z[row]
+        add_scaled(-projection, direction, z)
     return mean + sets.shift[gene], scale
 
 
-@part
+@jit_inline
 def list_products(
-    sets: RidgeSets, i: int, genes: Array, train: Array, asked: Array
+    sets: RidgeSets, i: int, genes: Array, train: Array, scored_rows: Array
 ) -> ListProducts:
-    """Standardise the genes of all lists of training set i, and multiply them with each other."""
+    """Return the standardised genes of all lists of training set i, with their products."""
     n_genes = len(genes)
     n_train = len(train)
     n_outcomes = sets.y.shape[1]
     order = n_genes if n_genes <= MAX_SHARED * n_train else 0
     shared = ListProducts(
         np.empty((n_genes, n_train)),
-        np.empty((n_genes, len(asked))),
+        np.empty((n_genes, len(scored_rows))),
         np.empty((order, order)),
         np.zeros((n_genes, n_outcomes)),
         np.empty(n_genes),
@@ -155,23 +166,23 @@ def list_products(
             shared.Z[place, row] = sets.root_weight[i, train[row]] * z[train[row]]
             for t in range(n_outcomes):
                 shared.right[place, t] += shared.Z[place, row] * sets.y[i, t, train[row]]
-        for row in range(len(asked)):
-            shared.asked[place, row] = z[asked[row]]
+        for row in range(len(scored_rows)):
+            shared.scored[place, row] = z[scored_rows[row]]
         if order:
-            products(shared.Z, shared.Z[place], place + 1, shared.gram[place])
+            multiply_rows(shared.Z, shared.Z[place], place + 1, shared.gram[place])
     return shared
 
 
-@inner
+@jitable
 def fill_matrix(shared: ListProducts, places: Array, by_samples: bool, K: Array) -> None:
-    """Fill the lower triangle of K with Z Z' of a list, or with Z'Z for one `by_samples`."""
+    """Fill the lower triangle of K with Z Z' of a list or, `by_samples`, with Z'Z."""
     if by_samples:
         for row in range(len(K)):
             K[row, : row + 1] = 0.0
             for place in places:
                 weight = shared.Z[place, row]
-                for other in range(row + 1):
-                    K[row, other] += weight * shared.Z[place, other]
+                for column in range(row + 1):
+                    K[row, column] += weight * shared.Z[place, column]
         return
     for a in range(len(places)):
         for b in range(a + 1):
@@ -183,13 +194,13 @@ def fill_matrix(shared: ListProducts, places: Array, by_samples: bool, K: Array)
                 K[a, b] = dot(shared.Z[places[a]], shared.Z[places[b]])
 
 
-@part
+@jit_inline
 def fill_coefficients(
     shared: ListProducts, places: Array, y: Array, K: Array, rho: float, L: Array, B: Array
 ) -> None:
-    """Fill B (T, m) with the coefficients of a list of m genes at rho, by the matrix K.
+    """Fill B (T, m) with the coefficients of a list of m genes at rho.
 
-    y (T, n_train); L has room for the factor.
+    K is the matrix of `fill_matrix`, y (T, n_train); L has room for its factor.
     """
     order = len(K)
     for row in range(order):
@@ -209,59 +220,63 @@ def fill_coefficients(
 
 @compiled
 def solve_ridge(sets: RidgeSets, lists: GeneLists, lam: Array, fits: RidgeFits) -> None:
-    """Refit every list by ridge at each lam (k, L); lists of a training set share products."""
+    """Fill `fits` with the ridge refit of every list at each lam (k, L).
+
+    Lists of a training set share products. A list is left unsolved if its matrix is large, or n
+    lambda would be lost in it.
+    """
     place_of = np.full(len(sets.F), -1, np.int64)
     n_lists = fits.unsolved.shape[1]
     n_outcomes = sets.y.shape[1]
     for i in range(len(lam)):
         train = rows_where(sets.root_weight[i])
-        asked = rows_where(fits.asked[i])
-        first = lists.start[i * n_lists]
-        last = lists.start[(i + 1) * n_lists]
-        genes = np.empty(last - first, np.int64)
+        scored_rows = rows_where(fits.is_scored[i])
+        first_entry = lists.start[i * n_lists]
+        end_entry = lists.start[(i + 1) * n_lists]
+        genes = np.empty(end_entry - first_entry, np.int64)
         n_genes = 0
-        for e in range(first, last):
-            if place_of[lists.genes[e]] < 0:
-                place_of[lists.genes[e]] = n_genes
-                genes[n_genes] = lists.genes[e]
+        for entry in range(first_entry, end_entry):
+            if place_of[lists.genes[entry]] < 0:
+                place_of[lists.genes[entry]] = n_genes
+                genes[n_genes] = lists.genes[entry]
                 n_genes += 1
-        shared = list_products(sets, i, genes[:n_genes], train, asked)
+        shared = list_products(sets, i, genes[:n_genes], train, scored_rows)
         y = np.empty((n_outcomes, len(train)))
         for t in range(n_outcomes):
             for row in range(len(train)):
                 y[t, row] = sets.y[i, t, train[row]]
-        for f in range(n_lists):
-            begin = lists.start[i * n_lists + f]
-            end = lists.start[i * n_lists + f + 1]
+        for list_number in range(n_lists):
+            begin = lists.start[i * n_lists + list_number]
+            end = lists.start[i * n_lists + list_number + 1]
             places = np.empty(end - begin, np.int64)
             trace = 0.0
-            for e in range(len(places)):
-                places[e] = place_of[lists.genes[begin + e]]
-                trace += dot(shared.Z[places[e]], shared.Z[places[e]])
+            for entry in range(len(places)):
+                places[entry] = place_of[lists.genes[begin + entry]]
+                trace += dot(shared.Z[places[entry]], shared.Z[places[entry]])
             order = min(len(places), len(train))
             lost = order > 0 and sets.n_rows[i] * lam[i].min() <= MIN_SHARE * trace
             if order > MAX_ORDER or lost:
-                fits.unsolved[i, f] = True
+                fits.unsolved[i, list_number] = True
                 continue
             K = np.empty((order, order))
             L = np.empty((order, order))
             fill_matrix(shared, places, order < len(places), K)
             B = np.empty((n_outcomes, len(places)))
-            score = np.empty(len(asked))
+            score = np.empty(len(scored_rows))
             for level in range(lam.shape[1]):
                 rho = sets.n_rows[i] * lam[i, level]
                 fill_coefficients(shared, places, y, K, rho, L, B)
                 for t in range(n_outcomes):
                     score[:] = fits.offset[i, t]
-                    for e in range(len(places)):
-                        add(B[t, e], shared.asked[places[e]], score)
-                    for row in range(len(asked)):
-                        fits.scores[i, f, level, asked[row], t] = score[row]
+                    for entry in range(len(places)):
+                        add_scaled(B[t, entry], shared.scored[places[entry]], score)
+                    for row in range(len(scored_rows)):
+                        fits.scores[i, list_number, level, scored_rows[row], t] = score[row]
             if len(fits.coef):
-                for e in range(len(places)):
+                for entry in range(len(places)):
                     for t in range(n_outcomes):
-                        coef = shared.inverse[places[e]] * B[t, e]
-                        fits.coef[begin + e, t] = coef
-                        fits.constant[i, f, t] -= shared.mean[places[e]] * coef
+                        coef = shared.inverse[places[entry]] * B[t, entry]
+                        fits.coef[begin + entry, t] = coef
+                        fits.constant[i, list_number, t] -= shared.mean[places[entry]] * coef
         for place in range(n_genes):
             place_of[genes[place]] = -1

@@ -1,46 +1,50 @@
-"""Step functions along lines, exactly, in time proportional to their length."""
+"""Kernels for step functions along lines: exact, in time proportional to their length.
+
+A line is a run of neighbouring entries, such as a chromosome.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, inner
+from genesig.compiled import compiled, jitable
 
 
 @compiled
-def denoise(y: Array, tau: float, f: Array) -> None:
-    """Fill f with the minimiser of ``1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|``."""
-    nearest(y, tau, 0.0, f)
+def denoise(y: Array, tau: float, values: Array) -> None:
+    """Fill values (n,) with the minimiser of ``1/2 ||f - y||² + tau sum_i |f_{i+1} - f_i|``."""
+    fill_nearest_steps(y, tau, 0.0, values)
 
 
 @compiled
-def fuse(y: Array, starts: Array, level: float, jump: float, f: Array) -> None:
-    """Fill f with the minimiser of ``1/2 ||f - y||² + level (sum |f_i| + jump sum |jumps|)``.
+def fuse(y: Array, starts: Array, level: float, jump: float, values: Array) -> None:
+    """Fill values (d,) with the minimiser of ``½||f - y||² + level (Σ|f_i| + jump Σ|jumps|)``.
 
-    Lines begin at starts; f is 0 beyond their ends, so that these are jumps, too. The l1 term only
-    pulls the values of the step function of the jumps to 0.
+    Lines begin at `starts`; f is 0 beyond their ends, so that their ends count as jumps. The l1
+    term only shrinks the step function of the jumps towards 0.
 
     Source: Friedman, Hastie, Höfling, Tibshirani 2007, Pathwise coordinate optimization, lemma 1.
     """
     d = len(y)
-    for k in range(len(starts)):
-        first = starts[k]
-        last = starts[k + 1] if k + 1 < len(starts) else d
-        nearest(y[first:last], level * jump, level * jump, f[first:last])
+    for line in range(len(starts)):
+        begin = starts[line]
+        end = starts[line + 1] if line + 1 < len(starts) else d
+        fill_nearest_steps(y[begin:end], level * jump, level * jump, values[begin:end])
     for j in range(d):
-        f[j] = max(f[j] - level, 0.0) + min(f[j] + level, 0.0)
+        values[j] = max(values[j] - level, 0.0) + min(values[j] + level, 0.0)
 
 
-@inner
-def nearest(y: Array, tau: float, ends: float, f: Array) -> None:
-    """Fill f with the minimiser of ``denoise``, and ``ends (|f_0| + |f_{n-1}|)`` more.
+@jitable
+def fill_nearest_steps(y: Array, tau: float, ends: float, values: Array) -> None:
+    """Fill values (n,) with the minimiser of `denoise` with ``ends (|f_0| + |f_{n-1}|)`` added.
 
-    The derivative of the best value of what lies left of i, as a function of f_i, is piecewise
-    linear and growing. Clipped to [-tau, tau] it is that of the next one but for ``f - y``. Between
-    the pieces with slope 1 on either side, ``left`` and ``right`` in height, knot k adds
-    ``slope_k x + height_k``. Knots come and go at both ends, so each is met twice in all. What
-    ``ends`` adds is a jump at 0, where a bound of the clipping may lie.
+    Dynamic programming from left to right. The derivative of the best objective of entries up to
+    i, as a function of f_i, is piecewise linear and increasing. Clipped to [-tau, tau] it is the
+    derivative for entry i + 1 without its ``f - y``. Outside its knots it has slope 1 and the
+    constants ``left_height`` and ``right_height``; knot k adds ``slope_k x + height_k``. Knots are
+    added and removed at both ends only, so each is met twice in all. `ends` adds a jump at 0, at
+    which a bound of the clipping may lie.
 
     Source: Johnson 2013, J. Comput. Graph. Stat. 22:246, for the squared error.
     """
@@ -52,109 +56,123 @@ def nearest(y: Array, tau: float, ends: float, f: Array) -> None:
     height = knots[2]
     low = bounds[0]
     high = bounds[1]
-    first = n
-    last = n
-    left = -ends - y[0]
-    right = ends - y[0]
+    left_knot = n
+    right_knot = n
+    left_height = -ends - y[0]
+    right_height = ends - y[0]
     height[n] = 2 * ends
     for i in range(n):
-        cut = tau if i < n - 1 else ends
-        a = 1.0
-        c = left
-        least = -np.inf
-        while first <= last and a * knot[first] + c <= -cut:
-            least = knot[first]
-            a = a + slope[first]
-            c = c + height[first]
-            first = first + 1
-        b = 1.0
-        e = right
-        most = np.inf
-        while first <= last and b * knot[last] + e >= cut:
-            most = knot[last]
-            b = b - slope[last]
-            e = e - height[last]
-            last = last - 1
-        low[i] = max((-cut - c) / a, least)
-        high[i] = min((cut - e) / b, most)
+        bound = tau if i < n - 1 else ends
+        # The derivative of entry i is left_slope x + left_constant below its first knot.
+        left_slope = 1.0
+        left_constant = left_height
+        left_root = -np.inf
+        while left_knot <= right_knot and left_slope * knot[left_knot] + left_constant <= -bound:
+            left_root = knot[left_knot]
+            left_slope = left_slope + slope[left_knot]
+            left_constant = left_constant + height[left_knot]
+            left_knot = left_knot + 1
+        right_slope = 1.0
+        right_constant = right_height
+        right_root = np.inf
+        while left_knot <= right_knot and right_slope * knot[right_knot] + right_constant >= bound:
+            right_root = knot[right_knot]
+            right_slope = right_slope - slope[right_knot]
+            right_constant = right_constant - height[right_knot]
+            right_knot = right_knot - 1
+        low[i] = max((-bound - left_constant) / left_slope, left_root)
+        high[i] = min((bound - right_constant) / right_slope, right_root)
         if high[i] < low[i]:  # both within one jump, which the first loop has passed
             high[i] = low[i]
-            a = 0.0
-            b = 0.0
-            c = cut
-            e = cut
+            left_slope = 0.0
+            right_slope = 0.0
+            left_constant = bound
+            right_constant = bound
         if i < n - 1:
-            first = first - 1
-            last = last + 1
-            knot[first] = low[i]
-            slope[first] = a
-            height[first] = c + cut
-            knot[last] = high[i]
-            slope[last] = -b
-            height[last] = cut - e
-            left = -cut - y[i + 1]
-            right = cut - y[i + 1]
-    f[n - 1] = min(max(0.0, low[n - 1]), high[n - 1])
+            left_knot = left_knot - 1
+            right_knot = right_knot + 1
+            knot[left_knot] = low[i]
+            slope[left_knot] = left_slope
+            height[left_knot] = left_constant + bound
+            knot[right_knot] = high[i]
+            slope[right_knot] = -right_slope
+            height[right_knot] = bound - right_constant
+            left_height = -bound - y[i + 1]
+            right_height = bound - y[i + 1]
+    values[n - 1] = min(max(0.0, low[n - 1]), high[n - 1])
+    # Each value follows from the next one.
     for i in range(n - 2, -1, -1):
-        f[i] = min(max(f[i + 1], low[i]), high[i])
+        values[i] = min(max(values[i + 1], low[i]), high[i])
 
 
 @compiled
-def join(sums: Array, size: Array, opens: Array, gone: Array, cost: Array) -> int:
-    """Join the two neighbours whose union costs least, again and again, and return how often.
+def join_segments(sums: Array, sizes: Array, opens_line: Array, removed: Array, cost: Array) -> int:
+    """Join neighbouring segments, the cheapest pair first, and return the number of joins.
 
-    Segments have the sums of their values and their sizes; those that open a line stay. Join t ends
-    segment ``gone[t]`` and adds ``cost[t]`` to the squared distance of values and means.
+    sums, sizes (k,): sum of the values and number of entries of each segment, overwritten;
+    opens_line (k,): whether it is the first of its line, and so stays apart from the one before.
+    Join t removes segment ``removed[t]`` and adds ``cost[t]`` to the squared distance of values
+    and means.
     """
-    k = len(sums)
-    joins = 0
-    before = np.zeros(k, np.int64)
-    after = np.zeros(k, np.int64)
-    price = np.zeros(k)
-    for j in range(k):
-        before[j], after[j] = j - 1, j + 1
-    for j in range(k):
-        price[j] = union(sums, size, opens, after, j)
+    n_segments = len(sums)
+    n_joins = 0
+    previous = np.zeros(n_segments, np.int64)
+    next_segment = np.zeros(n_segments, np.int64)
+    join_costs = np.zeros(n_segments)
+    for j in range(n_segments):
+        previous[j], next_segment[j] = j - 1, j + 1
+    for j in range(n_segments):
+        join_costs[j] = join_cost(sums, sizes, opens_line, next_segment, j)
     while True:
-        at = 0
-        least = np.inf
-        for j in range(k):
-            if price[j] < least:
-                at = j
-                least = price[j]
-        if least == np.inf:
-            return joins
-        last = after[at]
-        gone[joins] = last
-        cost[joins] = least
-        price[last] = np.inf
-        sums[at], size[at], after[at] = sums[at] + sums[last], size[at] + size[last], after[last]
-        if after[at] < k:
-            before[after[at]] = at
-        price[at] = union(sums, size, opens, after, at)
-        if before[at] >= 0:
-            price[before[at]] = union(sums, size, opens, after, before[at])
-        joins += 1
+        cheapest = 0
+        lowest_cost = np.inf
+        for j in range(n_segments):
+            if join_costs[j] < lowest_cost:
+                cheapest = j
+                lowest_cost = join_costs[j]
+        if lowest_cost == np.inf:
+            return n_joins
+        following = next_segment[cheapest]
+        removed[n_joins] = following
+        cost[n_joins] = lowest_cost
+        join_costs[following] = np.inf
+        sums[cheapest], sizes[cheapest], next_segment[cheapest] = (
+            sums[cheapest] + sums[following],
+            sizes[cheapest] + sizes[following],
+            next_segment[following],
+        )
+        if next_segment[cheapest] < n_segments:
+            previous[next_segment[cheapest]] = cheapest
+        join_costs[cheapest] = join_cost(sums, sizes, opens_line, next_segment, cheapest)
+        if previous[cheapest] >= 0:
+            join_costs[previous[cheapest]] = join_cost(
+                sums, sizes, opens_line, next_segment, previous[cheapest]
+            )
+        n_joins += 1
 
 
-@inner
-def union(sums: Array, size: Array, opens: Array, after: Array, j: int) -> float:
-    """Return what joining segment j and the next one adds to the squared distance."""
-    k = after[j]
-    if k >= len(sums) or opens[k]:
+@jitable
+def join_cost(sums: Array, sizes: Array, opens_line: Array, next_segment: Array, j: int) -> float:
+    """Return how much the squared distance grows if segment j is joined with the next.
+
+    ∞ if it has no next one, or this opens a line.
+    """
+    following = next_segment[j]
+    if following >= len(sums) or opens_line[following]:
         return np.inf
-    step = sums[k] / size[k] - sums[j] / size[j]
-    found: float = size[j] * size[k] / (size[j] + size[k]) * step * step
-    return found
+    step = sums[following] / sizes[following] - sums[j] / sizes[j]
+    added: float = sizes[j] * sizes[following] / (sizes[j] + sizes[following]) * step * step
+    return added
 
 
 @compiled
-def steepest(g: Array, starts: Array, jump: float) -> float:
+def largest_stretch_ratio(g: Array, starts: Array, jump: float) -> float:
     """Return ``max |sum of g over I| / (len(I) + 2 jump)`` over all stretches I of the lines.
 
-    For a ratio t, the stretch with the largest ``|sum| - t (len + 2 jump)`` has a larger ratio, or
-    t is the largest (Dinkelbach 1967); that stretch is found in one pass, as its sum is that of the
-    best one which ends a feature before, or begins here.
+    g (d,), with lines that begin at `starts`. For a ratio t, the stretch with the largest ``|sum|
+    - t (len + 2 jump)`` has a larger ratio, or t is the largest.
+
+    Source: Dinkelbach 1967, Management Science 13:492.
     """
     best = 0.0
     for j in range(len(g)):
@@ -163,29 +181,35 @@ def steepest(g: Array, starts: Array, jump: float) -> float:
     ratio = 0.0
     while best > ratio:
         ratio = best
-        best = max(passed(g, starts, jump, ratio, 1.0), passed(g, starts, jump, ratio, -1.0))
+        best = max(
+            ratio_above(g, starts, jump, ratio, 1.0), ratio_above(g, starts, jump, ratio, -1.0)
+        )
     return ratio
 
 
-@inner
-def passed(g: Array, starts: Array, jump: float, ratio: float, sign: float) -> float:
-    """Return the ratio of the stretch that is furthest above this one, or 0."""
-    k = 0
+@jitable
+def ratio_above(g: Array, starts: Array, jump: float, ratio: float, sign: float) -> float:
+    """Return the ratio of the stretch that exceeds `ratio` most, or 0; sums are of ``sign g``.
+
+    One pass: the best stretch that ends here continues the best one that ended before, or begins
+    here.
+    """
+    line = 0
     length = 0
     total = 0.0
-    far = 0.0
-    best = 0.0
+    largest_excess = 0.0
+    best_ratio = 0.0
     for j in range(len(g)):
-        begins = k < len(starts) and starts[k] == j
+        begins = line < len(starts) and starts[line] == j
         if begins:
-            k += 1
+            line += 1
         if begins or total - ratio * length <= 0:
             length = 0
             total = 0.0
         length = length + 1
         total = total + sign * g[j]
-        above = total - ratio * (length + 2 * jump)
-        if above > far:
-            far = above
-            best = total / (length + 2 * jump)
-    return best
+        excess = total - ratio * (length + 2 * jump)
+        if excess > largest_excess:
+            largest_excess = excess
+            best_ratio = total / (length + 2 * jump)
+    return best_ratio

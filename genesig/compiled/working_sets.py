@@ -1,246 +1,276 @@
-"""Fits of many columns on their working sets, and the check of all features."""
+"""Kernels that fit many training sets on their working sets, and check all features."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, inner, part
+from genesig.compiled import compiled, jit_inline, jitable
 from genesig.compiled.active_set import (
-    LONG,
+    ENTRY_SHARE,
+    ENTRY_SLACK,
     NO_ROOM,
-    SLACK,
     SOLVED,
+    TOO_MANY_ACTIVE,
     solve_working_set,
     sort_active,
 )
 from genesig.compiled.algebra import dot
 from genesig.compiled.column import (
-    Column,
-    Known,
+    FeaturePool,
+    LassoFit,
     clear_active,
-    column_of,
-    gradient,
-    known_of,
-    residual_of_active,
+    feature_gradient,
+    fit_of_set,
+    pool_of_set,
+    update_residual,
 )
 
-# bits of `mark`
-WORKING = 1
-SELECTED = 2
-# States of a column; the first scan finds a working set.
-SOLVE = 0
-CHECK = 1
-POLISH = 2
-POLISHED = 3
-DONE = 4
-FIRST = 5
-MOST = 1e38  # in single precision
+# Bits of `FeatureSets.marks`, beside `active_set.BLOCKED`.
+IN_WORKING_SET = 1
+IN_SUPPORT = 2
+
+# Stages of a training set at a point of its path.
+SOLVE = 0  # to be minimised on the working set
+CHECK = 1  # minimised: all features are to be checked
+POLISH = 2  # without violators: the dual fit is to be solved once more, with fixed signs
+POLISHED = 3  # the gap is to be computed
+SET_DONE = 4
+FIRST_SCAN = 5  # only a working set is to be found, for the next point
+MAX_LEVEL = 1e38
+"""Excess of an unpenalised feature: larger than any other, and finite in single precision."""
 
 
-class Sets(NamedTuple):
-    """Feature sets of many columns, each (q, d) with its length (q,).
-
-    working W; support A (ascending) with its coefficients; mark (q, d) tells membership of both.
-    """
+class FeatureSets(NamedTuple):
+    """Working sets and supports of q training sets."""
 
     working: Array
+    """(q, d) numbers of the features of each working set, the first `n_working` of a row."""
     n_working: Array
+    """(q,)"""
     support: Array
-    value: Array
+    """(q, d) numbers of the features of each support, ascending, the first `n_support` of a row."""
+    coef: Array
+    """(q, d) coefficients of the support; only signs until a dual fit is polished."""
     n_support: Array
-    mark: Array
+    """(q,)"""
+    marks: Array
+    """(q, d) bits of each feature."""
 
 
-class Progress(NamedTuple):
-    """How far each of q columns is at a point.
+class SolverProgress(NamedTuple):
+    """How far q training sets are at a point of their paths."""
 
-    state (q,) of the columns; gap (q,) its duality gap, relative to ||y||²/n;
-    steps (q, 1) counts Newton steps.
-    """
-
-    state: Array
+    stage: Array
+    """(q,)"""
     gap: Array
+    """(q,) duality gap relative to ||y||²/n."""
     steps: Array
+    """(q, 1) number of Newton steps."""
 
 
-class Found(NamedTuple):
-    """What a scan found in the columns `todo` (c,).
+class ScannedFeatures(NamedTuple):
+    """Features of c training sets whose gradients may exceed tau, by single precision.
 
-    For the t-th of them feature[start[t] : start[t + 1]], with what single precision tells of their
-    gradients, level; near (c,) is the level from which they may be above tau. The check fills in
-    ratio (c,), the largest ``|g| / (tau w)``, and beyond (c,), the sum of squares above tau w.
+    Those of the training set ``set_numbers[t]`` are ``feature[start[t] : start[t + 1]]``.
     """
 
-    todo: Array
-    near: Array
+    set_numbers: Array
+    """(c,)"""
+    near_tau: Array
+    """(c,) level from which a gradient may exceed tau."""
     start: Array
+    """(c + 1,)"""
     feature: Array
+    """(start[c],)"""
     level: Array
-    ratio: Array
-    beyond: Array
+    """(start[c],) sizes of gradients, in units of each training set; the check overwrites them."""
+    largest_ratio: Array
+    """(c,) filled by the check: the largest ``|g| / (tau w)``, or 1."""
+    excess_squares: Array
+    """(c,) filled by the check: the sum of ``(|g| - tau w)²`` over the features above tau w."""
 
 
 @compiled
-def solve_columns(many: Column, known: Known, sets: Sets, progress: Progress) -> bool:
-    """Minimise columns on their working sets; False where one lacks room, to be called again.
+def solve_on_working_sets(
+    fits: LassoFit, pools: FeaturePool, sets: FeatureSets, progress: SolverProgress
+) -> bool:
+    """Minimise the training sets of stage `SOLVE`; False if a pool is too small.
 
-    Those whose point is `dual` are left to `dual.solve_duals`, and so become those with more active
-    features than is good for this form.
+    Then the caller enlarges the pools and calls again. Training sets with `by_dual` are left to
+    `dual.solve_by_dual`, and so are those that get more active features than `max_active`.
     """
-    for q in range(len(progress.state)):
-        if progress.state[q] != SOLVE:
+    for q in range(len(progress.stage)):
+        if progress.stage[q] != SOLVE:
             continue
-        col = column_of(many, q)
-        own = known_of(known, q)
-        W = sets.working[q, : sets.n_working[q]]
+        fit = fit_of_set(fits, q)
+        pool = pool_of_set(pools, q)
+        working = sets.working[q, : sets.n_working[q]]
         unmark_support(sets, q)
-        status = LONG
-        if not many.at.dual[q]:
-            status = solve_working_set(col, own, W, sets.mark[q], progress.steps[q])
-        if status == LONG:
-            many.at.dual[q] = True
-            clear_active(own)
+        status = TOO_MANY_ACTIVE
+        if not fits.point.by_dual[q]:
+            status = solve_working_set(fit, pool, working, sets.marks[q], progress.steps[q])
+        if status == TOO_MANY_ACTIVE:
+            fits.point.by_dual[q] = True
+            clear_active(pool)
             continue
         if status != SOLVED:
-            residual_of_active(col, own)
-        copy_active(own, sets, q, status)
+            update_residual(fit, pool)
+        copy_support(pool, sets, q, status)
         if status == NO_ROOM:
             return False
-        progress.state[q] = CHECK
+        progress.stage[q] = CHECK
     return True
 
 
 @compiled
-def check_columns(many: Column, sets: Sets, progress: Progress, found: Found) -> None:
-    """Hold the scanned columns against the optimality conditions; sort out what is done.
+def check_all_features(
+    fits: LassoFit, sets: FeatureSets, progress: SolverProgress, scanned: ScannedFeatures
+) -> None:
+    """Check the scanned features against optimality, and set stage and gap of each training set.
 
-    Violators join the working set. Without any a column is done, but for those that are `dual`:
-    they are to be polished, and come here once more for their gap.
+    Violators join the working set. A training set without any is done; a dual fit is first
+    polished, and checked once more for its gap.
     """
-    for t in range(len(found.todo)):
-        q = found.todo[t]
-        state = progress.state[q]
-        col = column_of(many, q)
-        if state == CHECK and join_violators(col, sets, q, found, t):
-            state = SOLVE
-        elif state == CHECK:
-            state = POLISH if many.at.dual[q] else POLISHED
-        if state == POLISHED:
-            progress.gap[q] = duality_gap(col, sets, q, found.ratio[t], found.beyond[t])
-        if state in (POLISHED, FIRST):
-            renew(sets, q, found, t)
-            state = DONE
-        progress.state[q] = state
+    for row in range(len(scanned.set_numbers)):
+        q = scanned.set_numbers[row]
+        stage = progress.stage[q]
+        fit = fit_of_set(fits, q)
+        if stage == CHECK and add_violators(fit, sets, q, scanned, row):
+            stage = SOLVE
+        elif stage == CHECK:
+            stage = POLISH if fits.point.by_dual[q] else POLISHED
+        if stage == POLISHED:
+            progress.gap[q] = relative_gap(
+                fit, sets, q, scanned.largest_ratio[row], scanned.excess_squares[row]
+            )
+        if stage in (POLISHED, FIRST_SCAN):
+            renew_working_set(sets, q, scanned, row)
+            stage = SET_DONE
+        progress.stage[q] = stage
 
 
-@part
-def unmark_support(sets: Sets, q: int) -> None:
-    """Take the mark from the features of the support."""
+@jit_inline
+def unmark_support(sets: FeatureSets, q: int) -> None:
+    """Clear the mark of the features in the support of training set q."""
     for a in range(sets.n_support[q]):
-        sets.mark[q, sets.support[q, a]] &= 255 - SELECTED
+        sets.marks[q, sets.support[q, a]] &= 255 - IN_SUPPORT
 
 
-@part
-def copy_active(known: Known, sets: Sets, q: int, status: int) -> None:
-    """Copy the support out of the column."""
+@jit_inline
+def copy_support(pool: FeaturePool, sets: FeatureSets, q: int, status: int) -> None:
+    """Copy the active features into the support of training set q."""
     if status != SOLVED:
-        sort_active(known)
+        sort_active(pool)
     sets.n_support[q] = 0
-    for a in range(known.state.active):
-        f = known.features[known.active[a]]
-        record(sets, q, f.j, f.b, f.sign)
+    for a in range(pool.counts.n_active):
+        feature = pool.features[pool.active[a]]
+        append_to_support(sets, q, feature.number, feature.coef, feature.sign)
 
 
-@inner
-def record(sets: Sets, q: int, j: int, b: float, sign: float) -> None:
-    """Add feature j to the support, unless rounding has not left its b on its side of 0."""
+@jitable
+def append_to_support(sets: FeatureSets, q: int, j: int, b: float, sign: float) -> None:
+    """Append feature j to the support, unless rounding has moved its coefficient across 0."""
     if b != 0.0 and b * sign >= 0.0:
         m = sets.n_support[q]
-        sets.support[q, m], sets.value[q, m], sets.n_support[q] = j, b, m + 1
-        sets.mark[q, j] |= SELECTED
+        sets.support[q, m] = j
+        sets.coef[q, m] = b
+        sets.n_support[q] = m + 1
+        sets.marks[q, j] |= IN_SUPPORT
 
 
-@inner
-def join_violators(col: Column, sets: Sets, q: int, found: Found, t: int) -> bool:
-    """Add the worst violators to the working set; False if there are none. Fill ratio, beyond."""
-    top = 0.0
+@jitable
+def add_violators(
+    fit: LassoFit, sets: FeatureSets, q: int, scanned: ScannedFeatures, row: int
+) -> bool:
+    """Add the worst violators to the working set of training set q; False if there are none.
+
+    `row` is the position of q in `scanned`, of which largest_ratio and excess_squares are filled.
+    """
+    largest = 0.0
     ratio = 1.0
-    beyond = 0.0
-    excess = found.level
-    for f in range(found.start[t], found.start[t + 1]):
-        j = found.feature[f]
-        level = excess[f]
-        excess[f] = 0.0
-        if sets.mark[q, j] & SELECTED or level < found.near[t]:
+    excess_squares = 0.0
+    excess = scanned.level
+    for entry in range(scanned.start[row], scanned.start[row + 1]):
+        j = scanned.feature[entry]
+        level = excess[entry]
+        excess[entry] = 0.0
+        if sets.marks[q, j] & IN_SUPPORT or level < scanned.near_tau[row]:
             continue
-        g = abs(gradient(col, j))
-        limit = col.at.tau * col.weights[j]
-        if g <= limit:
+        g = abs(feature_gradient(fit, j))
+        bound = fit.point.tau * fit.weights[j]
+        if g <= bound:
             continue
-        beyond += (g - limit) * (g - limit)
-        ratio = max(ratio, g / limit if limit > 0.0 else 1.0)
-        if not sets.mark[q, j] & WORKING and g > limit * (1.0 + SLACK) + col.at.floor:
-            excess[f] = g / col.weights[j] if col.weights[j] > 0.0 else MOST
-            top = max(top, excess[f])
-    found.ratio[t] = ratio
-    found.beyond[t] = beyond
-    if top > 0.0:
+        excess_squares += (g - bound) * (g - bound)
+        ratio = max(ratio, g / bound if bound > 0.0 else 1.0)
+        if (
+            not sets.marks[q, j] & IN_WORKING_SET
+            and g > bound * (1.0 + ENTRY_SLACK) + fit.point.gradient_rounding
+        ):
+            excess[entry] = g / fit.weights[j] if fit.weights[j] > 0.0 else MAX_LEVEL
+            largest = max(largest, excess[entry])
+    scanned.largest_ratio[row] = ratio
+    scanned.excess_squares[row] = excess_squares
+    if largest > 0.0:
         # Far from the solution only the largest are worth having: the others may vanish.
-        for f in range(found.start[t], found.start[t + 1]):
-            if excess[f] >= 0.6 * top:
-                sets.working[q, sets.n_working[q]] = found.feature[f]
+        for entry in range(scanned.start[row], scanned.start[row + 1]):
+            if excess[entry] >= ENTRY_SHARE * largest:
+                sets.working[q, sets.n_working[q]] = scanned.feature[entry]
                 sets.n_working[q] += 1
-                sets.mark[q, found.feature[f]] |= WORKING
-    return top > 0.0
+                sets.marks[q, scanned.feature[entry]] |= IN_WORKING_SET
+    return largest > 0.0
 
 
-@inner
-def renew(sets: Sets, q: int, found: Found, t: int) -> None:
-    """Make the working set: the support and the features found."""
+@jitable
+def renew_working_set(sets: FeatureSets, q: int, scanned: ScannedFeatures, row: int) -> None:
+    """Set the working set to the support and the scanned features."""
     for w in range(sets.n_working[q]):
-        sets.mark[q, sets.working[q, w]] = 0
+        sets.marks[q, sets.working[q, w]] = 0
     n = sets.n_support[q]
     for a in range(n):
-        sets.mark[q, sets.support[q, a]] = WORKING | SELECTED
+        sets.marks[q, sets.support[q, a]] = IN_WORKING_SET | IN_SUPPORT
         sets.working[q, a] = sets.support[q, a]
-    for f in range(found.start[t], found.start[t + 1]):
-        j = found.feature[f]
-        if sets.mark[q, j] == 0:
-            sets.mark[q, j] = WORKING
+    for entry in range(scanned.start[row], scanned.start[row + 1]):
+        j = scanned.feature[entry]
+        if sets.marks[q, j] == 0:
+            sets.marks[q, j] = IN_WORKING_SET
             sets.working[q, n] = j
             n += 1
     sets.n_working[q] = n
 
 
-@inner
-def duality_gap(col: Column, sets: Sets, q: int, ratio: float, beyond: float) -> float:
-    """Return the duality gap relative to ||y||²/n (see `solution.duality_gap`).
+@jitable
+def relative_gap(
+    fit: LassoFit, sets: FeatureSets, q: int, ratio: float, excess_squares: float
+) -> float:
+    """Return the duality gap of training set q relative to ||y||²/n, see `solution.duality_gap`.
 
-    Features of weight 0 are left out of the scaling; what their gradient lacks of 0 is added.
+    ratio and excess_squares are those of the features outside the support. Features of weight 0
+    are left out of the scaling; their gradients are added.
     """
-    n = col.number[0]
-    mu = col.at.mu
+    n = fit.n_rows
+    mu = fit.point.mu
     total = 0.0
     square = 0.0
     for a in range(sets.n_support[q]):
         j = sets.support[q, a]
-        b = sets.value[q, a]
-        limit = col.at.tau * col.weights[j]
-        g = gradient(col, j) - 2.0 * mu * b
+        b = sets.coef[q, a]
+        bound = fit.point.tau * fit.weights[j]
+        g = feature_gradient(fit, j) - 2.0 * mu * b
         square += b * b
-        if limit > 0.0:
-            total += limit * abs(b) - b * g
-            ratio = max(ratio, abs(g) / limit)
+        if bound > 0.0:
+            total += bound * abs(b) - b * g
+            ratio = max(ratio, abs(g) / bound)
         else:
             total += abs(b * g)
-            beyond += g * g
-    energy = dot(col.y, col.y) / n
+            excess_squares += g * g
+    energy = dot(fit.y, fit.y) / n
     if energy == 0.0:
         energy = 1.0
-    if col.at.tau == 0.0 and mu > 0.0:
-        return float(beyond / (4.0 * mu) / energy)
+    if fit.point.tau == 0.0 and mu > 0.0:
+        return float(excess_squares / (4.0 * mu) / energy)
+    # s scales the residual to a feasible dual point.
     s = 1.0 / ratio
-    both = dot(col.r, col.r) + n * mu * square
-    total += (1.0 - s) / n * (2.0 * dot(col.y, col.r) - (1.0 + s) * both)
+    energy_terms = dot(fit.residual, fit.residual) + n * mu * square
+    total += (1.0 - s) / n * (2.0 * dot(fit.y, fit.residual) - (1.0 + s) * energy_terms)
     return float(max(total, 0.0) / energy)

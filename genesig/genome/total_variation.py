@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.steps import denoise, join
+from genesig.compiled.steps import denoise, join_segments
 
 TAU_LEVELS = (2.0, 4.0, 8.0, 16.0)
 """Values of tau that `segmented` tries, in standard deviations of the noise."""
@@ -66,7 +66,7 @@ def pruned(y: Array, starts: Array, lines: Array = SINGLE_LINE) -> Array:
     rss_floor = _rss_floor(y)
     merged = np.zeros(len(starts), dtype=np.int64)
     cost = np.zeros(len(starts))
-    joins = join(sums, lengths, np.isin(starts, lines), merged, cost)
+    joins = join_segments(sums, lengths, np.isin(starts, lines), merged, cost)
     residual_sums = [rss, *(rss + np.cumsum(cost[:joins]))]
     scores = [
         _bic(residual_sum, len(starts) - n_merged, len(lines), n, rss_floor)

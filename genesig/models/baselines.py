@@ -23,8 +23,8 @@ from genesig.models.lasso import cox_lasso, logistic_lasso, squares_lasso
 from genesig.optim.adjustment import adjustment
 from genesig.optim.classes import centres, margins
 from genesig.optim.cox.path import ridge
-from genesig.optim.cox.risk_sets import USUAL, RiskSets, left_out_deviance
-from genesig.optim.cox.training import ease
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets, left_out_deviance
+from genesig.optim.cox.training import separation_ridge
 from genesig.optim.principal_components import Points, choose_components, component_regressions
 from genesig.plugins import Registry
 from genesig.response.design import SEVERAL
@@ -154,7 +154,7 @@ def ridge_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
     lam = scale / len(y) * np.geomspace(10, 1e-4, 6)
     training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in inner]
     fits = np.stack([_cox(X[rows], y[rows], lam, X) for rows in training_sets])
-    error, _ = left_out_deviance(y["time"], y["event"], inner, fits, USUAL)
+    error, _ = left_out_deviance(y["time"], y["event"], inner, fits, DEFAULT_TIES)
     return np.asarray(_cox(X, y, lam[[int(np.argmin(error))]], X_test)[0])
 
 
@@ -180,7 +180,7 @@ def lasso_survival(X: Array, y: Array, X_test: Array, inner: Folds, random_state
 
 def _cox(X: Array, y: Array, lam: Array, X_test: Array) -> Array:
     """Return the scores of X_test at each lam, (L, n_test)."""
-    risk = RiskSets.of(y["time"], y["event"], USUAL)
+    risk = RiskSets.from_times(y["time"], y["event"], DEFAULT_TIES)
     mean = X.mean(axis=0)
     Z = (X - mean)[risk.order]
     return np.asarray(((X_test - mean) @ ridge(risk, Z, Z[:, :0], lam).b).T)
@@ -488,19 +488,21 @@ def _cox_beside(q: int, X: Array, y: Array, X_test: Array, inner: Folds) -> Arra
     lam = scale / len(y) * PENALTY_GRID
     training_sets = [np.setdiff1d(np.arange(len(y)), fold) for fold in inner]
     fits = np.stack([_ridge_cox(q, X[rows], y[rows], lam, X) for rows in training_sets])
-    error, _ = left_out_deviance(y["time"], y["event"], inner, fits, USUAL)
+    error, _ = left_out_deviance(y["time"], y["event"], inner, fits, DEFAULT_TIES)
     return np.asarray(_ridge_cox(q, X, y, lam[[int(np.argmin(error))]], X_test)[0])
 
 
 def _ridge_cox(q: int, X: Array, y: Array, lam: Array, X_test: Array) -> Array:
     """Return the scores of X_test at each lam, (L, n_test)."""
-    risk = RiskSets.of(y["time"], y["event"], USUAL)
+    risk = RiskSets.from_times(y["time"], y["event"], DEFAULT_TIES)
     mean = X.mean(axis=0)[q:]
     covariate_adjustment = adjustment(np.ones((len(X), 1), dtype=bool), X[None, :, :q])
     Z = (X[:, q:] - mean)[risk.order]
     C = covariate_adjustment.basis[0].T[risk.order]
-    coefs = ridge(risk, Z, C, lam, ease=ease(risk, C)).b
-    covariate_scores = (X_test[:, :q] - covariate_adjustment.mean[0]) @ covariate_adjustment.turn[0]
+    coefs = ridge(risk, Z, C, lam, column_ridge=separation_ridge(risk, C)).b
+    covariate_scores = (
+        X_test[:, :q] - covariate_adjustment.mean[0]
+    ) @ covariate_adjustment.to_basis[0]
     return np.asarray(
         ((X_test[:, q:] - mean) @ coefs[: Z.shape[1]] + covariate_scores @ coefs[Z.shape[1] :]).T
     )

@@ -16,7 +16,7 @@ from genesig.models.estimator import Selects, check_numbers, mask_of, shares
 from genesig.optim.cox.path import cox_path, ridge_coef
 from genesig.optim.cox.risk_sets import baseline_hazard
 from genesig.optim.cox.training import cox_sets
-from genesig.optim.solution import not_converged
+from genesig.optim.solution import convergence_message
 
 
 class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
@@ -109,7 +109,7 @@ class L1L2Cox(Selects, BaseEstimator):  # type: ignore[misc]
         mu = self.mu * norm
         fits = cox_path(sets, tau, mu, tolerance=self.tolerance)
         coefs, intercept, gap = ridge_coef(sets, fits, self.lam * norm[:, 0])
-        message = fits.message or not_converged(gap, self.tolerance)
+        message = fits.message or convergence_message(gap, self.tolerance)
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         self.support_ = mask_of(fits.indices, X.shape[1])

@@ -142,7 +142,7 @@ class _GeneSets(LinearBlocks):
         root_weights = roots(sample_weights, len(X))
         Z = root_weights * scale.apply(X)
         centred_response = Y - centre
-        unweighted = Blocks.of(columns, np.ones(len(columns)))
+        unweighted = Blocks.from_lists(columns, np.ones(len(columns)))
         weight_function = pick("weights", WEIGHT_FUNCTIONS, self.weights)
         self.weights_ = weight_function(
             root_weights * Z, centred_response, unweighted, self.random_state

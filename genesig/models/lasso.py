@@ -14,7 +14,7 @@ from genesig.arrays import Array
 from genesig.models.logistic_lasso_path import logistic_lasso_path
 from genesig.optim import solvers
 from genesig.optim.cox.path import cox_path
-from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.solution import Path
 from genesig.optim.training import training_sets
@@ -98,7 +98,7 @@ def cox_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
         rows,
         centre=True,
         unit_variance=False,
-        ties=USUAL,
+        ties=DEFAULT_TIES,
         norm=np.ones(len(rows.T)),
     )
     path = cox_path(sets, sets.sets.tau_max[:, None] * TAU_FRACTIONS, 0.0, tolerance=GAP_TOLERANCE)
@@ -111,7 +111,7 @@ def cox_lasso(X: Array, y: Array, X_test: Array, inner: Folds) -> Array:
     )
     best_tau = 0
     if len(folds):
-        error, _ = left_out_deviance(y["time"], y["event"], folds, held_out_scores, USUAL)
+        error, _ = left_out_deviance(y["time"], y["event"], folds, held_out_scores, DEFAULT_TIES)
         best_tau = int(np.argmin(error))
     return np.asarray(_scores_along_path(path, 0, means[0], X_test)[best_tau])
 

@@ -119,7 +119,9 @@ class _MultipleKernel(BaseEstimator):  # type: ignore[misc]
         self._trace = np.where(mean_diagonal > 1e-12, mean_diagonal, 1.0)
         kernels /= self._trace[:, None, None]
         design = Kernels(kernels, np.ones(len(kernels)))
-        tau, mu = levels(self, 2 / len(X) * float(np.sqrt(design.squares(Yc[None]).max())), 1.0)
+        tau, mu = levels(
+            self, 2 / len(X) * float(np.sqrt(design.squared_products(Yc[None]).max())), 1.0
+        )
         path = block_paths(design, Yc[None], tau[None], mu, tolerance=self.tolerance)[0]
         warn_of(path)
         self.tau_ = float(tau[0])

@@ -272,7 +272,7 @@ class _GroupLasso(LinearBlocks):
         groups = [[j] for j in range(d)] if self.groups is None else self.groups
         sizes = np.array([len(group) for group in groups], dtype=float)
         weights = np.sqrt(sizes) if self.weights is None else self.weights
-        blocks = Blocks.of(groups, weights)
+        blocks = Blocks.from_lists(groups, weights)
         blocks.check(d)
         return pick("penalty", PENALTY_CLASSES, self.penalty)(blocks)
 
@@ -406,7 +406,7 @@ class _FusedLasso(BaseEstimator):  # type: ignore[misc]
             genome,
             np.array([self.tau]),
             mu=self.mu,
-            first=self.first,
+            first_weight=self.first,
             tolerance=self.tolerance,
             weights=sample_weights,
         )

@@ -18,28 +18,26 @@ from genesig.errors import GenesigError
 MIN_SINGULAR_SHARE = (
     1e-8  # singular value, as a share of the largest, below which a covariate is another
 )
+"""Singular value, as a share of the largest, below which a covariate depends on the others."""
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """Weights and covariates of k training sets.
-
-    Attributes
-    ----------
-    root : (n, k) float
-        √v on the training rows of each set, of squares that sum to their number; 0 elsewhere.
-    basis : (k, q, n) float
-        ``basis_i = (c_i - mean) @ turn`` on all rows; times `root`, rows of length 1, orthogonal to
-        each other and to `root`, or 0 where covariates say the same.
-    turn : (k, q, q) float
-    mean : (k, q) float
-        Of the covariates over the training rows; for one that no row knows, 0.
-    """
+    """Weights and covariates of k training sets."""
 
     root: Array
+    """(n, k) √v of the weights on the training rows, whose squares sum to their number.
+
+    0 elsewhere.
+    """
     basis: Array
-    turn: Array
+    """(k, q, n) ``basis_i = (c_i - mean) @ to_basis`` on all rows. Times `root`, rows of length 1,
+    orthogonal to each other and to `root`; 0 for covariates that depend on others.
+    """
+    to_basis: Array
+    """(k, q, q)"""
     mean: Array
+    """(k, q) of the covariates over the training rows; 0 for one without a value there."""
 
     @property
     def weights(self) -> Array | None:
@@ -55,7 +53,7 @@ class Adjustment:
         """Return √v y less mean and covariates (n, k), means (k,), weights of `basis` (k, q)."""
         adjusted = np.zeros(Y.shape)
         mean = np.empty(Y.shape[1])
-        of_y = np.empty(self.mean.shape)
+        y_on_basis = np.empty(self.mean.shape)
         for set_number, root in enumerate(self.root.T):
             in_training = root > 0
             y = Y[in_training, set_number]
@@ -63,14 +61,16 @@ class Adjustment:
             orthonormal_columns = self.columns(set_number)[in_training]
             mean[set_number] = roots**2 @ y / (roots @ roots)
             centred_y = roots * (y - mean[set_number])
-            of_y[set_number] = orthonormal_columns.T @ centred_y
-            adjusted[in_training, set_number] = centred_y - orthonormal_columns @ of_y[set_number]
-        return adjusted, mean, of_y
+            y_on_basis[set_number] = orthonormal_columns.T @ centred_y
+            adjusted[in_training, set_number] = (
+                centred_y - orthonormal_columns @ y_on_basis[set_number]
+            )
+        return adjusted, mean, y_on_basis
 
-    def alone(self, Y: Array) -> Array:
+    def covariate_scores(self, Y: Array) -> Array:
         """Return the scores of all rows by least squares on the covariates, (k, n)."""
-        _, mean, of_y = self.centred(Y)
-        return np.asarray(mean[:, None] + self.scores(of_y))
+        _, mean, y_on_basis = self.centred(Y)
+        return np.asarray(mean[:, None] + self.scores(y_on_basis))
 
     def without(self, k: int, Z: Array) -> Array:
         """Return √v Z (n, d) less the covariates of training set k; 0 outside its rows."""
@@ -78,9 +78,9 @@ class Adjustment:
         weighted = self.root[:, [k]] * Z
         return np.asarray(weighted - Q @ (Q.T @ weighted))
 
-    def scores(self, of_y: Array) -> Array:
-        """Return the covariates' part of the score of each row, (k, n), from `of_y` (k, q)."""
-        return np.asarray(np.einsum("kq,kqn->kn", of_y, self.basis))
+    def scores(self, y_on_basis: Array) -> Array:
+        """Return the covariates' part of all scores, (k, n), from `y_on_basis` (k, q)."""
+        return np.asarray(np.einsum("kq,kqn->kn", y_on_basis, self.basis))
 
 
 def adjustment(
@@ -107,24 +107,27 @@ def adjustment(
     root = np.empty((n, k))
     q = C.shape[2]
     basis = np.empty((k, q, n))
-    turn = np.empty((k, q, q))
+    to_basis = np.empty((k, q, q))
     mean = np.empty((k, q))
     for set_number in range(k):
         set_weights = None if weights is None else weights[:, set_number]
-        root[:, set_number] = _root(rows[:, set_number], set_weights)
-        centred_covariates, mean[set_number] = _centred(C[set_number], root[:, set_number])
-        turn[set_number] = _turn(centred_covariates, root[:, set_number])
-        basis[set_number] = (centred_covariates @ turn[set_number]).T
-        if q and np.sum(root[:, set_number] > 0) <= 2 + np.any(turn[set_number], axis=0).sum():
+        root[:, set_number] = _root_weights(rows[:, set_number], set_weights)
+        centred_covariates, mean[set_number] = _centre_covariates(
+            C[set_number], root[:, set_number]
+        )
+        to_basis[set_number] = _basis_matrix(centred_covariates, root[:, set_number])
+        basis[set_number] = (centred_covariates @ to_basis[set_number]).T
+        if q and np.sum(root[:, set_number] > 0) <= 2 + np.any(to_basis[set_number], axis=0).sum():
             raise GenesigError(
                 f"{q} covariates for {rows[:, set_number].sum()} training samples leave nothing to "
                 "tell;"
                 " take some out"
             )
-    return Adjustment(root, basis, turn, mean)
+    return Adjustment(root, basis, to_basis, mean)
 
 
-def _root(in_training: Array, weights: Array | None) -> Array:
+def _root_weights(in_training: Array, weights: Array | None) -> Array:
+    """Return √v (n,) of one training set; raise for weights that are negative or all 0."""
     weights_in_set = (
         in_training.astype(float) if weights is None else np.where(in_training, weights, 0.0)
     )
@@ -141,7 +144,7 @@ def _root(in_training: Array, weights: Array | None) -> Array:
     )
 
 
-def _centred(C: Array, root: Array) -> tuple[Array, Array]:
+def _centre_covariates(C: Array, root: Array) -> tuple[Array, Array]:
     """Return C less its weighted means over the known values, 0 where unknown; and the means."""
     is_known = np.isfinite(C)
     known_weight = is_known * np.square(root)[:, None]
@@ -153,11 +156,13 @@ def _centred(C: Array, root: Array) -> tuple[Array, Array]:
     return np.where(is_known, centred - correction, -correction), mean + correction
 
 
-def _turn(D: Array, root: Array) -> Array:
-    """Return T (q, q) such that the columns of ``root * covariates @ T`` are orthonormal, or 0."""
-    weighted_columns = root[:, None] * D
+def _basis_matrix(centred: Array, root: Array) -> Array:
+    """Return T (q, q) such that the columns of ``root * centred @ T`` are orthonormal, or 0."""
+    weighted_columns = root[:, None] * centred
     lengths = np.sqrt(np.square(weighted_columns).sum(axis=0))
-    rounding = len(D) * np.finfo(float).eps * np.abs(weighted_columns).max(axis=0, initial=0.0)
+    rounding = (
+        len(centred) * np.finfo(float).eps * np.abs(weighted_columns).max(axis=0, initial=0.0)
+    )
     rotation = np.diag(np.where(lengths > rounding, 1 / np.where(lengths > 0, lengths, 1.0), 0.0))
     for _ in range(2):  # the second time removes what rounding has left
         _, singular_values, Vt = np.linalg.svd(weighted_columns @ rotation, full_matrices=False)

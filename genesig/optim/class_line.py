@@ -215,13 +215,13 @@ def doubt_of_line(shrinkage: float, *, survival: bool = False) -> str:
     return f"left-out samples hardly show that the score predicts {outcome} {consequence}"
 
 
-def moved(line: Array, known: Array, asked: Array) -> Array:
+def line_for_shares(line: Array, sample_shares: Array, new_shares: Array) -> Array:
     """Return lines (..., T + 1) for classes of other shares (T,) than those of the samples.
 
     What a class looks like is taken to be the same, so that a_c grows by log(asked_c/known_c).
     Saerens, Latinne and Decaestecker 2002, Neural Comput 14:21.
     """
-    return np.asarray(line + np.append(np.log(asked / known), 0.0))
+    return np.asarray(line + np.append(np.log(new_shares / sample_shares), 0.0))
 
 
 def probabilities(f: Array, line: Array) -> Array:

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.coordinate import descend
+from genesig.compiled.coordinate import descend_quadratic
 
 LAM_RATIO = 0.99
 """Ratio of two subsequent λ in the search for a number of features."""
@@ -173,7 +173,7 @@ def _descend(state: _State, lam: float) -> None:
     coef = state.coef.copy()
     diagonal = np.diag(K) + state.shift
     half_lam = lam / 2
-    descend(
+    descend_quadratic(
         K, state.k_y[state.order], diagonal, coef, half_lam, state.nonnegative, 0.1 * state.slack
     )
     state.coef = coef
@@ -230,13 +230,15 @@ def mutual_information(
 
 
 def _information_of_indicators(
-    left: Array, right: Array, bins: int, weights: Array | None
+    row_indicators: Array, column_indicators: Array, bins: int, weights: Array | None
 ) -> Array:
-    total = len(left) if weights is None else weights.sum()
-    weighted_right = right if weights is None else weights[:, None] * right
-    joint = (left.T @ weighted_right / total).reshape(-1, bins, right.shape[1] // bins, bins)
-    marginal = np.average(left, axis=0, weights=weights).reshape(-1, bins)
-    right_marginal = np.average(right, axis=0, weights=weights).reshape(-1, bins)
+    total = len(row_indicators) if weights is None else weights.sum()
+    weighted_right = column_indicators if weights is None else weights[:, None] * column_indicators
+    joint = (row_indicators.T @ weighted_right / total).reshape(
+        -1, bins, column_indicators.shape[1] // bins, bins
+    )
+    marginal = np.average(row_indicators, axis=0, weights=weights).reshape(-1, bins)
+    right_marginal = np.average(column_indicators, axis=0, weights=weights).reshape(-1, bins)
 
     def entropy(probabilities: Array, axes: tuple[int, ...]) -> Array:
         return np.asarray(

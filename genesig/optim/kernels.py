@@ -55,7 +55,7 @@ class KernelTables:
 class Kernel(Protocol):
     """A kernel that is twice differentiable and depends on inner products only."""
 
-    def tables(self, inner: Array, left: Array, right: Array) -> KernelTables:
+    def tables(self, inner: Array, row_norms: Array, column_norms: Array) -> KernelTables:
         """Return the tables from inner products (m, n) and squared norms (m,), (n,)."""
 
 
@@ -69,7 +69,7 @@ class Polynomial:
     degree: int = 3
     offset: float = 1.0
 
-    def tables(self, inner: Array, left: Array, right: Array) -> KernelTables:
+    def tables(self, inner: Array, row_norms: Array, column_norms: Array) -> KernelTables:
         """Return the tables; the norms are not used."""
         p = self.degree
         t = inner + self.offset
@@ -87,10 +87,10 @@ class Gaussian:
 
     width: float
 
-    def tables(self, inner: Array, left: Array, right: Array) -> KernelTables:
+    def tables(self, inner: Array, row_norms: Array, column_norms: Array) -> KernelTables:
         """Return the tables."""
         scale = self.width**-2
-        squared = np.maximum(left[:, None] + right - 2 * inner, 0)
+        squared = np.maximum(row_norms[:, None] + column_norms - 2 * inner, 0)
         value = np.exp(-0.5 * scale * squared)
         return KernelTables(value, scale * value, scale**2 * value, stationary=True)
 

@@ -17,139 +17,152 @@ from genesig.compiled import compiled
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
 from genesig.optim.likelihood.newton import Loss
-from genesig.optim.likelihood.path import Ground, Levels, State, likelihood_path, over_sets
+from genesig.optim.likelihood.path import (
+    LossData,
+    PathLevels,
+    PathState,
+    likelihood_path,
+    set_kernels,
+)
 from genesig.optim.solution import Path
 from genesig.optim.training import TrainingSets, training_sets
 
 
 class Classes(NamedTuple):
-    """Classes y of -1 and 1 and weights v, each (n,), or (T, N) of training sets."""
+    """Classes and weights of n samples, or (T, N) of T training sets."""
 
     y: Array
+    """(n,) -1 or 1."""
     v: Array
+    """(n,)"""
 
 
-class Here(NamedTuple):
-    """h(η), its gradient u (n,), and its second derivatives w (n,)."""
+class LogisticLoss(NamedTuple):
+    """h(η) and its derivatives at a point."""
 
     value: float
     u: Array
+    """(n,) gradient."""
     w: Array
+    """(n,) second derivatives."""
 
 
 @compiled
-def classes_of(response: Classes, t: int, n: int) -> Classes:
-    """Return those of one training set."""
-    return Classes(response.y[t, :n], response.v[t, :n])
+def classes_of(response: Classes, set_number: int, n: int) -> Classes:
+    """Return classes and weights of one training set with n samples."""
+    return Classes(response.y[set_number, :n], response.v[set_number, :n])
 
 
 @compiled
-def at(given: Classes, eta: Array) -> Here:
-    """Return the loss at η."""
+def evaluate(classes: Classes, eta: Array) -> LogisticLoss:
+    """Return the loss at η (n,)."""
     value = 0.0
     u = np.empty(len(eta))
     w = np.empty(len(eta))
     for i in range(len(eta)):
-        z = given.y[i] * eta[i]
+        z = classes.y[i] * eta[i]
         e = np.exp(-abs(z))
-        value += given.v[i] * (max(-z, 0.0) + np.log1p(e))
-        u[i] = -given.y[i] * given.v[i] * (e if z > 0 else 1.0) / (1.0 + e)
-        w[i] = given.v[i] * e / ((1.0 + e) * (1.0 + e))
-    return Here(value, u, w)
+        value += classes.v[i] * (max(-z, 0.0) + np.log1p(e))
+        u[i] = -classes.y[i] * classes.v[i] * (e if z > 0 else 1.0) / (1.0 + e)
+        w[i] = classes.v[i] * e / ((1.0 + e) * (1.0 + e))
+    return LogisticLoss(value, u, w)
 
 
 @compiled
-def curve(given: Classes, here: Here, D: Array, places: Array, HD: Array) -> None:
-    """See `Loss.curve`: H is diagonal."""
-    for j in places:
+def fill_hessian_products(
+    classes: Classes, current: LogisticLoss, D: Array, coordinates: Array, HD: Array
+) -> None:
+    """See `Loss.fill_hessian_products`: H is diagonal."""
+    for j in coordinates:
         for i in range(D.shape[1]):
-            HD[j, i] = here.w[i] * D[j, i]
+            HD[j, i] = current.w[i] * D[j, i]
 
 
 @compiled
-def halve(given: Classes, here: Here, D: Array, places: Array, E: Array) -> None:
-    """See `Loss.halve`."""
-    root = np.sqrt(here.w)
-    for j in places:
+def fill_hessian_root(
+    classes: Classes, current: LogisticLoss, D: Array, coordinates: Array, E: Array
+) -> None:
+    """See `Loss.fill_hessian_root`."""
+    root_curvature = np.sqrt(current.w)
+    for j in coordinates:
         for i in range(D.shape[1]):
-            E[j, i] = root[i] * D[j, i]
+            E[j, i] = root_curvature[i] * D[j, i]
 
 
 @compiled
-def conjugate(given: Classes, here: Here, eta: Array, z: Array, u: Array, s: float) -> float:
-    """Return h*(s u); ∞ for no q in [0, 1]."""
+def conjugate(
+    classes: Classes, current: LogisticLoss, eta: Array, z: Array, u: Array, s: float
+) -> float:
+    """Return h*(s u); ∞ if a q is outside [0, 1]."""
     total = 0.0
     for i in range(len(u)):
-        q = -s * given.y[i] * u[i] / given.v[i]
+        q = -s * classes.y[i] * u[i] / classes.v[i]
         if q < 0.0 or q > 1.0:
             return np.inf
-        total += given.v[i] * (
+        total += classes.v[i] * (
             (q * np.log(q) if q > 0.0 else 0.0) + ((1.0 - q) * np.log1p(-q) if q < 1.0 else 0.0)
         )
     return total
 
 
-LOGISTIC = Loss(at, curve, halve, conjugate)
-solve_each, judge_each = over_sets(LOGISTIC, classes_of)
+LOGISTIC = Loss(evaluate, fill_hessian_products, fill_hessian_root, conjugate)
+solve_all, certify_all = set_kernels(LOGISTIC, classes_of)
 
 
 @compiled
-def solve_sets(ground: Ground, state: State, which: Array, levels: Levels, steps: Array) -> None:
-    """See `over_sets`."""
-    solve_each(ground, state, which, levels, steps)
-
-
-@compiled
-def judge_sets(
-    ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
+def solve_sets(
+    data: LossData, state: PathState, set_numbers: Array, levels: PathLevels, steps: Array
 ) -> None:
-    """See `over_sets`."""
-    judge_each(ground, state, which, levels, gap, outside)
+    """Fit some training sets on their working sets, see `set_kernels`."""
+    solve_all(data, state, set_numbers, levels, steps)
 
 
-FADED = 1e-6
-"""Information about a covariate, for each sample, that is none."""
-WIDE = 30.0
-"""Logarithm of an odds ratio between two samples that is no finite fit, either."""
-SLACK = 1e-14
+@compiled
+def certify_sets(
+    data: LossData,
+    state: PathState,
+    set_numbers: Array,
+    levels: PathLevels,
+    gap: Array,
+    largest_outside: Array,
+) -> None:
+    """Compute gaps of some training sets, see `set_kernels`."""
+    certify_all(data, state, set_numbers, levels, gap, largest_outside)
+
+
+MIN_CLASS_INFORMATION = 1e-6
+"""Information about a covariate, per sample, below which there is none."""
+MAX_LOG_ODDS_RATIO = 30.0
+"""Logarithm of an odds ratio between two samples above which a fit is not finite."""
+NULL_FIT_SLACK = 1e-14
 """Decrease of the loss at which a fit of the covariates alone ends."""
 
 
 @dataclass(frozen=True)
 class LogisticSets:
-    """k training sets, each with two classes.
-
-    Attributes
-    ----------
-    sets : TrainingSets
-        Its Y are half the residuals t - p of the fit without features, so that its `tau_max` is
-        that of the logistic loss. Weights of samples are in them, in the scales of features and in
-        its `norm`.
-    y, v : (k, N) float arrays
-        Classes -1 and 1, and weights of sum 1, 0 on left-out rows; N as in the sets' copy of X.
-    columns : (k, 1 + q, N) float array
-        1, and what spans the covariates, of mean square 1 on the training rows.
-    ease : (k, 1 + q) float array
-        The ridge of the columns where covariates separate the classes, elsewhere 0.
-    start : State
-        The fits without features.
-    deviance : (k,) float array
-        Their losses: what gaps are relative to.
-    fixed : Adjustment or None
-        Weights and covariates, as they were given.
-    balanced : bool
-        Whether both classes weigh alike.
-    """
+    """k training sets, each with two classes."""
 
     sets: TrainingSets
+    """Its Y are half the residuals t - p of the fit without features, so that its `tau_max` is
+    that of the logistic loss. Weights of samples are in them, in the scales of features and in its
+    `norm`.
+    """
     y: Array
+    """(k, N) classes -1 and 1."""
     v: Array
+    """(k, N) weights of sum 1, 0 on left-out rows."""
     columns: Array
-    ease: Array
-    start: State
+    """(k, 1 + q, N) 1, and spanning columns of the covariates, of mean square 1."""
+    column_ridge: Array
+    """(k, 1 + q) ridge of the columns if covariates separate the classes, else 0."""
+    start: PathState
+    """The fits without features."""
     deviance: Array
+    """(k,) their losses, which gaps are relative to."""
     fixed: Adjustment | None
+    """Weights and covariates, as they were given."""
     balanced: bool
+    """Whether both classes have the same weight."""
 
     @property
     def tau_max(self) -> Array:
@@ -163,24 +176,26 @@ class LogisticSets:
 
     @property
     def solve(self) -> Callable[..., None]:
-        """See `path.Sets`."""
+        """See `LossTrainingSets.solve`."""
         return solve_sets
 
     @property
-    def judge(self) -> Callable[..., None]:
-        """See `path.Sets`."""
-        return judge_sets
+    def certify(self) -> Callable[..., None]:
+        """See `LossTrainingSets.certify`."""
+        return certify_sets
 
-    def ground(self, part: slice) -> Ground:
+    def loss_data(self, columns: slice) -> LossData:
         """Return some training sets for compiled code."""
-        own = self.sets
-        mean, inverse = own.moments(part)
-        alone = _columns_alone(self.y[part], self.v[part], self.columns[part], self.ease[part])
-        return alone._replace(
-            F=own.matrix.F,
-            mean=mean - own.matrix.shift if own.centre else mean,
+        shared_sets = self.sets
+        mean, inverse = shared_sets.moments(columns)
+        data = _data_without_features(
+            self.y[columns], self.v[columns], self.columns[columns], self.column_ridge[columns]
+        )
+        return data._replace(
+            F=shared_sets.matrix.F,
+            mean=mean - shared_sets.matrix.shift if shared_sets.centre else mean,
             inverse=inverse,
-            weights=own.weights,
+            weights=shared_sets.weights,
         )
 
 
@@ -194,7 +209,7 @@ def logistic_sets(
     weights: Array | None = None,
     fixed: Adjustment | None = None,
     balanced: bool = False,
-    like: LogisticSets | None = None,
+    share_copy_with: LogisticSets | None = None,
 ) -> LogisticSets:
     """Describe k training sets of one matrix.
 
@@ -215,7 +230,7 @@ def logistic_sets(
         ρ = 1/n, of coefficients a on columns of mean square 1, as in `cox.separation`.
     balanced : bool
         Multiply the weights of each class so that both have the same sum.
-    like : LogisticSets, optional
+    share_copy_with : LogisticSets, optional
         Others of the same X: their copy of it and their weights serve both.
 
     Raises
@@ -226,16 +241,16 @@ def logistic_sets(
     """
     Y = np.asarray(Y, dtype=float)
     rows = np.asarray(rows, dtype=bool)
-    v = _weights(Y, rows, fixed, balanced)
+    v = _class_weights(Y, rows, fixed, balanced)
     y = np.ascontiguousarray(np.where(rows, Y, 1.0).T)
-    share = np.ascontiguousarray((v / v.sum(axis=0)).T)
-    columns = _columns(rows, fixed, share)
-    start, ease = _without_features(y, share, columns, rows.sum(axis=0))
+    shares = np.ascontiguousarray((v / v.sum(axis=0)).T)
+    columns = _unpenalised_columns(rows, fixed, shares)
+    start, column_ridge = _without_features(y, shares, columns, rows.sum(axis=0))
     eta = np.einsum("kc,kcn->kn", start.a, columns)
-    deviance = np.sum(share * np.logaddexp(0, -y * eta), axis=1)
+    deviance = np.sum(shares * np.logaddexp(0, -y * eta), axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        residuals = np.where(share > 0, -start.u / share / 2, 0.0).T
-    plain = np.isin(v, (0.0, 1.0))[rows].all() and (v[rows] == 1).all()
+        residuals = np.where(shares > 0, -start.u / shares / 2, 0.0).T
+    is_unweighted = np.isin(v, (0.0, 1.0))[rows].all() and (v[rows] == 1).all()
     sets = training_sets(
         X,
         residuals,
@@ -243,14 +258,17 @@ def logistic_sets(
         centre=centre,
         unit_variance=unit_variance,
         weights=weights,
-        like=None if like is None else like.sets,
-        adjustment=None if plain else adjustment(rows, weights=v),
+        share_copy_with=None if share_copy_with is None else share_copy_with.sets,
+        adjustment=None if is_unweighted else adjustment(rows, weights=v),
     )
-    return LogisticSets(sets, y, share, columns, ease, start, deviance, fixed, balanced)
+    return LogisticSets(sets, y, shares, columns, column_ridge, start, deviance, fixed, balanced)
 
 
-def _weights(Y: Array, rows: Array, fixed: Adjustment | None, balanced: bool) -> Array:
-    """Return the weights of all samples (n, k), 0 outside, of mean 1; or refuse the classes."""
+def _class_weights(Y: Array, rows: Array, fixed: Adjustment | None, balanced: bool) -> Array:
+    """Return the weights of all samples (n, k), 0 outside, of mean 1.
+
+    Raise for unusable classes.
+    """
     if Y.ndim != 2 or rows.shape != Y.shape or (fixed and fixed.root.shape != rows.shape):
         raise GenesigError(f"Y and rows must be (n, k) alike; found {Y.shape}, {rows.shape}")
     if not np.isin(Y[rows], (-1.0, 1.0)).all():
@@ -269,8 +287,8 @@ def _weights(Y: Array, rows: Array, fixed: Adjustment | None, balanced: bool) ->
     return v
 
 
-def _columns(rows: Array, fixed: Adjustment | None, share: Array) -> Array:
-    """Return 1 and the columns of the covariates, (k, 1 + q, N)."""
+def _unpenalised_columns(rows: Array, fixed: Adjustment | None, share: Array) -> Array:
+    """Return 1 and the spanning columns of the covariates, (k, 1 + q, N)."""
     q = 0 if fixed is None else fixed.basis.shape[1]
     columns = np.zeros((len(share), 1 + q, share.shape[1]))
     columns[:, 0] = 1.0
@@ -279,55 +297,61 @@ def _columns(rows: Array, fixed: Adjustment | None, share: Array) -> Array:
     return columns
 
 
-def _columns_alone(y: Array, v: Array, columns: Array, ease: Array) -> Ground:
-    """Return training sets without features; those samples are in them that have a weight."""
+def _data_without_features(y: Array, v: Array, columns: Array, column_ridge: Array) -> LossData:
+    """Return training sets with their columns only; samples with a weight come first."""
     rows = np.argsort(v <= 0, axis=1, kind="stable")
-    size = (v > 0).sum(axis=1)
-    none = y[:, :0]
-    given = Classes(*(np.take_along_axis(each, rows, axis=1) for each in (y, v)))
-    beside = np.take_along_axis(columns, rows[:, None], axis=2)
-    return Ground(
+    n_samples = (v > 0).sum(axis=1)
+    no_features = y[:, :0]
+    classes = Classes(*(np.take_along_axis(values, rows, axis=1) for values in (y, v)))
+    column_values = np.take_along_axis(columns, rows[:, None], axis=2)
+    return LossData(
         F=np.zeros((0, y.shape[1])),
-        mean=none,
-        inverse=none,
+        mean=no_features,
+        inverse=no_features,
         weights=np.zeros(0),
         rows=rows,
-        size=size,
-        columns=beside,
-        ease=ease,
-        response=given,
+        n_samples=n_samples,
+        columns=column_values,
+        column_ridge=column_ridge,
+        response=classes,
     )
 
 
-def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple[State, Array]:
-    """Fit the columns alone; return where that is, and the ridge that they need."""
-    ease = np.zeros(columns.shape[:2])
-    state = _fit(y, v, columns, ease, np.arange(len(y)))
+def _without_features(y: Array, v: Array, columns: Array, sizes: Array) -> tuple[PathState, Array]:
+    """Return the fits of the columns alone, and the ridge (k, 1 + q) that they need."""
+    column_ridge = np.zeros(columns.shape[:2])
+    state = _fit(y, v, columns, column_ridge, np.arange(len(y)))
     if columns.shape[1] == 1:
-        return state, ease
-    for k, (C, a, inside) in enumerate(zip(columns, state.a, v > 0, strict=True)):
-        eta = a @ C[:, inside]
-        D = C[np.square(C[:, inside]).any(axis=1)][:, inside]
+        return state, column_ridge
+    for k, (C, a, in_training) in enumerate(zip(columns, state.a, v > 0, strict=True)):
+        eta = a @ C[:, in_training]
+        D = C[np.square(C[:, in_training]).any(axis=1)][:, in_training]
         p = np.exp(-np.logaddexp(0, -eta))
-        left = np.linalg.eigvalsh((D * (v[k, inside] * p * (1 - p))) @ D.T)[0]
-        if left < FADED or np.ptp(eta) > WIDE:
-            ease[k, 1:] = 2 / sizes[k]
-    again = np.flatnonzero(ease.any(axis=1))
-    if len(again):
-        for old, new in zip(state, _fit(y, v, columns, ease, again), strict=True):
-            old[again] = new[again]
-    return state, ease
+        smallest_information = np.linalg.eigvalsh((D * (v[k, in_training] * p * (1 - p))) @ D.T)[0]
+        if smallest_information < MIN_CLASS_INFORMATION or np.ptp(eta) > MAX_LOG_ODDS_RATIO:
+            column_ridge[k, 1:] = 2 / sizes[k]
+    separated = np.flatnonzero(column_ridge.any(axis=1))
+    if len(separated):
+        for old, new in zip(state, _fit(y, v, columns, column_ridge, separated), strict=True):
+            old[separated] = new[separated]
+    return state, column_ridge
 
 
-def _fit(y: Array, v: Array, columns: Array, ease: Array, which: Array) -> State:
-    """Return the state without features, of those that are named."""
+def _fit(y: Array, v: Array, columns: Array, column_ridge: Array, set_numbers: Array) -> PathState:
+    """Return the state without features of the training sets `set_numbers`."""
     (k, c, N) = columns.shape
-    none = np.zeros((len(y), 0))
-    zero = np.zeros(len(y))
+    no_coef = np.zeros((len(y), 0))
+    zeros = np.zeros(len(y))
     eta, z, u = np.zeros((3, k, N))
-    state = State(none, np.zeros((k, c)), eta, z, u, none.copy())
-    ground = _columns_alone(y, v, columns, ease)
-    solve_sets(ground, state, which, Levels(zero, zero, zero, zero + SLACK), np.zeros(k, np.int64))
+    state = PathState(no_coef, np.zeros((k, c)), eta, z, u, no_coef.copy())
+    data = _data_without_features(y, v, columns, column_ridge)
+    solve_sets(
+        data,
+        state,
+        set_numbers,
+        PathLevels(zeros, zeros, zeros, zeros + NULL_FIT_SLACK),
+        np.zeros(k, np.int64),
+    )
     return state
 
 
@@ -364,8 +388,8 @@ def logistic_path(
     GenesigError
         For tau or mu that are negative, or tau = mu = 0.
     """
-    path, held = likelihood_path(sets, tau, mu, tolerance=tolerance, longest=longest)
-    return path, held[..., 0], held[..., 1:]
+    path, column_coefs = likelihood_path(sets, tau, mu, tolerance=tolerance, longest=longest)
+    return path, column_coefs[..., 0], column_coefs[..., 1:]
 
 
 def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Array, Array]:
@@ -387,8 +411,8 @@ def logistic_coef(sets: LogisticSets, path: Path, intercept: Array) -> tuple[Arr
         Aligned with `path.indices`.
     intercept : (k, m) array
     """
-    fit = np.repeat(np.arange(intercept.size), np.diff(path.indptr))
-    of_set = fit // path.shape[1]
+    fit_number = np.repeat(np.arange(intercept.size), np.diff(path.indptr))
+    of_set = fit_number // path.shape[1]
     values = path.values * sets.sets.inverse_scale[of_set, path.indices]
-    taken = np.bincount(fit, values * sets.sets.mean[of_set, path.indices], intercept.size)
-    return values, intercept - taken.reshape(intercept.shape)
+    offset = np.bincount(fit_number, values * sets.sets.mean[of_set, path.indices], intercept.size)
+    return values, intercept - offset.reshape(intercept.shape)

@@ -22,13 +22,13 @@ from genesig.optim.refit import ridge_coef, ridge_scores
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
 from genesig.optim.solvers import path as scalar_path
-from genesig.optim.structured.path import Walk, walk_together
-from genesig.optim.structured.solution import Fit
+from genesig.optim.structured.path import WorkingSetSolver, solve_all
+from genesig.optim.structured.solution import BlockFit
 from genesig.optim.training import TrainingSets, training_sets
 
 SOLVER_GAP = 1e-12  # so small that lists do not depend on the steps of the solver
 ROUNDING_SHARE = 1e-13  # singular values below this share of the largest are rounding
-CHUNK_BYTES = 40e6  # about the memory of the training sets of one chunk
+JOINT_CHUNK_BYTES = 40e6  # about the memory of the training sets of one chunk
 MIN_CHUNK_SETS = 4
 MAX_CHUNK_SETS = 64
 
@@ -45,14 +45,14 @@ class JointSets:
         Responses minus their training means, 0 on the other rows.
         With an adjustment times √v, and less what the covariates say of them.
     y_mean : (k, T) float
-    of_y : (k, q, T) float
+    y_on_basis : (k, q, T) float
         What the covariates say of the responses, see `Adjustment.centred`.
     """
 
     sets: TrainingSets
     Y: Array
     y_mean: Array
-    of_y: Array
+    y_on_basis: Array
 
     @property
     def norm(self) -> Array:
@@ -67,7 +67,7 @@ class JointSets:
         for chunk in _chunks(self):
             features = Features(self, chunk)
             Y = self.Y[chunk, :, :n].transpose(0, 2, 1)
-            squared_gradients = features.squares(Y, range(len(Y))) / features.weights**2
+            squared_gradients = features.squared_products(Y, range(len(Y))) / features.weights**2
             largest = squared_gradients.max(axis=1)
             largest_tau[chunk] = 2 / self.sets.rows[:, chunk].sum(axis=0) * np.sqrt(largest)
         return largest_tau
@@ -76,26 +76,26 @@ class JointSets:
 class Features:
     """The standardised features of some training sets, each a block; see `columns.Design`."""
 
-    single = True
+    single_columns = True
 
     def __init__(self, joint: JointSets, part: slice) -> None:
         sets = joint.sets
         self.sets = sets
         self.weights = sets.weights
         self.n = len(sets.X)
-        self.first = part.start
+        self.first_set = part.start
         (mean, self.inverse) = sets.moments(part)
         self.mean = mean - sets.matrix.shift if sets.centre else mean
 
-    def inside(self, s: int) -> Array:
+    def in_training(self, s: int) -> Array:
         """Return which samples (n,) are in a training set."""
-        found: Array = self.sets.rows[:, self.first + s]
-        return found
+        in_training_set: Array = self.sets.rows[:, self.first_set + s]
+        return in_training_set
 
-    def squares(self, alphas: Array, positions: Sequence[int] = ()) -> Array:
+    def squared_products(self, alphas: Array, positions: Sequence[int] = ()) -> Array:
         """Return ``||z_j'alpha||²``, (P, d); alphas (P, n, T) are free of means and covariates."""
         P, n, T = alphas.shape
-        root = self.sets.every.mask[self.first + np.asarray(positions), :n]
+        root = self.sets.training_rows.root_weights[self.first_set + np.asarray(positions), :n]
         lines = (alphas * root[:, :, None]).transpose(2, 0, 1).reshape(-1, n)
         G = lines @ self.sets.matrix.F[:, :n].T
         G *= G
@@ -104,14 +104,14 @@ class Features:
             squares *= self.inverse[positions]
         return squares
 
-    def parts(self, s: int, blocks: Array) -> Array:
+    def block_designs(self, s: int, blocks: Array) -> Array:
         """Return some features (m, n_s), times √v and without the covariates."""
-        k = self.first + s
+        k = self.first_set + s
         fixed = self.sets.adjustment
         Z = self.sets.matrix.F[blocks, : self.n] - self.mean[s, blocks, None]
         Z *= self.inverse[s, blocks, None]
         adjusted = Z if fixed is None else fixed.without(k, Z.T).T
-        return np.ascontiguousarray(adjusted[:, self.inside(s)])
+        return np.ascontiguousarray(adjusted[:, self.in_training(s)])
 
 
 def joint_sets(
@@ -121,7 +121,7 @@ def joint_sets(
     *,
     centre: bool,
     unit_variance: bool,
-    like: JointSets | None = None,
+    share_copy_with: JointSets | None = None,
     weights: Array | None = None,
     adjustment: Adjustment | None = None,
     norm: Array | None = None,
@@ -142,7 +142,7 @@ def joint_sets(
         rows,
         centre=centre,
         unit_variance=unit_variance,
-        like=None if like is None else like.sets,
+        share_copy_with=None if share_copy_with is None else share_copy_with.sets,
         weights=weights,
         adjustment=adjustment,
         norm=norm,
@@ -155,21 +155,21 @@ def joint_sets(
     width = sets.matrix.F.shape[1]
     centred = np.zeros((k, T, width))
     mean = np.empty((k, T))
-    of_y = np.zeros((k, 0, T))
+    y_on_basis = np.zeros((k, 0, T))
     if adjustment is not None:
         adjusted = [adjustment.centred(Y[:, :, t]) for t in range(T)]
-        residuals, mean, of_y = (
+        residuals, mean, y_on_basis = (
             np.stack(set_responses, axis=-1) for set_responses in zip(*adjusted, strict=True)
         )
         centred[:, :, : len(X)] = residuals.transpose(1, 2, 0)
-        return JointSets(sets, centred, mean, of_y)
+        return JointSets(sets, centred, mean, y_on_basis)
     for set_number in range(k):
         set_responses = np.ascontiguousarray(Y[rows[:, set_number], set_number].T)
         mean[set_number] = [row.mean() for row in set_responses]
         centred[set_number][:, np.flatnonzero(rows[:, set_number])] = (
             set_responses - mean[set_number][:, None]
         )
-    return JointSets(sets, centred, mean, of_y)
+    return JointSets(sets, centred, mean, y_on_basis)
 
 
 def joint_path(
@@ -225,10 +225,10 @@ def joint_path(
         for k, m, fit, to_responses in block_fits:
             gap[k, m] = fit.gap
             steps[k, m] = fit.steps
-            coefs[k * M + m] = fit.blocks, fit.pieces @ to_responses
+            coefs[k * M + m] = fit.blocks, fit.coefs @ to_responses
     sizes = np.array([len(values) for _, values in coefs])
     indices, values = map(np.concatenate, zip(*coefs, strict=True))
-    return Path.joined(tau.shape, sizes, indices, values, gap, steps, tolerance)
+    return Path.from_arrays(tau.shape, sizes, indices, values, gap, steps, tolerance)
 
 
 def _fits(
@@ -238,19 +238,19 @@ def _fits(
     goal: float,
     longest: int | None,
     groups: Array | None,
-) -> Iterator[tuple[int, int, Fit, Array]]:
+) -> Iterator[tuple[int, int, BlockFit, Array]]:
     """Yield k, m, the fit, and the matrix from its coefficients to those of all responses."""
     design = Features(joint, chunk)
     walks = []
     rotations = []
     set_numbers = range(len(joint.Y))[chunk]
     for position, set_number in enumerate(set_numbers):
-        in_training = design.inside(position)
+        in_training = design.in_training(position)
         Y, to_responses = _independent(joint.Y[set_number, :, : len(in_training)].T[in_training])
-        walks.append(Walk(design, position, Y, goal))
+        walks.append(WorkingSetSolver(design, position, Y, goal))
         rotations.append(to_responses)
     group = None if groups is None else groups[chunk]
-    fits = walk_together(walks, *levels, longest, group)
+    fits = solve_all(walks, *levels, longest, group)
     for set_number, to_responses, row in zip(set_numbers, rotations, fits, strict=True):
         for level, fit in enumerate(row):
             yield set_number, level, fit, to_responses
@@ -263,7 +263,7 @@ def joint_scores(
     scores = ridge_scores(joint.sets, joint.Y, path, lam, joint.y_mean, rows)
     if joint.sets.adjustment is not None:
         basis = joint.sets.adjustment.basis
-        scores += np.einsum("kqt,kqn->knt", joint.of_y, basis)[:, None, None]
+        scores += np.einsum("kqt,kqn->knt", joint.y_on_basis, basis)[:, None, None]
     return scores
 
 
@@ -285,8 +285,8 @@ def _independent(Y: Array) -> tuple[Array, Array]:
 
 
 def _chunks(joint: JointSets) -> Iterator[slice]:
-    """Yield training sets that take no more than `CHUNK_BYTES`."""
+    """Yield training sets that take no more than `JOINT_CHUNK_BYTES`."""
     bytes_of_set = joint.sets.weights.size * (8 * joint.Y.shape[1] + 40)
-    chunk_size = int(np.clip(CHUNK_BYTES / bytes_of_set, MIN_CHUNK_SETS, MAX_CHUNK_SETS))
+    chunk_size = int(np.clip(JOINT_CHUNK_BYTES / bytes_of_set, MIN_CHUNK_SETS, MAX_CHUNK_SETS))
     for start in range(0, len(joint.Y), chunk_size):
         yield slice(start, min(start + chunk_size, len(joint.Y)))

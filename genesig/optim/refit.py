@@ -15,11 +15,11 @@ from genesig.arrays import Array
 from genesig.compiled.ridge import MIN_SHARE, GeneLists, RidgeFits, RidgeSets, solve_ridge
 from genesig.optim.solution import Path
 from genesig.optim.training import (
-    CONSTANT,
-    Standardised,
+    CONSTANT_SD_SHARE,
+    StandardisedFeatures,
     TrainingSets,
-    part_of,
-    standardised,
+    rows_of_sets,
+    standardise_features,
 )
 
 MIN_SINGULAR_VALUE = 1e-12
@@ -49,9 +49,11 @@ def refit_scores(
 
     Source: Mosci 2009, eq. 4.2, closed form with the factor n (section 4.5).
     """
-    scores = ridge_scores(sets, sets.every.y[:, None], path, lam, sets.y_mean[:, None], rows)
+    scores = ridge_scores(
+        sets, sets.training_rows.y[:, None], path, lam, sets.y_mean[:, None], rows
+    )
     if sets.adjustment is not None:
-        scores += sets.adjustment.scores(sets.of_y)[:, None, None, :, None]
+        scores += sets.adjustment.scores(sets.y_on_basis)[:, None, None, :, None]
     return scores[..., 0]
 
 
@@ -68,16 +70,16 @@ def ridge_scores(
     lam = np.broadcast_to(lam, (k, lam.shape[1])).copy()
     shape = (k, n_lists, lam.shape[1], n, n_outcomes)
     if rows is None:
-        asked = np.ones((k, n), dtype=bool)
+        is_scored = np.ones((k, n), dtype=bool)
         scores = np.empty(shape)
     else:
-        asked = np.ascontiguousarray(rows.T)
+        is_scored = np.ascontiguousarray(rows.T)
         scores = np.full(shape, np.nan)
     no_coef = np.empty((0, n_outcomes)), np.empty((0, 0, n_outcomes))
-    fits = RidgeFits(offset, asked, scores, *no_coef, np.zeros(path.shape, dtype=bool))
+    fits = RidgeFits(offset, is_scored, scores, *no_coef, np.zeros(path.shape, dtype=bool))
     solve_ridge(_ridge_sets(sets, Y), _gene_lists(path), lam, fits)
     for i, f, genes, B in _solve_unsolved(sets, Y, path, lam, fits.unsolved):
-        samples = np.flatnonzero(asked[i])
+        samples = np.flatnonzero(is_scored[i])
         list_scores = (genes.Z[:, samples].T @ B).reshape(len(samples), lam.shape[1], -1)
         scores[i, f][:, samples] = offset[i] + list_scores.transpose(1, 0, 2)
     return scores
@@ -102,7 +104,7 @@ def refit_coef(sets: TrainingSets, path: Path, lam: Array | float) -> tuple[Arra
         Aligned with `path.indices`.
     intercept : (k, m) array
     """
-    values, constant = ridge_coef(sets, sets.every.y[:, None], path, lam)
+    values, constant = ridge_coef(sets, sets.training_rows.y[:, None], path, lam)
     return values[:, 0], sets.y_mean[:, None] + constant[:, :, 0]
 
 
@@ -126,18 +128,18 @@ def ridge_coef(sets: TrainingSets, Y: Array, path: Path, lam: Array | float) -> 
 
 
 def covariate_coef(
-    sets: TrainingSets, path: Path, values: Array, of_y: Array | None = None
+    sets: TrainingSets, path: Path, values: Array, y_on_basis: Array | None = None
 ) -> Array:
     """Return gamma (k, m, q), what is added to a score being ``(c - mean) @ gamma[k, m]``.
 
     Least squares of what the features, with the `values` of `refit_coef`, leave of the response;
     mean (k, q) is that of the adjustment. Without covariates, q is 0. With values (nnz, T) of
-    several responses `of_y` (k, q, T) is what the covariates say of these, and gamma (k, m, q, T).
+    several responses, `y_on_basis` is (k, q, T) and gamma (k, m, q, T).
     """
     adjustment = sets.adjustment
-    of_y = sets.of_y if of_y is None else of_y
+    y_on_basis = sets.y_on_basis if y_on_basis is None else y_on_basis
     k, n_lists = path.shape
-    gamma = np.zeros((k, n_lists, *of_y.shape[1:]))
+    gamma = np.zeros((k, n_lists, *y_on_basis.shape[1:]))
     if adjustment is None:
         return gamma
     for i in range(k):
@@ -146,23 +148,23 @@ def covariate_coef(
             entries = slice(*path.indptr[i * n_lists + f :][:2])
             linear = sets.X[:, path.indices[entries]] @ values[entries]
             linear = (adjustment.root[:, i] * linear.T).T
-            gamma[i, f] = adjustment.turn[i] @ (of_y[i] - Q.T @ linear)
+            gamma[i, f] = adjustment.to_basis[i] @ (y_on_basis[i] - Q.T @ linear)
     return gamma
 
 
 def _ridge_sets(sets: TrainingSets, Y: Array) -> RidgeSets:
     """Return what the compiled refit needs of training sets with outcomes Y (k, T, n)."""
-    rows = sets.every
+    rows = sets.training_rows
     return RidgeSets(
         F=sets.matrix.F,
         shift=sets.matrix.shift,
-        root_weight=rows.mask,
-        n_rows=np.ascontiguousarray(rows.number[:, 0]),
+        root_weight=rows.root_weights,
+        n_rows=rows.n_rows,
         y=np.ascontiguousarray(Y),
         basis=rows.basis,
         centre=bool(sets.centre),
         unit_variance=bool(sets.unit_variance),
-        constant_sd=CONSTANT,
+        constant_sd=CONSTANT_SD_SHARE,
     )
 
 
@@ -175,15 +177,15 @@ def _gene_lists(path: Path) -> GeneLists:
 
 def _solve_unsolved(
     sets: TrainingSets, Y: Array, path: Path, lam: Array, unsolved: Array
-) -> Iterator[tuple[int, int, Standardised, Array]]:
+) -> Iterator[tuple[int, int, StandardisedFeatures, Array]]:
     """Yield training set, list, its standardised genes and coefficients (m, L T) of some lists."""
     for i, f in np.argwhere(unsolved).tolist():
-        rows = part_of(sets.every, i)
-        genes = standardised(sets.matrix, rows, path.coef(i, f)[0])
-        train = np.flatnonzero(rows.mask)
+        rows = rows_of_sets(sets.training_rows, i)
+        genes = standardise_features(sets.matrix, rows, path.coef(i, f)[0])
+        train = np.flatnonzero(rows.root_weights)
         Z = genes.training[:, train]
         y = Y[i][:, train].T
-        rho = rows.number[0] * lam[i]
+        rho = rows.n_rows * lam[i]
         if rho.min() <= MIN_SHARE * np.square(Z).sum():
             yield i, f, genes, minimum_norm(Z, y, rho)
         elif len(Z) > len(train):
@@ -208,8 +210,10 @@ def _solve_ridged(K: Array, right: Array, rho: Array) -> Array:
 def minimum_norm(Z: Array, y: Array, rho: Array) -> Array:
     """Return ``(Z Z' + rho I)^+ Z y`` (m, L T) of Z (m, n), y (n, T); rho may be 0."""
     U, size, V = np.linalg.svd(Z, full_matrices=False)
-    kept = size > MIN_SINGULAR_VALUE * size.max(initial=0.0)
-    U = U[:, kept]
-    size = size[kept]
-    shares = size[:, None, None] * (V[kept] @ y)[:, None] / (size[:, None] ** 2 + rho)[..., None]
+    selected = size > MIN_SINGULAR_VALUE * size.max(initial=0.0)
+    U = U[:, selected]
+    size = size[selected]
+    shares = (
+        size[:, None, None] * (V[selected] @ y)[:, None] / (size[:, None] ** 2 + rho)[..., None]
+    )
     return np.asarray(U @ shares.reshape(len(size), -1))

@@ -1,4 +1,4 @@
-"""What tells in single precision which features need to be looked at."""
+"""Screening of features in single precision: which of them have to be checked exactly."""
 
 from __future__ import annotations
 
@@ -8,31 +8,38 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.column import Column
-from genesig.compiled.working_sets import Found
+from genesig.compiled.column import LassoFit
+from genesig.compiled.working_sets import ScannedFeatures
 from genesig.optim.training import TrainingSets
 
-FRAGILE = 10  # a training scale this much above that of all rows makes products inexact
-MARGIN = 0.5  # of the strong rule's margin below tau; the check of all features makes it safe
-LEAP = 0.8  # share of tau from which features are kept where it leaps: the others may never come
-SINGLE = float(np.finfo(np.float32).eps)
-NUMBERS = 2**17  # levels at a time, so that they stay in the cache
+MAX_SCALE_RATIO = 10
+"""Training scale, relative to that of all rows, above which single precision is too inexact."""
+STRONG_RULE_SHARE = 0.5
+"""Share of the strong rule's margin below tau; the check of all features makes it safe."""
+LEAP_SHARE = 0.8
+"""Share of tau from which features are kept when tau falls by a large step."""
+SINGLE_EPS = float(np.finfo(np.float32).eps)
+"""Rounding of a number in single precision."""
+BLOCK_LEVELS = 2**17
+"""Levels that are computed at once, so that they stay in the cache."""
 
 
 class Screen(NamedTuple):
-    """What all features are screened by, in single precision.
-
-    features (n, d), of root mean square 1; scaled (q, d) what each is multiplied by in a column, as
-    a share of top (q,).
-    """
+    """Single-precision features and scales by which all features are screened."""
 
     features: Array
+    """(n, d), of root mean square 1."""
     scaled: Array
+    """(q, d) factors of the features in each training set, as shares of `top`.
+
+    ∞ for a feature that is always checked.
+    """
     top: Array
+    """(q,) largest factor."""
 
 
-def in_single(sets: TrainingSets) -> tuple[Array, Array]:
-    """Return features of root mean square 1 (n, d), in single precision, and what they were."""
+def single_precision(sets: TrainingSets) -> tuple[Array, Array]:
+    """Return features scaled to root mean square 1 (n, d) in single precision, and scales (d,)."""
     F = sets.matrix.F
     n = len(sets.X)
     size = np.sqrt(np.einsum("ij,ij->i", F, F) / n)
@@ -43,73 +50,92 @@ def in_single(sets: TrainingSets) -> tuple[Array, Array]:
     return single, size
 
 
-def screen_of(sets: TrainingSets, single: tuple[Array, Array], inverse: Array) -> Screen:
-    """Return the features, with their scales in each column as shares of the largest.
+def make_screen(sets: TrainingSets, single: tuple[Array, Array], inverse: Array) -> Screen:
+    """Return the screen of q training sets, with inverse scales (q, d).
 
-    A feature that the rows left out dominate would lose its digits: it gets an infinite scale, so
-    it is always looked at.
+    A feature that is dominated by left-out rows would lose its digits. It gets an infinite scale,
+    so that it is always checked.
     """
-    scaled = inverse * single[1]
+    scale = inverse * single[1]
     weights = sets.weights
-    fragile = scaled > FRAGILE if sets.unit_variance else np.zeros(scaled.shape, dtype=bool)
+    is_fragile = (
+        scale > MAX_SCALE_RATIO if sets.unit_variance else np.zeros(scale.shape, dtype=bool)
+    )
     if not (weights == 1).all():
-        fragile |= (weights == 0) & (inverse > 0)
-        scaled /= np.where(weights > 0, weights, 1)
-    scaled[fragile] = 0
-    top = scaled.max(axis=1)
+        is_fragile |= (weights == 0) & (inverse > 0)
+        scale /= np.where(weights > 0, weights, 1)
+    scale[is_fragile] = 0
+    top = scale.max(axis=1)
     top[top == 0] = 1
-    scaled /= top[:, None]
-    scaled[fragile] = np.inf
-    return Screen(single[0], scaled.astype(np.float32), top)
+    scale /= top[:, None]
+    scale[is_fragile] = np.inf
+    return Screen(single[0], scale.astype(np.float32), top)
 
 
-def scan(many: Column, screen: Screen, todo: Array, strong: Array) -> Found:
-    """Find the features of the columns `todo` whose gradients may pass tau or `strong` (q,).
+def scan_features(
+    fits: LassoFit, screen: Screen, set_numbers: Array, strong: Array
+) -> ScannedFeatures:
+    """Return the features of some training sets whose gradients may exceed tau or `strong` (q,).
 
-    A product with a residual of length 1, times the feature's share of the `top` scale, is
-    ``unit g`` for a gradient g that is off by at most ``(n + 4) eps ||x_j|| ||r||``: enough to
-    screen. What comes near tau is computed again; what comes near the strong rule's threshold, if
-    that is lower, is to be kept.
+    A product with a residual of length 1, times the feature's share of the `top` scale, is the
+    gradient over `unit`, up to ``(n + 4) eps ||x_j|| ||r||``: enough to screen. Gradients near tau
+    are computed again. If the threshold of the strong rule is lower, features near it are kept as
+    well.
     """
-    r = many.pull[todo]
-    n = many.pull.shape[1]
-    length = np.maximum(np.sqrt(np.einsum("qi,qi->q", r, r)), 1e-200)
-    R = (r / length[:, None]).astype(np.float32)
-    most = 2.0 / many.number[todo, 0] * length * screen.top[todo]
-    near = many.at.tau[todo] - (n + 4) * SINGLE * np.sqrt(n) * most
-    low = np.minimum(near, strong[todo]) / most
-    parts = [
-        _above(R @ screen.features[:, part], screen.scaled, todo, part, low)
-        for part in _parts(len(screen.scaled[0]), len(todo))
+    residual = fits.weighted_residual[set_numbers]
+    n = fits.weighted_residual.shape[1]
+    length = np.maximum(np.sqrt(np.einsum("qi,qi->q", residual, residual)), 1e-200)
+    single_residuals = (residual / length[:, None]).astype(np.float32)
+    unit = 2.0 / fits.n_rows[set_numbers] * length * screen.top[set_numbers]
+    near_tau = fits.point.tau[set_numbers] - (n + 4) * SINGLE_EPS * np.sqrt(n) * unit
+    threshold = np.minimum(near_tau, strong[set_numbers]) / unit
+    blocks = [
+        _levels_above(
+            single_residuals @ screen.features[:, columns],
+            screen.scaled,
+            set_numbers,
+            columns,
+            threshold,
+        )
+        for columns in _column_blocks(len(screen.scaled[0]), len(set_numbers))
     ]
-    column, feature, levels = map(np.concatenate, zip(*parts, strict=True))
+    column, feature, levels = map(np.concatenate, zip(*blocks, strict=True))
     order = np.argsort(column, kind="stable")
-    start = np.searchsorted(column[order], np.arange(len(todo) + 1))
-    rest = np.empty(len(todo)), np.empty(len(todo))
+    start = np.searchsorted(column[order], np.arange(len(set_numbers) + 1))
+    ratios = np.empty(len(set_numbers)), np.empty(len(set_numbers))
     feature = feature[order].astype(np.int32)
-    return Found(todo, near / most, start, feature, levels[order], *rest)
+    return ScannedFeatures(set_numbers, near_tau / unit, start, feature, levels[order], *ratios)
 
 
-def _parts(d: int, columns: int) -> Iterator[slice]:
-    size = max(NUMBERS // columns, 64)
-    for first in range(0, d, size):
-        yield slice(first, min(first + size, d))
+def _column_blocks(d: int, n_sets: int) -> Iterator[slice]:
+    """Yield slices of d features for products with n_sets residuals."""
+    block_size = max(BLOCK_LEVELS // n_sets, 64)
+    for start in range(0, d, block_size):
+        yield slice(start, min(start + block_size, d))
 
 
-def _above(
-    level: Array, scaled: Array, todo: Array, part: slice, low: Array
+def _levels_above(
+    level: Array, scales: Array, set_numbers: Array, columns: slice, thresholds: Array
 ) -> tuple[Array, Array, Array]:
-    """Scale products in place; return columns, features and levels of those not below `low`."""
-    some = scaled[:, part] if len(todo) == len(scaled) else scaled[todo, part]
+    """Scale products in place.
+
+    Return set position, feature and level of those not below threshold.
+    """
+    scale = scales[:, columns] if len(set_numbers) == len(scales) else scales[set_numbers, columns]
     with np.errstate(invalid="ignore", over="ignore"):
-        level *= some  # a fragile feature without a product is no number, and looked at
-        at = np.flatnonzero(~(np.abs(level, out=level) < low.astype(np.float32)[:, None]))
-    column, feature = np.divmod(at, level.shape[1])
-    return column, feature + part.start, level.ravel()[at]
+        level *= scale  # a fragile feature without a product is no number, and looked at
+        entries = np.flatnonzero(
+            ~(np.abs(level, out=level) < thresholds.astype(np.float32)[:, None])
+        )
+    column, feature = np.divmod(entries, level.shape[1])
+    return column, feature + columns.start, level.ravel()[entries]
 
 
-def strong_rule(now: Array, then: Array, mu_changes: Array | bool) -> Array:
-    """Threshold of the sequential strong rule; a guess, looser, where mu changes or tau leaps."""
-    threshold = np.maximum(then - MARGIN * (now - then), LEAP * now)
-    threshold = np.where(mu_changes | (then >= now), 0.6 * np.minimum(then, now), threshold)
-    return np.where(then == 0, -1.0, threshold)
+def strong_rule(tau: Array, next_tau: Array, mu_changes: Array | bool) -> Array:
+    """Return the threshold of the sequential strong rule (Tibshirani et al. 2012).
+
+    A guess, and a looser one where mu changes or tau rises.
+    """
+    threshold = np.maximum(next_tau - STRONG_RULE_SHARE * (tau - next_tau), LEAP_SHARE * tau)
+    threshold = np.where(mu_changes | (next_tau >= tau), 0.6 * np.minimum(next_tau, tau), threshold)
+    return np.where(next_tau == 0, -1.0, threshold)

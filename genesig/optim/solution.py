@@ -1,4 +1,4 @@
-"""The record that every solver returns, and the duality gap that proves how good it is."""
+"""The record that every solver returns, and the duality gap that certifies it."""
 
 from __future__ import annotations
 
@@ -12,36 +12,29 @@ from genesig.arrays import Array
 
 @dataclass(frozen=True)
 class Path:
-    """Minimisers for k training sets at m pairs (tau, mu) each.
-
-    Attributes
-    ----------
-    shape : (int, int)
-        (k, m).
-    indptr, indices, values : (k * m + 1,), (nnz,), (nnz,)
-        Sparse coefficients on the standardised scale, features ascending: fit (k, m) is
-        ``slice(indptr[k * M + m], indptr[k * M + m + 1])``.
-    gap : (k, m) float
-        Duality gap relative to ``||y||²/n``; NaN where the row had ended.
-    iterations : (k, m) int
-        -1 where the row had ended (see `ended`).
-    converged : (k, m) bool
-        Whether the gap reached the tolerance.
-    message : str
-        Empty, or a sentence about the fits that did not converge.
-    """
+    """Minimisers for k training sets at m pairs (tau, mu) each."""
 
     shape: tuple[int, int]
+    """(k, m)."""
     indptr: Array
+    """(k * m + 1,) the coefficients of fit (k, m) are ``slice(indptr[k * M + m], indptr[k * M + m
+    + 1])``.
+    """
     indices: Array
+    """(nnz,) features of the non-zero coefficients, ascending in each fit."""
     values: Array
+    """(nnz,) or (nnz, T) coefficients on the standardised scale."""
     gap: Array
+    """(k, m) duality gap relative to ``||y||²/n``; NaN after the end of a row."""
     iterations: Array
+    """(k, m) int; `NOT_COMPUTED` after the end of a row (see `end_rows`)."""
     converged: Array
+    """(k, m) bool, whether the gap reached the tolerance."""
     message: str
+    """Empty, or a sentence about the fits that did not converge."""
 
     @classmethod
-    def of(
+    def from_coefs(
         cls,
         shape: tuple[int, ...],
         coefs: Sequence[tuple[Array, Array]],
@@ -49,14 +42,14 @@ class Path:
         iterations: Array,
         tolerance: float,
     ) -> Path:
-        """Collect (indices, values) of the fits, in the order (k, m)."""
+        """Return a path from (indices, values) of each fit, in the order (k, m)."""
         sizes = np.array([len(values) for _, values in coefs])
         indices = np.concatenate([np.zeros(0, np.int64), *(i for i, _ in coefs)])
         values = np.concatenate([np.zeros(0), *(v for _, v in coefs)])
-        return cls.joined(shape, sizes, indices, values, gap, iterations, tolerance)
+        return cls.from_arrays(shape, sizes, indices, values, gap, iterations, tolerance)
 
     @classmethod
-    def joined(
+    def from_arrays(
         cls,
         shape: tuple[int, ...],
         sizes: Array,
@@ -66,7 +59,7 @@ class Path:
         iterations: Array,
         tolerance: float,
     ) -> Path:
-        """Take the coefficients of all fits, one after the other, with the sizes of the fits."""
+        """Return a path from the concatenated coefficients of all fits, and their sizes."""
         return cls(
             shape=(shape[0], shape[1]),
             indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
@@ -75,18 +68,18 @@ class Path:
             gap=gap,
             iterations=iterations,
             converged=gap <= tolerance,
-            message=not_converged(gap[iterations >= 0], tolerance),
+            message=convergence_message(gap[iterations >= 0], tolerance),
         )
 
     @classmethod
-    def beside(cls, paths: Sequence[Path]) -> Path:
-        """Return the path whose rows are those of some paths (k, m), one after the other."""
-        fit = []
-        for number, path in enumerate(paths):
+    def side_by_side(cls, paths: Sequence[Path]) -> Path:
+        """Return the path whose rows are those of some paths (k, m), joined end to end."""
+        fit_numbers = []
+        for position, path in enumerate(paths):
             k, m = path.shape
-            of_path = np.arange(k)[:, None] * len(paths) * m + number * m + np.arange(m)
-            fit.append(np.repeat(of_path.ravel(), np.diff(path.indptr)))
-        order = np.argsort(np.concatenate(fit), kind="stable")
+            fits_of_path = np.arange(k)[:, None] * len(paths) * m + position * m + np.arange(m)
+            fit_numbers.append(np.repeat(fits_of_path.ravel(), np.diff(path.indptr)))
+        order = np.argsort(np.concatenate(fit_numbers), kind="stable")
         sizes = np.hstack([path.sizes() for path in paths])
         return cls(
             shape=(sizes.shape[0], sizes.shape[1]),
@@ -101,8 +94,8 @@ class Path:
 
     def coef(self, k: int, m: int) -> tuple[Array, Array]:
         """Return (indices, values) of the non-zero coefficients of one fit."""
-        part = slice(*self.indptr[k * self.shape[1] + m :][:2])
-        return self.indices[part], self.values[part]
+        entries = slice(*self.indptr[k * self.shape[1] + m :][:2])
+        return self.indices[entries], self.values[entries]
 
     def sizes(self) -> Array:
         """Return the number of non-zero coefficients of each fit, (k, m)."""
@@ -116,35 +109,35 @@ class Path:
         """Return the number of the last fit before each row ended, (k,); -1 without any."""
         return np.asarray(np.count_nonzero(~self.has_ended(), axis=1) - 1)
 
-    def ended(self, longest: int | None) -> Path:
+    def end_rows(self, longest: int | None) -> Path:
         """Return the path with each row cut before its first fit of more than `longest` features.
 
-        What comes after is as good as never computed, whatever its length.
+        Later fits are cut as well, whatever their length, as if they had not been computed.
         """
         if longest is None:
             return self
-        over = np.logical_or.accumulate(self.sizes() > longest, axis=1)
-        kept = np.repeat(~over.ravel(), np.diff(self.indptr))
-        sizes = np.where(over, 0, self.sizes())
+        has_ended = np.logical_or.accumulate(self.sizes() > longest, axis=1)
+        is_kept = np.repeat(~has_ended.ravel(), np.diff(self.indptr))
+        sizes = np.where(has_ended, 0, self.sizes())
         return replace(
             self,
             indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            indices=self.indices[kept],
-            values=self.values[kept],
-            gap=np.where(over, np.nan, self.gap),
-            iterations=np.where(over, -1, self.iterations),
-            converged=self.converged & ~over,
+            indices=self.indices[is_kept],
+            values=self.values[is_kept],
+            gap=np.where(has_ended, np.nan, self.gap),
+            iterations=np.where(has_ended, -1, self.iterations),
+            converged=self.converged & ~has_ended,
         )
 
 
-def not_converged(gap: Array, tolerance: float) -> str:
-    """Say which fits are not within the tolerance, or nothing."""
-    bad = ~(gap <= tolerance)
-    if not bad.any():
+def convergence_message(gap: Array, tolerance: float) -> str:
+    """Return a sentence about the fits whose gap exceeds the tolerance; "" if there is none."""
+    unconverged = ~(gap <= tolerance)
+    if not unconverged.any():
         return ""
     return (
-        f"{bad.sum()} of {bad.size} fits did not reach the relative duality gap {tolerance:g}"
-        f" (largest {np.max(gap[bad]):.2g})"
+        f"{unconverged.sum()} of {unconverged.size} fits did not reach the relative duality gap"
+        f" {tolerance:g} (largest {np.max(gap[unconverged]):.2g})"
     )
 
 
@@ -170,14 +163,16 @@ def duality_gap(
         Weights of the l1 term. A feature of weight 0 is left out of s, and ``|b_j g_j|`` added.
     """
     n = len(y)
-    cut = tau * (np.ones(len(b)) if weights is None else weights)
+    threshold = tau * (np.ones(len(b)) if weights is None else weights)
     r = y - Z @ b
     g = 2 / n * (Z.T @ r) - 2 * mu * b
     scale = float(y @ y) / n or 1.0
     if tau == 0 and mu > 0:
         return float(g @ g) / (4 * mu) / scale
-    s = min(1.0, 1.0 / float((np.abs(g[cut > 0]) / cut[cut > 0]).max(initial=1.0)))
-    q = r @ r + n * mu * (b @ b)
-    gap = np.where(cut > 0, cut * np.abs(b) - b * g, np.abs(b * g)).sum()
-    gap += (1 - s) / n * (2 * (y @ r) - (1 + s) * q)
+    s = min(
+        1.0, 1.0 / float((np.abs(g[threshold > 0]) / threshold[threshold > 0]).max(initial=1.0))
+    )
+    energy = r @ r + n * mu * (b @ b)
+    gap = np.where(threshold > 0, threshold * np.abs(b) - b * g, np.abs(b * g)).sum()
+    gap += (1 - s) / n * (2 * (y @ r) - (1 + s) * energy)
     return max(float(gap), 0.0) / scale

@@ -117,7 +117,7 @@ def sparse_components(
             rows,
             centre=True,
             unit_variance=False,
-            like=sets,
+            share_copy_with=sets,
             adjustment=weight_adjustment,
         )
         if not objective:

@@ -1,7 +1,8 @@
-"""Many training sets of one matrix: rows, responses, mean and scale of features on each.
+"""Many training sets of one matrix: rows, responses, and mean and scale of the features on each.
 
-Matrix products over blocks of features, for all sets at once. The last digits depend on how many
-sets there are; what is decided by them is decided in `compiled`, one set at a time.
+Moments are matrix products over blocks of features, for all sets at once. Their last digits depend
+on how many sets there are. So every decision that depends on last digits is made in `compiled`,
+one set at a time.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,250 +21,270 @@ from genesig.optim.adjustment import Adjustment
 if TYPE_CHECKING:
     from genesig.optim.structured.stretches import Stretches
 
-NUMBERS = 2**17  # of a block of features, so that it stays in the cache
-CLEAR = 0.1  # share of the mean square that the variance must be, to be had by subtraction
-CONSTANT = 32 * float(np.finfo(float).eps)  # sd, as a share of the mean, that is rounding
+BLOCK_NUMBERS = 2**17
+"""Numbers of a block of features, so that it stays in the cache."""
+MIN_VARIANCE_SHARE = 0.1
+"""Smallest variance, as a share of the mean square, that is computed by subtraction."""
+CONSTANT_SD_SHARE = 32 * float(np.finfo(float).eps)
+"""Standard deviation, as a share of the mean, that is rounding."""
 
 
-class Matrix(NamedTuple):
-    """All features of all samples: X (n, d) as given, F (d, n) less shift (d,), by feature."""
+class FeatureMatrix(NamedTuple):
+    """All features of all samples."""
 
     X: Array
+    """(n, d) as given."""
     shift: Array
+    """(d,) a value near the middle of each feature."""
     F: Array
+    """(d, n) X less the shift, feature by feature."""
 
 
-class Rows(NamedTuple):
-    """The samples of one training set (or, with one axis more, of many).
+class TrainingRows(NamedTuple):
+    """The samples of one training set or, with one more axis (k, ...), of many."""
 
-    mask (n,) is √v on them, v their weights, of sum `rows`, 1 unless given; y (n,) their responses
-    times √v, orthogonal to √v and to the covariates; number (3,) = rows, centre, scale. basis
-    (R, n) spans the covariates: with √v, of length 1 and orthogonal on the training rows.
-    """
-
-    mask: Array
+    root_weights: Array
+    """(n,) √v of the sample weights v on the training rows, 0 elsewhere."""
     y: Array
-    number: Array
+    """(n,) responses times √v, orthogonal to √v and to the covariates."""
+    n_rows: Any
+    """Sum of the weights."""
+    centre: Any
+    """bool, whether features are centred."""
+    unit_variance: Any
+    """bool, whether features are divided by their standard deviation."""
     basis: Array
+    """(R, n) spans the covariates; times √v, orthonormal on the training rows."""
 
 
-class Moments(NamedTuple):
-    """Of k training sets.
-
-    mean, inverse scale (k, d), the former less the shift; norm = ``||Z'Z|| / rows`` of those that
-    were asked for; tau_max (k,) = ``(2/rows) max_j share_j |z_j'y|``.
-    """
+class FeatureMoments(NamedTuple):
+    """Moments of d features on k training sets."""
 
     mean: Array
+    """(k, d) less the shift."""
     inverse: Array
+    """(k, d) inverse scale."""
     norm: Array
+    """``||Z'Z|| / n_rows`` of the training sets whose spectrum was asked for."""
     tau_max: Array
+    """(k,) ``(2/n_rows) max_j |z_j'y| / w_j``."""
 
 
-def part_of(rows: Rows, columns: slice | int) -> Rows:
+def rows_of_sets(rows: TrainingRows, columns: slice | int) -> TrainingRows:
     """Return the rows of some training sets, or of one."""
-    return Rows(*(array[columns] for array in rows))
+    return TrainingRows(*(array[columns] for array in rows))
 
 
-def first_alike(rows: Rows) -> Array:
-    """Return the number of the first training set that has the rows and weights of each, (k,).
+def first_with_equal_rows(rows: TrainingRows) -> Array:
+    """Return, for each training set, the first set with the same rows and weights, (k,).
 
-    Labels that are permuted within studies leave the rows of studies that train as they are.
+    Labels that are permuted within studies leave the rows of training studies unchanged.
     """
-    first: dict[bytes, int] = {}
-    each = zip(rows.mask, rows.number, rows.basis, strict=True)
-    keys = [b"".join(part.tobytes() for part in parts) for parts in each]
-    return np.array([first.setdefault(key, k) for k, key in enumerate(keys)])
+    first_with: dict[bytes, int] = {}
+    records = zip(rows.root_weights, rows.n_rows, rows.basis, strict=True)
+    keys = [b"".join(array.tobytes() for array in record) for record in records]
+    return np.array([first_with.setdefault(key, k) for k, key in enumerate(keys)])
 
 
-def moments_of(matrix: Matrix, rows: Rows, share: Array, *, spectrum: Sequence[int]) -> Moments:
-    """Return the moments of k training sets, with the norms of those numbered by `spectrum`."""
-    (k, n) = rows.mask.shape
+def feature_moments(
+    matrix: FeatureMatrix, rows: TrainingRows, share: Array, *, spectrum: Sequence[int]
+) -> FeatureMoments:
+    """Return the moments of k training sets; norms only of the sets numbered by `spectrum`.
+
+    inverse_weights (d,) are those of the l1 terms, 0 for features without one.
+    """
+    k, n = rows.root_weights.shape
     d = len(matrix.F)
-    found = Moments(np.empty((k, d)), np.empty((k, d)), np.zeros(len(spectrum)), np.zeros(k))
-    seen = [np.flatnonzero(rows.mask[q]) for q in spectrum]
-    grams = [np.zeros((len(at), len(at))) for at in seen]
-    for part in blocks(d, n):
-        some = Matrix(matrix.X[:, part], matrix.shift[part], matrix.F[part])
-        mean, inverse, product = _of_block(some, rows)
-        found.mean[:, part] = mean
-        found.inverse[:, part] = inverse
-        pull = 2.0 / rows.number[:, 0] * (share[part] * inverse * np.abs(product)).max(axis=1)
-        np.maximum(found.tau_max, pull, out=found.tau_max)
-        for q, at, gram in zip(spectrum, seen, grams, strict=True):
-            Z = _training_rows(some, part_of(rows, q), at, mean[q], inverse[q])
+    moments = FeatureMoments(
+        np.empty((k, d)), np.empty((k, d)), np.zeros(len(spectrum)), np.zeros(k)
+    )
+    training_rows = [np.flatnonzero(rows.root_weights[q]) for q in spectrum]
+    grams = [np.zeros((len(in_training), len(in_training))) for in_training in training_rows]
+    for columns in feature_blocks(d, n):
+        block = FeatureMatrix(matrix.X[:, columns], matrix.shift[columns], matrix.F[columns])
+        mean, inverse, product = _block_moments(block, rows)
+        moments.mean[:, columns] = mean
+        moments.inverse[:, columns] = inverse
+        gradient = 2.0 / rows.n_rows * (share[columns] * inverse * np.abs(product)).max(axis=1)
+        np.maximum(moments.tau_max, gradient, out=moments.tau_max)
+        for q, in_training, gram in zip(spectrum, training_rows, grams, strict=True):
+            Z = _standardised_rows(block, rows_of_sets(rows, q), in_training, mean[q], inverse[q])
             gram += Z @ Z.T
-    for number, (q, gram) in enumerate(zip(spectrum, grams, strict=True)):
-        found.norm[number] = max(np.linalg.eigvalsh(gram)[-1], 0.0) / rows.number[q, 0]
-    return found
+    for position, (q, gram) in enumerate(zip(spectrum, grams, strict=True)):
+        moments.norm[position] = max(np.linalg.eigvalsh(gram)[-1], 0.0) / rows.n_rows[q]
+    return moments
 
 
-def blocks(d: int, n: int) -> Iterator[slice]:
-    """Yield the features in blocks that stay in the cache."""
-    size = max(NUMBERS // n, 32)
-    for first in range(0, d, size):
-        yield slice(first, min(first + size, d))
+def feature_blocks(d: int, n: int) -> Iterator[slice]:
+    """Yield slices of d features whose values on n samples stay in the cache."""
+    block_size = max(BLOCK_NUMBERS // n, 32)
+    for first in range(0, d, block_size):
+        yield slice(first, min(first + block_size, d))
 
 
-def _of_block(matrix: Matrix, rows: Rows) -> tuple[Array, Array, Array]:
-    """Return mean, inverse scale and ``x'y``, each (k, features)."""
+def _block_moments(matrix: FeatureMatrix, rows: TrainingRows) -> tuple[Array, Array, Array]:
+    """Return mean, inverse scale and ``x'y`` of a block of features, each (k, block)."""
     F = matrix.F
-    count = rows.number[:, :1]
-    weight = rows.mask * rows.mask
+    n_rows = rows.n_rows[:, None]
+    weight = rows.root_weights * rows.root_weights
     with np.errstate(over="ignore", invalid="ignore"):  # squares; then deviations are taken
-        mean = weight @ F.T / count
-        square = weight @ (F * F).T / count
+        mean = weight @ F.T / n_rows
+        square = weight @ (F * F).T / n_rows
         variance = square - mean * mean
-        product = (rows.mask * rows.y) @ F.T
-        doubtful = ~(variance >= CLEAR * square)
-    for q in np.flatnonzero(doubtful.any(axis=1)):
-        at = np.flatnonzero(doubtful[q])
-        mean[q, at], variance[q, at], product[q, at] = _by_deviations(F[at], part_of(rows, int(q)))
-    centre, scale = rows.number[0, 1:] != 0
-    inverse = inverse_scale(np.abs(mean) + np.abs(mean + matrix.shift), variance, centre, scale)
+        product = (rows.root_weights * rows.y) @ F.T
+        is_inexact = ~(variance >= MIN_VARIANCE_SHARE * square)
+    for q in np.flatnonzero(is_inexact.any(axis=1)):
+        features = np.flatnonzero(is_inexact[q])
+        mean[q, features], variance[q, features], product[q, features] = _moments_by_deviations(
+            F[features], rows_of_sets(rows, int(q))
+        )
+    centre = rows.centre[0]
+    unit_variance = rows.unit_variance[0]
+    inverse = inverse_scale(
+        np.abs(mean) + np.abs(mean + matrix.shift), variance, centre, unit_variance
+    )
     return mean * centre, inverse, product
 
 
-def _by_deviations(F: Array, rows: Rows) -> tuple[Array, Array, Array]:
-    """Return mean, variance and ``x'y`` of features (d, n) in one set, from deviations."""
-    seen = np.flatnonzero(rows.mask)
-    F = F[:, seen]
-    root = rows.mask[seen]
-    mean = F @ (root * root) / rows.number[0]
-    away = root * (F - mean[:, None])
+def _moments_by_deviations(F: Array, rows: TrainingRows) -> tuple[Array, Array, Array]:
+    """Return mean, variance and ``x'y`` of features (d, n) on one training set, from deviations."""
+    in_training = np.flatnonzero(rows.root_weights)
+    F = F[:, in_training]
+    root_weights = rows.root_weights[in_training]
+    mean = F @ (root_weights * root_weights) / rows.n_rows
+    deviation = root_weights * (F - mean[:, None])
     with np.errstate(over="ignore"):
-        square = np.einsum("ji,ji->j", away, away)
-    return mean, square / rows.number[0], away @ rows.y[seen]
+        square = np.einsum("ji,ji->j", deviation, deviation)
+    return mean, square / rows.n_rows, deviation @ rows.y[in_training]
 
 
-def inverse_scale(size: Array, variance: Array, centre: bool, scale: bool) -> Array:
-    """Return 1/sd, 1 without scaling, 0 for what is constant up to the rounding of its `size`."""
-    spread = np.sqrt(np.maximum(variance, 0.0))
-    constant = (spread <= CONSTANT * size) & (centre or scale)
-    out = np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant & (spread > 0))
-    return out if scale else np.where(constant, 0.0, 1.0)
+def inverse_scale(mean_size: Array, variance: Array, centre: bool, unit_variance: bool) -> Array:
+    """Return 1/sd of features (d,), 1 without scaling, 0 for constant features.
+
+    Constant up to rounding: mean_size is ``|mean|`` of what was summed.
+    """
+    sd = np.sqrt(np.maximum(variance, 0.0))
+    constant = (sd <= CONSTANT_SD_SHARE * mean_size) & (centre or unit_variance)
+    inverse = np.divide(1.0, sd, out=np.zeros_like(sd), where=~constant & (sd > 0))
+    return inverse if unit_variance else np.where(constant, 0.0, 1.0)
 
 
-def _training_rows(matrix: Matrix, rows: Rows, seen: Array, mean: Array, inverse: Array) -> Array:
-    """Return the training rows of Z, times √v and less what the covariates say of them."""
-    Z = matrix.X[seen]
+def _standardised_rows(
+    matrix: FeatureMatrix, rows: TrainingRows, in_training: Array, mean: Array, inverse: Array
+) -> Array:
+    """Return the rows `in_training` of Z, times √v and without the part the covariates explain."""
+    Z = matrix.X[in_training]
     Z -= matrix.shift
     Z -= mean
     Z *= inverse
-    root = rows.mask[seen]
-    if (root != 1.0).any():
-        Z *= root[:, None]
-    Q = root * rows.basis[:, seen]
+    root_weights = rows.root_weights[in_training]
+    if (root_weights != 1.0).any():
+        Z *= root_weights[:, None]
+    Q = root_weights * rows.basis[:, in_training]
     if len(Q):
         Z -= Q.T @ (Q @ Z)
     return Z
 
 
-class Standardised(NamedTuple):
-    """Features of one training set: Z (U, n) on all rows, `training` that times √v, 0 elsewhere.
-
-    Both less what the covariates say of them there; mean, in the units of X, and inverse (U,).
-    """
+class StandardisedFeatures(NamedTuple):
+    """Some features (U,) of one training set, without their part that the covariates explain."""
 
     Z: Array
+    """(U, n) on all rows."""
     training: Array
+    """(U, n) times √v, 0 outside the training set."""
     mean: Array
+    """(U,) in the units of X."""
     inverse: Array
+    """(U,) inverse scale."""
 
 
-def standardised(matrix: Matrix, rows: Rows, features: Array) -> Standardised:
-    """Return some features as one training set has them."""
+def standardise_features(
+    matrix: FeatureMatrix, rows: TrainingRows, features: Array
+) -> StandardisedFeatures:
+    """Return some features, numbered by `features` (U,), standardised on one training set."""
     F = matrix.F[features]
     shift = matrix.shift[features]
-    mean, variance, _ = _by_deviations(F, rows)
-    _, centre, scale = rows.number
-    inverse = inverse_scale(np.abs(mean) + np.abs(mean + shift), variance, centre != 0, scale != 0)
-    mean = mean * (centre != 0)
+    mean, variance, _ = _moments_by_deviations(F, rows)
+    inverse = inverse_scale(
+        np.abs(mean) + np.abs(mean + shift), variance, rows.centre, rows.unit_variance
+    )
+    mean = mean * rows.centre
     Z = inverse[:, None] * (F - mean[:, None])
     if len(rows.basis):
-        Z -= (Z * (rows.mask * rows.mask)) @ rows.basis.T @ rows.basis
-    return Standardised(Z, rows.mask * Z, mean + shift, inverse)
+        Z -= (Z * (rows.root_weights * rows.root_weights)) @ rows.basis.T @ rows.basis
+    return StandardisedFeatures(Z, rows.root_weights * Z, mean + shift, inverse)
 
 
-KEPT = 256e6  # scales larger than this many bytes are computed again when they are needed
-BLOCK = 256  # features whose quartiles are found at once
-TOGETHER = 64e6  # bytes of what is found of training sets at once
+MAX_MOMENTS_BYTES = 256e6
+"""Moments of all training sets that take more memory are computed again whenever needed."""
+QUARTILE_BLOCK = 256
+"""Number of features whose quartiles are computed at once."""
+CHUNK_MOMENTS_BYTES = 64e6
+"""Memory of the moments of training sets that are computed at once."""
 
 
 @dataclass(frozen=True)
 class TrainingSets:
-    """``z_ij = inverse_scale_j (x_ij - mean_j)`` on the rows of each of k training sets.
-
-    Attributes
-    ----------
-    X : (n, d) float64 array
-        Shared by all training sets, as given.
-    Y : (n, k) float64 array
-        Responses minus their training mean; 0 on the other rows. With an adjustment times √v, and
-        less what the covariates say of them.
-    rows : (n, k) bool array
-    y_mean : (k,) float64 array
-    norm : (k,) float64 array
-        ``||Z'Z|| / n_k`` (largest eigenvalue) of the standardised training rows.
-    weights : (d,) float64 array
-        Of each feature's l1 term; 0 is never penalised by it.
-    tau_max : (k,) float64 array
-        ``(2/n_k) max_j |z_j'y| / w_j`` over the penalised features: the smallest tau at which none
-        of them is selected, where all are penalised.
-    centre, unit_variance : bool
-    matrix : Matrix
-        X, and its feature-major copy.
-    every : Rows
-        Rows and responses of all k sets.
-    kept : (2, k, d) array or None
-        Means of what the copy holds and inverse scales, where they are small enough to be kept.
-    adjustment : Adjustment or None
-        Weights of samples and covariates; means and scales of features have the weights.
-    of_y : (k, q) float array
-        What the covariates say of the responses, see `Adjustment.centred`.
-    stretches : Stretches or None
-        In the place of the l1 norm, where features have an order (see `stretches.along`).
-    """
+    """``z_ij = inverse_scale_j (x_ij - mean_j)`` on the rows of each of k training sets."""
 
     X: Array
+    """(n, d) float64, shared by all training sets, as given."""
     Y: Array
+    """(n, k) responses minus their training mean; 0 on the other rows.
+
+    With an adjustment times √v, and without the part that the covariates explain.
+    """
     rows: Array
+    """(n, k) bool."""
     y_mean: Array
+    """(k,)"""
     weights: Array
+    """(d,) of each feature's l1 term; 0 is never penalised by it."""
     norm: Array
+    """(k,) ``||Z'Z|| / n_k``, the largest eigenvalue of the standardised training rows."""
     tau_max: Array
+    """(k,) ``(2/n_k) max_j |z_j'y| / w_j`` over the features with a weight above 0.
+
+    The smallest tau at which no feature is selected, if all are penalised.
+    """
     centre: bool
     unit_variance: bool
-    matrix: Matrix
-    every: Rows
-    kept: Array | None
+    matrix: FeatureMatrix
+    training_rows: TrainingRows
+    """Rows and responses of all k sets."""
+    moments_cache: Array | None
+    """(2, k, d) means less the shift, and inverse scales; None if they would take much memory."""
     adjustment: Adjustment | None
-    of_y: Array
+    """Weights of samples, and covariates; means and scales of features have the weights."""
+    y_on_basis: Array
+    """(k, q) coefficients of the responses on the covariates, see `Adjustment.centred`."""
     stretches: Stretches | None = None
+    """Instead of the l1 norm, if features have an order (see `stretches.with_stretches`)."""
 
     def moments(self, columns: slice) -> tuple[Array, Array]:
-        """Return (mean, inverse scale), each (columns, d), in the units of X."""
-        mean, inverse = self.moments_of_copy(columns)
+        """Return mean and inverse scale of some training sets in the units of X, each (sets, d)."""
+        mean, inverse = self.shifted_moments(columns)
         return mean + self.matrix.shift if self.centre else mean, inverse
 
-    def moments_of_copy(self, columns: slice) -> tuple[Array, Array]:
-        """Return (mean, inverse scale), each (columns, d), of what the feature-major copy holds."""
-        if self.kept is not None:
-            return self.kept[0, columns], self.kept[1, columns]
-        rows = part_of(self.every, columns)
-        found = moments_of(self.matrix, rows, self.weights, spectrum=())
-        return found.mean, found.inverse
+    def shifted_moments(self, columns: slice) -> tuple[Array, Array]:
+        """Return mean, less the shift, and inverse scale of some training sets, each (sets, d)."""
+        if self.moments_cache is not None:
+            return self.moments_cache[0, columns], self.moments_cache[1, columns]
+        rows = rows_of_sets(self.training_rows, columns)
+        moments = feature_moments(self.matrix, rows, self.weights, spectrum=())
+        return moments.mean, moments.inverse
 
     @cached_property
     def mean(self) -> Array:
-        """Return the training means (k, d), in the units of X; 0 without centring."""
+        """Training means (k, d), in the units of X; 0 without centring."""
         return self.moments(slice(None))[0]
 
     @cached_property
     def inverse_scale(self) -> Array:
-        """Return what centred features are multiplied by, (k, d).
+        """Factors of centred features, (k, d).
 
-        0 for a feature that is constant on the training rows: it is never selected.
+        0 for a feature that is constant on the training rows, so that it is never selected.
         """
         return self.moments(slice(None))[1]
 
@@ -272,27 +293,27 @@ class TrainingSets:
         mean, inverse = self.moments(slice(k, k + 1))
         return np.asarray((self.X - mean[0]) * inverse[0])
 
-    def strength(self, part: slice, Y: Array | None = None) -> Array:
+    def strength(self, columns: slice, Y: Array | None = None) -> Array:
         """Return ``|z_j'y|`` of each feature in some training sets, (columns, d).
 
         Parameters
         ----------
-        part : slice
+        columns : slice
             Numbers of the training sets.
         Y : (k, T, n) array, optional
             Several responses in the place of one, centred on the training rows and times √v: then
             it is ``||z_j'Y||``.
         """
-        Y = self.every.y[:, None] if Y is None else Y
-        pull = (self.every.mask[part, None] * Y[part]) @ self.matrix.F.T
-        return np.asarray(self.moments_of_copy(part)[1] * np.linalg.norm(pull, axis=1))
+        Y = self.training_rows.y[:, None] if Y is None else Y
+        products = (self.training_rows.root_weights[columns, None] * Y[columns]) @ self.matrix.F.T
+        return np.asarray(self.shifted_moments(columns)[1] * np.linalg.norm(products, axis=1))
 
     def problem(self, k: int) -> tuple[Array, Array]:
-        """Return Z (n_k, d) and y (n_k,) of training set k as solvers see them."""
+        """Return Z (n_k, d) and y (n_k,) of training set k as the solvers see them."""
         rows = self.rows[:, k]
         Z = self.standardised(k)
-        seen = Z if self.adjustment is None else self.adjustment.without(k, Z)
-        return seen[rows], self.Y[rows, k]
+        adjusted = Z if self.adjustment is None else self.adjustment.without(k, Z)
+        return adjusted[rows], self.Y[rows, k]
 
 
 def training_sets(
@@ -302,7 +323,7 @@ def training_sets(
     *,
     centre: bool,
     unit_variance: bool,
-    like: TrainingSets | None = None,
+    share_copy_with: TrainingSets | None = None,
     weights: Array | None = None,
     adjustment: Adjustment | None = None,
     norm: Array | None = None,
@@ -318,7 +339,7 @@ def training_sets(
         Training rows of each set.
     centre, unit_variance : bool
         Subtract each feature's training mean; divide by its training standard deviation (ddof 0).
-    like : TrainingSets, optional
+    share_copy_with : TrainingSets, optional
         Others of the same X, centred or not like these: their copy of it, their weights and the
         order of their features serve both.
     weights : (d,) array, optional
@@ -334,40 +355,49 @@ def training_sets(
         Where shapes disagree, a value is not finite, a weight negative, or a training set has no
         rows.
     """
-    X, Y, rows = _checked(X, Y, rows)
+    X, Y, rows = _checked_arrays(X, Y, rows)
     d = X.shape[1]
     k = Y.shape[1]
-    matrix = _by_feature(X, centre) if like is None else like.matrix
-    weights = _weights(weights, d) if like is None else like.weights
-    of_y = np.zeros((k, 0))
+    matrix = _feature_major(X, centre) if share_copy_with is None else share_copy_with.matrix
+    weights = _checked_weights(weights, d) if share_copy_with is None else share_copy_with.weights
+    y_on_basis = np.zeros((k, 0))
     if adjustment is None:
-        (Y, y_mean) = _centred(Y, rows)
-        root = rows
+        Y, y_mean = _centre_responses(Y, rows)
+        root_weights = rows
         basis = np.zeros((k, 0, len(X)))
     else:
-        (Y, y_mean, of_y) = adjustment.centred(Y)
-        root = adjustment.root
+        Y, y_mean, y_on_basis = adjustment.centred(Y)
+        root_weights = adjustment.root
         basis = adjustment.basis
-    number = np.column_stack([rows.sum(axis=0), np.tile([centre, unit_variance], (k, 1))])
-    every = Rows(
-        *map(np.ascontiguousarray, (root.T.astype(float), Y.T, number.astype(float), basis))
+    training_rows = TrainingRows(
+        root_weights=np.ascontiguousarray(root_weights.T.astype(float)),
+        y=np.ascontiguousarray(Y.T),
+        n_rows=rows.sum(axis=0).astype(float),
+        centre=np.full(k, bool(centre)),
+        unit_variance=np.full(k, bool(unit_variance)),
+        basis=np.ascontiguousarray(basis),
     )
-    first_of = np.arange(0) if norm is not None else first_alike(every)
+    first_with = np.arange(0) if norm is not None else first_with_equal_rows(training_rows)
     norm = np.empty(k) if norm is None else np.array(norm, dtype=float)
     tau_max = np.empty(k)
-    kept = np.empty((2, k, d)) if 16 * k * d <= KEPT else None
-    share = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
-    size = _together(X.shape)
-    for first in range(0, k, size):
-        part = slice(first, first + size)
-        new = [q for q in np.unique(first_of[part]).tolist() if q >= first]
-        found = moments_of(matrix, part_of(every, part), share, spectrum=[q - first for q in new])
-        tau_max[part] = found.tau_max
-        norm[new] = found.norm
-        if kept is not None:
-            kept[:, part] = found.mean, found.inverse
-    if len(first_of):
-        norm = norm[first_of]
+    moments_cache = np.empty((2, k, d)) if 16 * k * d <= MAX_MOMENTS_BYTES else None
+    inverse_weights = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
+    chunk_size = _sets_per_chunk(X.shape)
+    for first in range(0, k, chunk_size):
+        chunk = slice(first, first + chunk_size)
+        distinct = [q for q in np.unique(first_with[chunk]).tolist() if q >= first]
+        moments = feature_moments(
+            matrix,
+            rows_of_sets(training_rows, chunk),
+            inverse_weights,
+            spectrum=[q - first for q in distinct],
+        )
+        tau_max[chunk] = moments.tau_max
+        norm[distinct] = moments.norm
+        if moments_cache is not None:
+            moments_cache[:, chunk] = moments.mean, moments.inverse
+    if len(first_with):
+        norm = norm[first_with]
     return TrainingSets(
         X=X,
         Y=Y,
@@ -379,73 +409,81 @@ def training_sets(
         centre=centre,
         unit_variance=unit_variance,
         matrix=matrix,
-        every=every,
-        kept=kept,
+        training_rows=training_rows,
+        moments_cache=moments_cache,
         adjustment=adjustment,
-        of_y=of_y,
-        stretches=None if like is None else like.stretches,
+        y_on_basis=y_on_basis,
+        stretches=None if share_copy_with is None else share_copy_with.stretches,
     )
 
 
-def _by_feature(X: Array, centre: bool) -> Matrix:
-    """Return X with its feature-major copy (d, N), less the shift (d,)."""
+def _feature_major(X: Array, centre: bool) -> FeatureMatrix:
+    """Return X with its feature-major copy (d, n), less the shift."""
     n, d = X.shape
     shift = _shift(X) if centre else np.zeros(d)
     F = np.empty((d, n))
     np.subtract(X.T, shift[:, None], out=F)
-    return Matrix(X, shift, F)
+    return FeatureMatrix(X, shift, F)
 
 
 def _shift(X: Array) -> Array:
-    """Return the value nearest to 0 between the quartiles of each feature.
+    """Return the value nearest to 0 between the quartiles of each feature, (d,).
 
-    At most √3 standard deviations from the mean, so that squares may be had by subtraction. All
-    training sets share it, whichever are fitted together, and each has rows held out: a mean would
-    carry a value of 1e15 into sets that do not hold it, which would then lose their digits, and so
-    would a median where the sets are halves. This one lies among the values of the set, or nearer
-    to 0, unless more than three quarters of the rows are such.
+    It is at most √3 standard deviations from the mean, so that squares can be subtracted. All
+    training sets share it, whichever are fitted together, and each has rows held out. A mean would
+    carry a value of 1e15 into sets that do not have it, which would then lose their digits; so
+    would a median if the sets are halves. This value lies among those of the set, or nearer to 0,
+    unless more than three quarters of the rows are extreme.
     """
-    first = len(X) // 4
-    last = len(X) - 1 - first
+    lower = len(X) // 4
+    upper = len(X) - 1 - lower
     shift = np.zeros(X.shape[1])
     # Where 0 lies between the quartiles, counting tells so: most log ratios need no sorting.
-    around = ((X <= 0).sum(axis=0) > first) & ((X >= 0).sum(axis=0) > first)
-    sought = np.flatnonzero(~around)
-    for start in range(0, len(sought), BLOCK):
-        part = sought[start : start + BLOCK]
-        values = X[:, part].T.copy()
-        values.partition(first, axis=1)
-        low = values[:, first].copy()
-        values[:, first:].partition(last - first, axis=1)
-        shift[part] = np.clip(0.0, low, values[:, last])
+    has_zero_between = ((X <= 0).sum(axis=0) > lower) & ((X >= 0).sum(axis=0) > lower)
+    unsorted = np.flatnonzero(~has_zero_between)
+    for start in range(0, len(unsorted), QUARTILE_BLOCK):
+        block = unsorted[start : start + QUARTILE_BLOCK]
+        values = X[:, block].T.copy()
+        values.partition(lower, axis=1)
+        lower_quartile = values[:, lower].copy()
+        values[:, lower:].partition(upper - lower, axis=1)
+        shift[block] = np.clip(0.0, lower_quartile, values[:, upper])
     return shift
 
 
-def _together(shape: tuple[int, ...]) -> int:
-    """Return how many training sets may be described at once: moments, and matrices of rows."""
+def _sets_per_chunk(shape: tuple[int, ...]) -> int:
+    """Return how many training sets are described at once, by the memory of moments and rows."""
     n, d = shape
-    return int(np.clip(TOGETHER / (8 * n * n + 16 * d), 1, 64))
+    return int(np.clip(CHUNK_MOMENTS_BYTES / (8 * n * n + 16 * d), 1, 64))
 
 
-def _centred(Y: Array, rows: Array) -> tuple[Array, Array]:
-    """Centre each response on its own rows, one at a time: the sum must not see its neighbours."""
+def _centre_responses(Y: Array, rows: Array) -> tuple[Array, Array]:
+    """Return responses centred on their own rows (n, k), and means (k,).
+
+    One at a time, so that a sum does not depend on its neighbours.
+    """
     centred = np.zeros(Y.shape)
     mean = np.empty(Y.shape[1])
     for k in range(Y.shape[1]):
-        part = np.ascontiguousarray(Y[rows[:, k], k])
-        mean[k] = part.mean()
-        centred[rows[:, k], k] = part - mean[k]
+        responses = np.ascontiguousarray(Y[rows[:, k], k])
+        mean[k] = responses.mean()
+        centred[rows[:, k], k] = responses - mean[k]
     return centred, mean
 
 
-def _weights(weights: Array | None, d: int) -> Array:
-    checked = np.ones(d) if weights is None else np.array(weights, dtype=float)
-    if checked.shape != (d,) or not (np.isfinite(checked) & (checked >= 0)).all():
+def _checked_weights(weights: Array | None, d: int) -> Array:
+    """Return weights (d,), 1 by default; raise for negative or infinite ones."""
+    weights_or_ones = np.ones(d) if weights is None else np.array(weights, dtype=float)
+    if (
+        weights_or_ones.shape != (d,)
+        or not (np.isfinite(weights_or_ones) & (weights_or_ones >= 0)).all()
+    ):
         raise GenesigError(f"weights must be {d} numbers >= 0")
-    return checked
+    return weights_or_ones
 
 
-def _checked(X: Array, Y: Array, rows: Array) -> tuple[Array, Array, Array]:
+def _checked_arrays(X: Array, Y: Array, rows: Array) -> tuple[Array, Array, Array]:
+    """Return X, Y and rows as arrays of one type; raise for shapes or values that do not fit."""
     X = np.ascontiguousarray(X, dtype=float).view()
     X.flags.writeable = False  # one type for compiled code, whatever the caller's flags
     Y = np.asarray(Y, dtype=float)

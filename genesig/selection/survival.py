@@ -10,7 +10,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.normalise import learned_steps
-from genesig.optim.cox.risk_sets import USUAL, Hazard, RiskSets, baseline_hazard
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, Hazard, RiskSets, baseline_hazard
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.fits import joined
 from genesig.selection.assess.assessment import assess
@@ -110,7 +110,7 @@ def predict_test_sets(
                 training_set.test,
                 split_of_name[training_set.split].repeat,
                 times,
-                training_set.ties or USUAL,
+                training_set.ties or DEFAULT_TIES,
                 weights,
             )
 
@@ -160,7 +160,7 @@ def hazard_of(y: Array, eta: Array, ties: str, weights: Array | None = None) -> 
         eta = eta[has_weight]
         weights = weights[has_weight]
 
-    risk = RiskSets.of(y["time"], y["event"], ties, weights)
+    risk = RiskSets.from_times(y["time"], y["event"], ties, weights)
     return baseline_hazard(risk, eta[risk.order])
 
 

@@ -186,7 +186,7 @@ def test_what_was_held_out_changes_nothing_fitted():
     C = np.stack([problem.C] * 2)
     C[0, out[:, 0]] *= 100
     again = adjustment(problem.rows, C, np.where(out, 50.0, problem.v))
-    np.testing.assert_array_equal(again.turn, problem.fixed.turn)
+    np.testing.assert_array_equal(again.to_basis, problem.fixed.to_basis)
     np.testing.assert_array_equal(again.root, problem.fixed.root)
 
 
@@ -201,7 +201,7 @@ def test_a_level_unseen_in_training_and_a_copy_say_nothing():
     Q = fixed.columns(0)
     np.testing.assert_allclose(Q.T @ Q, np.diag(np.diag(Q.T @ Q)), atol=1e-12)
     assert (np.diag(Q.T @ Q) > 0.5).sum() == 1
-    assert fixed.turn[0][1].tolist() == [0, 0, 0]
+    assert fixed.to_basis[0][1].tolist() == [0, 0, 0]
 
 
 def test_a_value_that_is_missing_is_the_mean_of_the_training_rows():

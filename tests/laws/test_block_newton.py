@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genesig.optim.structured.columns import lower
-from genesig.optim.structured.newton import Problem, minimise
+from genesig.optim.structured.columns import lower_triangle
+from genesig.optim.structured.newton import BlockProblem, minimise_blocks
 
 N = 12
 CASES = {  # blocks, responses, genes of a block, mu
@@ -27,13 +27,13 @@ def problem(case):
     rng, none = np.random.default_rng(0), np.zeros((0, 0))
     A, Y, w = rng.normal(size=(W, N, size)), rng.normal(size=(T, N)), rng.uniform(0.5, 2, W)
     rows = np.ascontiguousarray(A[:, :, 0]) if size == 1 else none
-    grams = none if size == 1 else lower(A @ A.transpose(0, 2, 1))
+    grams = none if size == 1 else lower_triangle(A @ A.transpose(0, 2, 1))
     tau = 0.1 * (2 / N * np.linalg.norm(Y @ A, axis=(1, 2)) / w).max()
-    return A, Problem(Y, grams, rows, np.ascontiguousarray(rows.T), w, tau, mu, float(N), 0.0)
+    return A, BlockProblem(Y, grams, rows, np.ascontiguousarray(rows.T), w, tau, mu, float(N), 0.0)
 
 
 def found(case):
-    point, _ = minimise(problem(case)[1], np.zeros(CASES[case][0]), 1e-13)
+    point, _ = minimise_blocks(problem(case)[1], np.zeros(CASES[case][0]), 1e-13)
     return np.concatenate([point.rho, point.e, point.q, point.alpha.ravel(), [point.gap]])
 
 
@@ -41,7 +41,7 @@ def found(case):
 def test_the_minimum_is_stationary_and_its_gap_is_nothing(case):
     """``(2/n) A_k'r - 2 mu v_k = tau w_k v_k / ||v_k||``, or no longer than that where v_k is 0."""
     A, p = problem(case)
-    point, steps = minimise(p, np.zeros(len(A)), 1e-13)
+    point, steps = minimise_blocks(p, np.zeros(len(A)), 1e-13)
     v = point.e[:, None, None] * (A.transpose(0, 2, 1) @ point.alpha.T)
     r = p.Y.T - np.einsum("knj,kjt->nt", A, v)
     np.testing.assert_allclose(r, N * point.alpha.T, atol=1e-10)

@@ -90,7 +90,7 @@ def test_the_minimum_is_that_of_a_general_solver_on_the_joint_problem() -> None:
     tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
     cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver="CLARABEL", **tight)
     np.testing.assert_allclose(ours, B.value, atol=1e-6)
-    gamma = covariate_coef(joint.sets, found, found.values, joint.of_y)[0, 0]
+    gamma = covariate_coef(joint.sets, found, found.values, joint.y_on_basis)[0, 0]
     np.testing.assert_allclose(gamma, G.value, atol=1e-6)
 
 
@@ -108,7 +108,7 @@ def test_scores_and_weights_are_those_of_the_joint_least_squares() -> None:
     found, lam = joint_path(joint, tau, 1e-3, tolerance=1e-9), np.array([0.02, 0.3])
     scores = joint_scores(joint, found, lam)
     values, intercept = joint_coef(joint, found, lam[:1])
-    gamma = covariate_coef(joint.sets, found, values, joint.of_y)
+    gamma = covariate_coef(joint.sets, found, values, joint.y_on_basis)
     for k, m in np.ndindex(found.shape):
         A, inside = found.coef(k, m)[0], rows[:, k]
         w = v[inside] / v[inside].mean()

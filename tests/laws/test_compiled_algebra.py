@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from genesig.compiled.algebra import cholesky, drop_row, products, solve_lower, solve_upper
+from genesig.compiled.algebra import cholesky, drop_row, multiply_rows, solve_lower, solve_upper
 from genesig.compiled.dual import add_outer_products
 
 
@@ -45,7 +45,7 @@ def test_the_factor_without_a_row_is_that_of_the_matrix_without_it(p):
 @pytest.mark.parametrize("last", [0, 1, 5, 8, 11])
 def test_products_are_those_of_the_first_rows(last):
     A, b, out = np.random.default_rng(0).normal(size=(11, 7)), np.arange(7.0), np.full(11, np.nan)
-    products(A, b, last, out)
+    multiply_rows(A, b, last, out)
     np.testing.assert_allclose(out[:last], A[:last] @ b, rtol=1e-12)
     assert np.isnan(out[last:]).all()
 

@@ -61,29 +61,29 @@ def test_a_place_without_room_is_not_used(tmp_path, monkeypatch):
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(cache.numba.config, "CACHE_DIR", "")
-    assert cache.folder() == tmp_path / "genesig" / "compiled" / cache.content()[:20]
+    assert cache.cache_folder() == tmp_path / "genesig" / "compiled" / cache.source_digest()[:20]
     monkeypatch.setattr(cache.tempfile, "TemporaryFile", full)
-    assert cache.folder() is None
+    assert cache.cache_folder() is None
 
 
 def test_old_contents_are_forgotten(tmp_path):
-    for number in range(cache.VERSIONS + 3):
+    for number in range(cache.MAX_KEPT_CACHES + 3):
         (tmp_path / str(number)).mkdir()
         os.utime(tmp_path / str(number), (number, number))
-    cache.forget(tmp_path)
+    cache.delete_old_caches(tmp_path)
     kept = {int(place.name) for place in tmp_path.iterdir()}
-    assert kept == set(range(3, cache.VERSIONS + 3))
+    assert kept == set(range(3, cache.MAX_KEPT_CACHES + 3))
 
 
 @pytest.mark.parametrize("file", ["compiled/column.py", "optim/structured/newton.py"])
 def test_the_content_is_that_of_every_kernel(tmp_path, monkeypatch, file):
-    for room in cache.ROOMS:
-        shutil.copytree(cache.PACKAGE / room, tmp_path / room)
+    for folder in ("compiled", "optim"):
+        shutil.copytree(cache.PACKAGE / folder, tmp_path / folder)
     monkeypatch.setattr(cache, "PACKAGE", tmp_path)
-    before = cache.content()
+    before = cache.source_digest()
     with (tmp_path / file).open("a") as stream:
         stream.write("#")
-    assert before != cache.content()
+    assert before != cache.source_digest()
 
 
 def test_a_function_without_a_file_is_not_kept():

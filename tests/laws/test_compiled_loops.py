@@ -7,11 +7,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from genesig.compiled.active_set import choose_entering, first_turn
-from genesig.compiled.algebra import factor, forward, places_of, row_dot, substitute
-from genesig.compiled.coordinate import descend, sweep
-from genesig.compiled.dual import factor_by_samples, shrink
-from genesig.compiled.steps import denoise, fuse, join, steepest
+from genesig.compiled.active_set import choose_entering, first_sign_change
+from genesig.compiled.algebra import (
+    dot_rows,
+    factor_semidefinite,
+    indices_by_sign,
+    solve_factored,
+    solve_lower_rows,
+)
+from genesig.compiled.coordinate import descend_quadratic, sweep_lasso
+from genesig.compiled.dual import factor_by_samples, soft_threshold
+from genesig.compiled.steps import denoise, fuse, join_segments, largest_stretch_ratio
 
 SEEDS = range(6)
 STARTS = np.array([0, 7, 12])
@@ -26,9 +32,9 @@ def test_a_dependent_column_is_left_out_of_a_solution():
     Z[3] = Z[0] - 2 * Z[1]
     H, kept = Z @ Z.T, [0, 1, 2, 4]
     L, b = H.copy(), np.arange(1.0, 6)
-    factor(L)
+    factor_semidefinite(L)
     assert np.isinf(L[3, 3])
-    substitute(L, b)
+    solve_factored(L, b)
     assert b[3] == 0
     expected = np.linalg.solve(H[np.ix_(kept, kept)], np.array([1.0, 2, 3, 5]))
     np.testing.assert_allclose(b[kept], expected, rtol=1e-9)
@@ -38,12 +44,15 @@ def test_rows_are_solved_and_multiplied_as_numpy_does():
     rng = np.random.default_rng(1)
     L, X, value = np.tril(rng.normal(size=(6, 6))) + 4 * np.eye(6), rng.normal(size=(3, 6)), 0.0
     found = X.copy()
-    forward(L, found)
+    solve_lower_rows(L, found)
     np.testing.assert_allclose(found @ L.T, X, rtol=1e-12)
-    value = row_dot(X, 1, L, 4, 5)
+    value = dot_rows(X, 1, L, 4, 5)
     np.testing.assert_allclose(value, X[1, :5] @ L[4, :5], rtol=1e-12)
     signs = np.array([1.0, 0.0, -2.0, 3.0])
-    assert (places_of(signs, True).tolist(), places_of(signs, False).tolist()) == ([0, 3], [1, 2])
+    assert (indices_by_sign(signs, True).tolist(), indices_by_sign(signs, False).tolist()) == (
+        [0, 3],
+        [1, 2],
+    )
 
 
 def test_the_factor_by_samples_is_that_of_the_damped_gram_matrix():
@@ -58,7 +67,7 @@ def test_the_first_turn_is_the_smallest_share_at_which_a_sign_would_change(seed)
     rng = np.random.default_rng(seed)
     b, target, active = rng.normal(size=9), rng.normal(size=5), rng.permutation(9)[:5]
     sign = np.sign(b) * (rng.random(9) < 0.8)
-    share, out = first_turn(active, 5, b, sign, target)
+    share, out = first_sign_change(active, 5, b, sign, target)
     turns = {a: b[p] / (b[p] - target[a]) for a, p in enumerate(active)
              if sign[p] * target[a] < 0}  # fmt: skip
     assert (share, out) == (min((v, a) for a, v in turns.items()) if turns else (1.0, -1))
@@ -84,7 +93,7 @@ def test_sweeps_end_where_every_subgradient_holds_zero(seed):
     Z, y, cut, ridge = rng.normal(size=(12, 8)), rng.normal(size=8), np.full(12, 1.5), 0.4
     Z[4] = 0.0
     r, b = y.copy(), np.zeros(12)
-    sweep(Z, cut, ridge, r, b, 4000)
+    sweep_lasso(Z, cut, ridge, r, b, 4000)
     np.testing.assert_allclose(r, y - Z.T @ b, atol=1e-10)
     slope = Z @ r - ridge * b
     assert b[4] == 0.0
@@ -97,7 +106,7 @@ def test_descent_on_a_kernel_ends_at_its_optimum(nonnegative):
     rng = np.random.default_rng(3)
     A = rng.normal(size=(5, 9))
     K, k_y, b, half = A @ A.T, rng.normal(size=5) * 3, np.zeros(5), 0.8
-    descend(K, k_y, np.diag(K).copy(), b, half, nonnegative, 1e-13)
+    descend_quadratic(K, k_y, np.diag(K).copy(), b, half, nonnegative, 1e-13)
     slope, inside = k_y - K @ b, b != 0
     assert inside.any()
     np.testing.assert_allclose(slope[inside], half * np.sign(b[inside]), atol=1e-9)
@@ -140,7 +149,7 @@ def test_the_steepest_stretch_is_the_best_of_all(seed):
     g = np.random.default_rng(seed).normal(size=20)
     best = max(abs(g[i:k].sum()) / (k - i + 2 * 0.7)
                for a, b in lines(20) for i in range(a, b) for k in range(i + 1, b + 1))  # fmt: skip
-    assert steepest(g, STARTS, 0.7) == pytest.approx(best, rel=1e-12)
+    assert largest_stretch_ratio(g, STARTS, 0.7) == pytest.approx(best, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -149,7 +158,7 @@ def test_joins_are_those_of_the_least_cost_each_time(seed):
     values, opens = [np.array([v]) for v in rng.normal(size=9)], np.zeros(9, bool)
     opens[[0, 4]] = True
     gone, cost = np.zeros(9, np.int64), np.zeros(9)
-    count = join(np.concatenate(values), np.ones(9), opens.copy(), gone, cost)
+    count = join_segments(np.concatenate(values), np.ones(9), opens.copy(), gone, cost)
     assert count == 7  # two lines are left
 
     def apart(both):
@@ -166,4 +175,10 @@ def test_joins_are_those_of_the_least_cost_each_time(seed):
 
 
 def test_a_shrunken_value_keeps_its_sign_or_is_zero():
-    assert [shrink(v, 1.0) for v in (-3.0, -0.5, 0.0, 1.0, 1.5)] == [-2.0, 0.0, 0.0, 0.0, 0.5]
+    assert [soft_threshold(v, 1.0) for v in (-3.0, -0.5, 0.0, 1.0, 1.5)] == [
+        -2.0,
+        0.0,
+        0.0,
+        0.0,
+        0.5,
+    ]

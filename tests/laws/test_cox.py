@@ -11,12 +11,19 @@ from reference_formulas import dense, log_likelihood, one_set, tied
 from scipy.special import rel_entr
 
 from genesig.errors import GenesigError
-from genesig.optim.cox.likelihood import COX, at, conjugate, curve, halve, judge_sets
+from genesig.optim.cox.likelihood import (
+    COX,
+    certify_sets,
+    conjugate,
+    evaluate,
+    fill_hessian_products,
+    fill_hessian_root,
+)
 from genesig.optim.cox.path import cox_path, ridge, ridge_coef, ridge_scores, tau_max
 from genesig.optim.cox.risk_sets import TIES, RiskSets, baseline_hazard
 from genesig.optim.cox.training import cox_sets
-from genesig.optim.likelihood.newton import Problem, dual_points
-from genesig.optim.likelihood.path import Levels, State
+from genesig.optim.likelihood.newton import PenalisedProblem, dual_point_function
+from genesig.optim.likelihood.path import PathLevels, PathState
 
 seeds = st.integers(0, 10_000)
 samples = st.integers(3, 30)
@@ -26,22 +33,24 @@ def judged(sets, b, tau, mu):
     """Return the gap of coefficients b on the first training set, and the dual point u (n,)."""
     risk, Z = sets.risk[0], sets.columns(0, np.arange(len(b)))
     free, n = np.asarray(sets.sets.weights == 0), len(risk.died)
-    eta, ground, state = Z @ b, sets.ground(slice(1)), sets.start
-    start = State(np.where(free, 0.0, b)[None], *(each.copy() for each in state[1:5]), b[None] * 0)
+    eta, ground, state = Z @ b, sets.loss_data(slice(1)), sets.start
+    start = PathState(
+        np.where(free, 0.0, b)[None], *(each.copy() for each in state[1:5]), b[None] * 0
+    )
     C, none = np.ascontiguousarray(ground.columns[0, :, :n]), np.zeros(free.sum())
     start.eta[0, :n], own = eta, np.empty(n)
-    dual_point(risk.terms, Problem(C, none, none), eta, start.z[0, :n], own)
+    dual_point(risk.terms, PenalisedProblem(C, none, none), eta, start.z[0, :n], own)
     start.u[0, ground.rows[0, :n]] = own
     np.matmul(start.u, ground.F.T, out=start.g)
     gap, outside, none = np.zeros((3, 1))
-    levels = Levels(np.array([tau]), np.array([mu]), none, none)
-    judge_sets(ground, start, np.arange(1), levels, gap, outside)
+    levels = PathLevels(np.array([tau]), np.array([mu]), none, none)
+    certify_sets(ground, start, np.arange(1), levels, gap, outside)
     return gap[0], own
 
 
 both = pytest.mark.parametrize("ties", TIES)
 # As part of a fit it is compiled; alone it would be compiled once more.
-dual_point = getattr(dual_points(COX), "py_func", dual_points(COX))
+dual_point = getattr(dual_point_function(COX), "py_func", dual_point_function(COX))
 
 
 @both
@@ -50,7 +59,7 @@ def test_the_likelihood_is_its_definition(ties, seed, n):
     _, time, event = tied(seed, n, 1)
     rng = np.random.default_rng(seed)
     eta, v = rng.normal(size=n), rng.uniform(0.2, 3, n)
-    risk = RiskSets.of(time, event, ties, v)
+    risk = RiskSets.from_times(time, event, ties, v)
     by_hand = log_likelihood(time, event, eta, ties, v / v.mean())
     assert risk.value(eta[risk.order]) == pytest.approx(-2 / n * by_hand, rel=1e-12, abs=1e-12)
     assert risk.value(eta[risk.order] + 7) == pytest.approx(risk.value(eta[risk.order]))
@@ -60,7 +69,7 @@ def test_the_likelihood_is_its_definition(ties, seed, n):
 def test_derivatives_are_finite_differences(ties):
     _, time, event = tied(1, 15, 1)
     rng = np.random.default_rng(1)
-    risk = RiskSets.of(time, event, ties, rng.uniform(0.5, 2, 15))
+    risk = RiskSets.from_times(time, event, ties, rng.uniform(0.5, 2, 15))
     eta, steps = rng.normal(size=15), 1e-5 * np.eye(15)
     p = risk.shares(eta)
     slope = [(risk.value(eta + s) - risk.value(eta - s)) / 2e-5 for s in steps]
@@ -78,8 +87,8 @@ def test_whole_weights_are_repeated_samples():
     _, time, event = tied(3, 12, 1)
     times = np.arange(12) % 3 + 1
     eta = np.random.default_rng(3).normal(size=12)
-    weighed = RiskSets.of(time, event, "breslow", times)
-    repeated = RiskSets.of(*(np.repeat(x, times) for x in (time, event)), "breslow")
+    weighed = RiskSets.from_times(time, event, "breslow", times)
+    repeated = RiskSets.from_times(*(np.repeat(x, times) for x in (time, event)), "breslow")
     expected = repeated.value(np.repeat(eta, times)[repeated.order]) - repeated.value(np.zeros(24))
     found = weighed.value(eta[weighed.order]) - weighed.value(np.zeros(12))
     assert found == pytest.approx(expected, rel=1e-13)
@@ -108,7 +117,7 @@ def test_the_gap_bounds_what_any_other_point_gains(ties, seed, n, free, share, m
 
 def test_the_dual_of_the_likelihood_is_exact():
     risk, eta = one_set(5, 20, 2).risk[0], np.random.default_rng(5).normal(size=20)
-    here, none = at(risk.terms, eta), np.zeros(20)
+    here, none = evaluate(risk.terms, eta), np.zeros(20)
     found = here.value + conjugate(risk.terms, here, eta, none, here.u, 1.0)
     assert found == pytest.approx(here.u @ eta, abs=1e-13)
 
@@ -167,15 +176,18 @@ def test_sums_over_risk_sets_are_those_of_all_terms(ties, seed, n, s, moved):
     """The value, its derivatives, and the conjugate at q that may be no probabilities."""
     rng = np.random.default_rng(seed)
     _, time, event = tied(seed, n, 1)
-    risk, eta = RiskSets.of(time, event, ties, rng.uniform(0.2, 3, n)), 3 * rng.normal(size=n)
+    risk, eta = (
+        RiskSets.from_times(time, event, ties, rng.uniform(0.2, 3, n)),
+        3 * rng.normal(size=n),
+    )
     p, z, D = risk.shares(eta), moved * rng.normal(size=n), rng.normal(size=(3, n))
-    here = at(risk.terms, eta)
+    here = evaluate(risk.terms, eta)
     assert here.value == pytest.approx(risk.value(eta), rel=1e-12, abs=1e-13)
     np.testing.assert_allclose(here.u, risk.gradient(p), atol=1e-13)
     HD, E = np.zeros((2, *D.shape))
-    curve(risk.terms, here, D, np.array([0, 2]), HD)
+    fill_hessian_products(risk.terms, here, D, np.array([0, 2]), HD)
     np.testing.assert_allclose(HD[[0, 2]], D[[0, 2]] @ risk.hessian(p), atol=1e-12)
-    halve(risk.terms, here, D, np.arange(3), E)
+    fill_hessian_root(risk.terms, here, D, np.arange(3), E)
     np.testing.assert_allclose(E @ E.T, D @ risk.hessian(p) @ D.T, atol=1e-9)
     q = s * p * (1 - z + (p @ z)[:, None]) + (1 - s) * risk.base
     dense = 2 / n * (risk.omega @ rel_entr(q, risk.c).sum(axis=1))
@@ -196,7 +208,7 @@ def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(seed,
     whole = cox_path(sets, tau, mus, tolerance=1e-7)
     for longest in (8, 30, 90):
         cut = cox_path(sets, tau, mus, tolerance=1e-7, longest=longest)
-        expected = whole.ended(longest)
+        expected = whole.end_rows(longest)
         np.testing.assert_array_equal(cut.indptr, expected.indptr)
         np.testing.assert_array_equal(cut.indices, expected.indices)
         np.testing.assert_allclose(cut.values, expected.values, atol=1e-9)
@@ -297,7 +309,7 @@ def test_without_a_minimum_a_fit_says_that_it_did_not_converge():
 
 def test_hazard_of_no_risk_is_that_of_nelson_and_aalen():
     _, time, event = tied(8, 30, 1)
-    risk = RiskSets.of(time, event, "breslow")
+    risk = RiskSets.from_times(time, event, "breslow")
     hazard = baseline_hazard(risk, np.zeros(30))
     expected = [
         sum(np.sum(event & (time == s)) / np.sum(time >= s) for s in np.unique(time[event])
@@ -335,7 +347,7 @@ def test_martingale_residuals_sum_to_nothing_with_the_fitted_hazard():
 )
 def test_what_is_no_survival_is_refused(time, event, said):
     with pytest.raises(GenesigError, match=said):
-        RiskSets.of(np.array(time, float), np.array(event))
+        RiskSets.from_times(np.array(time, float), np.array(event))
 
 
 def test_as_many_without_a_penalty_as_samples_are_refused():
@@ -344,8 +356,8 @@ def test_as_many_without_a_penalty_as_samples_are_refused():
 
 
 def test_where_all_die_at_once_there_is_nothing_to_learn():
-    risk = RiskSets.of(np.ones(5), np.ones(5), "breslow")
+    risk = RiskSets.from_times(np.ones(5), np.ones(5), "breslow")
     assert risk.null_deviance > 0
-    alone = RiskSets.of(np.array([1.0, 2, 3]), np.array([0, 0, 1]))
+    alone = RiskSets.from_times(np.array([1.0, 2, 3]), np.array([0, 0, 1]))
     assert alone.null_deviance == 1
     assert risk.gradient(risk.shares(np.zeros(5))) == pytest.approx(0)

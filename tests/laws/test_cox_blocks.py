@@ -14,7 +14,7 @@ from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.cox.training import cox_sets
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns
-from genesig.optim.structured.cox import Likelihood, cox_block_path
+from genesig.optim.structured.cox import CoxObjective, cox_block_path
 from genesig.optim.structured.path import tau_maxima
 
 Array = np.ndarray[Any, Any]
@@ -29,7 +29,7 @@ def times(rng: np.random.Generator, X: Array) -> tuple[Array, Array]:
 
 
 def gradient(risk: RiskSets, eta: Array) -> Array:
-    return Likelihood(risk).at(eta)[1]
+    return CoxObjective(risk).value_and_gradient(eta)[1]
 
 
 def largest(columns: Columns, risk: RiskSets) -> float:
@@ -43,8 +43,8 @@ def problem(seed: int, kind: str) -> tuple[Columns, RiskSets, float, float]:
     n, d = int(rng.integers(12, 25)), int(rng.integers(3, 20))
     X = design(rng, n, d)
     found = lists(rng, d, kind)
-    columns = Columns(X, Blocks.of(found, rng.uniform(0.5, 2, len(found))))
-    risk = RiskSets.of(*times(rng, X))
+    columns = Columns(X, Blocks.from_lists(found, rng.uniform(0.5, 2, len(found))))
+    risk = RiskSets.from_times(*times(rng, X))
     tau = float(rng.uniform(0.05, 0.7)) * largest(columns, risk)
     return columns, risk, tau, float(rng.choice([0.0, 0.1, 1.0]))
 
@@ -101,7 +101,7 @@ def test_blocks_of_one_gene_are_the_elastic_net(ties: str) -> None:
     sets = cox_sets(X, time, event, np.ones((40, 1), dtype=bool), centre=True, unit_variance=False,
                     ties=ties)  # fmt: skip
     columns = Columns(X, Blocks.singletons(60, 1.0))
-    risk = RiskSets.of(time, event, ties)
+    risk = RiskSets.from_times(time, event, ties)
     tau = np.geomspace(0.8, 0.1, 6) * float(sets.sets.tau_max[0])
     assert largest(columns, risk) == pytest.approx(float(sets.sets.tau_max[0]), rel=1e-10)
     theirs = cox_path(sets, tau[None], 0.05, tolerance=1e-12)
@@ -142,7 +142,7 @@ def test_the_order_of_samples_and_the_path_before_change_nothing() -> None:
 def test_a_path_ends_before_its_first_list_of_more_blocks() -> None:
     columns, risk, _, mu = problem(5, "singletons")
     levels = largest(columns, risk) * np.geomspace(0.95, 0.05, 8)
-    path = cox_block_path(columns, risk, levels, mu, most=2)
+    path = cox_block_path(columns, risk, levels, mu, max_blocks=2)
     assert 0 < len(path.tau) < 8
     assert np.diff(path.norms.indptr).max() <= 2
     with pytest.raises(GenesigError, match="positive and falling"):

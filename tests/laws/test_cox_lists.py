@@ -29,7 +29,7 @@ def of(lists):
     """Return a path of these lists, the same ones for two training sets."""
     coefs = [(np.asarray(A, dtype=int), np.ones(len(A))) for _ in range(2) for A in lists]
     shape = (2, len(lists))
-    return Path.of(shape, coefs, np.zeros(shape), np.zeros(shape, int), 1.0)
+    return Path.from_coefs(shape, coefs, np.zeros(shape), np.zeros(shape, int), 1.0)
 
 
 LISTS = [[3], [], [5, 1, 70], list(range(30)), [7, 3], list(range(20, 75)), list(range(85))]

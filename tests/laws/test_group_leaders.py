@@ -60,10 +60,10 @@ def test_lists_of_a_group_end_before_the_first_that_is_too_long(kind):
 
 
 def count_classes(monkeypatch, counted):
-    solve_together = structured_path.solve_together
+    solve_together = structured_path.solve_level
     monkeypatch.setattr(
         structured_path,
-        "solve_together",
+        "solve_level",
         lambda walks: counted(len(walks)) or solve_together(walks),
     )
 

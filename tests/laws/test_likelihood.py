@@ -11,19 +11,20 @@ import pytest
 from genesig.optim.cox.likelihood import COX
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.likelihood.newton import (
-    Problem,
-    dual_points,
-    newton_steps,
-    penalty,
-    ridge_steps,
+    PenalisedProblem,
+    dual_point_function,
+    newton_solver,
+    penalty_value,
+    ridge_solver,
 )
 from genesig.optim.logistic import LOGISTIC, Classes
 
 N, D = 12, 30
 LOSSES = {"logistic": LOGISTIC, "cox": COX}
-SOLVE = {name: newton_steps(loss) for name, loss in LOSSES.items()}
+SOLVE = {name: newton_solver(loss) for name, loss in LOSSES.items()}
 DUAL = {
-    name: getattr(dual_points(loss), "py_func", dual_points(loss)) for name, loss in LOSSES.items()
+    name: getattr(dual_point_function(loss), "py_func", dual_point_function(loss))
+    for name, loss in LOSSES.items()
 }
 
 
@@ -33,13 +34,13 @@ def given(loss):
     if loss == "logistic":
         return Classes(np.where(np.arange(N) < 5, 1.0, -1.0), np.full(N, 1 / N))
     time, event = np.ceil(4 * rng.exponential(size=N)), rng.random(N) < 0.7
-    return RiskSets.of(time, event, weights=rng.uniform(0.5, 2, N)).terms
+    return RiskSets.from_times(time, event, weights=rng.uniform(0.5, 2, N)).terms
 
 
 def problem(tau, mu):
     """Return a problem of D features, and two columns without a penalty."""
     rng, held = np.random.default_rng(1), np.append(np.ones(D), [0, 0])
-    return Problem(rng.normal(size=(D + 2, N)), tau * held, 2 * mu * held)
+    return PenalisedProblem(rng.normal(size=(D + 2, N)), tau * held, 2 * mu * held)
 
 
 CASES = {"few": problem(0.1, 0.0), "many": problem(0.02, 0.5), "ridge": problem(0.0, 0.1)}
@@ -56,7 +57,7 @@ def found(loss, case):
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ridge_steps_of_a_problem_without_l1_term_end_where_the_proximal_steps_do(loss):
-    solve = ridge_steps(LOSSES[loss])
+    solve = ridge_solver(LOSSES[loss])
     x, eta = np.zeros(D + 2), np.zeros(N)
     ridge_problem = CASES["ridge"]
     getattr(solve, "py_func", solve)(
@@ -76,10 +77,12 @@ def test_a_fit_is_stationary_and_its_gap_is_nothing(loss, case):
     here, g = of.at(given(loss), eta), one.D @ u + one.ridge * x
     np.testing.assert_allclose(eta, x @ one.D, atol=1e-12)
     np.testing.assert_allclose(here.u, u, atol=1e-8)
-    off = np.where(x != 0, np.abs(g + one.cut * np.sign(x)), np.maximum(np.abs(g) - one.cut, 0))
+    off = np.where(
+        x != 0, np.abs(g + one.thresholds * np.sign(x)), np.maximum(np.abs(g) - one.thresholds, 0)
+    )
     assert off.max() < 1e-8
     dual = of.conjugate(given(loss), here, eta, z, u, 1.0) + x @ (one.ridge * x) / 2
-    assert here.value + penalty(one, x) + dual == pytest.approx(0, abs=1e-9)
+    assert here.value + penalty_value(one, x) + dual == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize(

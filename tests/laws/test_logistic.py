@@ -23,18 +23,23 @@ from reference_formulas import logistic_objective as objective
 from genesig.compiled.algebra import solve_by_features, solve_by_samples
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import adjustment
-from genesig.optim.likelihood.newton import Model, Problem, dual_points, face_step
-from genesig.optim.likelihood.path import Levels, State, problem_of
+from genesig.optim.likelihood.newton import (
+    PenalisedProblem,
+    QuadraticModel,
+    dual_point_function,
+    fixed_sign_step,
+)
+from genesig.optim.likelihood.path import PathLevels, PathState, problem_of_set
 from genesig.optim.logistic import (
     LOGISTIC,
+    certify_sets,
     classes_of,
-    judge_sets,
     logistic_coef,
     logistic_path,
     logistic_sets,
 )
 
-dual_point = dual_points(LOGISTIC)
+dual_point = dual_point_function(LOGISTIC)
 SHARES = np.array([0.8, 0.4, 0.1, 0.02])
 seeds = st.integers(0, 10_000)
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -46,7 +51,7 @@ def stationary(sets, k, b, a, tau, mu):
     u = -y * v / (1 + np.exp(y * (C @ a + Z @ b)))
     g, cut = Z.T @ u + 2 * mu * b, tau * sets.sets.weights
     off = np.where(b != 0, np.abs(g + cut * np.sign(b)), np.maximum(np.abs(g) - cut, 0))
-    return max(off.max(), np.abs(C.T @ u + sets.ease[k] * a).max()) / float(sets.tau_max[k])
+    return max(off.max(), np.abs(C.T @ u + sets.column_ridge[k] * a).max()) / float(sets.tau_max[k])
 
 
 @kinds
@@ -91,20 +96,20 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
     sets, rng = problem(seed, 20, d, kind), np.random.default_rng(seed)
     tau, mus = 0.3 * sets.tau_max, mu * sets.norm
     _, B, A = fits(sets, tau[:, None], mus[:, None])
-    ground, none = sets.ground(slice(0, 2)), np.zeros(2)
+    ground, none = sets.loss_data(slice(0, 2)), np.zeros(2)
     eta, z, u = (np.zeros_like(each) for each in sets.start[2:5])
     b, a = B[:, 0] * rng.uniform(1 - spread, 1 + spread, d), A[:, 0].copy()
-    state = State(b, a, eta, z, u, np.zeros_like(b))
+    state = PathState(b, a, eta, z, u, np.zeros_like(b))
     b[:, 0] += spread * rng.normal(size=2) * 0.1
     for k in range(2):
         places, n = np.flatnonzero(b[k]), ground.size[k]
-        there, own = problem_of(ground, k, places, tau[k], mus[k]), np.zeros(n)
+        there, own = problem_of_set(ground, k, places, tau[k], mus[k]), np.zeros(n)
         eta[k, :n] = np.append(b[k, places], a[k]) @ there.D
         dual_point(classes_of(ground.response, k, n), there, eta[k, :n], z[k, :n], own)
         u[k, ground.rows[k, :n]] = own
     np.matmul(u, ground.F.T, out=state.g)
     gap, outside = np.zeros(2), np.zeros(2)
-    judge_sets(ground, state, np.arange(2), Levels(tau, mus, none, none), gap, outside)
+    certify_sets(ground, state, np.arange(2), PathLevels(tau, mus, none, none), gap, outside)
     for k in range(2):
         here = objective(sets, k, b[k], a[k], tau[k], mus[k])
         assert gap[k] >= here - objective(sets, k, B[k, 0], A[k, 0], tau[k], mus[k]) - 1e-12
@@ -131,9 +136,12 @@ def test_a_step_at_given_signs_ends_where_the_model_is_flat(ridge, seed):
     rng, n, m = np.random.default_rng(seed), 12, 30 if ridge else 8
     D, w, r = rng.normal(size=(m, n)), rng.uniform(0.1, 1, n), rng.normal(size=n)
     cut, x = rng.uniform(0.1, 1, m), rng.normal(size=m)
-    given, model = Problem(D, cut, np.full(m, ridge)), Model(r, w * D, np.sqrt(w) * D)
+    given, model = (
+        PenalisedProblem(D, cut, np.full(m, ridge)),
+        QuadraticModel(r, w * D, np.sqrt(w) * D),
+    )
     active = np.arange(0, m, 2) if m < n else np.arange(m)
-    step = face_step(given, active, model, x, r)
+    step = fixed_sign_step(given, active, model, x, r)
     slope = D[active] @ (r + w * (step @ D[active])) + ridge * (x[active] + step)
     np.testing.assert_allclose(slope, -cut[active] * np.sign(x[active]), atol=1e-8)
 
@@ -194,8 +202,8 @@ def test_training_sets_do_not_know_each_other(kind):
         own = None
         if fixed is not None:
             own = type(fixed)(fixed.root[:, [k]], *(x[[k]] for x in
-                              (fixed.basis, fixed.turn, fixed.mean)))  # fmt: skip
-        alone = logistic_sets(X, Y[:, [k]], rows[:, [k]], fixed=own, like=sets, **BOTH)
+                              (fixed.basis, fixed.to_basis, fixed.mean)))  # fmt: skip
+        alone = logistic_sets(X, Y[:, [k]], rows[:, [k]], fixed=own, share_copy_with=sets, **BOTH)
         found, b, a = fits(alone, tau[[k]], 1e-6)
         np.testing.assert_array_equal(found.sizes()[0], path.sizes()[k])
         np.testing.assert_allclose(b[0], B[k], atol=1e-12)
@@ -266,7 +274,7 @@ def test_covariates_that_separate_the_classes_are_eased():
     X, Y, rows = classes(12, 30, 20)
     C = np.stack([np.column_stack([Y[:, k], np.arange(30.0)]) for k in range(2)])
     sets = logistic_sets(X, Y, rows, fixed=adjustment(rows, C), **BOTH)
-    np.testing.assert_allclose(sets.ease[:, 1:], 2 / rows.sum(axis=0)[:, None] * np.ones(2))
+    np.testing.assert_allclose(sets.column_ridge[:, 1:], 2 / rows.sum(axis=0)[:, None] * np.ones(2))
     tau = 0.5 * sets.tau_max[:, None]
     path, B, A = fits(sets, tau, 1e-3)
     assert path.converged.all()
@@ -280,7 +288,7 @@ def test_covariates_that_say_the_same_share_a_coefficient():
     once, twice = (adjustment(rows, np.stack([np.column_stack(C)] * 2))
                    for C in ([c], [c, 2 * c]))  # fmt: skip
     one, other = (logistic_sets(X, Y, rows, fixed=each, **BOTH) for each in (once, twice))
-    assert not other.ease.any()
+    assert not other.column_ridge.any()
     scores = []
     for sets in (one, other):
         found = logistic_path(sets, 0.3 * one.tau_max[:, None], 1e-3, tolerance=1e-9)
@@ -296,8 +304,8 @@ def test_a_row_ends_before_its_first_long_list():
     ended = path.iterations < 0
     assert ended.any(axis=1).all()
     assert not ended[:, 0].any()
-    np.testing.assert_array_equal(path.indptr, whole.ended(9).indptr)
-    np.testing.assert_array_equal(path.values, whole.ended(9).values)
+    np.testing.assert_array_equal(path.indptr, whole.end_rows(9).indptr)
+    np.testing.assert_array_equal(path.values, whole.end_rows(9).values)
     np.testing.assert_array_equal(np.isnan(intercept), ended)
     np.testing.assert_array_equal(np.isnan(logistic_scores(sets, path, intercept, gamma)[..., 0]),
                                   ended)  # fmt: skip

@@ -11,7 +11,7 @@ from genesig.optim.refit import refit_coef, refit_scores
 from genesig.optim.solvers import path
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.path import block_path
-from genesig.optim.structured.solution import Certified, Residual, duality_gap
+from genesig.optim.structured.solution import PenaltyCertificate, ResidualSums, duality_gap
 from genesig.optim.training import training_sets
 
 
@@ -46,14 +46,14 @@ def gap_of(joint, found, k, m, tau, mu):
     (Z, Y), B, w = training(joint, k), dense(joint, found, k, m), joint.sets.weights
     r, n = Y - Z @ B, len(Y)
     g = 2 / n * Z.T @ r - 2 * mu * B
-    here = Certified(
+    here = PenaltyCertificate(
         value=tau * float(w @ np.linalg.norm(B, axis=1)),
         along=float((B * g).sum()),
         dual=float((np.linalg.norm(g, axis=1) / w).max()),
         square=float((B**2).sum()),
     )
     square = float((r**2).sum())
-    return duality_gap(here, tau, mu, Residual(n, float((Y * r).sum()), square, (Y**2).sum()))
+    return duality_gap(here, tau, mu, ResidualSums(n, float((Y * r).sum()), square, (Y**2).sum()))
 
 
 @pytest.mark.parametrize("mu", [0.0, 1e-6, 1e-3, 0.1, 10.0])
@@ -224,7 +224,7 @@ def test_a_row_that_ends_on_a_rough_solution_ends_where_the_exact_one_does(mu):
         whole = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-9)
         for longest in (5, 20, 100):
             cut = joint_path(joint, tau, mu * joint.norm[:, None], tolerance=1e-9, longest=longest)
-            expected = whole.ended(longest)
+            expected = whole.end_rows(longest)
             np.testing.assert_array_equal(cut.indptr, expected.indptr)
             np.testing.assert_array_equal(cut.indices, expected.indices)
             np.testing.assert_allclose(cut.values, expected.values, atol=1e-8)

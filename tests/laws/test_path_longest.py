@@ -73,14 +73,14 @@ def test_columns_that_stop_leave_the_others_their_fits(longest, seed):
 
 
 def test_a_row_stays_ended_where_its_lists_would_shrink():
-    whole = Path.of(
+    whole = Path.from_coefs(
         (2, 3), [(np.arange(size), np.ones(size)) for size in (1, 5, 2, 1, 2, 3)],
         np.zeros((2, 3)), np.ones((2, 3), dtype=int), 1e-9,
     )  # fmt: skip
-    ended = whole.ended(4)
+    ended = whole.end_rows(4)
     assert ended.sizes().tolist() == [[1, 0, 0], [1, 2, 3]]
     assert np.isnan(ended.gap).tolist() == [[False, True, True], [False] * 3]
-    assert whole.ended(None) is whole
+    assert whole.end_rows(None) is whole
 
 
 def test_paths_beside_each_other_keep_their_fits_in_each_row():
@@ -92,7 +92,7 @@ def test_paths_beside_each_other_keep_their_fits_in_each_row():
         )
         for mu in (1e-4, 1e-1)
     ]
-    beside = Path.beside(paths)
+    beside = Path.side_by_side(paths)
     assert beside.shape == (5, 12)
     for k, m in np.ndindex(5, 12):
         features, values = paths[m // 6].coef(k, m % 6)

@@ -16,7 +16,12 @@ from scipy.stats import beta
 
 from genesig.data.splits.permute import response_strata, shuffled
 from genesig.optim.structured.blocks import Blocks
-from genesig.optim.structured.weights import Exchange, NullNorms, contest_weights, squared_norms
+from genesig.optim.structured.weights import (
+    ExchangedResponses,
+    NullNorms,
+    contest_weights,
+    squared_norms,
+)
 
 LISTS = [range(30), range(30, 60), range(60, 61), range(20, 50), range(120)]
 
@@ -32,8 +37,8 @@ def single_precision(array):
 
 
 def modelled(X, Y, strata, lists):
-    exchange = Exchange.of(single_precision(X.T), Y, strata)
-    return NullNorms.of(exchange, Blocks.of(lists, np.ones(len(lists))))
+    exchange = ExchangedResponses.from_strata(single_precision(X.T), Y, strata)
+    return NullNorms.from_exchange(exchange, Blocks.from_lists(lists, np.ones(len(lists))))
 
 
 def test_null_norms_of_uncorrelated_columns_are_exact():
@@ -75,7 +80,7 @@ def test_null_norms_have_the_tails_of_the_permutations(kind):
     null = modelled(X, Y, response_strata(y, groups, batches), LISTS)
     codes = shuffled(y, groups, batches, 4000, rng).astype(int)
     _, first = np.unique(y, return_index=True)
-    blocks = Blocks.of(LISTS, np.ones(len(LISTS)))
+    blocks = Blocks.from_lists(LISTS, np.ones(len(LISTS)))
     squares = squared_norms(single_precision(X.T), single_precision(Y[first[codes]]), blocks)
     np.testing.assert_allclose(null.mean, squares.mean(axis=1), rtol=0.06)
     above = (np.sqrt(squares) > null.quantiles(0.01)[:, None]).mean(axis=1)
@@ -87,7 +92,7 @@ def test_contest_weights_scale_with_genes_and_skip_constant_ones():
     rng = np.random.default_rng(0)
     X = correlated_genes(rng, 20)
     X[:, 60] = 0
-    blocks = Blocks.of(LISTS, np.ones(len(LISTS)))
+    blocks = Blocks.from_lists(LISTS, np.ones(len(LISTS)))
     Y = permuted_classes(rng, 20, 100)
     weights = contest_weights(X, Y[:, 0], Y, blocks.members, blocks.starts)
     assert weights[2] == 0

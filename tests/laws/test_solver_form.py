@@ -6,7 +6,11 @@ import pytest
 from genesig.optim.solvers import newton, path
 from genesig.optim.training import training_sets
 
-FORMS = {"chosen": {}, "primal": {"LARGE": np.inf, "STIFF": np.inf}, "dual": {"LARGE": 0.0}}
+FORMS = {
+    "chosen": {},
+    "primal": {"DUAL_MU_SHARE": np.inf, "STIFF_MU_SHARE": np.inf},
+    "dual": {"DUAL_MU_SHARE": 0.0},
+}
 GRIDS = [[1e-6, 1e-4, 1e-2], [1e-5, 1e-4, 1e-3], [1e-4], [1e-3, 1e-1], [1e-2, 1.0, 100.0]]
 
 

@@ -34,13 +34,13 @@ def solved(sets):
 
 @pytest.fixture
 def rooms(monkeypatch):
-    found, room = [], newton._room
+    found, room = [], newton._pool_arrays
 
     def watched(columns, known, width):
         found.append((columns, known))
         return room(columns, known, width)
 
-    monkeypatch.setattr(newton, "_room", watched)
+    monkeypatch.setattr(newton, "_pool_arrays", watched)
     return found
 
 

@@ -12,7 +12,7 @@ from places import ROOT
 
 from genesig.errors import GenesigError
 from genesig.optim import screening
-from genesig.optim.screening import scan
+from genesig.optim.screening import scan_features
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import newton, path
 from genesig.optim.training import training_sets
@@ -220,11 +220,11 @@ def test_a_violation_of_the_strong_rule_is_caught(monkeypatch):
     scans = []
 
     def counted(many, *args):
-        scans.append(many.at.tau[0])
-        return scan(many, *args)
+        scans.append(many.point.tau[0])
+        return scan_features(many, *args)
 
-    monkeypatch.setattr(newton, "scan", counted)
-    monkeypatch.setattr(screening, "MARGIN", 1.0)
+    monkeypatch.setattr(newton, "scan_features", counted)
+    monkeypatch.setattr(screening, "STRONG_RULE_SHARE", 1.0)
     fits = path(sets, tau, 0.0, solver="landweber-newton", tolerance=1e-9)
     A, values = fits.coef(0, 0)
     r = sets.Y[:, 0] - sets.X[:, A] @ values
@@ -263,9 +263,9 @@ def assert_same(found, expected, order=slice(None)):
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_the_answer_does_not_depend_on_the_chunks(monkeypatch, most):
     together = solved(*many())
-    monkeypatch.setattr(newton, "MOST", most)
-    monkeypatch.setattr(newton, "MEMORY", 40 * 301 * most)
-    monkeypatch.setattr(newton, "FEWEST", 1)
+    monkeypatch.setattr(newton, "MAX_CHUNK_SETS", most)
+    monkeypatch.setattr(newton, "CHUNK_BYTES", 40 * 301 * most)
+    monkeypatch.setattr(newton, "MIN_CHUNK_SETS", 1)
     assert_same(solved(*many()), together)
 
 

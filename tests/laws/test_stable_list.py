@@ -53,7 +53,7 @@ def searched_of(error, standard_error, lists):
         coefs = [(genes, np.ones(len(genes))) for row in rows for genes in row]
         ended = np.tile(np.isnan(error[mu]).all(axis=1), (len(rows), 1))
         steps = np.where(ended, -1, 3)
-        path = Path.of((len(rows), n_tau), coefs, np.zeros(steps.shape), steps, 1e-9)
+        path = Path.from_coefs((len(rows), n_tau), coefs, np.zeros(steps.shape), steps, 1e-9)
         cut = np.zeros(error.shape[1:])
         out.append(GridResult(error[mu], standard_error[mu], cut, path, range(1, 1 + folds), cut))
     return out

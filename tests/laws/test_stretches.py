@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from genesig.genome.order import Genome
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
-from genesig.optim.structured.stretches import Stretches, along
+from genesig.optim.structured.stretches import Stretches, with_stretches
 from genesig.optim.training import TrainingSets, training_sets
 
 Array = np.ndarray[Any, Any]
@@ -84,7 +84,7 @@ def problem(seed: int, jump: float, n: int = 24, d: int = 60) -> tuple[TrainingS
     rows[:4] = True
     sets = training_sets(X, Y, rows, centre=True, unit_variance=bool(seed % 2))
     genome = Genome.from_columns(d, np.where(places < d // 2, "1", "X"), places)
-    return along(sets, Stretches(genome, jump)), genome
+    return with_stretches(sets, Stretches(genome, jump)), genome
 
 
 def solved(sets: TrainingSets, shares: list[float], mu: float, **how: Any) -> Path:
@@ -140,7 +140,7 @@ def test_without_a_cost_of_ends_it_is_the_lasso() -> None:
 
 def test_features_without_neighbours_are_those_of_a_lasso_that_pays_both_ends() -> None:
     sets, _ = problem(1, 0.0)
-    alone = along(
+    alone = with_stretches(
         sets, Stretches(Genome.from_columns(60, [f"of {j}" for j in range(60)], None), 2.0)
     )
     np.testing.assert_allclose(5 * alone.tau_max, sets.tau_max, rtol=1e-12)
@@ -155,7 +155,7 @@ def test_the_order_of_the_columns_changes_nothing() -> None:
     place = np.argsort(genome.order)
     other = training_sets(sets.X[:, mixed], sets.Y, sets.rows, centre=True, unit_variance=False)
     number = np.searchsorted(genome.starts, place, side="right")[mixed]
-    other = along(
+    other = with_stretches(
         other, Stretches(Genome.from_columns(60, number, place[mixed].astype(float)), 2.0)
     )
     one, two = solved(sets, [0.2], 1e-3), solved(other, [0.2], 1e-3)
@@ -183,7 +183,9 @@ def test_a_stretch_is_found_where_single_features_say_little() -> None:
         Z = rng.normal(size=(60, 400))
         y = Z[:, 120:160].sum(axis=1) / 6 + rng.normal(size=60)
         sets = training_sets(Z, y[:, None], np.ones((60, 1), bool), centre=True, unit_variance=True)
-        sets = along(sets, Stretches(Genome.from_columns(400, np.arange(400) // 100, None), 5.0))
+        sets = with_stretches(
+            sets, Stretches(Genome.from_columns(400, np.arange(400) // 100, None), 5.0)
+        )
         fit = solved(sets, [0.6], 1e-6)
         inside = (fit.coef(0, 0)[0] >= 120) & (fit.coef(0, 0)[0] < 160)
         found.append((inside.sum() / 40, inside.mean()))

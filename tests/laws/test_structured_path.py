@@ -117,13 +117,13 @@ def test_kernels_by_the_iterative_projection():
     kernels = Kernels(np.array([a @ a.T for a in A]), np.array([1.0, 2.0, 1.5]))
     Y = A[1][:, :1] + rng.normal(size=(12, 1))
     Y -= Y.mean()
-    tau = 0.4 * 2 / 12 * (np.sqrt(kernels.squares(Y[None])[0]) / kernels.weights).max()
+    tau = 0.4 * 2 / 12 * (np.sqrt(kernels.squared_products(Y[None])[0]) / kernels.weights).max()
     one = block_paths(kernels, Y[None], np.array([[tau]]), 0.05, tolerance=1e-11)[0]
     roots = []
     for K in kernels.K:
         values, vectors = np.linalg.eigh(K)
         roots.append(vectors * np.sqrt(np.maximum(values, 0)))
-    penalty = Groups(Blocks.of(np.arange(36).reshape(3, 12), kernels.weights))
+    penalty = Groups(Blocks.from_lists(np.arange(36).reshape(3, 12), kernels.weights))
     other = structured_path(
         np.concatenate(roots, axis=1), Y, penalty, [tau], 0.05, solver="projection"
     )
@@ -133,7 +133,7 @@ def test_kernels_by_the_iterative_projection():
 def test_several_responses_at_once_are_as_one_by_one():
     rng = np.random.default_rng(0)
     X, found = design(rng, 20, 60), lists(rng, 60, "overlap")
-    blocks = Blocks.of(found, np.sqrt([len(each) for each in found]))
+    blocks = Blocks.from_lists(found, np.sqrt([len(each) for each in found]))
     Y = rng.normal(size=(7, 20, 2))
     Y -= Y.mean(axis=1, keepdims=True)
     tau = np.array([tau_max(X, each, blocks) for each in Y])[:, None] * np.geomspace(1, 0.1, 8)
@@ -174,10 +174,10 @@ def test_a_path_ends_before_its_first_fit_of_more_blocks_than_asked_for():
     tau = tau_max(problem.X, problem.Y, problem.blocks) * np.geomspace(1, 0.01, 20)
     whole = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1)
     sizes = [len(whole.support(m)) for m in range(20)]
-    short = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1, most=3)
+    short = block_path(problem.X, problem.Y, problem.blocks, tau, 0.1, max_blocks=3)
     assert len(short.tau) == next(m for m in range(20) if sizes[m] > 3)
     np.testing.assert_array_equal(short.norms.toarray(), whole.norms.toarray()[: len(short.tau)])
-    none = block_path(problem.X, problem.Y, problem.blocks, tau[-1:], 0.1, most=0)
+    none = block_path(problem.X, problem.Y, problem.blocks, tau[-1:], 0.1, max_blocks=0)
     assert (len(none.tau), none.message, none.norms.shape) == (0, "", (0, len(problem.blocks)))
 
 
@@ -196,8 +196,11 @@ def test_a_response_without_variance_selects_nothing():
         ({"mu": -1.0}, "mu >= 0"),
         ({"Y": np.zeros(3)}, "X has 5 rows, the response 3"),
         ({"solver": "block"}, "did you mean 'blocks'"),
-        ({"penalty": Composite(Blocks.of([[0, 1], [1]], [1, 1]))}, "use the solver 'projection'"),
-        ({"penalty": Groups(Blocks.of([[0], [2]], [1, 1]))}, "blocks name column 2"),
+        (
+            {"penalty": Composite(Blocks.from_lists([[0, 1], [1]], [1, 1]))},
+            "use the solver 'projection'",
+        ),
+        ({"penalty": Groups(Blocks.from_lists([[0], [2]], [1, 1]))}, "blocks name column 2"),
     ],
 )
 @pytest.mark.parametrize("solver", ["blocks", "projection"])
@@ -226,10 +229,10 @@ def found_first(seed):
     y = shuffled(rng, n, 1)[:, 0]
     X[:, found[0]] += np.outer(y, rng.choice([-0.2, 0.2], 40))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    blocks = Blocks.of(found, np.ones(50))
+    blocks = Blocks.from_lists(found, np.ones(50))
     permuted = shuffled(rng, n, 200)[:, :, None]
     weights = contest_weights(X, y[:, None], permuted, blocks.members, blocks.starts)
-    blocks = Blocks.of(found, weights)
+    blocks = Blocks.from_lists(found, weights)
     top = tau_max(X, y, blocks)
     fit = block_path(X, y, blocks, top * np.geomspace(1, 0.5, 20)[1:], 0.0)
     first = next(fit.support(m) for m in range(19) if len(fit.support(m)))

@@ -26,7 +26,7 @@ def penalty_of(kind, seed):
     d = int(rng.integers(1, 20))
     make, shape = KINDS[kind]
     found = lists(rng, d, shape)
-    return make(Blocks.of(found, rng.uniform(0.3, 3, len(found)))), d, rng
+    return make(Blocks.from_lists(found, rng.uniform(0.3, 3, len(found)))), d, rng
 
 
 @each
@@ -71,32 +71,41 @@ def test_blocks_that_do_not_overlap_are_groups_for_all_three(seed, tasks):
 
 def test_the_dual_of_one_set_inside_another():
     """The heavier set counts only where its second gene outweighs what it costs; by hand."""
-    penalty = LatentOverlap(Blocks.of([[0], [0, 1]], [1.0, 2.0]))
+    penalty = LatentOverlap(Blocks.from_lists([[0], [0, 1]], [1.0, 2.0]))
     assert penalty.dual(np.array([[3.0], [4.0]])) == pytest.approx(3)
     assert penalty.dual(np.array([[1.0], [4.0]])) == pytest.approx(np.sqrt(17) / 2)
 
 
 def test_nested_blocks_need_one_sweep(monkeypatch):
     rng = np.random.default_rng(0)
-    tree = Composite(Blocks.of([range(8), range(4), [0, 1], [4, 5]], [1.0, 0.8, 0.5, 0.7]))
+    tree = Composite(Blocks.from_lists([range(8), range(4), [0, 1], [4, 5]], [1.0, 0.8, 0.5, 0.7]))
     Z = rng.normal(size=(8, 1))
     exact = tree.prox(Z, 0.6)[0]
-    monkeypatch.setattr("genesig.optim.structured.penalties.SWEEPS", 1)
+    monkeypatch.setattr("genesig.optim.structured.penalties.MAX_PROX_SWEEPS", 1)
     np.testing.assert_allclose(tree.prox(Z, 0.6, tolerance=0)[0], exact, atol=1e-14)
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Blocks.of([[0], []], [1, 1]), "needs at least one column"),
-        (lambda: Blocks.of([], []), "there must be blocks"),
-        (lambda: Blocks.of([[0, 1, 0]], [1]), "block 0 names a column twice"),
-        (lambda: Blocks.of([[2], [0, 1], [1, 1]], [1, 1, 1]), "block 2 names a column twice"),
-        (lambda: Blocks.of([[-1]], [1]), "counted from 0"),
-        (lambda: Blocks.of([[0]], [0]), "weights must be 1 finite numbers > 0"),
-        (lambda: Blocks.of([[0]], [1, 2]), "weights must be 1 finite numbers > 0"),
-        (lambda: Groups(Blocks.of([[0, 1], [1]], [1, 1])), "column 1, counted from 0, is in 2"),
-        (lambda: Composite(Blocks.of([[0]], [1])).dual(np.ones((2, 1))), "column 1, counted"),
+        (lambda: Blocks.from_lists([[0], []], [1, 1]), "needs at least one column"),
+        (lambda: Blocks.from_lists([], []), "there must be blocks"),
+        (lambda: Blocks.from_lists([[0, 1, 0]], [1]), "block 0 names a column twice"),
+        (
+            lambda: Blocks.from_lists([[2], [0, 1], [1, 1]], [1, 1, 1]),
+            "block 2 names a column twice",
+        ),
+        (lambda: Blocks.from_lists([[-1]], [1]), "counted from 0"),
+        (lambda: Blocks.from_lists([[0]], [0]), "weights must be 1 finite numbers > 0"),
+        (lambda: Blocks.from_lists([[0]], [1, 2]), "weights must be 1 finite numbers > 0"),
+        (
+            lambda: Groups(Blocks.from_lists([[0, 1], [1]], [1, 1])),
+            "column 1, counted from 0, is in 2",
+        ),
+        (
+            lambda: Composite(Blocks.from_lists([[0]], [1])).dual(np.ones((2, 1))),
+            "column 1, counted",
+        ),
     ],
 )
 def test_what_is_no_penalty_is_refused(make, message):

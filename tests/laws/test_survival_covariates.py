@@ -53,7 +53,7 @@ def minimum(dataset: Dataset, rows: np.ndarray, genes: np.ndarray, lam: float):
     X = dataset.X[:, genes]
     Z = (X - X[rows].mean(axis=0)) / X[rows].std(axis=0)
     D, m = np.column_stack([Z, C]), len(genes)
-    risk = RiskSets.of(y["time"], y["event"])
+    risk = RiskSets.from_times(y["time"], y["event"])
     inside = D[rows][risk.order]
 
     def value(b):
@@ -96,7 +96,7 @@ def test_the_score_test_is_the_slope_and_curvature_of_the_profile_likelihood() -
     C = np.where(np.isnan(C), np.nanmean(C, axis=0), C)
     C = (C - C.mean(axis=0)) / C.std(axis=0)
     z, p = score_test(dataset.X, y, None, "efron", C)
-    risk = RiskSets.of(y["time"], y["event"])
+    risk = RiskSets.from_times(y["time"], y["event"])
     x, C = dataset.X[risk.order, 5], C[risk.order]
 
     def profile(b: float) -> float:

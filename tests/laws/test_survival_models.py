@@ -166,7 +166,7 @@ def test_a_left_out_sample_far_from_all_others_is_bounded(sign):
 
 def test_several_scores_have_the_likelihood_of_each():
     _, time, event = tied(2, 20, 2)
-    risk = RiskSets.of(time, event)
+    risk = RiskSets.from_times(time, event)
     eta = np.random.default_rng(0).normal(size=(20, 3))
     one = [log_likelihood(time[risk.order], event[risk.order], column, "efron") for column in eta.T]
     np.testing.assert_allclose(risk.log_likelihood(eta), one, rtol=1e-12)

@@ -48,7 +48,7 @@ def noise_sets(
         first += size
     X = np.concatenate(genes, axis=1)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    return NoiseSets(X, Blocks.of(lists, np.ones(n_sets)), np.array(kind))
+    return NoiseSets(X, Blocks.from_lists(lists, np.ones(n_sets)), np.array(kind))
 
 
 def permuted_classes(rng: np.random.Generator, n: int, count: int) -> Array:
@@ -69,7 +69,7 @@ def first_shares(rng: np.random.Generator, sets: NoiseSets, count: int) -> Array
     """Return the share of permutations in which a set of each kind is the first to come in."""
     blocks = weighted_blocks(rng, sets)
     responses = permuted_classes(rng, len(sets.X), count).transpose(1, 0, 2)
-    norms = np.sqrt(Columns(sets.X, blocks).squares(responses)) / blocks.weights
+    norms = np.sqrt(Columns(sets.X, blocks).squared_products(responses)) / blocks.weights
     return np.bincount(sets.kind[norms.argmax(axis=1)], minlength=sets.kind.max() + 1) / count
 
 

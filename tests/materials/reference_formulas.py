@@ -30,7 +30,7 @@ def supports(*columns, sets=1):
     """Return a path with these lists, the same of every training set."""
     coefs = [(np.sort(np.array(a, dtype=np.int64)), np.ones(len(a))) for a in columns] * sets
     shape = (sets, len(columns))
-    return Path.of(shape, coefs, np.zeros(shape), np.zeros(shape, np.int64), 1e-9)
+    return Path.from_coefs(shape, coefs, np.zeros(shape), np.zeros(shape, np.int64), 1e-9)
 
 
 def minimum_norm_ridge(Z, y, ridge):
@@ -187,7 +187,7 @@ def logistic_objective(
     Z, y, v, C = parts(sets, k)
     loss = v @ np.logaddexp(0, -y * (C @ a + Z @ b))
     return float(loss + tau * sets.sets.weights @ np.abs(b) + mu * b @ b
-                 + sets.ease[k] @ (a * a) / 2)  # fmt: skip
+                 + sets.column_ridge[k] @ (a * a) / 2)  # fmt: skip
 
 
 def fits(sets: LogisticSets, tau: Any, mu: Any, **keys: Any) -> tuple[Any, Array, Array]:
@@ -221,4 +221,4 @@ def covariate_coef(sets: LogisticSets, gamma: Array) -> Array:
     if sets.fixed is None:
         return gamma
     root = np.sqrt(np.count_nonzero(sets.sets.rows, axis=0))
-    return np.asarray(np.einsum("kpq,kmq->kmp", sets.fixed.turn, gamma * root[:, None, None]))
+    return np.asarray(np.einsum("kpq,kmq->kmp", sets.fixed.to_basis, gamma * root[:, None, None]))

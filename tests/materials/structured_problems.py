@@ -54,7 +54,7 @@ def example(seed, kind, tasks=1, mu=None):
     X = design(rng, n, d, rank=2 if seed % 5 == 0 else None)
     Y = rng.normal(size=(n, tasks)) + X[:, :1]
     found = lists(rng, d, kind)
-    blocks = Blocks.of(found, rng.uniform(0.5, 2, len(found)))
+    blocks = Blocks.from_lists(found, rng.uniform(0.5, 2, len(found)))
     Y -= Y.mean(axis=0)
     share, ridge = rng.uniform(0.05, 0.7), float(rng.choice([0.0, 0.1, 3.0]))
     tau = share * tau_max(X, Y, blocks)

@@ -209,7 +209,7 @@ def test_permuted_weights_are_those_of_the_weighted_criterion():
     y, rng = y - np.average(y, weights=v), np.random.RandomState(0)
     rows = np.stack([rng.permutation(len(y)) for _ in range(200)], axis=1)
     null = y[:, None], y[rows][:, :, None]
-    blocks = Blocks.of(BLOCKS, np.ones(len(BLOCKS)))
+    blocks = Blocks.from_lists(BLOCKS, np.ones(len(BLOCKS)))
     weights = contest_weights(v[:, None] * Z, *null, blocks.members, blocks.starts)
     np.testing.assert_allclose(model.weights_, weights, rtol=1e-5)
 

@@ -175,7 +175,7 @@ def test_linear_kernels_predict_as_groups_do():
 
 def test_a_loose_fit_is_warned_of(monkeypatch):
     frame, y, _ = table()
-    monkeypatch.setattr("genesig.optim.structured.path.ROUNDS", 1)
+    monkeypatch.setattr("genesig.optim.structured.path.MAX_BLOCK_ROUNDS", 1)
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         GroupLassoRegressor(tau=0.01).fit(frame, y)
 

@@ -9,7 +9,7 @@ from structured_problems import EXACT, design, lists
 from genesig.optim.cox.risk_sets import RiskSets
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns
-from genesig.optim.structured.cox import Likelihood, cox_block_path
+from genesig.optim.structured.cox import CoxObjective, cox_block_path
 from genesig.optim.structured.path import tau_maxima
 
 cvxpy = pytest.importorskip("cvxpy")
@@ -38,10 +38,10 @@ def test_the_minimum(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
     X = design(rng, 20, 12)
     own, lost = rng.exponential(np.exp(-X[:, 0])), rng.exponential(2, 20)
-    risk = RiskSets.of(np.minimum(own, lost).round(1), own <= lost)
+    risk = RiskSets.from_times(np.minimum(own, lost).round(1), own <= lost)
     found = lists(rng, 12, kind)
-    columns = Columns(X, Blocks.of(found, rng.uniform(0.5, 2, len(found))))
-    u = Likelihood(risk).at(np.zeros(20))[1]
+    columns = Columns(X, Blocks.from_lists(found, rng.uniform(0.5, 2, len(found))))
+    u = CoxObjective(risk).value_and_gradient(np.zeros(20))[1]
     tau = 0.2 * float(tau_maxima(columns, -10 * u[None, :, None])[0])
     mu = [0.0, 0.1, 1.0][seed]
     path = cox_block_path(columns, risk, np.array([tau]), mu, tolerance=1e-11)

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from genesig.optim.adjustment import adjustment
 from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_scores, tau_max
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.cox.training import cox_sets, ease
+from genesig.optim.cox.training import cox_sets, separation_ridge
 
 N, D = 60, 12
 
@@ -41,7 +41,7 @@ def problem(kind: str):
 
 def stated(X: np.ndarray, time: np.ndarray, event: np.ndarray, C: np.ndarray, lam: float):
     """Minimise what the docs say, by a general method; coefficients of genes and covariates."""
-    risk = RiskSets.of(time, event)
+    risk = RiskSets.from_times(time, event)
     Z, B = (X - X.mean(axis=0)) / X.std(axis=0), C - C.mean(axis=0)
     S = np.linalg.cholesky(B.T @ B / N).T  # ||a||² on columns of mean square 1 is ||S g||²
     inside = np.column_stack([Z, B])[risk.order]
@@ -62,13 +62,13 @@ def stated(X: np.ndarray, time: np.ndarray, event: np.ndarray, C: np.ndarray, la
 @pytest.mark.parametrize("kind", ["one event", "as it comes"])
 def test_covariates_with_a_finite_fit_have_no_penalty(kind: str) -> None:
     *_, sets = problem(kind)
-    assert sets.ease(0) == 0
+    assert sets.separation_ridge(0) == 0
 
 
 @pytest.mark.parametrize("kind", ["no event", "first of all", "the order"])
 def test_separated_covariates_are_bounded_and_certified(kind: str) -> None:
     X, time, event, C, sets = problem(kind)
-    assert sets.ease(0) == 1 / N
+    assert sets.separation_ridge(0) == 1 / N
     tau = tau_max(sets)[:, None] * [1.0, 0.6, 0.3]
     fits = cox_path(sets, tau, 1e-2, tolerance=1e-8)
     assert fits.converged.all()
@@ -100,8 +100,8 @@ def test_covariates_that_say_nothing_here_stay_at_nothing() -> None:
     time, event = np.r_[0.001, 0.002, rng.exponential(size=28) + 1], np.ones(30, bool)
     event[:2] = False
     early = (np.arange(30) < 2).astype(float)[:, None]
-    risk = RiskSets.of(time, event)
+    risk = RiskSets.from_times(time, event)
     age = rng.normal(size=(30, 1))
-    assert ease(risk, early[risk.order]) == 1 / 30
-    assert ease(risk, np.hstack([age, age])) == 0
-    assert ease(risk, age[:, :0]) == 0
+    assert separation_ridge(risk, early[risk.order]) == 1 / 30
+    assert separation_ridge(risk, np.hstack([age, age])) == 0
+    assert separation_ridge(risk, age[:, :0]) == 0

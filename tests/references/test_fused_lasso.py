@@ -10,7 +10,7 @@ from genesig.genome.order import Genome
 from genesig.models.l1l2 import L1L2Regressor
 from genesig.models.structured import FusedLassoClassifier, FusedLassoRegressor
 from genesig.optim.nonlinear.problem import InvalidProblem
-from genesig.optim.structured.fused import fused_path, levels_of, steps_of
+from genesig.optim.structured.fused import coefs_from_steps, fused_path, step_design
 
 
 @pytest.mark.one_in(4)
@@ -34,8 +34,10 @@ def problem(seed, n=30, d=60):
 def test_steps_and_levels_are_the_same_linear_map():
     Z, _, genome = problem(0)
     t = np.random.default_rng(1).normal(size=60)
-    np.testing.assert_allclose(steps_of(Z, genome) @ t, Z @ levels_of(t, genome), atol=1e-12)
-    assert levels_of(np.eye(60)[25], genome).tolist() == [0.0] * 25 + [1.0] * 15 + [0.0] * 20
+    np.testing.assert_allclose(
+        step_design(Z, genome) @ t, Z @ coefs_from_steps(t, genome), atol=1e-12
+    )
+    assert coefs_from_steps(np.eye(60)[25], genome).tolist() == [0.0] * 25 + [1.0] * 15 + [0.0] * 20
 
 
 @pytest.mark.parametrize("first", [0.0, 1.0])
@@ -45,8 +47,8 @@ def test_it_is_clarabel_s(seed, mu, first):
     cvxpy = pytest.importorskip("cvxpy")
     Z, y, genome = problem(seed)
     share = np.random.default_rng(seed).uniform(0.05, 0.8)
-    fits = fused_path(Z, y, genome, np.array([share]), mu=mu, first=first, tolerance=1e-9)
-    norm = np.linalg.norm(steps_of(Z, genome), 2) ** 2 / 30
+    fits = fused_path(Z, y, genome, np.array([share]), mu=mu, first_weight=first, tolerance=1e-9)
+    norm = np.linalg.norm(step_design(Z, genome), 2) ** 2 / 30
     b = cvxpy.Variable(60)
     jumps = cvxpy.hstack(
         [cvxpy.diff(b[part]) for part in (slice(20), slice(20, 40), slice(40, 60))]
@@ -67,7 +69,7 @@ def test_it_is_clarabel_s(seed, mu, first):
 def test_tau_max_is_sharp(first):
     Z, y, genome = problem(4)
     shares = np.array([1 + 1e-6, 1 - 1e-3])
-    fits = fused_path(Z, y, genome, shares, mu=1e-6, first=first, tolerance=1e-9)
+    fits = fused_path(Z, y, genome, shares, mu=1e-6, first_weight=first, tolerance=1e-9)
     penalised = np.ones(60, dtype=bool)
     penalised[genome.starts] = first > 0
     assert not fits.steps[0, penalised].any()

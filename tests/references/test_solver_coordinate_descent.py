@@ -69,7 +69,7 @@ def test_without_a_ridge_it_is_the_lecture_s_pseudo_code():
 
 
 def test_sweeps_that_do_not_suffice_are_reported(monkeypatch):
-    monkeypatch.setattr(importlib.import_module(coordinate_descent.__module__), "LONGEST", 20)
+    monkeypatch.setattr(importlib.import_module(coordinate_descent.__module__), "MAX_SWEEPS", 20)
     sets = sets_of(1)
     fits = path(sets, 0.01 * sets.tau_max[:, None], 0.0, solver="coordinate-descent",
                 tolerance=1e-9)  # fmt: skip

@@ -15,7 +15,7 @@ from reference_formulas import l1l2_objective as objective
 
 from genesig.optim.solution import duality_gap
 from genesig.optim.solvers import path
-from genesig.optim.solvers.landweber import algorithm_1, iterates, ladder, landweber_nested
+from genesig.optim.solvers.landweber import algorithm_1, iterates, landweber_nested, mu_ladder
 from genesig.optim.training import training_sets
 
 
@@ -63,7 +63,7 @@ def test_algorithm_1_reaches_the_minimiser():
 
 
 def test_a_rule_that_is_never_met_is_reported(monkeypatch):
-    monkeypatch.setattr(importlib.import_module(algorithm_1.__module__), "LONGEST", 50)
+    monkeypatch.setattr(importlib.import_module(algorithm_1.__module__), "MAX_ITERATIONS", 50)
     sets = small()
     fits = path(sets, 0.05 * sets.tau_max[0], 0.0, solver="landweber", tolerance=1e-9)
     assert fits.message.startswith("Algorithm 1 was stopped after 50 iterations in 1 fits")
@@ -78,9 +78,9 @@ def test_a_loose_fit_is_reported(solver):
 
 
 def test_the_ladder_is_that_of_the_thesis_in_units_of_the_norm():
-    np.testing.assert_allclose(ladder(1e-6 * 7.0, 7.0), 7.0 * np.geomspace(1e-3, 1e-6, 10))
-    assert ladder(0.0, 7.0)[-1] == 0
-    assert ladder(7.0, 7.0)[-1] == 7.0
+    np.testing.assert_allclose(mu_ladder(1e-6 * 7.0, 7.0), 7.0 * np.geomspace(1e-3, 1e-6, 10))
+    assert mu_ladder(0.0, 7.0)[-1] == 0
+    assert mu_ladder(7.0, 7.0)[-1] == 7.0
 
 
 def nested(sets, shares):

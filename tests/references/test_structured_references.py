@@ -102,7 +102,7 @@ def test_multiple_kernels(seed):
     Y = rng.normal(size=(n, 1)) + A[0][:, :1]
     Y -= Y.mean()
     kernels = Kernels(K, weights)
-    tau = 0.3 * 2 / n * (np.sqrt(kernels.squares(Y[None])[0]) / weights).max()
+    tau = 0.3 * 2 / n * (np.sqrt(kernels.squared_products(Y[None])[0]) / weights).max()
     fit = block_paths(kernels, Y[None], np.array([[tau]]), mu, tolerance=1e-11)[0]
     norms = fit.norms.toarray()[0]
     rest = Y - sum(K[k] @ fit.piece(0, k) for k in range(4))
@@ -130,7 +130,7 @@ def nearest(Z, blocks, level):
 def test_proximal_maps_of_sets_that_overlap(seed):
     rng = np.random.default_rng(seed)
     found = lists(rng, 12, "overlap")
-    blocks = Blocks.of(found, rng.uniform(0.3, 2, len(found)))
+    blocks = Blocks.from_lists(found, rng.uniform(0.3, 2, len(found)))
     Z, level = rng.normal(size=(12, 2)), 0.5
     penalty = Composite(blocks)
     B, _ = penalty.prox(Z, level)

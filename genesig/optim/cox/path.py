@@ -1,4 +1,4 @@
-"""The Cox elastic net along a path of (tau, mu), and ridge Cox regression on selected supports."""
+"""The Cox elastic net along a path of (tau, mu), and ridge Cox regression on selected lists."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.compiled.ridge import GeneLists
-from genesig.optim.cox.likelihood import refit_each
+from genesig.optim.cox.likelihood import refit_ridge_path
 from genesig.optim.cox.ridge import CoxScores, RidgeLevels, solve_cox_ridge
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.cox.training import CoxSets, span
+from genesig.optim.cox.training import CoxSets, orthogonal_columns
 from genesig.optim.likelihood.path import largest_ratio, likelihood_path, without_features
 from genesig.optim.solution import Path
 
@@ -47,86 +47,94 @@ def cox_path(
     GenesigError
         For tau or mu that are negative, or tau = mu = 0.
     """
-    path, held = likelihood_path(sets, tau, mu, tolerance=tolerance, longest=longest, groups=groups)
-    return path if not len(sets.free) else _with_free(sets, path, held, tolerance).ended(longest)
+    path, column_coefs = likelihood_path(
+        sets, tau, mu, tolerance=tolerance, longest=longest, groups=groups
+    )
+    return (
+        path
+        if not len(sets.unpenalised)
+        else _with_unpenalised(sets, path, column_coefs, tolerance).end_rows(longest)
+    )
 
 
-def _with_free(sets: CoxSets, path: Path, held: Array, tolerance: float) -> Path:
-    """Return the path with the features that have no penalty."""
+def _with_unpenalised(sets: CoxSets, path: Path, column_coefs: Array, tolerance: float) -> Path:
+    """Return the path with the coefficients of the unpenalised features added."""
     coefs = []
     for k, m in np.ndindex(path.shape):
-        _, back = sets.beside(k)
-        free = back[: len(sets.free)] @ held[k, m, : back.shape[1]]
+        _, to_columns = sets.unpenalised_columns(k)
+        free_coefs = to_columns[: len(sets.unpenalised)] @ column_coefs[k, m, : to_columns.shape[1]]
         indices, values = path.coef(k, m)
-        indices = np.concatenate([indices, sets.free])
-        values = np.concatenate([values, np.nan_to_num(free)])  # NaN where the row had ended
+        indices = np.concatenate([indices, sets.unpenalised])
+        values = np.concatenate([values, np.nan_to_num(free_coefs)])  # NaN where the row had ended
         order = np.argsort(indices)
         order = order[values[order] != 0]
         coefs.append((indices[order], values[order]))
-    return Path.of(path.shape, coefs, path.gap, path.iterations, tolerance)
+    return Path.from_coefs(path.shape, coefs, path.gap, path.iterations, tolerance)
 
 
 def tau_max(sets: CoxSets) -> Array:
-    """Return the smallest tau of each training set, (k,), at which no penalised one is selected."""
-    if not len(sets.free) and sets.fixed is None:
+    """Return the smallest tau of each training set that selects no penalised feature, (k,)."""
+    if not len(sets.unpenalised) and sets.fixed is None:
         return sets.sets.tau_max
-    each = [without_features(sets, slice(k, k + 1)) for k in range(len(sets.risk))]
-    return np.array([largest_ratio(state, ground.weights)[0] for ground, state in each])
+    starts = [without_features(sets, slice(k, k + 1)) for k in range(len(sets.risk))]
+    return np.array([largest_ratio(state, data.weights)[0] for data, state in starts])
 
 
 def strength(sets: CoxSets, part: slice) -> Array:
-    """Return ``|z_j'∇l|`` of each feature where none is selected, in some training sets, (k, d)."""
-    if not len(sets.free) and sets.fixed is None:
+    """Return ``|z_j'∇l|`` of each feature at the start of some training sets, (sets, d)."""
+    if not len(sets.unpenalised) and sets.fixed is None:
         return sets.sets.strength(part)
     return np.abs(without_features(sets, part)[1].g)
 
 
-SLACK = 1e-13
-"""Decrease, relative to the null deviance, at which steps end: a Newton step leaves its square."""
+REFIT_SLACK = 1e-13
+"""Decrease, relative to the null deviance, at which a refit ends.
+
+A Newton step squares the error.
+"""
 
 
-MAX_SETS = 64
-"""Training sets that are refitted in one call."""
+MAX_REFIT_SETS = 64
+"""Number of training sets that are refitted in one call."""
 
 
-class Ridge(NamedTuple):
-    """Coefficients (m, L) on standardised features for L lam, and the relative gap of each (L,).
-
-    The gap is empty where it was not asked for.
-    """
+class RidgeFit(NamedTuple):
+    """A ridge fit for L values of lam."""
 
     b: Array
+    """(m, L) coefficients on standardised features."""
     gap: Array
+    """(L,) relative duality gap; empty if it was not computed."""
 
 
-def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, ease: float = 0.0) -> Ridge:
-    """Minimise ``h(Zb + Ca) + lam ||b||²`` for every lam; returns b above a.
+def ridge(risk: RiskSets, Z: Array, C: Array, lam: Array, column_ridge: float = 0.0) -> RidgeFit:
+    """Return the minimisers of ``h(Zb + Ca) + lam ||b||²`` for every lam, b above a.
 
-    With no more unknowns than samples. lam = 0 gives the b of least norm; it has no minimum, and an
-    infinite gap, where a combination of features orders all events.
+    There must be no more unknowns than samples. lam = 0 gives the b of least norm; if a
+    combination of features orders all events it has no minimum, and an infinite gap.
 
     Parameters
     ----------
     Z, C : (n, k), (n, c) arrays
         Features, and those without a penalty; rows in the order of the risk sets.
     lam : (L,) array
-    ease : float
-        Ridge of C, where that has no finite fit (see `training.ease`).
+    column_ridge : float
+        Ridge of C, if that has no finite fit (see `training.separation_ridge`).
     """
-    return _fitted(risk, Z, span(C), lam, ease)
+    return _fit_levels(risk, Z, orthogonal_columns(C), lam, column_ridge)
 
 
-def _fitted(
+def _fit_levels(
     risk: RiskSets,
     Z: Array,
     spanned: tuple[Array, Array],
     lam: Array,
-    ease: float,
+    column_ridge: float,
     certified: bool = True,
-) -> Ridge:
-    """Fit every lam as `ridge` does, with what `span` gives of C; no gap unless `certified`."""
-    D, back = _reduced(Z, lam)
-    free, freed = spanned
+) -> RidgeFit:
+    """Return the fits of `ridge`, with C as `orthogonal_columns` returns it."""
+    D, to_features = _reduce_features(Z, lam)
+    free, free_to_columns = spanned
     order = np.argsort(-lam, kind="stable")
     k = D.shape[1]
     rows = np.vstack([D.T, free.T])
@@ -135,24 +143,29 @@ def _fitted(
     x = np.empty((len(lam), len(rows)))
     gap = np.empty(len(lam) if certified else 0)
     scale = risk.null_deviance
-    refit_each(risk.terms, rows, ease * (1 - share), share, lam[order], SLACK * scale, x, gap)
+    refit_ridge_path(
+        risk.terms, rows, column_ridge * (1 - share), share, lam[order], REFIT_SLACK * scale, x, gap
+    )
     in_place = np.argsort(order)
     x = x[in_place]
-    b = x[:, :k] if back is None else x[:, :k] @ back
+    b = x[:, :k] if to_features is None else x[:, :k] @ to_features
     relative_gap = gap[in_place] / scale if certified else gap
-    return Ridge(np.concatenate([b.T, freed @ x[:, k:].T]), relative_gap)
+    return RidgeFit(np.concatenate([b.T, free_to_columns @ x[:, k:].T]), relative_gap)
 
 
-def _reduced(Z: Array, lam: Array) -> tuple[Array, Array | None]:
-    """Return Z in its row space and the way back, where there is no minimum, or a larger one."""
+def _reduce_features(Z: Array, lam: Array) -> tuple[Array, Array | None]:
+    """Return Z in its row space, and the matrix back to features.
+
+    Z and None if that is no smaller.
+    """
     if Z.shape[1] <= len(Z) and lam.min(initial=np.inf) > 0:
         return Z, None
     if lam.min(initial=np.inf) > 0:
         Q, R = np.linalg.qr(Z.T)
         return np.ascontiguousarray(R.T), Q.T
-    left, sizes, back = np.linalg.svd(Z, full_matrices=False)
-    kept = sizes > 1e-12 * sizes.max(initial=0.0)
-    return left[:, kept] * sizes[kept], back[kept]
+    U, sizes, to_features = np.linalg.svd(Z, full_matrices=False)
+    is_kept = sizes > 1e-12 * sizes.max(initial=0.0)
+    return U[:, is_kept] * sizes[is_kept], to_features[is_kept]
 
 
 def ridge_coef(sets: CoxSets, path: Path, lam: Array | float) -> tuple[Array, Array, Array]:
@@ -165,10 +178,10 @@ def ridge_coef(sets: CoxSets, path: Path, lam: Array | float) -> tuple[Array, Ar
     values = np.empty(len(path.values))
     intercept = np.zeros(path.shape)
     gap = np.zeros(path.shape)
-    for k, m, A, fit in _fits(sets, path, lam):
-        b = sets.sets.inverse_scale[k, A] * fit.b[: len(A), 0]
+    for k, m, support, fit in _fits_of_supports(sets, path, lam):
+        b = sets.sets.inverse_scale[k, support] * fit.b[: len(support), 0]
         values[slice(*path.indptr[k * path.shape[1] + m :][:2])] = b
-        intercept[k, m] = -(sets.sets.mean[k, A] @ b)
+        intercept[k, m] = -(sets.sets.mean[k, support] @ b)
         gap[k, m] = fit.gap[0]
     return values, intercept, gap
 
@@ -184,34 +197,47 @@ def covariate_coef(sets: CoxSets, path: Path, lam: Array | float) -> Array:
         return np.zeros((*shape, 0))
     gamma = np.zeros((*shape, fixed.mean.shape[1]))
     lam = np.broadcast_to(np.asarray(lam, dtype=float), len(sets.risk))[:, None]
-    for k, m, A, fit in _fits(sets, path, lam):
-        gamma[k, m] = fixed.turn[k] @ fit.b[len(A) :, 0]
+    for k, m, support, fit in _fits_of_supports(sets, path, lam):
+        gamma[k, m] = fixed.to_basis[k] @ fit.b[len(support) :, 0]
     return gamma
 
 
-def _fits(sets: CoxSets, path: Path, lam: Array) -> Iterator[tuple[int, int, Array, Ridge]]:
-    """Yield training set, step, support A, and the fits on it: b of A, then of the covariates.
+def _fits_of_supports(
+    sets: CoxSets, path: Path, lam: Array
+) -> Iterator[tuple[int, int, Array, RidgeFit]]:
+    """Yield training set, step, support, and its fit: coefficients of it, then of covariates.
 
-    A support is fitted once.
+    Each support is fitted once.
     """
     for k, m in np.ndindex(path.shape):
-        A = path.coef(k, m)[0]
-        yield k, m, A, sets.once((k, A.tobytes(), lam[k].tobytes()), refitted, sets, k, A, lam[k])
+        support = path.coef(k, m)[0]
+        yield (
+            k,
+            m,
+            support,
+            sets.cached(
+                (k, support.tobytes(), lam[k].tobytes()), refit_support, sets, k, support, lam[k]
+            ),
+        )
 
 
-def refitted(sets: CoxSets, k: int, A: Array, lam: Array, certified: bool = True) -> Ridge:
-    """Return the fits on support A of training set k for every lam (L,).
+def refit_support(
+    sets: CoxSets, k: int, support: Array, lam: Array, certified: bool = True
+) -> RidgeFit:
+    """Return the fits on the support of training set k for every lam (L,).
 
-    Coefficients are those of A, then of the covariates; no gap unless `certified`.
+    Coefficients are those of the support, then of the covariates; no gap unless `certified`.
     """
-    penalised = sets.sets.weights[A] > 0
-    spanned = sets.span(k)
+    penalised = sets.sets.weights[support] > 0
+    spanned = sets.covariate_columns(k)
     if not penalised.all():
-        spanned = span(np.hstack([sets.columns(k, A[~penalised]), sets.covariates(k)]))
-    Z = sets.columns(k, A[penalised])
-    fit = _fitted(sets.risk[k], Z, spanned, lam, sets.ease(k), certified)
+        spanned = orthogonal_columns(
+            np.hstack([sets.columns(k, support[~penalised]), sets.covariates(k)])
+        )
+    Z = sets.columns(k, support[penalised])
+    fit = _fit_levels(sets.risk[k], Z, spanned, lam, sets.separation_ridge(k), certified)
     order = np.argsort(np.concatenate([np.flatnonzero(penalised), np.flatnonzero(~penalised)]))
-    return Ridge(np.concatenate([fit.b[order], fit.b[len(A) :]]), fit.gap)
+    return RidgeFit(np.concatenate([fit.b[order], fit.b[len(support) :]]), fit.gap)
 
 
 def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
@@ -234,47 +260,50 @@ def ridge_scores(sets: CoxSets, path: Path, lam: Array | float) -> Array:
     # A list of more genes than samples is solved in the space of the samples.
     n_rows = np.array([len(rows) for rows in sets.rows])
     unsolved = path.sizes() > n_rows[:, None]
-    if len(sets.free) or lam.min(initial=np.inf) <= 0:
+    if len(sets.unpenalised) or lam.min(initial=np.inf) <= 0:
         unsolved[:] = True
     else:
         _fill_scores(sets, path, lam, scores, unsolved)
     for i, f in np.argwhere(unsolved).tolist():
-        scores[i, f] = _scores(sets, i, path.coef(i, f)[0], lam[i])
+        scores[i, f] = _scores_of_list(sets, i, path.coef(i, f)[0], lam[i])
     return scores
 
 
 def _fill_scores(sets: CoxSets, path: Path, lam: Array, scores: Array, unsolved: Array) -> None:
-    """Fill the scores of all lists but those that are left `unsolved`."""
+    """Fill the scores of all lists except the `unsolved` ones."""
     k, n_lists = path.shape
-    for first in range(0, k, MAX_SETS):
-        part = slice(first, min(first + MAX_SETS, k))
-        ground = sets.ground(part)
-        start = path.indptr[part.start * n_lists : part.stop * n_lists + 1]
+    for first_set in range(0, k, MAX_REFIT_SETS):
+        chunk = slice(first_set, min(first_set + MAX_REFIT_SETS, k))
+        data = sets.loss_data(chunk)
+        start = path.indptr[chunk.start * n_lists : chunk.stop * n_lists + 1]
         lists = GeneLists(
             np.ascontiguousarray(start - start[0]),
             np.ascontiguousarray(path.indices[start[0] : start[-1]], dtype=np.int64),
         )
         levels = RidgeLevels(
-            lam[part],
-            np.argsort(-lam[part], axis=1, kind="stable"),
-            SLACK * sets.deviance[part],
+            lam[chunk],
+            np.argsort(-lam[chunk], axis=1, kind="stable"),
+            REFIT_SLACK * sets.deviance[chunk],
         )
-        covariates = np.zeros((*scores[part].shape[:3], ground.columns.shape[1]))
-        fits = CoxScores(scores[part], covariates, unsolved[part])
-        solve_cox_ridge(ground, lists, levels, fits)
+        covariates = np.zeros((*scores[chunk].shape[:3], data.columns.shape[1]))
+        fits = CoxScores(scores[chunk], covariates, unsolved[chunk])
+        solve_cox_ridge(data, lists, levels, fits)
         if sets.fixed is None:
             continue
-        for i in range(part.start, part.stop):
-            _, back = sets.span(i)
-            coef = covariates[i - first, ..., : back.shape[1]] @ back.T
+        for i in range(chunk.start, chunk.stop):
+            _, to_basis = sets.covariate_columns(i)
+            coef = covariates[i - first_set, ..., : to_basis.shape[1]] @ to_basis.T
             scores[i, ~unsolved[i]] += (coef @ sets.fixed.basis[i])[~unsolved[i]]
 
 
-def _scores(sets: CoxSets, k: int, A: Array, lam: Array) -> Array:
+def _scores_of_list(sets: CoxSets, k: int, support: Array, lam: Array) -> Array:
     """Return the scores (L, n) of one list."""
-    own = sets.sets
-    b = refitted(sets, k, A, lam, certified=False).b
-    scores = ((own.X[:, A] - own.mean[k, A]) * own.inverse_scale[k, A]) @ b[: len(A)]
+    training_sets = sets.sets
+    b = refit_support(sets, k, support, lam, certified=False).b
+    scores = (
+        (training_sets.X[:, support] - training_sets.mean[k, support])
+        * training_sets.inverse_scale[k, support]
+    ) @ b[: len(support)]
     if sets.fixed is not None:
-        scores += sets.fixed.basis[k].T @ b[len(A) :]
+        scores += sets.fixed.basis[k].T @ b[len(support) :]
     return np.asarray(scores.T)

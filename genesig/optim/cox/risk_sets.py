@@ -24,69 +24,68 @@ from genesig.arrays import Array
 from genesig.errors import GenesigError, pick
 
 
-def efron(deaths: int) -> Array:
-    """Return k/d, the share of the deaths that is out of the risk set in each term."""
+def efron_shares(deaths: int) -> Array:
+    """Return k/d for each of the d deaths: the share of the deaths that has left the risk set."""
     return np.arange(deaths) / deaths
 
 
-def breslow(deaths: int) -> Array:
-    """Return 0 for the one term."""
+def breslow_share(deaths: int) -> Array:
+    """Return 0 for the one term of an event time."""
     return np.zeros(1)
 
 
-WIDEST = 600.0
-"""Range of η from which on the likelihood counts as infinite: no hazard ratio is e^600."""
+MAX_ETA_RANGE = 600.0
+"""Range of η above which the likelihood counts as infinite: no hazard ratio is e^600."""
 
 
 class Terms(NamedTuple):
     """The T terms of n samples: ``Σ_l ω_l log Σ_j c_lj exp η_j - Σ_j died_j η_j``.
 
-    weight, died (n,) = v, v δ. At risk in term l are the samples before end_l; c_lj is v_j before
-    first_l, and kept_l v_j of the deaths, which follow. first, end (T,) int, growing; kept, omega.
+    At risk in term l are the samples before end_death_l: c_lj is v_j before first_death_l, and
+    death_share_l v_j for the deaths, which follow. Compiled code depends on this record.
     """
 
     weight: Array
+    """(n,) v."""
     died: Array
-    first: Array
-    end: Array
-    kept: Array
+    """(n,) v δ."""
+    first_death: Array
+    """(T,) int, increasing."""
+    end_death: Array
+    """(T,) int, increasing."""
+    death_share: Array
+    """(T,)"""
     omega: Array
+    """(T,) ω."""
 
 
-TIES = {"efron": efron, "breslow": breslow}
-USUAL = "efron"
-"""How ties are treated where nothing else is asked for."""
+TIES = {"efron": efron_shares, "breslow": breslow_share}
+DEFAULT_TIES = "efron"
+"""Default treatment of ties."""
 
 
 @dataclass(frozen=True)
 class RiskSets:
-    """The T terms of the likelihood of n samples, in their order of falling time.
-
-    Attributes
-    ----------
-    order : (n,) int array
-        The samples, longest time first; deaths stand behind the censored of their time.
-    terms : Terms
-        Who is at risk in each, in that order.
-    times : (T,) array
-        Event time of each term, falling.
-    """
+    """The T terms of the likelihood of n samples, in the order of falling time."""
 
     order: Array
+    """(n,) int, the samples, longest time first; deaths come after the censored of their time."""
     terms: Terms
+    """In that order."""
     times: Array
+    """(T,) event time of each term, falling."""
 
     @classmethod
-    def of(
-        cls, time: Array, event: Array, ties: str = USUAL, weights: Array | None = None
+    def from_times(
+        cls, time: Array, event: Array, ties: str = DEFAULT_TIES, weights: Array | None = None
     ) -> RiskSets:
-        """Sort n samples.
+        """Return the risk sets of n samples.
 
         Parameters
         ----------
         time, event : (n,) arrays
-            Follow-up, and whether it ended with the event. Who is censored at a time of an event is
-            still at risk then.
+            Follow-up, and whether it ended with the event. A sample censored at the time of an
+            event is still at risk then.
         ties : str
             A name in `TIES`.
         weights : (n,) array, optional
@@ -97,28 +96,28 @@ class RiskSets:
         GenesigError
             Times that are negative or missing, no event, other weights, unknown ties.
         """
-        time, event, v = _checked(time, event, weights)
-        shares = pick("ties", TIES, ties)
+        time, event, v = _checked_times(time, event, weights)
+        shares_out_of_risk = pick("ties", TIES, ties)
         order = np.lexsort((event, -time))
         time = time[order]
         event = event[order]
         v = v[order]
-        dead = np.flatnonzero(event)
-        starts = np.flatnonzero(np.diff(time[dead], prepend=np.inf))
-        deaths = np.diff(starts, append=len(dead))
-        out = [shares(count) for count in deaths.tolist()]
-        many = [len(each) for each in out]
-        first = np.repeat(dead[starts], many)
-        omega = np.repeat(np.add.reduceat(v[dead], starts) / many, many)
+        death_positions = np.flatnonzero(event)
+        starts = np.flatnonzero(np.diff(time[death_positions], prepend=np.inf))
+        deaths = np.diff(starts, append=len(death_positions))
+        shares_out = [shares_out_of_risk(count) for count in deaths.tolist()]
+        n_terms = [len(shares) for shares in shares_out]
+        first_death = np.repeat(death_positions[starts], n_terms)
+        omega = np.repeat(np.add.reduceat(v[death_positions], starts) / n_terms, n_terms)
         terms = Terms(
             v,
             np.where(event, v, 0),
-            first,
-            first + np.repeat(deaths, many),
-            1 - np.concatenate(out),
+            first_death,
+            first_death + np.repeat(deaths, n_terms),
+            1 - np.concatenate(shares_out),
             omega,
         )
-        return cls(order, terms, time[first])
+        return cls(order, terms, time[first_death])
 
     @property
     def omega(self) -> Array:
@@ -127,29 +126,31 @@ class RiskSets:
 
     @property
     def died(self) -> Array:
-        """Σ ω base: v of the samples that died, 0 for the censored, (n,)."""
+        """Weight of the samples that died, 0 for the censored, (n,): ``Σ_l ω_l base_l``."""
         return self.terms.died
 
     @cached_property
     def c(self) -> Array:
-        """What samples count for in each term, (T, n); 0 outside of the risk set."""
-        of = self.terms
-        place = np.arange(len(self.order))
-        kept = np.where(place >= of.first[:, None], of.kept[:, None], 1)
-        return np.asarray(of.weight * (place < of.end[:, None]) * kept)
+        """Factor of each sample in each term, (T, n); 0 outside of the risk set."""
+        terms = self.terms
+        position = np.arange(len(self.order))
+        death_share = np.where(
+            position >= terms.first_death[:, None], terms.death_share[:, None], 1
+        )
+        return np.asarray(terms.weight * (position < terms.end_death[:, None]) * death_share)
 
     @cached_property
     def base(self) -> Array:
-        """The shares v/Σv of the deaths in each term, (T, n)."""
-        of = self.terms
-        place = np.arange(len(self.order))
-        inside = (place >= of.first[:, None]) & (place < of.end[:, None])
-        v = np.where(inside, of.weight, 0)
+        """Share v/Σv of each death in its term, (T, n)."""
+        terms = self.terms
+        position = np.arange(len(self.order))
+        is_death = (position >= terms.first_death[:, None]) & (position < terms.end_death[:, None])
+        v = np.where(is_death, terms.weight, 0)
         return np.asarray(v / v.sum(axis=1, keepdims=True))
 
     def value(self, eta: Array) -> float:
         """Return ``h(η) = -(2/n) l(η)``; infinite where η is not finite or too wide."""
-        if not np.ptp(eta) <= WIDEST:
+        if not np.ptp(eta) <= MAX_ETA_RANGE:
             return np.inf
         top = eta.max()
         sums = np.log(self.c @ np.exp(eta - top)) + top
@@ -157,21 +158,21 @@ class RiskSets:
 
     @cached_property
     def null_deviance(self) -> float:
-        """``h(0) - inf h = 2 (l_saturated - l(0)) / n``, what gaps are relative to.
+        """``h(0) - inf h = 2 (l_saturated - l(0)) / n``, which gaps are relative to.
 
-        1 where it is 0 but for rounding: each event comes to all who are at risk.
+        1 if it is 0 up to rounding: each event happens to all who are at risk.
         """
-        rest = np.divide(self.base, self.c, out=np.ones_like(self.c), where=self.base > 0)
-        lost = float(self.omega @ np.sum(self.base * np.log(rest), axis=1))
-        found = self.value(np.zeros(len(self.died))) + 2 / len(self.died) * lost
-        return found if found > 1e-12 else 1.0
+        ratio = np.divide(self.base, self.c, out=np.ones_like(self.c), where=self.base > 0)
+        entropy = float(self.omega @ np.sum(self.base * np.log(ratio), axis=1))
+        deviance = self.value(np.zeros(len(self.died))) + 2 / len(self.died) * entropy
+        return deviance if deviance > 1e-12 else 1.0
 
     def log_likelihood(self, eta: Array) -> Array:
-        """Return l of several η, (n, m) to (m,); -infinity where η is too wide."""
+        """Return l of several η, (n, m) to (m,); -∞ if η is too wide."""
         top = eta.max(axis=0)
-        narrow = top - eta.min(axis=0) <= WIDEST
-        sums = np.log(self.c @ np.exp(np.where(narrow, eta - top, 0.0))) + top
-        return np.where(narrow, self.died @ eta - self.omega @ sums, -np.inf)
+        is_narrow = top - eta.min(axis=0) <= MAX_ETA_RANGE
+        sums = np.log(self.c @ np.exp(np.where(is_narrow, eta - top, 0.0))) + top
+        return np.where(is_narrow, self.died @ eta - self.omega @ sums, -np.inf)
 
     def shares(self, eta: Array) -> Array:
         """Return ``p_lj = c_lj exp η_j / Σ_i c_li exp η_i``, (T, n): who of those at risk dies."""
@@ -189,12 +190,15 @@ class RiskSets:
     def hessian(self, p: Array, Z: Array | None = None) -> Array:
         """Return ``Z'HZ`` for Z (n, m), or H, ``H = (2/n) Σ_l ω_l (diag p_l - p_l p_l')``."""
         total = self.omega @ p
-        rest = p if Z is None else p @ Z
-        first = np.diag(total) if Z is None else Z.T @ (total[:, None] * Z)
-        return np.asarray(2 / p.shape[1] * (first - (self.omega[:, None] * rest).T @ rest))
+        products = p if Z is None else p @ Z
+        diagonal_part = np.diag(total) if Z is None else Z.T @ (total[:, None] * Z)
+        return np.asarray(
+            2 / p.shape[1] * (diagonal_part - (self.omega[:, None] * products).T @ products)
+        )
 
 
-def _checked(time: Array, event: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+def _checked_times(time: Array, event: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+    """Return times, events as bool, and weights of mean 1; raise for values that do not fit."""
     time = np.asarray(time, dtype=float)
     event = np.asarray(event)
     if time.ndim != 1 or event.shape != time.shape or not len(time):
@@ -202,12 +206,12 @@ def _checked(time: Array, event: Array, weights: Array | None) -> tuple[Array, A
             f"survival needs one time and one event for each sample; found {time.shape} times"
             f" and {event.shape} events"
         )
-    known = np.isfinite(time) & (time >= 0)
-    if not known.all():
-        bad = int(np.argmin(known))
+    is_valid = np.isfinite(time) & (time >= 0)
+    if not is_valid.all():
+        first_invalid = int(np.argmin(is_valid))
         raise GenesigError(
-            f"sample {bad} (counted from 0) has time {time[bad]:g}; times must be finite numbers"
-            " >= 0: correct it or leave the sample out"
+            f"sample {first_invalid} (counted from 0) has time {time[first_invalid]:g};"
+            " times must be finite numbers >= 0: correct it or leave the sample out"
         )
     if not np.isin(event, (0, 1)).all():
         raise GenesigError("events must be 1 (it happened) or 0 (censored)")
@@ -221,33 +225,35 @@ def _checked(time: Array, event: Array, weights: Array | None) -> tuple[Array, A
 
 
 class Hazard(NamedTuple):
-    """Event times (T,), ascending, and the cumulative hazard ``H_0`` (T,) from each on."""
+    """A cumulative baseline hazard."""
 
     times: Array
+    """(T,) event times, ascending."""
     cumulative: Array
+    """(T,) ``H_0`` from each time on."""
 
-    def survival(self, eta: Array, at: Array) -> Array:
-        """Return ``S(t | x) = exp(-H_0(t) exp η)``, (n, len(at)); 1 before the first event.
+    def survival(self, eta: Array, at_times: Array) -> Array:
+        """Return ``S(t | x) = exp(-H_0(t) exp η)``, (n, len(at_times)); 1 before the first event.
 
-        After the last event it stays as it is: nothing is known of later times.
+        After the last event it stays constant: nothing is known of later times.
         """
         steps = np.concatenate([[0.0], self.cumulative])
-        H = steps[np.searchsorted(self.times, np.asarray(at, dtype=float), side="right")]
+        H = steps[np.searchsorted(self.times, np.asarray(at_times, dtype=float), side="right")]
         with np.errstate(over="ignore", divide="ignore"):
             return np.asarray(np.exp(-np.exp(np.log(H) + np.asarray(eta, dtype=float)[:, None])))
 
 
 def baseline_hazard(risk: RiskSets, eta: Array) -> Hazard:
-    """Return ``H_0(t) = Σ_{l: t_l <= t} ω_l / Σ_j c_lj exp η_j`` of η (n,), in their order.
+    """Return ``H_0(t) = Σ_{l: t_l <= t} ω_l / Σ_j c_lj exp η_j`` of η (n,) in their order.
 
-    Breslow's estimator, with the terms of Efron's likelihood where that is how ties are treated; at
-    η = 0 that of Nelson and Aalen, or of Fleming and Harrington (1984).
+    Breslow's estimator, with the terms of Efron's likelihood if ties are treated so; at η = 0 that
+    of Nelson and Aalen, or of Fleming and Harrington (1984).
 
     Source: Breslow 1972 (in the discussion of Cox 1972); Therneau and Grambsch 2000, section 10.2.
     """
     steps = risk.omega / (risk.c @ np.exp(eta))
-    times, place = np.unique(risk.times, return_inverse=True)
-    return Hazard(times, np.cumsum(np.bincount(place, weights=steps)))
+    times, position = np.unique(risk.times, return_inverse=True)
+    return Hazard(times, np.cumsum(np.bincount(position, weights=steps)))
 
 
 def left_out_deviance(
@@ -263,7 +269,7 @@ def left_out_deviance(
     D_k = -2 (l(η_k) - l_k(η_k)), η_k the scores of the fit without fold k, l over all samples and
     l_k over those of the fit: a fold alone has few events and small risk sets. E = Σ D_k / d, d the
     events; with the share s_k of the samples and E_k = D_k/(d s_k), SE² = Σ s_k (E_k - E)²/(K - 1).
-    η of a sample left out is bounded to what can be told from those of the fit, see `bounded`; an
+    η of a sample left out is bounded to what can be told from those of the fit, see `limit_eta`; an
     infinite E is the worst there is and has no SE: 0.
 
     Parameters
@@ -284,54 +290,55 @@ def left_out_deviance(
     v = np.ones(len(time)) if weights is None else weights
     D = np.empty((len(folds), scores.shape[1]))
     shares = np.empty(len(folds))
-    whole = _Likelihood(time, event, ties, v, v > 0)
-    known = np.ones(len(time), dtype=bool)
+    full_likelihood = _Likelihood(time, event, ties, v, v > 0)
+    in_fit = np.ones(len(time), dtype=bool)
     for k, fold in enumerate(folds):
-        known[:] = v > 0
-        known[fold] = False
-        eta = bounded(scores[k].T, np.flatnonzero(known))
+        in_fit[:] = v > 0
+        in_fit[fold] = False
+        eta = limit_eta(scores[k].T, np.flatnonzero(in_fit))
         with np.errstate(invalid="ignore"):  # too wide for both
-            D[k] = -2 * (whole(eta) - _Likelihood(time, event, ties, v, known)(eta))
+            D[k] = -2 * (full_likelihood(eta) - _Likelihood(time, event, ties, v, in_fit)(eta))
         shares[k] = v[fold].sum() / v.sum()
     D = np.where(np.isnan(D), np.inf, D)
-    d = float(v @ (np.asarray(event) > 0))
-    error = D.sum(axis=0) / d
+    n_events = float(v @ (np.asarray(event) > 0))
+    error = D.sum(axis=0) / n_events
     with np.errstate(invalid="ignore"):
-        spread = np.square(D / (d * shares[:, None]) - error)
+        spread = np.square(D / (n_events * shares[:, None]) - error)
     spread = np.where(np.isinf(error), 0.0, shares @ spread)
     return error, np.sqrt(spread / max(1, len(folds) - 1))
 
 
 class _Likelihood:
-    """``l(η)`` of some rows, whose weights v are not scaled as those of risk sets are.
+    """``l(η)`` of some rows, with weights v that are not scaled to mean 1 as in risk sets.
 
     With u = v / v̄, ``l_v(η) = v̄ (l_u(η) - log v̄ Σ ω_u)``.
     """
 
     def __init__(self, time: Array, event: Array, ties: str, v: Array, rows: Array) -> None:
-        self.risk = RiskSets.of(time[rows], event[rows], ties, v[rows])
+        self.risk = RiskSets.from_times(time[rows], event[rows], ties, v[rows])
         self.mean = v[rows].mean()
         self.order = np.flatnonzero(rows)[self.risk.order]
 
     def __call__(self, eta: Array) -> Array:
+        """Return l of several η, (n, m) to (m,)."""
         constant = np.log(self.mean) * self.risk.omega.sum()
         return np.asarray(self.mean * (self.risk.log_likelihood(eta[self.order]) - constant))
 
 
-def bounded(eta: Array, fitted: Array) -> Array:
-    """Return η with those of samples left out of the fit in its reach, (n, m).
+def limit_eta(eta: Array, in_fit: Array) -> Array:
+    """Return η (n, m) with left-out samples moved into the range of those of the fit.
 
-    One outlying cell of expression can take η so far from all others that no likelihood is defined
-    any more: beyond `WIDEST` hazards differ by a factor that has no floating point number.
+    One outlying cell of expression can move η so far from all others that no likelihood is
+    defined: beyond `MAX_ETA_RANGE` hazards differ by a factor that is no floating-point number.
 
     Parameters
     ----------
     eta : (n, m) array
-    fitted : int array
+    in_fit : int array
         Rows of the samples of the fit; theirs stay as they are.
     """
-    low = eta[fitted].min(axis=0)
-    high = eta[fitted].max(axis=0)
+    low = eta[in_fit].min(axis=0)
+    high = eta[in_fit].max(axis=0)
     middle = (low + high) / 2
-    reach = np.maximum(0.99 * WIDEST, high - low) / 2
+    reach = np.maximum(0.99 * MAX_ETA_RANGE, high - low) / 2
     return np.asarray(np.clip(eta, middle - reach, middle + reach))

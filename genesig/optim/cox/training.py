@@ -1,10 +1,10 @@
 """Many training sets of one matrix with right-censored times as their response.
 
-A covariate may have no finite fit: a word whose samples have no event, or a number that orders all
-events, let Cox's likelihood rise for ever along its coefficient. Where the information about a
-direction has faded in this way, the covariates of that training set have a penalty, ``ρ ||a||²``, ρ
-= 1/n, of coefficients a on columns of mean square 1: a normal prior of variance 1, as much as one
-sample tells.
+A covariate may have no finite fit. If no sample with a value has an event, or if a covariate
+orders all events, Cox's likelihood rises for ever along its coefficient. Once the information
+about a direction has faded in this way, the covariates of that training set have a penalty, ``ρ
+||a||²``, ρ = 1/n, of coefficients a on columns of mean square 1: a normal prior of variance 1, as
+informative as one sample.
 
 Source: Albert and Anderson 1984 (separation); Heinze and Schemper 2001 (in Cox's model).
 """
@@ -21,90 +21,82 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment, adjustment
-from genesig.optim.cox.likelihood import Many, judge_sets, refit_each, solve_sets
-from genesig.optim.cox.risk_sets import USUAL, RiskSets, Terms
-from genesig.optim.likelihood.path import Ground, Levels, State
+from genesig.optim.cox.likelihood import PaddedTerms, certify_sets, refit_ridge_path, solve_sets
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets, Terms
+from genesig.optim.likelihood.path import LossData, PathLevels, PathState
 from genesig.optim.training import TrainingSets, training_sets
 
-DEPENDENT = 1e-12
-"""Singular values below this share of the largest are rounding."""
-FADED = 1e-6
-"""Information about a direction, for each event, that is none."""
-WIDE = 30.0
-"""Logarithm of a hazard ratio between two samples that is no finite fit, either."""
-SEPARATED = 1e-10
-"""Decrease, relative to the null deviance, at which the covariates are fitted well enough."""
+MIN_COLUMN_SHARE = 1e-12
+"""Singular value, as a share of the largest, below which it is rounding."""
+MIN_EVENT_INFORMATION = 1e-6
+"""Information about a direction, per event, below which there is none."""
+MAX_LOG_HAZARD_RATIO = 30.0
+"""Logarithm of a hazard ratio between two samples above which a fit is not finite."""
+SEPARATION_SLACK = 1e-10
+"""Decrease, relative to the null deviance, at which a fit of the covariates ends."""
 
 
-def ease(risk: RiskSets, C: Array) -> float:
-    """Return ρ for covariates C (n, q): 0 where their likelihood has a maximum, else 1/n.
+def separation_ridge(risk: RiskSets, C: Array) -> float:
+    """Return ρ for covariates C (n, q): 0 if their likelihood has a maximum, else 1/n.
 
-    Genes change nothing here: these have a penalty, so that a fit with them has a minimum where one
+    Genes do not matter here: they have a penalty, so that a fit with them has a minimum if a fit
     without them has.
     """
-    free, _ = span(C)
+    free, _ = orthogonal_columns(C)
     if not free.shape[1]:
         return 0.0
     n = len(free)
     D = np.ascontiguousarray(free.T)
-    none = np.zeros(free.shape[1])
+    no_penalty = np.zeros(free.shape[1])
     x = np.empty((1, len(D)))
     gap = np.empty(1)
-    slack = SEPARATED * risk.null_deviance
-    refit_each(risk.terms, D, none, none, np.zeros(1), slack, x, gap)
+    slack = SEPARATION_SLACK * risk.null_deviance
+    refit_ridge_path(risk.terms, D, no_penalty, no_penalty, np.zeros(1), slack, x, gap)
     eta = x[0] @ D
-    left = np.linalg.eigvalsh(risk.hessian(risk.shares(eta), free))[0]
-    faded = left < FADED * 2 * risk.omega.sum() / n
-    return 1 / n if faded or np.ptp(eta) > WIDE else 0.0
+    smallest_information = np.linalg.eigvalsh(risk.hessian(risk.shares(eta), free))[0]
+    is_faded = smallest_information < MIN_EVENT_INFORMATION * 2 * risk.omega.sum() / n
+    return 1 / n if is_faded or np.ptp(eta) > MAX_LOG_HAZARD_RATIO else 0.0
 
 
-def span(C: Array) -> tuple[Array, Array]:
-    """Return columns (n, r) of length √n, at right angles, that span C (n, c), and (c, r) back.
+def orthogonal_columns(C: Array) -> tuple[Array, Array]:
+    """Return columns (n, r) of length √n, orthogonal, that span C (n, c), and T (c, r).
 
-    ``C back`` are these columns; what depends on others shares its coefficient.
+    The columns are C T; dependent columns share their coefficient.
     """
     if not C.shape[1]:
         return C, np.zeros((0, 0))
-    left, sizes, back = np.linalg.svd(C, full_matrices=False)
-    kept = sizes > DEPENDENT * sizes.max(initial=0.0)
-    root = np.sqrt(len(C))
-    return root * left[:, kept], root * back[kept].T / sizes[kept]
+    U, sizes, V = np.linalg.svd(C, full_matrices=False)
+    is_kept = sizes > MIN_COLUMN_SHARE * sizes.max(initial=0.0)
+    length = np.sqrt(len(C))
+    return length * U[:, is_kept], length * V[is_kept].T / sizes[is_kept]
 
 
-SLACK = 1e-14
+START_SLACK = 1e-14
 """Decrease, relative to the null deviance, at which a fit without features ends."""
 
 
 @dataclass(frozen=True)
 class CoxSets:
-    """k training sets, each with its risk sets.
-
-    Attributes
-    ----------
-    sets : TrainingSets
-        Its Y are the martingale residuals at b = 0, so that its `tau_max` is that of the partial
-        likelihood, where every feature is penalised: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of
-        samples are in them, in the scales of features and in its `norm`.
-    risk : tuple of RiskSets
-    rows : tuple of int arrays
-        Rows of X of each training set, in the order of its risk sets.
-    fixed : Adjustment or None
-        Covariates without a penalty.
-    known : dict
-        What was made once, see `once`: paths of several mu start alike, and meet the same supports.
-    """
+    """k training sets, each with its risk sets."""
 
     sets: TrainingSets
+    """Its Y are the martingale residuals at b = 0. So its `tau_max` is that of the partial
+    likelihood if every feature is penalised: ``(2/n_k) max_j |z_j'y| / w_j``. Weights of samples
+    are in them, in the scales of features and in its `norm`.
+    """
     risk: tuple[RiskSets, ...]
     rows: tuple[Array, ...]
+    """Rows of X of each training set, in the order of its risk sets."""
     fixed: Adjustment | None = None
-    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Covariates without a penalty."""
+    cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Results of `cached`: paths of several mu start alike, and meet the same supports."""
 
-    def once(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
-        """Return what `make` made of what is given when it was first asked for by this key."""
-        if key not in self.known:
-            self.known[key] = make(*given)
-        return self.known[key]
+    def cached(self, key: Any, function: Callable[..., Any], *args: Any) -> Any:
+        """Return ``make(*args)``, computed when this key is first asked for."""
+        if key not in self.cache:
+            self.cache[key] = function(*args)
+        return self.cache[key]
 
     def columns(self, k: int, features: Array) -> Array:
         """Return standardised features (n_k, m) of training set k, in the order of risk sets."""
@@ -113,107 +105,115 @@ class CoxSets:
         return np.asarray((self.sets.X[np.ix_(self.rows[k], features)] - mean) * inverse)
 
     def covariates(self, k: int) -> Array:
-        """Return what spans the covariates of training set k, (n_k, q), in that order, too."""
+        """Return spanning columns of the covariates of training set k, (n_k, q), in that order."""
         if self.fixed is None:
             return np.zeros((len(self.rows[k]), 0))
         return np.ascontiguousarray(self.fixed.basis[k][:, self.rows[k]].T)
 
-    def ease(self, k: int) -> float:
-        """Return the ridge of covariates that have no finite fit in training set k, mostly 0."""
-        return float(self.once(("ease", k), ease, self.risk[k], self.covariates(k)))
+    def separation_ridge(self, k: int) -> float:
+        """Return the ridge of the covariates of training set k; 0 if they have a finite fit."""
+        return float(
+            self.cached(("separation_ridge", k), separation_ridge, self.risk[k], self.covariates(k))
+        )
 
-    def span(self, k: int) -> tuple[Array, Array]:
-        """Return `span` of the covariates of training set k."""
-        found: tuple[Array, Array] = self.once(("span", k), span, self.covariates(k))
-        return found
+    def covariate_columns(self, k: int) -> tuple[Array, Array]:
+        """Return `orthogonal_columns` of the covariates of training set k."""
+        columns: tuple[Array, Array] = self.cached(
+            ("covariate_columns", k), orthogonal_columns, self.covariates(k)
+        )
+        return columns
 
     @cached_property
-    def free(self) -> Array:
-        """Return the features without a penalty."""
+    def unpenalised(self) -> Array:
+        """Features without a penalty."""
         return np.flatnonzero(self.sets.weights == 0)
 
-    def beside(self, k: int) -> tuple[Array, Array]:
-        """Return `span` of these and the covariates of training set k."""
-        if not len(self.free):
-            return self.span(k)
-        both = np.hstack([self.columns(k, self.free), self.covariates(k)])
-        found: tuple[Array, Array] = self.once(("beside", k), span, both)
-        return found
+    def unpenalised_columns(self, k: int) -> tuple[Array, Array]:
+        """Return `orthogonal_columns` of unpenalised features and covariates of training set k."""
+        if not len(self.unpenalised):
+            return self.covariate_columns(k)
+        columns = np.hstack([self.columns(k, self.unpenalised), self.covariates(k)])
+        spanned: tuple[Array, Array] = self.cached(
+            ("unpenalised_columns", k), orthogonal_columns, columns
+        )
+        return spanned
 
     @cached_property
     def deviance(self) -> Array:
-        """What gaps are relative to, see `RiskSets.null_deviance`, (k,)."""
+        """Null deviance of each training set, (k,), which gaps are relative to."""
         return np.array([risk.null_deviance for risk in self.risk])
 
     @property
     def solve(self) -> Callable[..., None]:
-        """See `path.Sets`."""
+        """See `LossTrainingSets.solve`."""
         return solve_sets
 
     @property
-    def judge(self) -> Callable[..., None]:
-        """See `path.Sets`."""
-        return judge_sets
+    def certify(self) -> Callable[..., None]:
+        """See `LossTrainingSets.certify`."""
+        return certify_sets
 
     @cached_property
-    def start(self) -> State:
-        """The fits without penalised features, see `path.Sets`."""
-        ground = self._columns_alone(slice(None))
+    def start(self) -> PathState:
+        """The fits without penalised features, see `LossTrainingSets.start`."""
+        data = self._data_without_features(slice(None))
         k = len(self.risk)
-        none = np.zeros((k, 0))
-        (eta, z, u) = np.zeros((3, k, ground.F.shape[1]))
-        state = State(none, np.zeros(ground.ease.shape), eta, z, u, none.copy())
-        zero = np.zeros(k)
-        levels = Levels(tau=zero, mu=zero, least=zero, slack=SLACK * self.deviance)
-        solve_sets(ground, state, np.arange(k), levels, np.zeros(k, np.int64))
+        no_coef = np.zeros((k, 0))
+        (eta, z, u) = np.zeros((3, k, data.F.shape[1]))
+        state = PathState(no_coef, np.zeros(data.column_ridge.shape), eta, z, u, no_coef.copy())
+        zeros = np.zeros(k)
+        levels = PathLevels(
+            tau=zeros, mu=zeros, min_gradient=zeros, slack=START_SLACK * self.deviance
+        )
+        solve_sets(data, state, np.arange(k), levels, np.zeros(k, np.int64))
         return state
 
-    def ground(self, part: slice) -> Ground:
-        """Return some training sets for compiled code: what has no penalty is among the columns."""
-        own = self.sets
-        mean, inverse = own.moments(part)
-        return self._columns_alone(part)._replace(
-            F=own.matrix.F,
-            mean=mean - own.matrix.shift if own.centre else mean,
-            inverse=inverse * (own.weights > 0),
-            weights=np.where(own.weights > 0, own.weights, 1),
+    def loss_data(self, columns: slice) -> LossData:
+        """Return some training sets for compiled code, unpenalised features among the columns."""
+        shared_sets = self.sets
+        mean, inverse = shared_sets.moments(columns)
+        return self._data_without_features(columns)._replace(
+            F=shared_sets.matrix.F,
+            mean=mean - shared_sets.matrix.shift if shared_sets.centre else mean,
+            inverse=inverse * (shared_sets.weights > 0),
+            weights=np.where(shared_sets.weights > 0, shared_sets.weights, 1),
         )
 
-    def _columns_alone(self, part: slice) -> Ground:
-        """Return training sets without features."""
-        every = range(len(self.risk))[part]
+    def _data_without_features(self, part: slice) -> LossData:
+        """Return training sets with their columns only."""
+        set_numbers = range(len(self.risk))[part]
         N = self.sets.matrix.F.shape[1]
-        c = len(self.free) + self.covariates(0).shape[1]
-        rows = np.empty((len(every), N), np.int64)
-        columns = np.zeros((len(every), c, N))
-        for at, k in enumerate(every):
-            inside = self.rows[k]
-            C = self.beside(k)[0].T
-            rows[at] = np.concatenate([inside, np.setdiff1d(np.arange(N), inside)])
-            columns[at, : len(C), : len(inside)] = C
-        held = np.array([self.ease(k) for k in every])
-        return Ground(
+        c = len(self.unpenalised) + self.covariates(0).shape[1]
+        rows = np.empty((len(set_numbers), N), np.int64)
+        column_values = np.zeros((len(set_numbers), c, N))
+        for row, k in enumerate(set_numbers):
+            training_rows = self.rows[k]
+            C = self.unpenalised_columns(k)[0].T
+            rows[row] = np.concatenate([training_rows, np.setdiff1d(np.arange(N), training_rows)])
+            column_values[row, : len(C), : len(training_rows)] = C
+        ridge = np.array([self.separation_ridge(k) for k in set_numbers])
+        return LossData(
             F=np.zeros((0, N)),
-            mean=np.zeros((len(every), 0)),
-            inverse=np.zeros((len(every), 0)),
+            mean=np.zeros((len(set_numbers), 0)),
+            inverse=np.zeros((len(set_numbers), 0)),
             weights=np.zeros(0),
             rows=rows,
-            size=np.array([len(self.rows[k]) for k in every]),
-            columns=columns,
-            ease=np.repeat(2 * held[:, None], c, axis=1),
-            response=_together([self.risk[k] for k in every]),
+            n_samples=np.array([len(self.rows[k]) for k in set_numbers]),
+            columns=column_values,
+            column_ridge=np.repeat(2 * ridge[:, None], c, axis=1),
+            response=_padded_terms([self.risk[k] for k in set_numbers]),
         )
 
 
-def _together(risk: list[RiskSets]) -> Many:
-    """Return the terms of training sets, filled up with zeros."""
-    filled = {"sizes": np.array([len(one.omega) for one in risk])}
+def _padded_terms(risk: list[RiskSets]) -> PaddedTerms:
+    """Return the terms of training sets, padded with zeros to one width."""
+    padded = {"sizes": np.array([len(risk_sets.omega) for risk_sets in risk])}
     for name in Terms._fields:
-        arrays = [getattr(one.terms, name) for one in risk]
-        filled[name] = np.zeros((len(arrays), max(map(len, arrays))), arrays[0].dtype)
-        for line, values in zip(filled[name], arrays, strict=True):
-            line[: len(values)] = values
-    return Many(**filled)
+        arrays = [getattr(risk_sets.terms, name) for risk_sets in risk]
+        padded[name] = np.zeros((len(arrays), max(map(len, arrays))), arrays[0].dtype)
+        for padded_row, values in zip(padded[name], arrays, strict=True):
+            padded_row[: len(values)] = values
+    return PaddedTerms(**padded)
 
 
 def cox_sets(
@@ -224,10 +224,10 @@ def cox_sets(
     *,
     centre: bool,
     unit_variance: bool,
-    ties: str = USUAL,
+    ties: str = DEFAULT_TIES,
     weights: Array | None = None,
     sample_weights: Array | None = None,
-    like: CoxSets | None = None,
+    share_copy_with: CoxSets | None = None,
     fixed: Adjustment | None = None,
     norm: Array | None = None,
 ) -> CoxSets:
@@ -248,7 +248,7 @@ def cox_sets(
         or l2; there must be few of them.
     sample_weights : (n,) or (n, k) array, optional
         Above 0, scaled to a mean of 1 on the rows of each set.
-    like : CoxSets, optional
+    share_copy_with : CoxSets, optional
         Others of the same X: their copy of it and weights serve both.
     fixed : Adjustment, optional
         Covariates without a penalty, of the same training rows and weights.
@@ -258,31 +258,33 @@ def cox_sets(
     Raises
     ------
     GenesigError
-        As `training_sets` and `RiskSets.of` do; and where features without a penalty are as many as
-        the samples of a set.
+        As `training_sets` and `RiskSets.from_times` do; and if a training set has no more samples
+        than there are features without a penalty.
     """
     time = np.asarray(time, float)
     event = np.asarray(event)
     rows = np.asarray(rows, dtype=bool)
-    fits = rows.ndim == 2 and len(time) == len(event) == len(rows)
-    if not fits or not {time.shape[1:], event.shape[1:]} <= {(), rows.shape[1:]}:
+    is_consistent = rows.ndim == 2 and len(time) == len(event) == len(rows)
+    if not is_consistent or not {time.shape[1:], event.shape[1:]} <= {(), rows.shape[1:]}:
         raise GenesigError(
             f"training rows must be (n, k), times and events (n,); found {rows.shape},"
             f" {time.shape}, {event.shape}"
         )
     risk = []
-    order = []
+    row_order = []
     residuals = np.zeros(rows.shape)
-    T, E = (each.T if each.ndim == 2 else [each] * rows.shape[1] for each in (time, event))
+    T, E = (values.T if values.ndim == 2 else [values] * rows.shape[1] for values in (time, event))
     V = None if sample_weights is None else np.asarray(sample_weights, dtype=float)
-    for k, inside in enumerate(rows.T):
-        chosen = np.flatnonzero(inside)
-        v = V if V is None else (V[:, k] if V.ndim == 2 else V)[chosen]
-        risk.append(RiskSets.of(T[k][chosen], E[k][chosen], ties, v))
-        order.append(chosen[risk[-1].order])
-        null = risk[-1].gradient(risk[-1].shares(np.zeros(len(chosen))))
-        residuals[order[-1], k] = -len(chosen) / 2 * null / risk[-1].terms.weight
-    known = None if V is None else adjustment(rows, weights=np.broadcast_to(V.T, rows.T.shape).T)
+    for k, in_training in enumerate(rows.T):
+        training_rows = np.flatnonzero(in_training)
+        v = V if V is None else (V[:, k] if V.ndim == 2 else V)[training_rows]
+        risk.append(RiskSets.from_times(T[k][training_rows], E[k][training_rows], ties, v))
+        row_order.append(training_rows[risk[-1].order])
+        null = risk[-1].gradient(risk[-1].shares(np.zeros(len(training_rows))))
+        residuals[row_order[-1], k] = -len(training_rows) / 2 * null / risk[-1].terms.weight
+    weight_adjustment = (
+        None if V is None else adjustment(rows, weights=np.broadcast_to(V.T, rows.T.shape).T)
+    )
     sets = training_sets(
         X,
         residuals,
@@ -290,15 +292,15 @@ def cox_sets(
         centre=centre,
         unit_variance=unit_variance,
         weights=weights,
-        like=None if like is None else like.sets,
-        adjustment=known,
+        share_copy_with=None if share_copy_with is None else share_copy_with.sets,
+        adjustment=weight_adjustment,
         norm=norm,
     )
-    free = int(np.sum(sets.weights == 0))
-    fewest = min(map(len, order))
-    if free >= fewest:
+    n_free = int(np.sum(sets.weights == 0))
+    fewest_samples = min(map(len, row_order))
+    if n_free >= fewest_samples:
         raise GenesigError(
-            f"{free} features have weight 0 and so no penalty, but a training set has {fewest}"
-            " samples: penalise some of them"
+            f"{n_free} features have weight 0 and so no penalty, but a training set has"
+            f" {fewest_samples} samples: penalise some of them"
         )
-    return CoxSets(sets, tuple(risk), tuple(order), fixed)
+    return CoxSets(sets, tuple(risk), tuple(row_order), fixed)

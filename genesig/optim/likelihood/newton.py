@@ -1,9 +1,9 @@
-"""Proximal Newton steps on a working set: coordinate descent finds the signs, algebra the rest.
+"""Proximal Newton steps on a working set: coordinate descent finds the signs, algebra the values.
 
 At ``η = D'x`` a loss h has the model ``u'D'(x' - x) + ½ (x' - x)'D H D'(x' - x)``, u and H its
-derivatives. Sweeps of coordinate descent tell which x' are 0 and the signs of the others; given
-these, the minimum solves a linear system. Features are rows; all is plain numba, which Python may
-call, and runs uncompiled with ``NUMBA_DISABLE_JIT=1``.
+derivatives. Sweeps of coordinate descent show which x' are 0 and the signs of the others; given
+these, the minimum solves a linear system. Rows of D (m, n) are features, `coordinates` the numbers
+of some of them. All kernels are plain numba, which Python may call.
 
 Source: Friedman, Hastie and Tibshirani 2010; Lee, Sun and Saunders 2014.
 """
@@ -17,74 +17,77 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, made_here, part
+from genesig.compiled import compiled, jit_inline, jit_uncached
 from genesig.compiled.algebra import (
     dot,
-    factor,
-    products,
+    factor_semidefinite,
+    multiply_rows,
     solve_by_features,
     solve_by_samples,
-    substitute,
+    solve_factored,
 )
 
-STEPS = 200
-"""Most Newton steps of a fit, and most rounds of sweeps for one model."""
-SWEEPS = 16
-"""Most sweeps over the coordinates that are not 0 before the linear system is tried."""
-ARMIJO = 1e-4
-"""Share of the promised decrease that a step must keep."""
-MIN_SHARE = 1e-8
-"""Share of a Newton step below which none is tried."""
-EXACT = 1e-10
-"""Share of its l1 weight by which a derivative of the model may miss."""
+MAX_NEWTON_STEPS = 200
+"""Largest number of Newton steps of a fit, and of rounds of sweeps for one model."""
+MAX_SIGN_SWEEPS = 16
+"""Largest number of sweeps over the active coordinates before the linear system is tried."""
+STEP_DECREASE_SHARE = 1e-4
+"""Share of the promised decrease that a step must keep (Armijo)."""
+MIN_STEP_SHARE = 1e-8
+"""Smallest share of a Newton step that is tried."""
+SLOPE_TOLERANCE = 1e-10
+"""Largest error of a derivative of the model, as a share of its threshold."""
 
 
 class Loss(NamedTuple):
-    """A convex loss h of η (n,): compiled functions of what is given of n samples.
+    """A convex loss h of η (n,): compiled functions of `loss_args`, the data of n samples."""
 
-    ``at(given, eta)`` is a record of h's `value` and gradient `u` (n,) at η, and of what the others
-    need there; ``curve(given, here, D, places, HD)`` fills rows `places` of HD with H D;
-    ``halve(given, here, D, places, E)`` those of E so that ``E E' = D H D'``;
-    ``conjugate(given, here, eta, z, u, s)`` is h*(s u) or more, of u = ∇h - H z.
+    evaluate: Any
+    """``(loss_args, eta)`` returns a record with h's `value` and gradient `u` (n,) at η, and with
+    what the other functions need there: their argument `current`.
     """
-
-    at: Any
-    curve: Any
-    halve: Any
+    fill_hessian_products: Any
+    """``(loss_args, current, D, coordinates, HD)`` fills rows `coordinates` of HD with H D."""
+    fill_hessian_root: Any
+    """``(loss_args, current, D, coordinates, E)`` fills these rows of E, ``E E' = D H D'``."""
     conjugate: Any
+    """``(loss_args, current, eta, z, u, s)`` returns h*(s u) or a larger number, u = ∇h - H z."""
 
 
-class Problem(NamedTuple):
-    """``min h(η) + Σ_j (½ ridge_j x_j² + cut_j |x_j|)``, ``η = D'x``.
-
-    D (m, n) with a feature in each row, cut and ridge (m,) >= 0.
-    """
+class PenalisedProblem(NamedTuple):
+    """``min h(η) + Σ_j (½ ridge_j x_j² + threshold_j |x_j|)``, ``η = D'x``."""
 
     D: Array
-    cut: Array
+    """(m, n) with a feature in each row."""
+    thresholds: Array
+    """(m,) >= 0; 0 for a coordinate without an l1 term."""
     ridge: Array
+    """(m,) >= 0."""
 
 
-class Model(NamedTuple):
-    """The loss's derivatives u (n,), rows HD (m, n), and E (m, n) or none where not needed."""
+class QuadraticModel(NamedTuple):
+    """The second-order model of a loss at a point."""
 
     u: Array
+    """(n,) gradient of the loss."""
     HD: Array
+    """(m, n) rows of H D, of the candidate coordinates only."""
     E: Array
+    """(m, n) ``E E' = D H D'``, or no rows if it is not needed."""
 
 
 @compiled
-def penalty(problem: Problem, x: Array) -> float:
-    """Return ``Σ_j (½ ridge_j x_j² + cut_j |x_j|)``."""
+def penalty_value(problem: PenalisedProblem, x: Array) -> float:
+    """Return ``Σ_j (½ ridge_j x_j² + threshold_j |x_j|)``."""
     total = 0.0
     for j in range(len(x)):
-        total += 0.5 * problem.ridge[j] * x[j] * x[j] + problem.cut[j] * abs(x[j])
+        total += 0.5 * problem.ridge[j] * x[j] * x[j] + problem.thresholds[j] * abs(x[j])
     return total
 
 
 @compiled
-def predictor(D: Array, x: Array, eta: Array) -> None:
-    """Fill η = D'x."""
+def fill_predictor(D: Array, x: Array, eta: Array) -> None:
+    """Fill eta (n,) with D'x."""
     eta[:] = 0.0
     for j in range(len(x)):
         if x[j] != 0.0:
@@ -93,277 +96,306 @@ def predictor(D: Array, x: Array, eta: Array) -> None:
 
 
 @compiled
-def assign(source: Array, out: Array) -> None:
-    """Fill out (n,); ``out[:] = source`` would compile what puts its error into words."""
+def copy_into(source: Array, out: Array) -> None:
+    """Copy source (n,) into out; ``out[:] = source`` would also compile the words of its error."""
     for i in range(len(out)):
         out[i] = source[i]
 
 
 @compiled
-def moving(problem: Problem, places: Array, x: Array) -> Array:
-    """Return those of the coordinates `places` that are not 0 or have no l1 term."""
-    found = np.empty(len(places), np.int64)
+def active_coordinates(problem: PenalisedProblem, coordinates: Array, x: Array) -> Array:
+    """Return those of the coordinates that are not 0 or have no l1 term."""
+    active = np.empty(len(coordinates), np.int64)
     count = 0
-    for j in places:
-        if x[j] != 0.0 or problem.cut[j] == 0.0:
-            found[count] = j
+    for j in coordinates:
+        if x[j] != 0.0 or problem.thresholds[j] == 0.0:
+            active[count] = j
             count += 1
-    return found[:count]
+    return active[:count]
 
 
 @compiled
-def sweep(problem: Problem, places: Array, HD: Array, bend: Array, x: Array, r: Array) -> None:
-    """Minimise the model along each of the coordinates `places`; r = u + H D'(x - start)."""
-    for j in places:
-        if bend[j] > 0.0:
+def sweep_coordinates(
+    problem: PenalisedProblem, coordinates: Array, HD: Array, curvature: Array, x: Array, r: Array
+) -> None:
+    """Minimise the model along each of the coordinates in turn.
+
+    Update x and r = u + H D'(x - start). curvature (m,): diagonal of the model's second
+    derivatives.
+    """
+    for j in coordinates:
+        if curvature[j] > 0.0:
             slope = problem.ridge[j] * x[j]
-            edge = problem.cut[j] / bend[j]
+            threshold = problem.thresholds[j] / curvature[j]
             for i in range(len(r)):
                 slope += problem.D[j, i] * r[i]
-            goal = x[j] - slope / bend[j]
-            goal = goal - edge if goal > edge else (goal + edge if goal < -edge else 0.0)
-            move = goal - x[j]
+            minimum = x[j] - slope / curvature[j]
+            minimum = (
+                minimum - threshold
+                if minimum > threshold
+                else (minimum + threshold if minimum < -threshold else 0.0)
+            )
+            move = minimum - x[j]
             if move != 0.0:
                 for i in range(len(r)):
                     r[i] += HD[j, i] * move
-                x[j] = goal
+                x[j] = minimum
 
 
-@part
-def find_signs(problem: Problem, places: Array, HD: Array, bend: Array, x: Array, r: Array) -> None:
-    """Sweep over all coordinates `places`, then over those that are not 0 until none becomes so."""
-    sweep(problem, places, HD, bend, x, r)
-    active = moving(problem, places, x)
-    for _ in range(SWEEPS):
-        sweep(problem, active, HD, bend, x, r)
-        left = moving(problem, active, x)
-        if len(left) == len(active):
+@jit_inline
+def find_signs(
+    problem: PenalisedProblem, coordinates: Array, HD: Array, curvature: Array, x: Array, r: Array
+) -> None:
+    """Sweep over all coordinates, then over the active ones until none of these becomes 0."""
+    sweep_coordinates(problem, coordinates, HD, curvature, x, r)
+    active = active_coordinates(problem, coordinates, x)
+    for _ in range(MAX_SIGN_SWEEPS):
+        sweep_coordinates(problem, active, HD, curvature, x, r)
+        remaining = active_coordinates(problem, active, x)
+        if len(remaining) == len(active):
             return
-        active = left
+        active = remaining
 
 
 @compiled
-def rows_of(A: Array, places: Array) -> Array:
-    """Return some rows of A, (m, n)."""
-    out = np.empty((len(places), A.shape[1]))
-    for p in range(len(places)):
+def select_rows(A: Array, numbers: Array) -> Array:
+    """Return some rows of A, (len(numbers), n)."""
+    selected = np.empty((len(numbers), A.shape[1]))
+    for p in range(len(numbers)):
         for i in range(A.shape[1]):
-            out[p, i] = A[places[p], i]
-    return out
+            selected[p, i] = A[numbers[p], i]
+    return selected
 
 
-@part
-def face_step(problem: Problem, active: Array, model: Model, x: Array, r: Array) -> Array:
-    """Return the step of the coordinates `active` to the model's minimum at these signs."""
-    h = np.empty(len(active))
+@jit_inline
+def fixed_sign_step(
+    problem: PenalisedProblem, active: Array, model: QuadraticModel, x: Array, r: Array
+) -> Array:
+    """Return the step (len(active),) to the model's minimum at the current signs."""
+    step = np.empty(len(active))
     ridge = np.empty(len(active))
-    held = 0
+    n_ridged = 0
     D = problem.D
     for p in range(len(active)):
         j = active[p]
         sign = 1.0 if x[j] > 0.0 else (-1.0 if x[j] < 0.0 else 0.0)
-        h[p] = -problem.ridge[j] * x[j] - problem.cut[j] * sign
+        step[p] = -problem.ridge[j] * x[j] - problem.thresholds[j] * sign
         ridge[p] = problem.ridge[j]
-        held += 1 if ridge[p] > 0.0 else 0
+        n_ridged += 1 if ridge[p] > 0.0 else 0
         for i in range(len(r)):
-            h[p] -= D[j, i] * r[i]
-    if held > len(r):
-        solve_by_samples(rows_of(model.E, active), ridge, h)
+            step[p] -= D[j, i] * r[i]
+    if n_ridged > len(r):
+        solve_by_samples(select_rows(model.E, active), ridge, step)
     else:
-        solve_by_features(rows_of(D, active), rows_of(model.HD, active), ridge, h)
-    return h
+        solve_by_features(select_rows(D, active), select_rows(model.HD, active), ridge, step)
+    return step
 
 
 @compiled
-def agrees(problem: Problem, places: Array, x: Array, r: Array) -> bool:
-    """Tell whether no derivative of the model along the coordinates `places` speaks against x."""
-    for j in places:
+def is_optimal(problem: PenalisedProblem, coordinates: Array, x: Array, r: Array) -> bool:
+    """Return whether no derivative of the model along the coordinates contradicts x."""
+    for j in coordinates:
         slope = problem.ridge[j] * x[j]
-        cut = problem.cut[j]
+        cut = problem.thresholds[j]
         if cut > 0.0:
             for i in range(len(r)):
                 slope += problem.D[j, i] * r[i]
             slope = abs(slope) if x[j] == 0.0 else abs(slope + (cut if x[j] > 0.0 else -cut))
-            if slope > cut * (EXACT if x[j] != 0.0 else 1.0 + EXACT):
+            if slope > cut * (SLOPE_TOLERANCE if x[j] != 0.0 else 1.0 + SLOPE_TOLERANCE):
                 return False
     return True
 
 
-@part
-def to_face_minimum(problem: Problem, places: Array, model: Model, x: Array, r: Array) -> bool:
-    """Go to the model's minimum at these signs, or to the first that changes; tell if all is done.
+@jit_inline
+def move_to_fixed_sign_minimum(
+    problem: PenalisedProblem, coordinates: Array, model: QuadraticModel, x: Array, r: Array
+) -> bool:
+    """Move x to the model's minimum at the current signs, or to the first sign change.
 
-    It is where no derivative of the coordinates `places` speaks against these signs.
+    Return whether the minimum was reached and no derivative of the coordinates contradicts these
+    signs.
     """
-    active = moving(problem, places, x)
-    step = face_step(problem, active, model, x, r)
+    active = active_coordinates(problem, coordinates, x)
+    step = fixed_sign_step(problem, active, model, x, r)
     share = 1.0
-    first = -1
+    first_zero = -1
     for p in range(len(active)):
         j = active[p]
-        if problem.cut[j] > 0.0 and (x[j] + step[p]) * x[j] <= 0.0:
+        if problem.thresholds[j] > 0.0 and (x[j] + step[p]) * x[j] <= 0.0:
             reach = -x[j] / step[p]
-            if reach < share or first < 0:
+            if reach < share or first_zero < 0:
                 share = min(reach, share)
-                first = p
+                first_zero = p
     for p in range(len(active)):
         j = active[p]
-        x[j] = 0.0 if p == first else x[j] + share * step[p]
+        x[j] = 0.0 if p == first_zero else x[j] + share * step[p]
         for i in range(len(r)):
             r[i] += model.HD[j, i] * share * step[p]
-    return first < 0 and agrees(problem, places, x, r)
+    return first_zero < 0 and is_optimal(problem, coordinates, x, r)
 
 
-@part
-def minimise_model(problem: Problem, places: Array, model: Model, x: Array) -> None:
-    """Take x to the minimum of the quadratic model over the coordinates `places`."""
+@jit_inline
+def minimise_model(
+    problem: PenalisedProblem, coordinates: Array, model: QuadraticModel, x: Array
+) -> None:
+    """Move x to the minimum of the quadratic model over the coordinates."""
     r = model.u.copy()
-    bend = np.empty(len(x))
-    for j in places:
-        bend[j] = problem.ridge[j] + dot(model.HD[j], problem.D[j])
-    signs_known = len(moving(problem, places, x)) == len(places)
-    for attempt in range(STEPS):
+    curvature = np.empty(len(x))
+    for j in coordinates:
+        curvature[j] = problem.ridge[j] + dot(model.HD[j], problem.D[j])
+    signs_known = len(active_coordinates(problem, coordinates, x)) == len(coordinates)
+    for attempt in range(MAX_NEWTON_STEPS):
         if attempt > 0 or not signs_known:
-            find_signs(problem, places, model.HD, bend, x, r)
-        if to_face_minimum(problem, places, model, x, r):
+            find_signs(problem, coordinates, model.HD, curvature, x, r)
+        if move_to_fixed_sign_minimum(problem, coordinates, model, x, r):
             return
 
 
-@part
-def candidates(problem: Problem, x: Array, u: Array) -> Array:
-    """Return the coordinates that are not 0, have no l1 term, or whose derivative is beyond it."""
+@jit_inline
+def candidate_coordinates(problem: PenalisedProblem, x: Array, u: Array) -> Array:
+    """Return the coordinates that are active, or whose derivative exceeds the threshold."""
     slope = np.empty(len(x))
     count = 0
-    products(problem.D, u, len(x), slope)
-    found = np.empty(len(x), np.int64)
+    multiply_rows(problem.D, u, len(x), slope)
+    numbers = np.empty(len(x), np.int64)
     for j in range(len(x)):
-        cut = problem.cut[j]
-        if x[j] != 0.0 or cut == 0.0 or abs(slope[j]) > cut * (1.0 + EXACT):
-            found[count] = j
+        cut = problem.thresholds[j]
+        if x[j] != 0.0 or cut == 0.0 or abs(slope[j]) > cut * (1.0 + SLOPE_TOLERANCE):
+            numbers[count] = j
             count += 1
-    return found[:count]
+    return numbers[:count]
 
 
 @compiled
-def go(problem: Problem, start: Array, aim: Array, share: float, x: Array, eta: Array) -> None:
-    """Fill x a share of the way from start to aim, and its η."""
+def move_towards(
+    problem: PenalisedProblem, start: Array, target: Array, share: float, x: Array, eta: Array
+) -> None:
+    """Fill x with the point a share of the way from start to target, and its η."""
     for j in range(len(x)):
-        x[j] = aim[j] if share == 1.0 else start[j] + share * (aim[j] - start[j])
-    predictor(problem.D, x, eta)
+        x[j] = target[j] if share == 1.0 else start[j] + share * (target[j] - start[j])
+    fill_predictor(problem.D, x, eta)
 
 
 @cache  # of one loss, whoever asks: each function made would be compiled
-def newton_steps(loss: Loss) -> Callable[[Any, Problem, Array, Array, float], int]:
-    """Return the compiled function that takes x (m,) and η = D'x (n,) to the minimum of a loss.
+def newton_solver(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Array, float], int]:
+    """Return the compiled function that minimises a loss with a penalty over x (m,) and η = D'x.
 
-    It returns the Newton steps. They end where the decrease that the model promised was below
-    `slack`, or none is to be had.
+    It returns the number of Newton steps. They end once the decrease that the model promised is
+    below `slack`, or no step decreases the objective. Cached, because each function made is
+    compiled.
     """
-    at = loss.at
-    curve = loss.curve
-    halve = loss.halve
+    evaluate = loss.evaluate
+    fill_hessian_products = loss.fill_hessian_products
+    fill_hessian_root = loss.fill_hessian_root
 
-    @made_here
-    def solve_working_set(given: Any, problem: Problem, x: Array, eta: Array, slack: float) -> int:
+    @jit_uncached
+    def solve_working_set(
+        data: Any, problem: PenalisedProblem, x: Array, eta: Array, slack: float
+    ) -> int:
         start = x.copy()
-        aim = x.copy()
-        goal = np.empty_like(eta)
+        target = x.copy()
+        new_eta = np.empty_like(eta)
         HD = np.empty_like(problem.D)
-        held = np.sum(problem.ridge > 0.0)
-        E = np.empty(problem.D.shape if held > len(eta) else (0, len(eta)))
-        predictor(problem.D, x, eta)
-        here = at(given, eta)
-        now = here.value + penalty(problem, x)
-        for step in range(1, STEPS + 1):
-            places = candidates(problem, x, here.u)
-            curve(given, here, problem.D, places, HD)
-            if len(E) > 0 and len(places) > len(eta):
-                halve(given, here, problem.D, places, E)
-            minimise_model(problem, places, Model(here.u, HD, E), aim)
+        n_ridged = np.sum(problem.ridge > 0.0)
+        E = np.empty(problem.D.shape if n_ridged > len(eta) else (0, len(eta)))
+        fill_predictor(problem.D, x, eta)
+        current = evaluate(data, eta)
+        value = current.value + penalty_value(problem, x)
+        for step in range(1, MAX_NEWTON_STEPS + 1):
+            coordinates = candidate_coordinates(problem, x, current.u)
+            fill_hessian_products(data, current, problem.D, coordinates, HD)
+            if len(E) > 0 and len(coordinates) > len(eta):
+                fill_hessian_root(data, current, problem.D, coordinates, E)
+            minimise_model(problem, coordinates, QuadraticModel(current.u, HD, E), target)
             share = 2.0
             promised = 0.0
-            reached = np.inf
-            there = here
-            rounding = 1e-14 * abs(now)
-            while share > MIN_SHARE and not reached <= now + ARMIJO * share * promised + rounding:
+            new_value = np.inf
+            reached_loss = current
+            rounding = 1e-14 * abs(value)
+            # Backtracking: the whole Newton step, a half, a quarter, ...
+            while (
+                share > MIN_STEP_SHARE
+                and not new_value <= value + STEP_DECREASE_SHARE * share * promised + rounding
+            ):
                 share /= 2.0
-                go(problem, start, aim, share, x, goal)
-                there = at(given, goal)
-                reached = there.value + penalty(problem, x)
+                move_towards(problem, start, target, share, x, new_eta)
+                reached_loss = evaluate(data, new_eta)
+                new_value = reached_loss.value + penalty_value(problem, x)
                 if share == 1.0:
-                    promised = dot(here.u, goal) - dot(here.u, eta)
-                    promised += penalty(problem, x) - penalty(problem, start)
-            if share <= MIN_SHARE:
-                assign(start, x)
+                    promised = dot(current.u, new_eta) - dot(current.u, eta)
+                    promised += penalty_value(problem, x) - penalty_value(problem, start)
+            if share <= MIN_STEP_SHARE:
+                copy_into(start, x)
                 return step
-            here = there
-            now = reached
-            assign(goal, eta)
-            assign(x, start)
-            assign(x, aim)
+            current = reached_loss
+            value = new_value
+            copy_into(new_eta, eta)
+            copy_into(x, start)
+            copy_into(x, target)
             if -promised <= slack:
                 return step
-        return STEPS
+        return MAX_NEWTON_STEPS
 
     return solve_working_set
 
 
 @cache
-def ridge_steps(loss: Loss) -> Callable[[Any, Array, Array, Array, Array, float], None]:
+def ridge_solver(loss: Loss) -> Callable[[Any, Array, Array, Array, Array, float], None]:
     """Return the compiled function that minimises ``h(η) + ½ Σ_j ridge_j x_j²``, h a loss.
 
-    It takes x (m,) and η = D'x (n,) there by Newton steps. They end where one promised a decrease
-    of less than `slack`, or where none decreases the sum.
+    It overwrites x (m,) and η = D'x (n,) by Newton steps, which end as those of `newton_solver`
+    do.
     """
-    at = loss.at
-    curve = loss.curve
+    evaluate = loss.evaluate
+    fill_hessian_products = loss.fill_hessian_products
 
-    @made_here
+    @jit_uncached
     def minimise_ridge(
-        given: Any, D: Array, ridge: Array, x: Array, eta: Array, slack: float
+        data: Any, D: Array, ridge: Array, x: Array, eta: Array, slack: float
     ) -> None:
         m, n = D.shape
-        problem = Problem(D, np.zeros(m), ridge)
-        places = np.arange(m)
+        problem = PenalisedProblem(D, np.zeros(m), ridge)
+        coordinates = np.arange(m)
         start = x.copy()
         HD = np.empty((m, n))
         hessian = np.empty((m, m))
         step = np.empty(m)
         gradient = np.empty(m)
         new_eta = np.empty(n)
-        predictor(D, x, eta)
-        here = at(given, eta)
-        value = here.value + penalty(problem, x)
-        for _ in range(STEPS):
-            curve(given, here, D, places, HD)
+        fill_predictor(D, x, eta)
+        current = evaluate(data, eta)
+        value = current.value + penalty_value(problem, x)
+        for _ in range(MAX_NEWTON_STEPS):
+            fill_hessian_products(data, current, D, coordinates, HD)
             for j in range(m):
-                products(HD, D[j], j + 1, hessian[j])
+                multiply_rows(HD, D[j], j + 1, hessian[j])
                 hessian[j, j] += ridge[j]
-                gradient[j] = dot(D[j], here.u) + ridge[j] * x[j]
-            factor(hessian)
-            assign(gradient, step)
-            substitute(hessian, step)
+                gradient[j] = dot(D[j], current.u) + ridge[j] * x[j]
+            factor_semidefinite(hessian)
+            copy_into(gradient, step)
+            solve_factored(hessian, step)
             promised = dot(gradient, step)
             share = 2.0
             new_value = np.inf
-            there = here
+            reached_loss = current
             rounding = 1e-14 * abs(value)
             while (
-                share > MIN_SHARE and not new_value <= value - ARMIJO * share * promised + rounding
+                share > MIN_STEP_SHARE
+                and not new_value <= value - STEP_DECREASE_SHARE * share * promised + rounding
             ):
                 share /= 2.0
                 for j in range(m):
                     x[j] = start[j] - share * step[j]
-                predictor(D, x, new_eta)
-                there = at(given, new_eta)
-                new_value = there.value + penalty(problem, x)
-            if share <= MIN_SHARE:
-                assign(start, x)
+                fill_predictor(D, x, new_eta)
+                reached_loss = evaluate(data, new_eta)
+                new_value = reached_loss.value + penalty_value(problem, x)
+            if share <= MIN_STEP_SHARE:
+                copy_into(start, x)
                 return
-            here = there
+            current = reached_loss
             value = new_value
-            assign(x, start)
-            assign(new_eta, eta)
+            copy_into(x, start)
+            copy_into(new_eta, eta)
             if promised <= slack:
                 return
 
@@ -371,31 +403,31 @@ def ridge_steps(loss: Loss) -> Callable[[Any, Array, Array, Array, Array, float]
 
 
 @cache
-def dual_points(loss: Loss) -> Callable[[Any, Problem, Array, Array, Array], None]:
-    """Return the compiled function that fills z and u (n,) by η, both for the dual.
+def dual_point_function(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Array, Array], None]:
+    """Return the compiled function that fills z and u (n,), a dual point of the loss, from η.
 
-    u is the loss's gradient less what it has of what has no penalty: with ``C H C' ζ = C ∇h`` for
-    its rows C, and z = C' ζ, ``u = ∇h - H z`` is orthogonal to them.
+    u must be orthogonal to the rows C of D without a penalty. With ``C H C' ζ = C ∇h`` and z = C'
+    ζ, ``u = ∇h - H z`` is.
     """
-    at = loss.at
-    curve = loss.curve
+    evaluate = loss.evaluate
+    fill_hessian_products = loss.fill_hessian_products
 
-    @made_here
-    def dual_point(given: Any, problem: Problem, eta: Array, z: Array, u: Array) -> None:
-        here = at(given, eta)
-        free = np.flatnonzero((problem.cut == 0.0) & (problem.ridge == 0.0))
-        C = rows_of(problem.D, free)
-        places = np.arange(len(free))
+    @jit_uncached
+    def dual_point(data: Any, problem: PenalisedProblem, eta: Array, z: Array, u: Array) -> None:
+        current = evaluate(data, eta)
+        free = np.flatnonzero((problem.thresholds == 0.0) & (problem.ridge == 0.0))
+        C = select_rows(problem.D, free)
+        coordinates = np.arange(len(free))
         HC = np.empty_like(C)
         A = np.empty((len(C), len(C)))
         zeta = np.empty(len(C))
-        curve(given, here, C, places, HC)
+        fill_hessian_products(data, current, C, coordinates, HC)
         for j in range(len(C)):
-            zeta[j] = dot(C[j], here.u)
-            products(HC, C[j], j + 1, A[j])
-        factor(A)
-        substitute(A, zeta)
-        assign(here.u, u)
+            zeta[j] = dot(C[j], current.u)
+            multiply_rows(HC, C[j], j + 1, A[j])
+        factor_semidefinite(A)
+        solve_factored(A, zeta)
+        copy_into(current.u, u)
         z[:] = 0.0
         for j in range(len(C)):
             for i in range(len(u)):

@@ -1,11 +1,12 @@
 """A penalised likelihood along a path of (tau, mu), all training sets side by side.
 
-The gap: with a dual point u of the loss every s in [0, 1] gives a dual value,
+With a dual point u of the loss every s in [0, 1] gives a dual value,
 
-    D(s) = -h*(s u) - Σ_j max(|s z_j'u| - cut_j, 0)² / (4 mu),
+    D(s) = -h*(s u) - Σ_j max(|s z_j'u| - threshold_j, 0)² / (4 mu),
 
-or none at mu = 0 where ``|s z_j'u| > cut_j``; u must be orthogonal to what has no penalty. At the
-minimum the derivatives of the loss give its value (Fenchel).
+or none at mu = 0 if ``|s z_j'u| > threshold_j``; u must be orthogonal to what has no penalty. The
+gap is the difference from the objective. At the minimum the derivatives of the loss give its value
+(Fenchel).
 
 Source: Fenchel 1949; Ndiaye, Fercoq, Gramfort and Salmon 2017 (scaling a dual point).
 """
@@ -19,228 +20,256 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, part
+from genesig.compiled import compiled, jit_inline
 from genesig.compiled.algebra import dot
 from genesig.optim.leaders import leading_rows
-from genesig.optim.likelihood.newton import Loss, Problem, dual_points, newton_steps, penalty
+from genesig.optim.likelihood.newton import (
+    Loss,
+    PenalisedProblem,
+    dual_point_function,
+    newton_solver,
+    penalty_value,
+)
 from genesig.optim.solution import Path
 from genesig.optim.solvers import grid
 from genesig.optim.training import TrainingSets
 
 
-class Ground(NamedTuple):
-    """What T training sets are, of N >= n samples.
-
-    F (d, N) holds all features, ``z_tj = inverse_tj (F_j - mean_tj)``, and weights (d,) are those
-    of their l1 terms; mean and inverse (T, d). rows (T, N) are the samples, those of the set first,
-    size (T,) their number; columns (T, c, N), in that order, stand beside the features, ease (T, c)
-    is their ridge, mostly 0; response is what the loss is given of each set.
-    """
+class LossData(NamedTuple):
+    """T training sets for compiled code, of N >= n samples and d features."""
 
     F: Array
+    """(d, N) all features; ``z_tj = inverse_tj (F_j - mean_tj)``."""
     mean: Array
+    """(T, d)"""
     inverse: Array
+    """(T, d) inverse scale."""
     weights: Array
+    """(d,) of the l1 terms."""
     rows: Array
-    size: Array
+    """(T, N) the samples, those of the training set first."""
+    n_samples: Array
+    """(T,) number n of the training samples."""
     columns: Array
-    ease: Array
+    """(T, c, N) columns beside the features, in the order of `rows`."""
+    column_ridge: Array
+    """(T, c) ridge of these columns, mostly 0."""
     response: Any
+    """What the loss needs of all training sets; `args_of_set` selects one."""
 
 
-class State(NamedTuple):
-    """Where T training sets are: coefficients b (T, d), a (T, c) and predictors η (T, N).
-
-    u (T, N) is the dual point there, of all rows of F, g (T, d) its products with the features; z
-    (T, N) is that of `newton.dual_points`. z and η are in the order of the ground's rows.
-    """
+class PathState(NamedTuple):
+    """Where T training sets are on their paths."""
 
     b: Array
+    """(T, d) coefficients of the features."""
     a: Array
+    """(T, c) coefficients of the columns."""
     eta: Array
+    """(T, N) predictors, in the order of `LossData.rows`."""
     z: Array
+    """(T, N) as in `dual_point_function`, in this order."""
     u: Array
+    """(T, N) dual point, in the order of the samples."""
     g: Array
+    """(T, d) products of u with the standardised features."""
 
 
-class Levels(NamedTuple):
-    """Where they go: tau, mu; the least g of a working set; the slack of the fit; each (T,)."""
+class PathLevels(NamedTuple):
+    """The point to which T training sets go, each (T,)."""
 
     tau: Array
     mu: Array
-    least: Array
+    min_gradient: Array
+    """Smallest |g| over its weight of a feature in the working set."""
     slack: Array
+    """Promised decrease at which a fit ends."""
 
 
 @compiled
-def problem_of(ground: Ground, t: int, places: Array, tau: float, mu: float) -> Problem:
-    """Return the problem of some features, then the columns, of one training set."""
-    n = ground.size[t]
-    columns = ground.columns[t]
-    m = len(places)
+def problem_of_set(
+    data: LossData, t: int, features: Array, tau: float, mu: float
+) -> PenalisedProblem:
+    """Return the problem of some features, then the columns, of training set t."""
+    n = data.n_samples[t]
+    columns = data.columns[t]
+    m = len(features)
     D = np.empty((m + len(columns), n))
     for p in range(m):
-        j = places[p]
-        mean = ground.mean[t, j]
-        inverse = ground.inverse[t, j]
-        row = ground.F[j]
+        j = features[p]
+        mean = data.mean[t, j]
+        inverse = data.inverse[t, j]
+        values = data.F[j]
         for i in range(n):
-            D[p, i] = inverse * (row[ground.rows[t, i]] - mean)
+            D[p, i] = inverse * (values[data.rows[t, i]] - mean)
     cut = np.zeros(len(D))
     ridge = np.empty(len(D))
     for p in range(len(columns)):
-        ridge[m + p] = ground.ease[t, p]
+        ridge[m + p] = data.column_ridge[t, p]
         for i in range(n):
             D[m + p, i] = columns[p, i]
     for p in range(m):
-        cut[p] = tau * ground.weights[places[p]]
+        cut[p] = tau * data.weights[features[p]]
         ridge[p] = 2.0 * mu
-    return Problem(D, cut, ridge)
+    return PenalisedProblem(D, cut, ridge)
 
 
 @compiled
-def working_set(ground: Ground, state: State, t: int, least: float) -> Array:
-    """Return the features that are not 0, have no l1 term, or a product of at least `least`."""
+def working_features(data: LossData, state: PathState, t: int, min_gradient: float) -> Array:
+    """Return the features that are not 0, have no l1 term, or |g_j| >= min_gradient w_j."""
     b = state.b[t]
     g = state.g[t]
     count = 0
-    found = np.empty(len(b), np.int64)
+    features = np.empty(len(b), np.int64)
     for j in range(len(b)):
-        weight = ground.weights[j]
-        if weight == 0.0 or abs(g[j]) >= least * weight or b[j] != 0.0:
-            found[count] = j
+        weight = data.weights[j]
+        if weight == 0.0 or abs(g[j]) >= min_gradient * weight or b[j] != 0.0:
+            features[count] = j
             count += 1
-    return found[:count]
+    return features[:count]
 
 
 @compiled
-def steepest(ground: Ground, state: State, t: int, mu: float) -> tuple[float, float]:
-    """Return the largest ``|g_j + 2 mu b_j| / w_j``, and that where b_j is 0."""
-    top = 0.0
-    outside = 0.0
+def largest_gradients(data: LossData, state: PathState, t: int, mu: float) -> tuple[float, float]:
+    """Return the largest ``|g_j + 2 mu b_j| / w_j``, and the largest of those with b_j = 0."""
+    largest = 0.0
+    largest_outside = 0.0
     for j in range(len(state.b[t])):
-        if ground.weights[j] > 0.0:
-            ratio = abs(state.g[t, j] + 2.0 * mu * state.b[t, j]) / ground.weights[j]
-            top = max(top, ratio)
+        if data.weights[j] > 0.0:
+            ratio = abs(state.g[t, j] + 2.0 * mu * state.b[t, j]) / data.weights[j]
+            largest = max(largest, ratio)
             if state.b[t, j] == 0.0:
-                outside = max(outside, ratio)
-    return top, outside
+                largest_outside = max(largest_outside, ratio)
+    return largest, largest_outside
 
 
 @compiled
-def penalties(ground: Ground, state: State, t: int, tau: float, mu: float, s: float) -> float:
-    """Return the penalty of features and columns, and what s u pays in the dual for passing it."""
+def penalty_terms(
+    data: LossData, state: PathState, t: int, tau: float, mu: float, s: float
+) -> float:
+    """Return the penalty of features and columns, plus the dual penalty of s u."""
     b = state.b[t]
     g = state.g[t]
     a = state.a[t]
     total = 0.0
     for j in range(len(b)):
-        cut = tau * ground.weights[j]
+        cut = tau * data.weights[j]
         total += cut * abs(b[j]) + mu * b[j] * b[j]
-        beyond = s * abs(g[j]) - cut
-        if mu > 0.0 and beyond > 0.0:
-            total += beyond * beyond / (4.0 * mu)
+        excess = s * abs(g[j]) - cut
+        if mu > 0.0 and excess > 0.0:
+            total += excess * excess / (4.0 * mu)
     for p in range(len(a)):
-        ridge = ground.ease[t, p]
-        along = 0.0
+        ridge = data.column_ridge[t, p]
+        product = 0.0
         if ridge > 0.0:
-            for i in range(ground.size[t]):
-                along += ground.columns[t, p, i] * state.u[t, ground.rows[t, i]]
-            total += 0.5 * ridge * a[p] * a[p] + (s * along) ** 2 / (2.0 * ridge)
+            for i in range(data.n_samples[t]):
+                product += data.columns[t, p, i] * state.u[t, data.rows[t, i]]
+            total += 0.5 * ridge * a[p] * a[p] + (s * product) ** 2 / (2.0 * ridge)
     return total
 
 
-def over_sets(
-    loss: Loss, given_of: Callable[[Any, int, int], Any]
+def set_kernels(
+    loss: Loss, args_of_set: Callable[[Any, int, int], Any]
 ) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Return the functions that fit training sets, and that judge the fits, each for one caller.
+    """Return the functions that fit training sets, and that compute their gaps; one caller each.
 
-    ``given_of(response, t, n)`` is what the loss is given of training set t, of n samples.
+    ``args_of_set(response, t, n)`` returns the `loss_args` of training set t with n samples.
     """
-    return _solving(loss, given_of), _judging(loss, given_of)
+    return _make_solver(loss, args_of_set), _make_certifier(loss, args_of_set)
 
 
-def _solving(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[..., None]:
-    solve_working_set = newton_steps(loss)
-    dual_point = dual_points(loss)
+def _make_solver(loss: Loss, args_of_set: Callable[[Any, int, int], Any]) -> Callable[..., None]:
+    solve_working_set = newton_solver(loss)
+    dual_point = dual_point_function(loss)
 
-    @part
-    def solve_each(
-        ground: Ground, state: State, which: Array, levels: Levels, steps: Array
+    @jit_inline
+    def solve_all(
+        data: LossData, state: PathState, set_numbers: Array, levels: PathLevels, steps: Array
     ) -> None:
-        """Fit some sets on their working sets; fill b, a, η, z and u, add the Newton steps."""
-        for t in which:
-            places = working_set(ground, state, t, levels.least[t])
-            n = ground.size[t]
-            problem = problem_of(ground, t, places, levels.tau[t], levels.mu[t])
-            m = len(places)
+        """Fit some sets on their working sets; fill b, a, η, z and u, and add the Newton steps."""
+        for t in set_numbers:
+            features = working_features(data, state, t, levels.min_gradient[t])
+            n = data.n_samples[t]
+            problem = problem_of_set(data, t, features, levels.tau[t], levels.mu[t])
+            m = len(features)
             eta = state.eta[t, :n]
-            given = given_of(ground.response, t, n)
+            loss_args = args_of_set(data.response, t, n)
             x = np.empty(len(problem.D))
             u = np.empty(n)
             for p in range(len(x)):
-                x[p] = state.b[t, places[p]] if p < m else state.a[t, p - m]
-            steps[t] += solve_working_set(given, problem, x, eta, levels.slack[t])
+                x[p] = state.b[t, features[p]] if p < m else state.a[t, p - m]
+            steps[t] += solve_working_set(loss_args, problem, x, eta, levels.slack[t])
             for p in range(len(x)):
                 if p < m:
-                    state.b[t, places[p]] = x[p]
+                    state.b[t, features[p]] = x[p]
                 else:
                     state.a[t, p - m] = x[p]
-            dual_point(given, problem, eta, state.z[t, :n], u)
+            dual_point(loss_args, problem, eta, state.z[t, :n], u)
             for i in range(n):
-                state.u[t, ground.rows[t, i]] = u[i]
+                state.u[t, data.rows[t, i]] = u[i]
 
-    return solve_each
+    return solve_all
 
 
-def _judging(loss: Loss, given_of: Callable[[Any, int, int], Any]) -> Callable[..., None]:
-    at = loss.at
+def _make_certifier(loss: Loss, args_of_set: Callable[[Any, int, int], Any]) -> Callable[..., None]:
+    evaluate = loss.evaluate
     conjugate = loss.conjugate
 
-    @part
-    def judge_each(
-        ground: Ground, state: State, which: Array, levels: Levels, gap: Array, outside: Array
+    @jit_inline
+    def certify_all(
+        data: LossData,
+        state: PathState,
+        set_numbers: Array,
+        levels: PathLevels,
+        gap: Array,
+        largest_outside: Array,
     ) -> None:
-        """Scale the products Fu in g to those with the features.
+        """Scale the products F u in g to products with features; fill the gap, not relative.
 
-        Fill the duality gap, not relative, and the largest ``|g_j| / w_j`` where b_j is 0.
+        largest_outside gets the largest ``|g_j| / w_j`` of the features with b_j = 0.
         """
-        for t in which:
+        for t in set_numbers:
             tau = levels.tau[t]
             mu = levels.mu[t]
-            n = ground.size[t]
+            n = data.n_samples[t]
             for j in range(len(state.g[t])):
-                state.g[t, j] *= ground.inverse[t, j]
-            top, outside[t] = steepest(ground, state, t, mu)
-            s = tau / top if 0.0 < tau < top else 1.0
+                state.g[t, j] *= data.inverse[t, j]
+            largest, largest_outside[t] = largest_gradients(data, state, t, mu)
+            s = tau / largest if 0.0 < tau < largest else 1.0
             u = np.empty(n)
             for i in range(n):
-                u[i] = state.u[t, ground.rows[t, i]]
-            given = given_of(ground.response, t, n)
+                u[i] = state.u[t, data.rows[t, i]]
+            loss_args = args_of_set(data.response, t, n)
             eta = state.eta[t, :n]
-            here = at(given, eta)
-            found = here.value + conjugate(given, here, eta, state.z[t, :n], u, s)
-            gap[t] = max(found + penalties(ground, state, t, tau, mu, s), 0.0)
+            current = evaluate(loss_args, eta)
+            loss_and_conjugate = current.value + conjugate(
+                loss_args, current, eta, state.z[t, :n], u, s
+            )
+            gap[t] = max(loss_and_conjugate + penalty_terms(data, state, t, tau, mu, s), 0.0)
 
-    return judge_each
+    return certify_all
 
 
-def ridge_gaps(loss: Loss) -> Callable[[Any, Problem, Array, Array], float]:
-    """Return the function, for one caller, that bounds how far a ridge fit is from the minimum.
+def ridge_gap_function(loss: Loss) -> Callable[[Any, PenalisedProblem, Array, Array], float]:
+    """Return the function, for one caller, that computes the duality gap of a ridge fit.
 
-    It takes a problem without an l1 term, x (m,) and η (n,) to the duality gap, not relative.
+    Its arguments are a problem without an l1 term, x (m,) and η (n,); the gap is not relative.
     """
-    at = loss.at
+    evaluate = loss.evaluate
     conjugate = loss.conjugate
-    dual_point = dual_points(loss)
+    dual_point = dual_point_function(loss)
 
-    @part
-    def ridge_gap(given: Any, problem: Problem, x: Array, eta: Array) -> float:
+    @jit_inline
+    def ridge_gap(loss_args: Any, problem: PenalisedProblem, x: Array, eta: Array) -> float:
         z = np.empty_like(eta)
         u = np.empty_like(eta)
-        dual_point(given, problem, eta, z, u)
-        here = at(given, eta)
-        gap = here.value + penalty(problem, x) + conjugate(given, here, eta, z, u, 1.0)
+        dual_point(loss_args, problem, eta, z, u)
+        current = evaluate(loss_args, eta)
+        gap = (
+            current.value
+            + penalty_value(problem, x)
+            + conjugate(loss_args, current, eta, z, u, 1.0)
+        )
         for j in range(len(x)):
             if problem.ridge[j] > 0.0:
                 gap += dot(problem.D[j], u) ** 2 / (2.0 * problem.ridge[j])
@@ -249,57 +278,53 @@ def ridge_gaps(loss: Loss) -> Callable[[Any, Problem, Array, Array], float]:
     return ridge_gap
 
 
-TOGETHER = 4e6
-"""Bytes that the products of a tile of training sets may take: they are read again and again."""
-MOST = 64
-"""Training sets of a tile."""
-LEAP = 0.85
-"""Share of the largest product from which features enter together, where tau leaps."""
-NEAR = 0.9
-"""Share of tau from which they join where some were missed."""
-SLACK = 1e-13
-"""Decrease, relative to the null deviance, at which a fit of few features ends: rounding."""
-ROUGH = 1e-2
-"""Share of the tolerance at which it ends at first: a Newton step more leaves its square."""
-EXACT = 1e-9
-"""Share of tau beyond it at which a feature that is 0 was missed."""
-ROUNDS = 30
-"""Most checks of all features in a fit."""
+TILE_BYTES = 4e6
+"""Memory of the products of a tile of training sets, so that they stay in the cache."""
+MAX_TILE_SETS = 64
+"""Largest number of training sets of a tile."""
+TAU_LEAP_SHARE = 0.85
+"""Share of the largest product from which features enter together when tau falls far."""
+NEAR_TAU_SHARE = 0.9
+"""Share of tau from which features join the working set once some were missed."""
+FIT_SLACK = 1e-13
+"""Decrease, relative to the null deviance, at which a fit ends: rounding."""
+FIRST_SLACK_SHARE = 1e-2
+"""Share of the tolerance at which a fit ends at first: one more Newton step squares the error."""
+MISSED_SLACK = 1e-9
+"""Share of tau by which a feature at 0 must exceed it to count as missed."""
+MAX_CHECK_ROUNDS = 30
+"""Largest number of checks of all features in a fit."""
 
 
-class Sets(Protocol):
-    """k training sets with a loss.
-
-    start are the fits without features, b and g of none; deviance (k,) is what gaps are relative
-    to; solve and judge are what `over_sets` makes, compiled.
-    """
+class LossTrainingSets(Protocol):
+    """k training sets with a loss, along whose path `likelihood_path` goes."""
 
     @property
     def sets(self) -> TrainingSets:
-        """The features."""
+        """Return the features."""
 
     @property
-    def start(self) -> State:
-        """The fits without features, (k, ·)."""
+    def start(self) -> PathState:
+        """Return the fits without features, (k, ·); b and g have no columns."""
 
     @property
     def deviance(self) -> Array:
-        """What gaps are relative to, (k,)."""
+        """Return what gaps are relative to, (k,)."""
 
     @property
     def solve(self) -> Callable[..., None]:
-        """Fit some training sets."""
+        """Return the compiled function that fits training sets, see `set_kernels`."""
 
     @property
-    def judge(self) -> Callable[..., None]:
-        """Judge the fits."""
+    def certify(self) -> Callable[..., None]:
+        """Return the compiled function that computes their gaps."""
 
-    def ground(self, part: slice) -> Ground:
+    def loss_data(self, columns: slice) -> LossData:
         """Return some training sets for compiled code."""
 
 
 def likelihood_path(
-    sets: Sets,
+    sets: LossTrainingSets,
     tau: Array | float,
     mu: Array | float,
     *,
@@ -337,145 +362,163 @@ def likelihood_path(
     """
     tau, mu = grid(sets.sets, tau, mu)
     groups = np.arange(len(tau)) if groups is None else groups
-    found = _Found.empty(tau.shape, sets.start.a.shape[1])
+    results = _PathResults.empty(tau.shape, sets.start.a.shape[1])
     for tile in _tiles(groups, sets.sets.X.shape[1]):
-        _Tile.of(sets, tile).down(tau, mu, tolerance, longest, found, groups[tile])
-    path = found.path(tolerance).ended(longest)
-    return path, np.where(path.iterations[..., None] < 0, np.nan, found.held)
+        _Tile.from_sets(sets, tile).follow_path(tau, mu, tolerance, longest, results, groups[tile])
+    path = results.to_path(tolerance).end_rows(longest)
+    return path, np.where(path.iterations[..., None] < 0, np.nan, results.column_coefs)
 
 
 def _tiles(groups: Array, d: int) -> Iterator[slice]:
-    """Yield training sets of d features that are solved side by side; groups stay whole."""
-    size = int(np.clip(TOGETHER / (8 * d), 1, MOST))
-    first = end = 0
+    """Yield training sets that are solved side by side; groups stay whole."""
+    size = int(np.clip(TILE_BYTES / (8 * d), 1, MAX_TILE_SETS))
+    start = end = 0
     for group_end in [*(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(groups)]:
-        if group_end - first > size and end > first:
-            yield slice(first, end)
-            first = end
+        if group_end - start > size and end > start:
+            yield slice(start, end)
+            start = end
         end = group_end
-    yield slice(first, end)
+    yield slice(start, end)
 
 
-def largest_ratio(state: State, weights: Array) -> Array:
+def largest_ratio(state: PathState, weights: Array) -> Array:
     """Return ``max_j |g_j| / w_j`` over the features that have an l1 term, (T,)."""
     share = np.divide(1.0, weights, out=np.zeros(len(weights)), where=weights > 0)
     return np.asarray(np.max(np.abs(state.g) * share, axis=1))
 
 
-def without_features(sets: Sets, part: slice) -> tuple[Ground, State]:
-    """Return some training sets, and where they start, with the products of all features there."""
-    ground = sets.ground(part)
-    start = State(*(array[part].copy() for array in sets.start))
-    state = start._replace(b=np.zeros_like(ground.inverse), g=np.empty_like(ground.inverse))
-    np.matmul(state.u, ground.F.T, out=state.g)
-    state.g[:] *= ground.inverse
-    return ground, state
+def without_features(sets: LossTrainingSets, columns: slice) -> tuple[LossData, PathState]:
+    """Return some training sets, and their start with the products of all features."""
+    data = sets.loss_data(columns)
+    start = PathState(*(array[columns].copy() for array in sets.start))
+    state = start._replace(b=np.zeros_like(data.inverse), g=np.empty_like(data.inverse))
+    np.matmul(state.u, data.F.T, out=state.g)
+    state.g[:] *= data.inverse
+    return data, state
 
 
 @dataclass(frozen=True)
-class _Found:
-    """The fits of (k, m) points, as they come: coefficients of the columns (k, m, c), and lists."""
+class _PathResults:
+    """Fits of (k, m) points, filled as they are computed."""
 
     gap: Array
+    """(k, m)"""
     steps: Array
-    held: Array
+    """(k, m)"""
+    column_coefs: Array
+    """(k, m, c)"""
     lists: list[tuple[Array, Array, Array]] = field(default_factory=list)
+    """Fit numbers, features and coefficients."""
 
     @classmethod
-    def empty(cls, shape: tuple[int, ...], c: int) -> _Found:
+    def empty(cls, shape: tuple[int, ...], c: int) -> _PathResults:
+        """Return results of this shape with c columns.
+
+        NaN and -1 for points that are not reached.
+        """
         return cls(np.full(shape, np.nan), np.full(shape, -1), np.full((*shape, c), np.nan))
 
-    def take(self, rows: Array, m: int, state: State, places: Array) -> None:
-        """Keep the coefficients of the sets `places` of a tile, which are `rows` of all."""
-        own, indices = np.nonzero(state.b[places])
-        values = state.b[places[own], indices]
-        self.held[rows, m] = state.a[places]
-        self.lists.append((rows[own] * self.gap.shape[1] + m, indices, values))
+    def append(self, rows: Array, m: int, state: PathState, positions: Array) -> None:
+        """Store the coefficients of the sets at `positions` of a tile, which are `rows` of all."""
+        row_of_value, indices = np.nonzero(state.b[positions])
+        values = state.b[positions[row_of_value], indices]
+        self.column_coefs[rows, m] = state.a[positions]
+        self.lists.append((rows[row_of_value] * self.gap.shape[1] + m, indices, values))
 
-    def path(self, tolerance: float) -> Path:
-        """Return all in the order (k, m)."""
-        fit, indices, values = map(np.concatenate, zip(*self.lists, strict=True))
-        order = np.argsort(fit, kind="stable")
-        sizes = np.bincount(fit, minlength=self.gap.size)
-        return Path.joined(
+    def to_path(self, tolerance: float) -> Path:
+        """Return the path with all fits in the order (k, m)."""
+        fit_number, indices, values = map(np.concatenate, zip(*self.lists, strict=True))
+        order = np.argsort(fit_number, kind="stable")
+        sizes = np.bincount(fit_number, minlength=self.gap.size)
+        return Path.from_arrays(
             self.gap.shape, sizes, indices[order], values[order], self.gap, self.steps, tolerance
         )
 
 
 @dataclass(frozen=True)
 class _Tile:
-    """Some training sets on their way; last (T,) is the tau of where they are."""
+    """Some training sets on their paths."""
 
-    sets: Sets
-    ground: Ground
-    state: State
-    last: Array
+    sets: LossTrainingSets
+    data: LossData
+    state: PathState
+    last_tau: Array
+    """(T,) tau of the current point."""
     scale: Array
-    first: int
+    """(T,) deviance, which gaps are relative to."""
+    first_set: int
+    """Number of the first training set of the tile."""
 
     @classmethod
-    def of(cls, sets: Sets, part: slice) -> _Tile:
-        """Start without features."""
-        ground, state = without_features(sets, part)
-        last = largest_ratio(state, ground.weights)
-        return cls(sets, ground, state, last, sets.deviance[part], part.start)
+    def from_sets(cls, sets: LossTrainingSets, columns: slice) -> _Tile:
+        """Return the tile of some training sets at their start, without features."""
+        data, state = without_features(sets, columns)
+        last_tau = largest_ratio(state, data.weights)
+        return cls(sets, data, state, last_tau, sets.deviance[columns], columns.start)
 
-    def down(
+    def follow_path(
         self,
         tau: Array,
         mu: Array,
         tolerance: float,
         longest: int | None,
-        found: _Found,
+        results: _PathResults,
         groups: Array,
     ) -> None:
-        """Go down the rows of this tile, of some groups (T,), and hand over what is found."""
-        going = np.ones(len(self.last), dtype=bool)
-        sizes = np.zeros(len(self.last), dtype=np.int64)
+        """Fit the points of these training sets, in groups (T,), and store them in `results`."""
+        is_going = np.ones(len(self.last_tau), dtype=bool)
+        sizes = np.zeros(len(self.last_tau), dtype=np.int64)
         for m in range(tau.shape[1]):
-            leading = leading_rows(going, sizes, groups, longest)
-            ended = np.zeros(len(going), dtype=bool)
-            for solved in (leading, going & ~leading):
-                places = np.flatnonzero(solved & ~ended)
-                if not len(places):
+            is_leading = leading_rows(is_going, sizes, groups, longest)
+            has_ended = np.zeros(len(is_going), dtype=bool)
+            for is_solved in (is_leading, is_going & ~is_leading):
+                positions = np.flatnonzero(is_solved & ~has_ended)
+                if not len(positions):
                     continue
-                rows = self.first + places
-                level, ridge = np.zeros((2, len(self.last)))
-                level[places] = tau[rows, m]
-                ridge[places] = mu[rows, m]
-                gap, steps = self.solve(places, level, ridge, tolerance)
-                found.gap[rows, m] = gap[places]
-                found.steps[rows, m] = steps[places]
-                found.take(rows, m, self.state, places)
-                sizes[places] = np.count_nonzero(self.state.b[places], axis=1)
+                rows = self.first_set + positions
+                level, ridge = np.zeros((2, len(self.last_tau)))
+                level[positions] = tau[rows, m]
+                ridge[positions] = mu[rows, m]
+                gap, steps = self.solve(positions, level, ridge, tolerance)
+                results.gap[rows, m] = gap[positions]
+                results.steps[rows, m] = steps[positions]
+                results.append(rows, m, self.state, positions)
+                sizes[positions] = np.count_nonzero(self.state.b[positions], axis=1)
                 if longest is not None:
-                    too_long = places[sizes[places] > longest]
-                    ended |= np.isin(groups, groups[too_long])
-            going &= ~ended
-            if not going.any():
+                    too_long = positions[sizes[positions] > longest]
+                    has_ended |= np.isin(groups, groups[too_long])
+            is_going &= ~has_ended
+            if not is_going.any():
                 return
 
-    def solve(self, going: Array, tau: Array, mu: Array, tolerance: float) -> tuple[Array, Array]:
-        """Take some sets to the next point; return the gaps and the Newton steps, (T,)."""
+    def solve(
+        self, positions: Array, tau: Array, mu: Array, tolerance: float
+    ) -> tuple[Array, Array]:
+        """Fit the training sets at `positions` at the next point; return gaps and steps, (T,)."""
         gap = np.zeros(len(tau))
-        outside = np.zeros(len(tau))
+        largest_outside = np.zeros(len(tau))
         steps = np.zeros(len(tau), np.int64)
-        least = np.maximum(2 * tau - self.last, LEAP * self.last) * (tau > 0)
-        slack = max(SLACK, ROUGH * tolerance) * self.scale
-        levels = Levels(tau, mu, np.minimum(least, tau), slack)
+        min_gradient = np.maximum(2 * tau - self.last_tau, TAU_LEAP_SHARE * self.last_tau) * (
+            tau > 0
+        )
+        slack = max(FIT_SLACK, FIRST_SLACK_SHARE * tolerance) * self.scale
+        levels = PathLevels(tau, mu, np.minimum(min_gradient, tau), slack)
         state = self.state
-        left = going
-        for _ in range(ROUNDS):
-            self.sets.solve(self.ground, state, left, levels, steps)
-            if len(left) == len(state.g):
-                np.matmul(state.u, self.ground.F.T, out=state.g)
+        unsolved = positions
+        for _ in range(MAX_CHECK_ROUNDS):
+            self.sets.solve(self.data, state, unsolved, levels, steps)
+            if len(unsolved) == len(state.g):
+                np.matmul(state.u, self.data.F.T, out=state.g)
             else:
-                state.g[left] = state.u[left] @ self.ground.F.T
-            self.sets.judge(self.ground, state, left, levels, gap, outside)
-            levels.least[left], levels.slack[left] = NEAR * tau[left], SLACK * self.scale[left]
-            missed = outside > tau * (1 + EXACT)
-            left = left[((gap > tolerance * self.scale) | missed)[left]]
-            if not len(left):
+                state.g[unsolved] = state.u[unsolved] @ self.data.F.T
+            self.sets.certify(self.data, state, unsolved, levels, gap, largest_outside)
+            levels.min_gradient[unsolved], levels.slack[unsolved] = (
+                NEAR_TAU_SHARE * tau[unsolved],
+                FIT_SLACK * self.scale[unsolved],
+            )
+            is_missed = largest_outside > tau * (1 + MISSED_SLACK)
+            unsolved = unsolved[((gap > tolerance * self.scale) | is_missed)[unsolved]]
+            if not len(unsolved):
                 break
-        self.last[going] = tau[going]
+        self.last_tau[positions] = tau[positions]
         return gap / self.scale, steps

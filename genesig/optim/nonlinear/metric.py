@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.descent import AT, WINDOW, Bounds, Memory, advance
+from genesig.compiled.descent import (
+    ANDERSON_WINDOW,
+    INSIDE_BOUND,
+    NEW_POINT,
+    NO_POINT,
+    DualBounds,
+    IterationMemory,
+    advance_iteration,
+)
 from genesig.optim.kernels import dense_blocks
 from genesig.optim.nonlinear.penalties import Penalty, row_squares
 from genesig.optim.nonlinear.problem import Gradient, Problem
@@ -98,29 +106,30 @@ def accelerate(
     slack : float
         Bound of Σ r_g ||φ_g|| over ||φ|| for the features that the free rows represent.
     """
-    bounds = Bounds(
-        np.array([free]),
+    bounds = DualBounds(
+        free,
         penalty.block.astype(np.int64),
         penalty.radius,
-        np.array([penalty.curvature, slack]),
+        float(penalty.curvature),
+        float(slack),
     )
     memory = _memory(metric, q, len(penalty.radius))
     memory.conjugate[0] = penalty.conjugate(row_squares(q[free:]))
     steps = 0
     while True:
-        current = memory.place[AT]
+        current = memory.counters[NEW_POINT]
         steps = steps + 1
         point = memory.points[current].reshape(q.shape)
         gradient(point, memory.slopes[current].reshape(q.shape))
-        if is_done(advance(bounds, memory)) or steps >= max_iterations:
+        if is_done(advance_iteration(bounds, memory)) or steps >= max_iterations:
             return point, steps
 
 
-def _memory(metric: Metric, q: Array, groups: int) -> Memory:
+def _memory(metric: Metric, q: Array, groups: int) -> IterationMemory:
     """Return arrays for the last points of the iteration, with q as the first point."""
     (m, n) = q.shape
-    slots = WINDOW + 1
-    memory = Memory(
+    slots = ANDERSON_WINDOW + 1
+    memory = IterationMemory(
         points=np.empty((slots, m * n)),
         slopes=np.empty((slots, m * n)),
         moves=np.empty((slots, m * n)),
@@ -128,10 +137,10 @@ def _memory(metric: Metric, q: Array, groups: int) -> Memory:
         ahead=np.empty(m * n),
         slope=np.empty(m * n),
         weight=metric.weight.copy(),
-        own=metric.first_term,
+        first_term=metric.first_term,
         conjugate=np.zeros(slots),
-        shift=np.full(groups, -1.0),
-        place=np.array([0, 0, -1]),
+        multiplier=np.full(groups, INSIDE_BOUND),
+        counters=np.array([0, 0, NO_POINT]),
         scratch=np.empty((5, max(n, groups))),
         squares=np.empty((groups, n)),
     )

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.descent import Sums, pull_in_place
+from genesig.compiled.descent import KernelSums, fill_pull
 from genesig.errors import GenesigError
 from genesig.optim.kernels import KernelTables, directional, pull, values
 
@@ -111,11 +111,17 @@ class Problem:
             phi[columns] += X[:, columns].T @ pull_matrix.T
         return phi
 
-    def sums(self) -> Sums:
+    def sums(self) -> KernelSums:
         """Return the arguments of the compiled gradient."""
-        scale = np.array([-0.5 / self.nu, float(self.table.stationary)])
         inverse = np.ascontiguousarray(self.solve(np.eye(self.n)))
-        return Sums(self.table.first, self.table.second, inverse, self.y, scale)
+        return KernelSums(
+            self.table.first,
+            self.table.second,
+            inverse,
+            self.y,
+            -0.5 / self.nu,
+            self.table.stationary,
+        )
 
     def without_response(self) -> Problem:
         """Return the problem with y = 0, whose gradient is linear in q."""
@@ -141,7 +147,7 @@ class Gradient:
         """Fill out (m, n) with X'R' for q (m, n)."""
         np.matmul(self.features, q, out=self.rotated)
         np.matmul(self.rotated, self.basis.T, out=self.U)
-        pull_in_place(self.sums, self.U, self.work)
+        fill_pull(self.sums, self.U, self.work)
         np.matmul(self.U.T, self.basis, out=self.rotated)
         np.matmul(self.features.T, self.rotated, out=out)
 

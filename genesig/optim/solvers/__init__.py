@@ -54,13 +54,13 @@ def path(
     GenesigError
         For an unknown solver, or tau and mu that leave the problem undetermined.
     """
-    solve = pick("solver", SOLVERS, solver) if sets.stretches is None else stretch_path
+    solver_function = pick("solver", SOLVERS, solver) if sets.stretches is None else stretch_path
     tau, mu = grid(sets, tau, mu)
-    return solve(sets, tau, mu, tolerance, longest).ended(longest)
+    return solver_function(sets, tau, mu, tolerance, longest).end_rows(longest)
 
 
 def grid(sets: TrainingSets, tau: Array | float, mu: Array | float) -> tuple[Array, Array]:
-    """Return tau and mu, each (k, m), or refuse what leaves the problem undetermined."""
+    """Return tau and mu, each (k, m); raise if they leave the problem undetermined."""
     k = len(sets.y_mean)
     tau = np.atleast_2d(np.asarray(tau, float))
     mu = np.atleast_2d(np.asarray(mu, float))

@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.coordinate import sweep
+from genesig.compiled.coordinate import sweep_lasso
 from genesig.optim.solution import Path, duality_gap
-from genesig.optim.solvers.landweber import problems, sparse
+from genesig.optim.solvers.landweber import each_problem, nonzero_entries
 from genesig.optim.training import TrainingSets
 
-LONGEST = 10_000  # sweeps over all features after which the gap is given up
-BETWEEN = 10  # sweeps from one look at the gap to the next
+MAX_SWEEPS = 10_000
+"""Number of sweeps over all features after which a fit is given up."""
+SWEEPS_PER_CHECK = 10
+"""Number of sweeps from one check of the gap to the next."""
 
 
 def coordinate_descent(
@@ -30,31 +32,31 @@ def coordinate_descent(
     shape = tau.shape
     gap = np.empty(shape)
     iterations = np.empty(shape, dtype=np.int64)
-    for at, Z, y in problems(sets, shape):
-        b, gap[at], iterations[at] = _descend(
-            Z, y, float(tau[at]), float(mu[at]), sets.weights, tolerance
+    for index, Z, y in each_problem(sets, shape):
+        b, gap[index], iterations[index] = _descend_one(
+            Z, y, float(tau[index]), float(mu[index]), sets.weights, tolerance
         )
-        coefs.append(sparse(b))
-    path = Path.of(shape, coefs, gap, iterations, tolerance)
-    given_up = int(((iterations >= LONGEST) & ~path.converged).sum())
-    if not given_up:
+        coefs.append(nonzero_entries(b))
+    path = Path.from_coefs(shape, coefs, gap, iterations, tolerance)
+    n_given_up = int(((iterations >= MAX_SWEEPS) & ~path.converged).sum())
+    if not n_given_up:
         return path
-    sentence = f"coordinate descent was stopped after {LONGEST} sweeps in {given_up} fits"
-    return replace(path, message="; ".join([sentence, path.message]))
+    message = f"coordinate descent was stopped after {MAX_SWEEPS} sweeps in {n_given_up} fits"
+    return replace(path, message="; ".join([message, path.message]))
 
 
-def _descend(
+def _descend_one(
     Z: Array, y: Array, tau: float, mu: float, weights: Array, tolerance: float
 ) -> tuple[Array, float, int]:
-    """Return (b, gap, sweeps) of one fit, Z (n, d) standardised, y (n,)."""
+    """Return b, gap and number of sweeps of one fit, for Z (n, d) standardised and y (n,)."""
     n = len(y)
-    start = n * (tau + mu) or 1.0
-    b = Z.T @ np.linalg.solve(Z @ Z.T + start * np.eye(n), y)
+    start_ridge = n * (tau + mu) or 1.0
+    b = Z.T @ np.linalg.solve(Z @ Z.T + start_ridge * np.eye(n), y)
     r = y - Z @ b
-    by_feature = np.ascontiguousarray(Z.T)
-    for sweeps in range(0, LONGEST, BETWEEN):
+    features = np.ascontiguousarray(Z.T)
+    for sweeps in range(0, MAX_SWEEPS, SWEEPS_PER_CHECK):
         gap = duality_gap(Z, y, b, tau, mu, weights)
         if gap <= tolerance:
             return b, gap, sweeps
-        sweep(by_feature, n * tau * weights / 2, n * mu, r, b, BETWEEN)
-    return b, duality_gap(Z, y, b, tau, mu, weights), LONGEST
+        sweep_lasso(features, n * tau * weights / 2, n * mu, r, b, SWEEPS_PER_CHECK)
+    return b, duality_gap(Z, y, b, tau, mu, weights), MAX_SWEEPS

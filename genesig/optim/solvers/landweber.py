@@ -1,10 +1,11 @@
 """``landweber`` and ``landweber-nested``: Algorithms 1 and 2 of the thesis.
 
-Algorithm 2 is a heuristic: what a rung leaves out never comes back, and its rule stops while
-coefficients are still on their way to 0. On the leukemia data at .02 tau_max it differs from the
-minimiser's 37 features by 6 on raw standardised intensities, and from 33 by 15 on their logarithms
-(4 left out, 11 too many); with every rung solved exactly 11 of the 15 remain, with 40 rungs instead
-of 10 there are 12, so it is the restriction, and no setting of the algorithm cures it.
+Algorithm 2 is a heuristic: a feature that one rung leaves out never comes back, and its rule stops
+while coefficients are still on their way to 0. On the leukemia data at .02 tau_max it differs from
+the minimiser's 37 features by 6 on raw standardised intensities, and from 33 by 15 on their
+logarithms (4 left out, 11 too many). With every rung solved exactly 11 of the 15 remain, with 40
+rungs instead of 10 there are 12. So the restriction is the cause, and no setting of the algorithm
+cures it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from genesig.arrays import Array
 from genesig.optim.solution import Path, duality_gap
 from genesig.optim.training import TrainingSets
 
-LONGEST = 100_000  # iterations after which the stopping rule is given up
-ABOVE_HALF = 0.5 * (1 + 1e-4)  # C / ||Z'Z||: convergence needs more than a half
+MAX_ITERATIONS = 100_000
+"""Number of iterations after which the stopping rule is given up."""
+STEP_SHARE = 0.5 * (1 + 1e-4)
+"""C / ||Z'Z||: convergence needs more than a half."""
 
 
 def landweber(
@@ -36,22 +39,24 @@ def landweber(
     shape = tau.shape
     gap = np.empty(shape)
     iterations = np.empty(shape, dtype=np.int64)
-    for at, Z, y in problems(sets, shape):
-        b, iterations[at] = algorithm_1(Z, y, tau[at] * sets.weights, mu[at], np.zeros(Z.shape[1]))
-        gap[at] = duality_gap(Z, y, b, tau[at], mu[at], sets.weights)
-        coefs.append(sparse(b))
-    path = Path.of(shape, coefs, gap, iterations, tolerance)
-    given_up = int((iterations >= LONGEST).sum())
-    if not given_up:
+    for index, Z, y in each_problem(sets, shape):
+        b, iterations[index] = algorithm_1(
+            Z, y, tau[index] * sets.weights, mu[index], np.zeros(Z.shape[1])
+        )
+        gap[index] = duality_gap(Z, y, b, tau[index], mu[index], sets.weights)
+        coefs.append(nonzero_entries(b))
+    path = Path.from_coefs(shape, coefs, gap, iterations, tolerance)
+    n_given_up = int((iterations >= MAX_ITERATIONS).sum())
+    if not n_given_up:
         return path
-    sentence = f"Algorithm 1 was stopped after {LONGEST} iterations in {given_up} fits"
-    return replace(path, message="; ".join(filter(None, [sentence, path.message])))
+    message = f"Algorithm 1 was stopped after {MAX_ITERATIONS} iterations in {n_given_up} fits"
+    return replace(path, message="; ".join(filter(None, [message, path.message])))
 
 
-def problems(
+def each_problem(
     sets: TrainingSets, shape: tuple[int, ...]
 ) -> Iterator[tuple[tuple[int, int], Array, Array]]:
-    """Yield the place (k, m) of each fit, with Z and y of the training rows of its set."""
+    """Yield the index (k, m) of each fit, with Z and y of the training rows of its set."""
     for k in range(shape[0]):
         Z, y = sets.problem(k)
         for m in range(shape[1]):
@@ -59,16 +64,17 @@ def problems(
 
 
 def algorithm_1(Z: Array, y: Array, tau: Array, mu: float, b: Array) -> tuple[Array, int]:
-    """Iterate until no coefficient changes by more than the share 0.1/p at iteration p.
+    """Return b after Algorithm 1, and the number p of its iterations.
 
-    A coefficient that stays 0 counts as converged, one that leaves 0 does not. Source: Mosci 2009,
-    Algorithm 1, with the threshold n tau/(2C) of eq. 4.6.
+    It ends once no coefficient changes by more than the share 0.1/p at iteration p. A coefficient
+    that stays 0 counts as converged, one that leaves 0 does not. Source: Mosci 2009, Algorithm 1,
+    with the threshold n tau/(2C) of eq. 4.6.
     """
     p = 0
-    for p, after in enumerate(iterates(Z, y, tau, mu, b), start=1):
-        settled = bool((np.abs(after - b) <= 0.1 / p * np.abs(b)).all())
-        b = after
-        if settled or p >= LONGEST:
+    for p, updated in enumerate(iterates(Z, y, tau, mu, b), start=1):
+        has_converged = bool((np.abs(updated - b) <= 0.1 / p * np.abs(b)).all())
+        b = updated
+        if has_converged or p >= MAX_ITERATIONS:
             break
     return b, p
 
@@ -86,15 +92,15 @@ def iterates(Z: Array, y: Array, tau: Array, mu: float, b: Array) -> Iterator[Ar
     b : (d,) array
     """
     n = len(y)
-    C = ABOVE_HALF * largest_eigenvalue(Z)
-    if C == 0:
+    step_constant = STEP_SHARE * largest_eigenvalue(Z)
+    if step_constant == 0:
         yield np.zeros(len(b))
         return
-    cut = n * tau / (2 * C)
-    damping = 1 + n * mu / C
+    threshold = n * tau / (2 * step_constant)
+    damping = 1 + n * mu / step_constant
     while True:
-        v = b + Z.T @ (y - Z @ b) / C
-        b = np.sign(v) * np.maximum(np.abs(v) - cut, 0) / damping
+        v = b + Z.T @ (y - Z @ b) / step_constant
+        b = np.sign(v) * np.maximum(np.abs(v) - threshold, 0) / damping
         yield b
 
 
@@ -104,16 +110,20 @@ def largest_eigenvalue(Z: Array) -> float:
     return float(np.linalg.eigvalsh(gram)[-1]) if gram.size else 0.0
 
 
-def sparse(b: Array) -> tuple[Array, Array]:
+def nonzero_entries(b: Array) -> tuple[Array, Array]:
     """Return (indices, values) of the non-zero coefficients."""
-    A = np.flatnonzero(b).astype(np.int64)
-    return A, b[A]
+    support = np.flatnonzero(b).astype(np.int64)
+    return support, b[support]
 
 
-RUNGS = 10
-TOP = 1e3  # first mu of the ladder, in units of the last
-LAST = 1e-6  # last mu of the ladder of the thesis, in units of ||Z'Z||/n
-SLACK = 1e-3  # share of tau by which a gradient must exceed it to count as a violation
+N_RUNGS = 10
+"""Number of values of mu on the ladder."""
+FIRST_RUNG = 1e3
+"""First mu of the ladder, in units of the last."""
+LAST_RUNG = 1e-6
+"""Last mu of the thesis' ladder, in units of ||Z'Z||/n."""
+VIOLATION_SLACK = 1e-3
+"""Share of tau by which a gradient must exceed it to count as a violation."""
 
 
 def landweber_nested(
@@ -137,42 +147,45 @@ def landweber_nested(
     """
     coefs = []
     shape = tau.shape
-    lost = np.zeros(tau.shape, dtype=int)
+    n_lost = np.zeros(tau.shape, dtype=int)
     gap = np.empty(shape)
     iterations = np.empty(shape, dtype=np.int64)
-    for at, Z, y in problems(sets, shape):
-        cut = tau[at] * sets.weights
-        ridge = float(mu[at])
-        b, iterations[at] = algorithm_2(Z, y, cut, ladder(ridge, float(sets.norm[at[0]])))
-        lost[at] = len(violators(Z, y, cut, b))
-        gap[at] = duality_gap(Z, y, b, tau[at], ridge, sets.weights)
-        coefs.append(sparse(b))
-    path = Path.of(shape, coefs, gap, iterations, tolerance)
-    if not lost.any():
+    for index, Z, y in each_problem(sets, shape):
+        thresholds = tau[index] * sets.weights
+        ridge = float(mu[index])
+        b, iterations[index] = algorithm_2(
+            Z, y, thresholds, mu_ladder(ridge, float(sets.norm[index[0]]))
+        )
+        n_lost[index] = len(violators(Z, y, thresholds, b))
+        gap[index] = duality_gap(Z, y, b, tau[index], ridge, sets.weights)
+        coefs.append(nonzero_entries(b))
+    path = Path.from_coefs(shape, coefs, gap, iterations, tolerance)
+    if not n_lost.any():
         return path
-    sentence = (
-        f"landweber-nested left out {lost.sum()} features that violate the optimality conditions,"
-        f" in {(lost > 0).sum()} of {lost.size} fits"
+    message = (
+        f"landweber-nested left out {n_lost.sum()} features that violate the optimality conditions,"
+        f" in {(n_lost > 0).sum()} of {n_lost.size} fits"
     )
-    return replace(path, message="; ".join(filter(None, [sentence, path.message])))
+    return replace(path, message="; ".join(filter(None, [message, path.message])))
 
 
-def ladder(mu: float, norm: float) -> Array:
-    """Return ten mu, geometric, from 1000 times the last one down to `mu`.
+def mu_ladder(mu: float, norm: float) -> Array:
+    """Return ten values of mu, geometric, from 1000 times the last one down to `mu`.
 
-    At mu = 1e-6 ||Z'Z||/n these are the 1e-3 ... 1e-6 of the thesis; below it the ladder stays and
-    only its last rung is `mu`.
+    At mu = 1e-6 ||Z'Z||/n these are the 1e-3 ... 1e-6 of the thesis; for a smaller mu the ladder
+    stays the same, and only its last rung is `mu`.
     """
-    rungs = max(mu, LAST * norm) * np.geomspace(TOP, 1, RUNGS)
+    rungs = max(mu, LAST_RUNG * norm) * np.geomspace(FIRST_RUNG, 1, N_RUNGS)
     rungs[-1] = mu
     return rungs
 
 
 def algorithm_2(Z: Array, y: Array, tau: Array, rungs: Array) -> tuple[Array, int]:
-    """Run Algorithm 1 down the ladder, each rung restricted to the support of the one before.
+    """Return b after Algorithm 1 down the ladder, and the number of its iterations.
 
-    Starts at the ridge solution; C is computed anew on the current columns. Source: Mosci 2009,
-    Algorithm 2, with the parenthesis of S(b + ...) closed where it belongs.
+    Each rung is restricted to the support of the one before. It starts at the ridge solution; C is
+    computed again for the current columns. Source: Mosci 2009, Algorithm 2, with the parenthesis
+    of S(b + ...) closed where it belongs.
     """
     n, d = Z.shape
     columns = np.arange(d)
@@ -189,6 +202,6 @@ def algorithm_2(Z: Array, y: Array, tau: Array, rungs: Array) -> tuple[Array, in
 
 
 def violators(Z: Array, y: Array, tau: Array, b: Array) -> Array:
-    """Return the features at 0 whose gradient exceeds tau: what the restriction has lost."""
+    """Return the features at 0 whose gradient exceeds tau, which the restriction has lost."""
     g = 2 / len(y) * np.abs(Z.T @ (y - Z @ b))
-    return np.flatnonzero((b == 0) & (g > tau * (1 + SLACK)))
+    return np.flatnonzero((b == 0) & (g > tau * (1 + VIOLATION_SLACK)))

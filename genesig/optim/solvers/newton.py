@@ -1,8 +1,9 @@
 """``landweber-newton``: Newton steps on the fixed point of the damped Landweber map, certified.
 
-All columns go down the path together, so that the gradient of every column over all features is
-one matrix product per step. It only screens: the coefficients come from compiled code, one column
-at a time, and so does the check of what is near the bound.
+All training sets of a chunk follow the path side by side, so that the gradients of all features in
+all of them are one matrix product per step. This product only screens, in single precision.
+Compiled code computes the coefficients and checks the features near the bound, one training set at
+a time.
 """
 
 from __future__ import annotations
@@ -12,234 +13,264 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.column import FEATURE, STATE, Column, Known, Point
-from genesig.compiled.dual import solve_duals
-from genesig.compiled.working_sets import (
-    DONE,
-    FIRST,
-    SOLVE,
-    Progress,
-    Sets,
-    check_columns,
-    solve_columns,
+from genesig.compiled.column import (
+    COUNTS_DTYPE,
+    FEATURE_DTYPE,
+    NO_FACTOR,
+    NOT_IN_POOL,
+    FeaturePool,
+    LassoFit,
+    PathPoint,
 )
-from genesig.optim.screening import in_single, scan, screen_of, strong_rule
+from genesig.compiled.dual import solve_by_dual
+from genesig.compiled.working_sets import (
+    FIRST_SCAN,
+    SET_DONE,
+    SOLVE,
+    FeatureSets,
+    SolverProgress,
+    check_all_features,
+    solve_on_working_sets,
+)
+from genesig.optim.screening import make_screen, scan_features, single_precision, strong_rule
 from genesig.optim.solution import Path
-from genesig.optim.training import TrainingSets, part_of
+from genesig.optim.training import TrainingSets, rows_of_sets
 
-LARGE = 1e-4  # lists are soon longer than the samples with mu above this share of ||Z'Z||/n
-STIFF = 2e-5  # up to this share the dual takes many steps more
-FLOOR = 1e-13  # rounding of a gradient, as a share of the largest, tau_max times its weight
-ROOM = 64  # features a column can know before it asks for more room
-KNOWN = 400  # features that a column is taken to know
-MEMORY = 40e6  # bytes that the columns of one chunk may take, about
-CROWDED = 4 * MEMORY  # bytes with which a chunk that grows is given up, for its columns one by one
-FEWEST = 4
-MOST = 64  # columns of one chunk
+DUAL_MU_SHARE = 1e-4
+"""Share of ||Z'Z||/n: with a larger mu, lists soon get longer than the samples."""
+STIFF_MU_SHARE = 2e-5
+"""Share of ||Z'Z||/n: with a smaller mu, the dual needs many more steps."""
+GRADIENT_ROUNDING_SHARE = 1e-13
+"""Rounding of a gradient, as a share of tau_max times the largest weight."""
+ALWAYS_DUAL = -1
+"""Number of active features of a point that is solved in the dual from the start."""
+START_CAPACITY = 64
+"""Features that a pool holds before it grows."""
+TYPICAL_FEATURES = 400
+"""Features of a pool by which the memory of a chunk is estimated."""
+CHUNK_BYTES = 40e6
+"""Estimated memory of the training sets of a chunk."""
+MAX_GROWN_BYTES = 4 * CHUNK_BYTES
+"""Memory of grown pools above which the training sets of a chunk are solved one by one."""
+MIN_CHUNK_SETS = 4
+MAX_CHUNK_SETS = 64
 
 
 def landweber_newton(
     sets: TrainingSets, tau: Array, mu: Array, tolerance: float, longest: int | None = None
 ) -> Path:
-    """Solve every column exactly.
+    """Return the exact minimisers along the path of each training set.
 
-    A column ends after its first fit of more than `longest` features.
+    The row of a training set ends after its first fit of more than `longest` features.
     """
-    most = sets.X.shape[1] if longest is None else longest
-    size = int(np.clip(MEMORY / _column_bytes(*sets.matrix.F.shape), FEWEST, MOST))
-    parts: list[tuple[Array, Array, Array]] = []
+    max_features = sets.X.shape[1] if longest is None else longest
+    chunk_size = int(
+        np.clip(CHUNK_BYTES / _bytes_of_set(*sets.matrix.F.shape), MIN_CHUNK_SETS, MAX_CHUNK_SETS)
+    )
+    solutions: list[tuple[Array, Array, Array]] = []
     gap = np.empty(tau.shape)
     iterations = np.empty(tau.shape, dtype=np.int64)
-    single = in_single(sets)
-    along = (tau, mu, gap, iterations)
-    for first in range(0, len(tau), size):
-        some = range(first, min(first + size, len(tau)))
-        together = _solve(sets, single, slice(first, some.stop), along, most)
-        alone = (_solve(sets, single, slice(k, k + 1), along, most) for k in some)
-        parts += [together] if together else filter(None, alone)
-    sizes, indices, values = map(np.concatenate, zip(*parts, strict=True))
-    return Path.joined(tau.shape, sizes, indices, values, gap, iterations, tolerance)
+    single = single_precision(sets)
+    levels_and_results = (tau, mu, gap, iterations)
+    for first in range(0, len(tau), chunk_size):
+        chunk = range(first, min(first + chunk_size, len(tau)))
+        joint = _solve_chunk(
+            sets, single, slice(first, chunk.stop), levels_and_results, max_features
+        )
+        separate = (
+            _solve_chunk(sets, single, slice(k, k + 1), levels_and_results, max_features)
+            for k in chunk
+        )
+        solutions += [joint] if joint else filter(None, separate)
+    sizes, indices, values = map(np.concatenate, zip(*solutions, strict=True))
+    return Path.from_arrays(tau.shape, sizes, indices, values, gap, iterations, tolerance)
 
 
-def _solve(
+def _solve_chunk(
     sets: TrainingSets,
     single: tuple[Array, Array],
-    part: slice,
-    along: tuple[Array, ...],
-    most: int,
+    columns: slice,
+    levels_and_results: tuple[Array, ...],
+    max_features: int,
 ) -> tuple[Array, Array, Array] | None:
-    """Take some columns down the path; None where they would need too much room together."""
+    """Return (sizes, indices, values) of some training sets; None if they need too much memory."""
     try:
-        tau, mu, gap, iterations = (array[part] for array in along)
-        return _Chunk(sets, single, part).down(tau, mu, gap, iterations, most)
-    except _Crowded:
+        tau, mu, gap, iterations = (array[columns] for array in levels_and_results)
+        return _Chunk(sets, single, columns).follow_path(tau, mu, gap, iterations, max_features)
+    except _TooMuchMemory:
         return None
 
 
-def _column_bytes(d: int, width: int) -> int:
-    """Return about what a column takes: its features, the room it grows to."""
-    room = min(d, KNOWN)
-    return 48 * d + 8 * room * (width + 2 * room)
+def _bytes_of_set(d: int, width: int) -> int:
+    """Return the memory of a training set of d features and `width` samples, with a grown pool."""
+    capacity = min(d, TYPICAL_FEATURES)
+    return 48 * d + 8 * capacity * (width + 2 * capacity)
 
 
-class _Crowded(Exception):
-    """One column needs much room, and all would get it."""
+class _TooMuchMemory(Exception):
+    """The pool of one training set must grow, and the pools of all would grow with it."""
 
 
-class _Way(NamedTuple):
-    """M points of the paths of q columns, at the first of which nothing is selected.
-
-    tau, mu, longest as in `Point`, longest negative where the dual is begun with; strong, the
-    gradient that a feature must have to be kept for the next point; all (q, M).
-    """
+class PathSchedule(NamedTuple):
+    """M points of the paths of q training sets, each (q, M); at the first nothing is selected."""
 
     tau: Array
     mu: Array
-    longest: Array
+    max_active: Array
+    """Number of active features above which the dual is used, or `ALWAYS_DUAL`."""
     strong: Array
+    """Gradient that a feature must have to stay in the working set of the next point."""
 
 
 class _Chunk:
-    """The columns that go down the path together."""
+    """The training sets that follow the path side by side, with the records of compiled code."""
 
-    def __init__(self, sets: TrainingSets, single: tuple[Array, Array], part: slice) -> None:
-        rows = part_of(sets.every, part)
-        (q, self.width) = rows.mask.shape
+    def __init__(self, sets: TrainingSets, single: tuple[Array, Array], columns: slice) -> None:
+        training_rows = rows_of_sets(sets.training_rows, columns)
+        q, self.width = training_rows.root_weights.shape
         d = len(sets.weights)
-        self.norm = sets.norm[part]
-        self.tau_max = sets.tau_max[part]
-        self.rows = rows.number[:, 0]
-        mean, inverse = map(np.ascontiguousarray, sets.moments_of_copy(part))
-        self.screen = screen_of(sets, single, inverse)
-        at = Point(
+        self.norm = sets.norm[columns]
+        self.tau_max = sets.tau_max[columns]
+        self.n_rows = training_rows.n_rows
+        mean, inverse = map(np.ascontiguousarray, sets.shifted_moments(columns))
+        self.screen = make_screen(sets, single, inverse)
+        point = PathPoint(
             tau=np.full(q, np.inf),
             mu=np.zeros(q),
-            dual=np.zeros(q, dtype=bool),
-            longest=np.full(q, np.inf),
-            floor=FLOOR * self.tau_max * sets.weights.max(),
+            by_dual=np.zeros(q, dtype=bool),
+            max_active=np.full(q, np.inf),
+            gradient_rounding=GRADIENT_ROUNDING_SHARE * self.tau_max * sets.weights.max(),
         )
-        self.many = Column(
-            at,
+        self.fits = LassoFit(
+            point,
             sets.matrix.F,
             sets.weights,
-            rows.mask,
-            rows.y,
-            r=rows.y.copy(),
-            pull=rows.mask * rows.y,
+            training_rows.root_weights,
+            training_rows.y,
+            residual=training_rows.y.copy(),
+            weighted_residual=training_rows.root_weights * training_rows.y,
             mean=mean,
-            inverse=inverse,
-            number=rows.number,
-            basis=rows.mask[:, None] * rows.basis,
+            inverse_scale=inverse,
+            n_rows=training_rows.n_rows,
+            centre=training_rows.centre,
+            basis=training_rows.root_weights[:, None] * training_rows.basis,
         )
-        self.known = Known(
-            slot=np.full((q, d), -1, dtype=np.int32),
-            state=np.zeros(q, dtype=STATE),
-            **_room(q, min(ROOM, d + 2), self.width),
+        self.pools = FeaturePool(
+            position=np.full((q, d), NOT_IN_POOL, dtype=np.int32),
+            counts=np.zeros(q, dtype=COUNTS_DTYPE),
+            **_pool_arrays(q, min(START_CAPACITY, d + 2), self.width),
         )
-        self.known.state["ridge"] = -1.0
-        self.progress = Progress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 1), int))
-        self.sets = Sets(
+        self.pools.counts["ridge"] = NO_FACTOR
+        self.progress = SolverProgress(np.zeros(q, np.uint8), np.zeros(q), np.zeros((q, 1), int))
+        self.sets = FeatureSets(
             working=np.empty((q, d), dtype=np.int32),
             n_working=np.zeros(q, dtype=np.int64),
             support=np.empty((q, d), dtype=np.int32),
-            value=np.empty((q, d)),
+            coef=np.empty((q, d)),
             n_support=np.zeros(q, dtype=np.int64),
-            mark=np.zeros((q, d), dtype=np.uint8),
+            marks=np.zeros((q, d), dtype=np.uint8),
         )
 
-    def down(
-        self, tau: Array, mu: Array, gap: Array, iterations: Array, most: int
+    def follow_path(
+        self, tau: Array, mu: Array, gap: Array, iterations: Array, max_features: int
     ) -> tuple[Array, Array, Array]:
-        """Return (sizes, indices, values) in the order (column, point); fill gap, iterations.
+        """Return (sizes, indices, values) in the order (training set, point).
 
-        A column ends after its first fit of more than `most` features.
+        Fill gap and iterations. A row ends after its first fit of more than `max_features`
+        features.
         """
-        way = self._way(tau, mu)
+        schedule = self._schedule(tau, mu)
         sizes = np.zeros(tau.shape, dtype=np.int64)
         gap[:] = np.nan
         iterations[:] = -1
-        found: list[list[tuple[Array, Array]]] = [[] for _ in tau]
-        on = np.ones(len(tau), dtype=bool)
-        self._step(way, 0, on)
+        coefs: list[list[tuple[Array, Array]]] = [[] for _ in tau]
+        is_going = np.ones(len(tau), dtype=bool)
+        self._solve_point(schedule, 0, is_going)
         for m in range(tau.shape[1]):
-            self._step(way, m + 1, on)
-            gap[on, m], iterations[on, m] = self.progress.gap[on], self.progress.steps[on, 0]
-            sizes[on, m] = self.sets.n_support[on]
-            for q in np.flatnonzero(on):
-                kept = slice(sizes[q, m])
-                found[q].append(
-                    (self.sets.support[q, kept].astype(np.int64), self.sets.value[q, kept].copy())
+            self._solve_point(schedule, m + 1, is_going)
+            gap[is_going, m] = self.progress.gap[is_going]
+            iterations[is_going, m] = self.progress.steps[is_going, 0]
+            sizes[is_going, m] = self.sets.n_support[is_going]
+            for q in np.flatnonzero(is_going):
+                entries = slice(sizes[q, m])
+                coefs[q].append(
+                    (
+                        self.sets.support[q, entries].astype(np.int64),
+                        self.sets.coef[q, entries].copy(),
+                    )
                 )
-            on &= self.sets.n_support <= most
-        fits = [fit for of_column in found for fit in of_column]
+            is_going &= self.sets.n_support <= max_features
+        fits = [fit for fits_of_set in coefs for fit in fits_of_set]
         indices, values = map(np.concatenate, zip(*fits, strict=True))
         return sizes.ravel(), indices, values
 
-    def _step(self, way: _Way, m: int, on: Array) -> None:
-        """Take the columns that are `on` to a point of their paths.
+    def _solve_point(self, schedule: PathSchedule, m: int, is_going: Array) -> None:
+        """Solve point m of the schedule for the training sets that are still going (q,).
 
-        Each is solved on its working set; then all features of all columns are checked, and
-        violators join, until there are none. The form is the one whose matrix is smaller, of the
-        active features or of the samples.
+        Each is solved on its working set; then all its features are checked, and violators join,
+        until there are none. The primal or the dual is used, whichever has the smaller matrix.
         """
-        at = self.many.at
+        point = self.fits.point
         progress = self.progress
-        at.tau[:] = way.tau[:, m]
-        at.mu[:] = way.mu[:, m]
-        at.longest[:] = way.longest[:, m]
-        at.dual[:] = self.sets.n_support > at.longest
-        progress.state[:] = np.where(on, FIRST if m == 0 else SOLVE, DONE)
+        point.tau[:] = schedule.tau[:, m]
+        point.mu[:] = schedule.mu[:, m]
+        point.max_active[:] = schedule.max_active[:, m]
+        point.by_dual[:] = self.sets.n_support > point.max_active
+        progress.stage[:] = np.where(is_going, FIRST_SCAN if m == 0 else SOLVE, SET_DONE)
         progress.steps[:] = 0
-        while (progress.state != DONE).any():
-            while not solve_columns(self.many, self.known, self.sets, progress):
-                self._grow()
-            if at.dual.any():
-                solve_duals(self.many, self.sets, progress, False)
-            todo = np.flatnonzero(progress.state != DONE)
-            found = scan(self.many, self.screen, todo, way.strong[:, m])
-            check_columns(self.many, self.sets, progress, found)
-            if at.dual.any():
-                solve_duals(self.many, self.sets, progress, True)
-                check_columns(self.many, self.sets, progress, found)
+        while (progress.stage != SET_DONE).any():
+            while not solve_on_working_sets(self.fits, self.pools, self.sets, progress):
+                self._grow_pools()
+            if point.by_dual.any():
+                solve_by_dual(self.fits, self.sets, progress, False)
+            set_numbers = np.flatnonzero(progress.stage != SET_DONE)
+            scanned = scan_features(self.fits, self.screen, set_numbers, schedule.strong[:, m])
+            check_all_features(self.fits, self.sets, progress, scanned)
+            if point.by_dual.any():
+                solve_by_dual(self.fits, self.sets, progress, True)
+                check_all_features(self.fits, self.sets, progress, scanned)
 
-    def _way(self, tau: Array, mu: Array) -> _Way:
-        """Return the path after a point at which only a first working set is found."""
-        first = np.maximum(self.tau_max, tau[:, 0])[:, None]
-        leaps = np.zeros(tau.shape, dtype=bool)
-        leaps[:, 1:] = mu[:, 1:] != mu[:, :-1]
-        strong = strong_rule(np.hstack([first, tau[:, :-1]]), tau, leaps)
-        able = (mu > 0) & (self.rows < len(self.many.F))[:, None]
+    def _schedule(self, tau: Array, mu: Array) -> PathSchedule:
+        """Return the points of the path, after a first point that only finds a working set."""
+        first_tau = np.maximum(self.tau_max, tau[:, 0])[:, None]
+        mu_changes = np.zeros(tau.shape, dtype=bool)
+        mu_changes[:, 1:] = mu[:, 1:] != mu[:, :-1]
+        strong = strong_rule(np.hstack([first_tau, tau[:, :-1]]), tau, mu_changes)
+        can_use_dual = (mu > 0) & (self.n_rows < len(self.fits.F))[:, None]
         norm = self.norm[:, None]
-        inf = np.full((len(tau), 1), np.inf)
-        longest = np.where(able & (mu > STIFF * norm), self.rows[:, None], np.inf)
-        longest[able & ((mu > LARGE * norm) | (tau == 0))] = -1
-        return _Way(
-            tau=np.hstack([inf, tau]),
-            mu=np.hstack([0 / inf, mu]),
-            longest=np.hstack([inf, longest]),
-            strong=np.hstack([strong, inf]),
+        infinity = np.full((len(tau), 1), np.inf)
+        max_active = np.where(
+            can_use_dual & (mu > STIFF_MU_SHARE * norm), self.n_rows[:, None], np.inf
+        )
+        max_active[can_use_dual & ((mu > DUAL_MU_SHARE * norm) | (tau == 0))] = ALWAYS_DUAL
+        return PathSchedule(
+            tau=np.hstack([infinity, tau]),
+            mu=np.hstack([0 / infinity, mu]),
+            max_active=np.hstack([infinity, max_active]),
+            strong=np.hstack([strong, infinity]),
         )
 
-    def _grow(self) -> None:
-        """Double the room for known features; a row is an odd number of cache lines."""
-        old = self.known
-        q, room = old.features.shape
-        room = 2 * room + 8
-        if q > 1 and 16 * q * room**2 > CROWDED:
-            raise _Crowded
-        new = _room(q, room, self.width)
-        for name, array in new.items():
-            had = getattr(old, name)
-            array[tuple(map(slice, had.shape))] = had
-        self.known = old._replace(**new)
+    def _grow_pools(self) -> None:
+        """Enlarge all pools to twice their capacity; a row is an odd number of cache lines."""
+        pool = self.pools
+        q, capacity = pool.features.shape
+        capacity = 2 * capacity + 8
+        if q > 1 and 16 * q * capacity**2 > MAX_GROWN_BYTES:
+            raise _TooMuchMemory
+        arrays = _pool_arrays(q, capacity, self.width)
+        for field, array in arrays.items():
+            previous = getattr(pool, field)
+            array[tuple(map(slice, previous.shape))] = previous
+        self.pools = pool._replace(**arrays)
 
 
-def _room(q: int, room: int, width: int) -> dict[str, Any]:
+def _pool_arrays(q: int, capacity: int, width: int) -> dict[str, Any]:
+    """Return the arrays of q pools whose size depends on the capacity."""
     return dict(
-        features=np.zeros((q, room), dtype=FEATURE).view(np.recarray),
-        Z=np.zeros((q, room, width)),
-        gram=np.zeros((q, room, room)),
-        active=np.zeros((q, room), dtype=np.int64),
-        L=np.zeros((q, room, room)),
-        spare=np.zeros((q, room)),
+        features=np.zeros((q, capacity), dtype=FEATURE_DTYPE).view(np.recarray),
+        Z=np.zeros((q, capacity, width)),
+        gram=np.zeros((q, capacity, capacity)),
+        active=np.zeros((q, capacity), dtype=np.int64),
+        factor=np.zeros((q, capacity, capacity)),
+        scratch=np.zeros((q, capacity)),
     )

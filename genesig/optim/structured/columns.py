@@ -1,9 +1,9 @@
-"""Designs of blocks: of columns, or of kernels in their place (multiple kernel learning).
+"""Designs of blocks: of columns, or of kernels instead of columns (multiple kernel learning).
 
     min_f (1/n)||Y - sum_k f_k(X)||² + mu sum_k ||f_k||² + tau sum_k w_k ||f_k||
 
 with each norm that of the kernel's space. Any factor A_k of K_k = A_k A_k' would do, and none is
-needed: f_k = K_k c_k, and c_k lies along alpha.
+needed: f_k = K_k c_k, and c_k is a multiple of alpha.
 
 Source: Mosci 2009, section 5.4.6.
 """
@@ -24,11 +24,15 @@ from genesig.optim.structured.blocks import Blocks
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-KEPT = 100e6  # bytes of Gram matrices that are kept for the next response
+MAX_GRAM_BYTES = 100e6
+"""Memory of Gram matrices that are kept for the next response."""
 
 
 class Design(Protocol):
-    """B designs A_k of n samples, of which only inner products are asked for on the way."""
+    """B designs A_k of n samples, of which solvers need only inner products.
+
+    `s` numbers a response, which may have a training set of its own.
+    """
 
     @property
     def n(self) -> int:
@@ -39,17 +43,17 @@ class Design(Protocol):
         """Return the blocks' weights, (B,)."""
 
     @property
-    def single(self) -> bool:
+    def single_columns(self) -> bool:
         """Return whether each block is one column."""
 
-    def inside(self, s: int) -> Array:
+    def in_training(self, s: int) -> Array:
         """Return which samples (n,) are in the training set of response s."""
 
-    def squares(self, alphas: Array, which: Sequence[int] = ()) -> Array:
-        """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T) of the responses `which`."""
+    def squared_products(self, alphas: Array, set_numbers: Sequence[int] = ()) -> Array:
+        """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T) of the responses `set_numbers`."""
 
-    def parts(self, s: int, blocks: Array) -> Array:
-        """Return some A_k (m, n_s), or ``A_k A_k'``, see `lower`."""
+    def block_designs(self, s: int, blocks: Array) -> Array:
+        """Return some A_k (m, n_s), or ``A_k A_k'`` as by `lower_triangle`."""
 
 
 class Layout(Design, Protocol):
@@ -67,20 +71,18 @@ class Layout(Design, Protocol):
 
 
 class Columns:
-    """Blocks of columns of X (n, d), laid out once for many responses.
+    """Blocks of columns of X (n, d), prepared once for many responses.
 
-    Attributes
-    ----------
-    X : (n, d)
-        As given, centred.
-    blocks : Blocks
+    X is centred by the caller.
     """
 
     def __init__(self, X: Array, blocks: Blocks) -> None:
         self.X = np.asarray(X, dtype=float)
         self.blocks = blocks
         blocks.check(self.d)
-        self._rows = self.X.T if len(blocks.used) == self.d else self.X.T[blocks.used]
+        self._rows = (
+            self.X.T if len(blocks.used_columns) == self.d else self.X.T[blocks.used_columns]
+        )
         self._rows = np.ascontiguousarray(self._rows)
         self._sums = membership(blocks, self._rows.dtype)
         self._grams: dict[int, Array] = {}
@@ -106,74 +108,86 @@ class Columns:
 
     def direction(self, k: int, alpha: Array) -> Array:
         """Return ``A_k'alpha / ||A_k'alpha||``, (m_k, T); 0 where there is none."""
-        along = self.X[:, self.columns(k)].T @ alpha
-        return np.asarray(along / (np.linalg.norm(along) or 1.0))
+        products = self.X[:, self.columns(k)].T @ alpha
+        return np.asarray(products / (np.linalg.norm(products) or 1.0))
 
     @property
-    def single(self) -> bool:
+    def single_columns(self) -> bool:
         """Return whether each block is one column."""
         return len(self.blocks.members) == len(self.blocks)
 
-    def inside(self, s: int) -> Array:
+    def in_training(self, s: int) -> Array:
         """Return all samples."""
         return np.ones(self.n, dtype=bool)
 
-    def squares(self, alphas: Array, which: Sequence[int] = ()) -> Array:
+    def squared_products(self, alphas: Array, set_numbers: Sequence[int] = ()) -> Array:
         """Return ``||A_k'alpha||²``, (P, B), of alphas (P, n, T)."""
         P, n, T = alphas.shape
-        G = self._rows @ alphas.transpose(1, 0, 2).reshape(n, P * T)
-        G *= G
-        of_column = G if T == 1 else G.reshape(-1, P, T).sum(axis=2)
+        products = self._rows @ alphas.transpose(1, 0, 2).reshape(n, P * T)
+        products *= products
+        of_column = products if T == 1 else products.reshape(-1, P, T).sum(axis=2)
         squares: Array = (self._sums @ of_column).T
         return squares
 
     def fitted(self, blocks: Array, norms: Array, alpha: Array) -> Array:
-        """Return ``sum_k A_k v_k`` (n, T) of v_k along ``A_k'alpha``, of some blocks and norms."""
-        along = self._rows @ alpha
-        sums = self._sums[blocks]
-        reached = np.sqrt(sums @ np.einsum("jt,jt->j", along, along))
-        return np.asarray(self._rows.T @ ((sums.T @ (norms / reached))[:, None] * along))
+        """Return ``sum_k A_k v_k`` (n, T) of some blocks, v_k along ``A_k'alpha``.
 
-    def parts(self, s: int, blocks: Array) -> Array:
-        """Return some A_k (m, n), or ``A_k A_k'``, see `lower`."""
-        if self.single:
-            return np.asarray(self._rows[self.blocks.place[blocks]])
+        norms (m,) are those of the v_k.
+        """
+        products = self._rows @ alpha
+        block_members = self._sums[blocks]
+        lengths = np.sqrt(block_members @ np.einsum("jt,jt->j", products, products))
+        return np.asarray(
+            self._rows.T @ ((block_members.T @ (norms / lengths))[:, None] * products)
+        )
+
+    def block_designs(self, s: int, blocks: Array) -> Array:
+        """Return some A_k (m, n), or ``A_k A_k'`` as by `lower_triangle`."""
+        if self.single_columns:
+            return np.asarray(self._rows[self.blocks.member_positions[blocks]])
         return np.array([self._gram(int(k)) for k in blocks])
 
     def _gram(self, k: int) -> Array:
+        """Return ``A_k A_k'`` as by `lower_triangle`."""
         if k not in self._grams:
-            A = self._rows[self.blocks.place[self.blocks.starts[k] : self.blocks.starts[k + 1]]]
-            if len(self._grams) * 4 * self.n**2 > KEPT:
+            A = self._rows[
+                self.blocks.member_positions[self.blocks.starts[k] : self.blocks.starts[k + 1]]
+            ]
+            if len(self._grams) * 4 * self.n**2 > MAX_GRAM_BYTES:
                 self._grams.clear()
-            self._grams[k] = lower(A.T @ A)
+            self._grams[k] = lower_triangle(A.T @ A)
         return self._grams[k]
 
 
-def lower(M: Array) -> Array:
-    """Return the rows of the lower triangle of matrices (..., n, n), one behind the other."""
-    found: Array = M[..., *_places(M.shape[-1])]
-    return found
+def lower_triangle(M: Array) -> Array:
+    """Return the rows of the lower triangle of matrices (..., n, n), concatenated."""
+    rows: Array = M[..., *_lower_indices(M.shape[-1])]
+    return rows
 
 
-def full(rows: Array, n: int) -> Array:
-    """Return the symmetric matrices (..., n, n) of which `lower` made these rows."""
-    found = np.empty((*rows.shape[:-1], n, n))
-    (i, j) = _places(n)
-    found[..., i, j] = found[..., j, i] = rows
-    return found
+def symmetric_matrix(rows: Array, n: int) -> Array:
+    """Return the symmetric matrices (..., n, n) whose `lower_triangle` has these rows."""
+    matrices = np.empty((*rows.shape[:-1], n, n))
+    (i, j) = _lower_indices(n)
+    matrices[..., i, j] = matrices[..., j, i] = rows
+    return matrices
 
 
 @cache
-def _places(n: int) -> tuple[Array, Array]:
+def _lower_indices(n: int) -> tuple[Array, Array]:
+    """Return the indices of the lower triangle of an n × n matrix."""
     return np.tril_indices(n)
 
 
 def membership(blocks: Blocks, dtype: Any) -> csr_array:
-    """Return 1 where a block has a column, 0 elsewhere, (B, number of columns used)."""
+    """Return 1 where a block has a column, else 0, (B, number of used columns)."""
     from scipy.sparse import csr_array
 
-    ones = np.ones(len(blocks.place), dtype=dtype)
-    return csr_array((ones, blocks.place, blocks.starts), shape=(len(blocks), len(blocks.used)))
+    entries = np.ones(len(blocks.member_positions), dtype=dtype)
+    return csr_array(
+        (entries, blocks.member_positions, blocks.starts),
+        shape=(len(blocks), len(blocks.used_columns)),
+    )
 
 
 @dataclass(frozen=True)
@@ -203,31 +217,31 @@ class Kernels:
         return len(self.K) * self.n
 
     def columns(self, k: int) -> Array:
-        """Return the places of c_k."""
+        """Return the numbers of the coefficients c_k."""
         return np.arange(k * self.n, (k + 1) * self.n)
 
     def direction(self, k: int, alpha: Array) -> Array:
-        """Return alpha, of norm 1 in the kernel's space; 0 where it has none."""
+        """Return alpha with norm 1 in the kernel's space; 0 if its norm is 0."""
         norm = np.sqrt(max(float(np.vdot(alpha, self.K[k] @ alpha)), 0.0))
         return alpha / norm if norm > 0 else np.zeros_like(alpha)
 
     @property
-    def single(self) -> bool:
+    def single_columns(self) -> bool:
         """Return whether each block is one column."""
         return False
 
-    def inside(self, s: int) -> Array:
+    def in_training(self, s: int) -> Array:
         """Return all samples."""
         return np.ones(self.n, dtype=bool)
 
-    def squares(self, alphas: Array, which: Sequence[int] = ()) -> Array:
+    def squared_products(self, alphas: Array, set_numbers: Sequence[int] = ()) -> Array:
         """Return ``tr alpha'K_k alpha``, (P, B), of alphas (P, n, T)."""
         P, n, T = alphas.shape
         stacked = alphas.transpose(1, 0, 2).reshape(n, P * T)
-        reached = (self.K.reshape(-1, n) @ stacked).reshape(-1, n, P, T)
-        found: Array = np.einsum("kipt,pit->pk", reached, alphas)
-        return np.maximum(found, 0)
+        products = (self.K.reshape(-1, n) @ stacked).reshape(-1, n, P, T)
+        squares: Array = np.einsum("kipt,pit->pk", products, alphas)
+        return np.maximum(squares, 0)
 
-    def parts(self, s: int, blocks: Array) -> Array:
-        """Return some K_k, see `columns.lower`."""
-        return lower(self.K[blocks])
+    def block_designs(self, s: int, blocks: Array) -> Array:
+        """Return some K_k as by `lower_triangle`."""
+        return lower_triangle(self.K[blocks])

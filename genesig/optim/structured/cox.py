@@ -1,16 +1,16 @@
-r"""Blocks of columns under Cox's partial likelihood: Newton steps around the block solver.
+"""Blocks of columns under Cox's partial likelihood: Newton steps around the block solver.
 
     min_v h(η) + mu sum_k ||v_k||² + tau sum_k w_k ||v_k||,   η = sum_k A_k v_k,  h = -(2/n) l
 
-Near η_0, where h has the derivatives u and H, it is ``(1/n)||Y - R η||²`` but for a constant, with
-``R'R = (n/2) H`` and ``Y = R η_0 - (n/2) R'^-1 u``: the problem of `path`, of the blocks R A_k. Its
-v_k lie along ``A_k'R'alpha``, so that R'alpha stands for alpha in what is kept.
+Near η_0, where h has the derivatives u and H, it is ``(1/n)||Y - R η||²`` up to a constant, with
+``R'R = (n/2) H`` and ``Y = R η_0 - (n/2) R'^-1 u``: the problem of `path` with the blocks R A_k.
+Its v_k are multiples of ``A_k'R'alpha``, so that fits hold R'alpha as their alpha.
 
 Every fit is certified by a dual value of the whole problem: of each s in [0, 1]
 
     -h*(s u) - sum_k max(s ||A_k'u|| - tau w_k, 0)² / (4 mu),   u = ∇h(η).
 
-Source: Lee, Sun and Saunders 2014, proximal Newton-type methods; h*: that of
+Source: Lee, Sun and Saunders 2014, proximal Newton-type methods; h* as in
 `genesig.optim.cox.likelihood`.
 """
 
@@ -23,21 +23,28 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.cox.likelihood import at, conjugate, curve
+from genesig.optim.cox.likelihood import conjugate, evaluate, fill_hessian_products
 from genesig.optim.cox.risk_sets import RiskSets
-from genesig.optim.structured.columns import Columns, full, lower
-from genesig.optim.structured.path import Level, Walk, checked_levels, solve_together
-from genesig.optim.structured.solution import BlockPath, Fit
+from genesig.optim.structured.columns import Columns, lower_triangle, symmetric_matrix
+from genesig.optim.structured.path import PathLevel, WorkingSetSolver, check_levels, solve_level
+from genesig.optim.structured.solution import BlockFit, BlockPath
 
-STEPS = 50
-HALVINGS = 30
-ARMIJO = 1e-4  # share of the promised decrease that a step must keep
-SINGULAR = 1e-9  # of the largest second derivative: what H, which is singular, is made regular by
-INNER = 0.02  # share of the tolerance to which a step solves its problem
+MAX_COX_STEPS = 50
+"""Largest number of Newton steps of a fit."""
+MAX_HALVINGS = 30
+"""Largest number of halvings of a step."""
+KEPT_DECREASE_SHARE = 1e-4
+"""Share of the promised decrease that a step must keep (Armijo)."""
+HESSIAN_RIDGE_SHARE = (
+    1e-9  # of the largest second derivative: what H, which is singular, is made regular by
+)
+"""Ridge, as a share of the largest second derivative, that makes the singular H regular."""
+INNER_TOLERANCE_SHARE = 0.02
+"""Share of the tolerance to which a step solves its problem."""
 
 
 @dataclass(frozen=True)
-class Turned:
+class RotatedDesign:
     """The blocks R A_k of a design, see `columns.Design`."""
 
     design: Columns
@@ -54,64 +61,72 @@ class Turned:
         return self.design.weights
 
     @property
-    def single(self) -> bool:
+    def single_columns(self) -> bool:
         """Return whether each block is one column."""
-        return self.design.single
+        return self.design.single_columns
 
-    def inside(self, s: int) -> Array:
+    def in_training(self, s: int) -> Array:
         """Return all samples."""
-        return self.design.inside(s)
+        return self.design.in_training(s)
 
-    def squares(self, alphas: Array, which: Sequence[int] = ()) -> Array:
+    def squared_products(self, alphas: Array, set_numbers: Sequence[int] = ()) -> Array:
         """Return ``||A_k'R'alpha||²``, (P, B), of alphas (P, n, T)."""
-        return self.design.squares(self.R.T @ alphas)
+        return self.design.squared_products(self.R.T @ alphas)
 
-    def parts(self, s: int, blocks: Array) -> Array:
-        """Return some R A_k (m, n), or ``R A_k A_k'R'``, see `lower`."""
-        own = self.design.parts(s, blocks)
-        return own @ self.R.T if self.single else lower(self.R @ full(own, self.n) @ self.R.T)
+    def block_designs(self, s: int, blocks: Array) -> Array:
+        """Return some R A_k (m, n), or ``R A_k A_k'R'`` as by `lower_triangle`."""
+        designs = self.design.block_designs(s, blocks)
+        return (
+            designs @ self.R.T
+            if self.single_columns
+            else lower_triangle(self.R @ symmetric_matrix(designs, self.n) @ self.R.T)
+        )
 
 
-class Likelihood(NamedTuple):
+class CoxObjective(NamedTuple):
     """h of samples in the order of a design's rows."""
 
     risk: RiskSets
 
-    def at(self, eta: Array) -> tuple[float, Array]:
-        """Return h(η) and its gradient u, (n,)."""
-        here = at(self.risk.terms, eta[self.risk.order])
+    def value_and_gradient(self, eta: Array) -> tuple[float, Array]:
+        """Return h(η) and its gradient u (n,)."""
+        current = evaluate(self.risk.terms, eta[self.risk.order])
         u = np.empty(len(eta))
-        u[self.risk.order] = here.u
-        return here.value, u
+        u[self.risk.order] = current.u
+        return current.value, u
 
     def quadratic(self, eta: Array) -> tuple[Array, Array]:
-        """Return R (n, n) and Y (n, 1) of the squared error that h is near η."""
+        """Return R (n, n) and Y (n, 1) of the squared error that approximates h near η."""
         n = len(eta)
         order = self.risk.order
         R = np.empty((len(eta), len(eta)))
-        here = at(self.risk.terms, eta[order])
+        current = evaluate(self.risk.terms, eta[order])
         H = np.empty((len(eta), len(eta)))
-        curve(self.risk.terms, here, np.eye(n), np.arange(n), H)
-        H.flat[:: n + 1] += SINGULAR * max(float(H.diagonal().max()), 1 / n)
+        fill_hessian_products(self.risk.terms, current, np.eye(n), np.arange(n), H)
+        H.flat[:: n + 1] += HESSIAN_RIDGE_SHARE * max(float(H.diagonal().max()), 1 / n)
         L = np.linalg.cholesky(H)
         R[:, order] = np.sqrt(n / 2) * L.T
-        return R, (R @ eta - np.sqrt(n / 2) * np.linalg.solve(L, here.u))[:, None]
+        return R, (R @ eta - np.sqrt(n / 2) * np.linalg.solve(L, current.u))[:, None]
 
     def conjugate(self, eta: Array, s: float) -> float:
-        """Return h*(s u) at u = ∇h(η), or more."""
+        """Return h*(s u) at u = ∇h(η), or a larger number."""
         order = self.risk.order
-        none = np.zeros(len(eta))
-        here = at(self.risk.terms, eta[order])
-        return float(conjugate(self.risk.terms, here, eta[order], none, none, s))
+        zeros = np.zeros(len(eta))
+        current = evaluate(self.risk.terms, eta[order])
+        return float(conjugate(self.risk.terms, current, eta[order], zeros, zeros, s))
 
 
-class Place(NamedTuple):
-    """Where the path is: η (n,), blocks (W,), ||v_k|| of each and the penalty there, at most."""
+class CoxBlockState(NamedTuple):
+    """A point of the path."""
 
     eta: Array
+    """(n,)"""
     blocks: Array
+    """(W,) numbers of the blocks that are not 0."""
     norms: Array
+    """(W,) ||v_k||."""
     penalty: float
+    """The penalty there, or a larger number."""
 
 
 def cox_block_path(
@@ -121,7 +136,7 @@ def cox_block_path(
     mu: float,
     *,
     tolerance: float = 1e-9,
-    most: int | None = None,
+    max_blocks: int | None = None,
 ) -> BlockPath:
     """Minimise for falling tau, each fit started at the one before.
 
@@ -141,80 +156,108 @@ def cox_block_path(
     GenesigError
         For tau that is not positive and falling, or mu < 0.
     """
-    checked_levels(tau, mu)
-    fits: list[Fit] = []
-    place = Place(np.zeros(design.n), np.zeros(0, dtype=np.int64), np.zeros(0), 0.0)
-    for one in map(float, tau):
-        fit, place = _fitted(design, Likelihood(risk), Level(one, mu), place, tolerance)
-        if most is not None and len(fit.blocks) > most:
+    check_levels(tau, mu)
+    fits: list[BlockFit] = []
+    state = CoxBlockState(np.zeros(design.n), np.zeros(0, dtype=np.int64), np.zeros(0), 0.0)
+    for level_tau in map(float, tau):
+        fit, state = _fit_level(
+            design, CoxObjective(risk), PathLevel(level_tau, mu), state, tolerance
+        )
+        if max_blocks is not None and len(fit.blocks) > max_blocks:
             break
         fits.append(fit)
-    return BlockPath.of(design, tau, fits, tolerance)
+    return BlockPath.from_fits(design, tau, fits, tolerance)
 
 
-def _fitted(
-    design: Columns, loss: Likelihood, level: Level, place: Place, tolerance: float
-) -> tuple[Fit, Place]:
-    """Take Newton steps from a place until the gap is small, or none goes down."""
-    scale = loss.risk.null_deviance
+def _fit_level(
+    design: Columns, loss: CoxObjective, level: PathLevel, state: CoxBlockState, tolerance: float
+) -> tuple[BlockFit, CoxBlockState]:
+    """Return the fit at a level by Newton steps, and its state.
+
+    They end once the gap is small, or no step decreases the objective.
+    """
+    null_deviance = loss.risk.null_deviance
     steps = 0
-    place = place._replace(penalty=_penalty(design, place.blocks, place.norms, level))
-    for _ in range(STEPS):
-        R, Y = loss.quadratic(place.eta)
-        goal = INNER * tolerance * scale / (float(np.vdot(Y, Y)) / len(Y) or 1.0)
-        walk = Walk(Turned(design, R), 0, Y, min(goal, INNER))
-        walk.go_on(level, place.blocks, place.norms)
-        solve_together([walk])
-        found = walk.fit()
-        steps = steps + walk.steps
-        alpha = R.T @ found.alpha
-        (blocks, norms) = found[:2]
+    state = state._replace(penalty=_penalty_value(design, state.blocks, state.norms, level))
+    for _ in range(MAX_COX_STEPS):
+        R, Y = loss.quadratic(state.eta)
+        relative_tolerance = (
+            INNER_TOLERANCE_SHARE
+            * tolerance
+            * null_deviance
+            / (float(np.vdot(Y, Y)) / len(Y) or 1.0)
+        )
+        solver = WorkingSetSolver(
+            RotatedDesign(design, R), 0, Y, min(relative_tolerance, INNER_TOLERANCE_SHARE)
+        )
+        solver.warm_start(level, state.blocks, state.norms)
+        solve_level([solver])
+        block_fit = solver.to_fit()
+        steps = steps + solver.steps
+        alpha = R.T @ block_fit.alpha
+        (blocks, norms) = block_fit[:2]
         eta = design.fitted(blocks, norms, alpha)[:, 0]
-        there = Place(eta, blocks, norms, _penalty(design, blocks, norms, level))
-        fit = Fit(
-            blocks, norms, _gap(design, loss, there, level) / scale, steps, alpha, found.pieces[:0]
+        solution = CoxBlockState(eta, blocks, norms, _penalty_value(design, blocks, norms, level))
+        fit = BlockFit(
+            blocks,
+            norms,
+            _duality_gap(design, loss, solution, level) / null_deviance,
+            steps,
+            alpha,
+            block_fit.coefs[:0],
         )
         if fit.gap <= tolerance:
             break
-        further = _step(loss, place, there)
-        if further is None:
+        next_state = _line_search(loss, state, solution)
+        if next_state is None:
             break
-        place = further
-    return fit, there
+        state = next_state
+    return fit, solution
 
 
-def _step(loss: Likelihood, place: Place, there: Place) -> Place | None:
-    """Go from one place towards another as far as the objective falls; None where it does not."""
-    value, u = loss.at(place.eta)
-    way = there.eta - place.eta
-    more = there.penalty - place.penalty
+def _line_search(
+    loss: CoxObjective, state: CoxBlockState, solution: CoxBlockState
+) -> CoxBlockState | None:
+    """Return the state between two states at which the objective falls; None if there is none."""
+    value, u = loss.value_and_gradient(state.eta)
+    direction = solution.eta - state.eta
+    penalty_change = solution.penalty - state.penalty
     share = 1.0
-    promised = float(u @ way) + more
+    promised = float(u @ direction) + penalty_change
     if promised >= 0:
         return None
-    for _ in range(HALVINGS):
-        eta = place.eta + share * way
-        if loss.at(eta)[0] + share * more <= value + ARMIJO * share * promised:
-            return there._replace(eta=eta, penalty=place.penalty + share * more)
+    for _ in range(MAX_HALVINGS):
+        eta = state.eta + share * direction
+        if (
+            loss.value_and_gradient(eta)[0] + share * penalty_change
+            <= value + KEPT_DECREASE_SHARE * share * promised
+        ):
+            return solution._replace(eta=eta, penalty=state.penalty + share * penalty_change)
         share /= 2
     return None
 
 
-def _penalty(design: Columns, blocks: Array, norms: Array, level: Level) -> float:
+def _penalty_value(design: Columns, blocks: Array, norms: Array, level: PathLevel) -> float:
+    """Return ``sum_k tau w_k ||v_k|| + mu ||v_k||²``."""
     tau, mu = level
     return float(norms @ (tau * design.weights[blocks] + mu * norms))
 
 
-def _gap(design: Columns, loss: Likelihood, there: Place, level: Level) -> float:
-    """Return the duality gap, not relative; s is as large as keeps the excess at that of v."""
-    (value, u) = loss.at(there.eta)
+def _duality_gap(
+    design: Columns, loss: CoxObjective, solution: CoxBlockState, level: PathLevel
+) -> float:
+    """Return the duality gap, not relative.
+
+    s is the largest at which no block exceeds its bound by more than v does.
+    """
+    (value, u) = loss.value_and_gradient(solution.eta)
     (tau, mu) = level
     w = design.weights
-    norms = np.sqrt(design.squares(u[None, :, None])[0])
+    norms = np.sqrt(design.squared_products(u[None, :, None])[0])
     v = np.zeros(len(w))
-    v[there.blocks] = there.norms
+    v[solution.blocks] = solution.norms
     bound = tau * w + 2 * mu * v
     s = float(np.min(bound / np.maximum(norms, bound)))
     excess = np.maximum(s * norms - tau * w, 0.0)
-    paid = float(excess @ excess) / (4 * mu) if mu > 0 else 0.0
-    return max(value + there.penalty + loss.conjugate(there.eta, s) + paid, 0.0)
+    penalty_excess = float(excess @ excess) / (4 * mu) if mu > 0 else 0.0
+    return max(value + solution.penalty + loss.conjugate(solution.eta, s) + penalty_excess, 0.0)

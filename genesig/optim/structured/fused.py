@@ -21,42 +21,36 @@ from genesig.optim.solvers import path
 from genesig.optim.training import TrainingSets, training_sets
 
 
-def steps_of(Z: Array, genome: Genome) -> Array:
+def step_design(Z: Array, genome: Genome) -> Array:
     """Return the design of the steps (n, d), ``D_j = sum of Z from j to its chromosome's end``."""
-    parts = [np.cumsum(Z[:, part][:, ::-1], axis=1)[:, ::-1] for part in genome.parts()]
-    return np.hstack(parts)
+    step_columns = [
+        np.cumsum(Z[:, columns][:, ::-1], axis=1)[:, ::-1] for columns in genome.parts()
+    ]
+    return np.hstack(step_columns)
 
 
-def levels_of(t: Array, genome: Genome) -> Array:
+def coefs_from_steps(t: Array, genome: Genome) -> Array:
     """Return the coefficients b (d,) of the features from the steps t (d,) along the genome."""
     b = np.empty(len(t))
-    for part, steps in zip(genome.parts(), np.split(t, genome.starts[1:]), strict=True):
-        b[part] = np.cumsum(steps)
+    for columns, steps in zip(genome.parts(), np.split(t, genome.starts[1:]), strict=True):
+        b[columns] = np.cumsum(steps)
     return b
 
 
 @dataclass(frozen=True)
-class Fused:
-    """Fits along a path of tau.
-
-    Attributes
-    ----------
-    coef : (m, d) array
-        On the scale of Z.
-    steps : (m, d) array
-        t, along the genome.
-    tau_max : float
-        Smallest tau at which no penalised step is left.
-    gap : (m,) array
-        Of the lasso of the steps, relative to ||y||²/n.
-    path : Path
-    """
+class FusedFits:
+    """Fits along a path of tau."""
 
     coef: Array
+    """(m, d) on the scale of Z."""
     steps: Array
+    """(m, d) t, along the genome."""
     tau_max: float
+    """Smallest tau at which no penalised step is left."""
     gap: Array
+    """(m,) of the lasso of the steps, relative to ||y||²/n."""
     path: Path
+    """The lasso of the steps."""
 
 
 def fused_path(
@@ -66,10 +60,10 @@ def fused_path(
     shares: Array,
     *,
     mu: float,
-    first: float,
+    first_weight: float,
     tolerance: float,
     weights: Array | None = None,
-) -> Fused:
+) -> FusedFits:
     """Solve for falling shares of tau_max.
 
     Parameters
@@ -81,18 +75,18 @@ def fused_path(
     shares : (m,) array
     mu : float
         In units of ||D'D||/n.
-    first : float
+    first_weight : float
         Weight of a chromosome's first step, 0 or more.
     tolerance : float
     weights : (n,) array, optional
         Of the samples.
     """
     penalties = np.ones(Z.shape[1])
-    penalties[genome.starts] = first
+    penalties[genome.starts] = first_weight
     rows = np.ones((len(y), 1), dtype=bool)
     weighted = None if weights is None else adjustment(rows, weights=weights[:, None])
     sets = training_sets(
-        steps_of(Z, genome),
+        step_design(Z, genome),
         y[:, None],
         rows,
         centre=True,
@@ -100,25 +94,27 @@ def fused_path(
         weights=penalties,
         adjustment=weighted,
     )
-    top = _tau_max(sets, mu)
+    largest_tau = _tau_max(sets, mu)
     ridge = mu * float(sets.norm[0])
-    found = path(sets, top * shares[None], ridge, solver="landweber-newton", tolerance=tolerance)
+    fit = path(
+        sets, largest_tau * shares[None], ridge, solver="landweber-newton", tolerance=tolerance
+    )
     steps = np.zeros((len(shares), Z.shape[1]))
     for m in range(len(shares)):
-        steps[m, found.coef(0, m)[0]] = found.coef(0, m)[1]
-    coef = np.array([levels_of(t, genome) for t in steps])
-    return Fused(coef, steps, top, found.gap[0], found)
+        steps[m, fit.coef(0, m)[0]] = fit.coef(0, m)[1]
+    coef = np.array([coefs_from_steps(t, genome) for t in steps])
+    return FusedFits(coef, steps, largest_tau, fit.gap[0], fit)
 
 
 def _tau_max(sets: TrainingSets, mu: float) -> float:
-    """Return the largest ``(2/n)|d_j'r| / w_j``, r what the free steps alone leave of y."""
-    free = sets.weights == 0
-    if not free.any():
+    """Return the largest ``(2/n)|d_j'r| / w_j``, r the residual of the unpenalised steps."""
+    is_free = sets.weights == 0
+    if not is_free.any():
         return float(sets.tau_max[0])
     (D, y) = sets.problem(0)
     n = len(sets.Y)
-    A = D[:, free]
-    w = sets.weights[~free]
+    A = D[:, is_free]
+    w = sets.weights[~is_free]
     ridge = np.sqrt(n * mu * sets.norm[0]) * np.eye(A.shape[1])
     level = np.linalg.lstsq(np.vstack([A, ridge]), np.r_[y, np.zeros(len(ridge))], rcond=None)[0]
-    return float((2 / n * np.abs(D[:, ~free].T @ (y - A @ level)) / w).max(initial=0.0))
+    return float((2 / n * np.abs(D[:, ~is_free].T @ (y - A @ level)) / w).max(initial=0.0))

@@ -1,12 +1,12 @@
-r"""One number a block: the block problem without its coefficients, by projected Newton steps.
+"""Kernels for one number a block: the block problem without its coefficients, by Newton steps.
 
-``||v|| = min_rho (||v||²/rho + rho)/2`` takes the coefficients out of the problem and leaves::
+``||v|| = min_rho (||v||²/rho + rho)/2`` removes the coefficients from the problem and leaves
 
     P(rho) = tr Y'M^-1 Y + (tau/2) sum w_k rho_k,   M = n I + sum_k e_k G_k,  rho >= 0
     e_k = 2 rho_k / (2 mu rho_k + tau w_k),   G_k = A_k A_k'
 
-which is convex and smooth. With alpha = M^-1 Y and q_k = ||A_k'alpha|| the coefficients are
-v_k = e_k A_k'alpha, and rho_k = ||v_k|| at the minimum. All is plain numba.
+which is convex and smooth. With alpha = M^-1 Y and q_k = ||A_k'alpha|| the coefficients are v_k =
+e_k A_k'alpha, and rho_k = ||v_k|| at the minimum.
 
 Source: Bertsekas 1982, Projected Newton methods for optimization problems with simple constraints.
 The damping is Levenberg's: without it the steps fail where the Hessian is singular.
@@ -19,318 +19,363 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled import compiled, part
+from genesig.compiled import compiled, jit_inline
 from genesig.compiled.algebra import (
     dot,
-    factor,
-    forward,
-    places_of,
-    products,
-    row_dot,
+    dot_rows,
+    factor_semidefinite,
+    indices_by_sign,
+    multiply_rows,
     solve_by_samples,
-    substitute,
+    solve_factored,
+    solve_lower_rows,
 )
 
-ZERO = 1e-6  # of the largest rho; what is nearer to 0 and pushed there is put there
+ZERO_SHARE = 1e-6
+"""Share of the largest rho: a smaller one that is pushed to 0 is set to 0."""
 # damping, as a share of the Hessian's diagonal
-LEAST = 1e-12
-MOST = 1e8
-FIRST = 1e-3  # damping, after a step without that was none
-ROUNDING = 1e-13
-STEPS = 300
+MIN_DAMPING = 1e-12
+"""Smallest damping, as a share of the Hessian's diagonal."""
+MAX_DAMPING = 1e8
+"""Damping above which the steps end."""
+START_DAMPING = 1e-3
+"""Damping after a step that failed with almost none."""
+VALUE_ROUNDING = 1e-13
+"""Relative rounding error of the objective."""
+MAX_BLOCK_STEPS = 300
+"""Largest number of Newton steps."""
 
 
-class Problem(NamedTuple):
+class BlockProblem(NamedTuple):
     """W blocks and T responses: each block a column of n samples, or a Gram matrix.
 
-    Y (T, n), grams (W, n (n + 1) / 2) by the rows of their lower triangles, rows (W, n) and across
-    (n, W), its transpose, or no grams or rows; weights (W,), tau and mu absolute. samples is their
-    number, and rest what ||Y||² has beside, where Y and rows stand in a space of less dimensions
-    that the blocks span.
+    Either `grams`, or `rows` and `across` have W blocks; the others have none.
     """
 
     Y: Array
+    """(T, n)"""
     grams: Array
+    """(W, n (n + 1) / 2) Gram matrices, as by `columns.lower_triangle`."""
     rows: Array
+    """(W, n) blocks of one column."""
     across: Array
+    """(n, W) transpose of `rows`."""
     weights: Array
+    """(W,)"""
     tau: float
+    """Absolute."""
     mu: float
+    """Absolute."""
     samples: float
-    rest: float
+    """Number of samples; n may be smaller, the dimension of the space that the blocks span."""
+    y_outside: float
+    """Squared length of the responses outside that space."""
 
 
-class Point(NamedTuple):
-    """What follows from rho (W,): e and q (W,), the factor of M (n, n), alpha (T, n).
-
-    reached (W, T, n) is ``G_k alpha``, of columns (W, T, 1) ``z_k'alpha``; value is P, and gap that
-    among the W blocks, relative to ``||Y||²/n``.
-    """
+class BlockPoint(NamedTuple):
+    """A point rho, and what follows from it."""
 
     rho: Array
+    """(W,)"""
     e: Array
+    """(W,)"""
     q: Array
+    """(W,)"""
     factor: Array
+    """(n, n) Cholesky factor of M."""
     alpha: Array
-    reached: Array
+    """(T, n)"""
+    products: Array
+    """(W, T, n) ``G_k alpha``, or (W, T, 1) ``z_k'alpha`` of columns."""
     value: float
+    """P(rho)."""
     gap: float
+    """Duality gap among the W blocks, relative to ``||Y||²/n``."""
 
 
-@part
+@jit_inline
 def add_grams(grams: Array, e: Array, M: Array) -> None:
-    """Add ``sum_k e_k G_k`` to the lower triangle of M; two at a time, of those that are not 0."""
-    chosen = places_of(e, True)
-    for c in range(0, len(chosen), 2):
-        one = grams[chosen[c]]
-        two = grams[chosen[min(c + 1, len(chosen) - 1)]]
-        by_one = e[chosen[c]]
-        by_two = e[chosen[c + 1]] if c + 1 < len(chosen) else 0.0
-        at = 0
+    """Add ``sum_k e_k G_k`` to the lower triangle of M (n, n); two at a time, skipping e_k = 0."""
+    nonzero = indices_by_sign(e, True)
+    for c in range(0, len(nonzero), 2):
+        gram_a = grams[nonzero[c]]
+        gram_b = grams[nonzero[min(c + 1, len(nonzero) - 1)]]
+        scale_a = e[nonzero[c]]
+        scale_b = e[nonzero[c + 1]] if c + 1 < len(nonzero) else 0.0
+        offset = 0
         for i in range(len(M)):
             for j in range(i + 1):
-                M[i, j] += by_one * one[at + j] + by_two * two[at + j]
-            at += i + 1
+                M[i, j] += scale_a * gram_a[offset + j] + scale_b * gram_b[offset + j]
+            offset += i + 1
 
 
 @compiled
-def times_gram(gram: Array, x: Array, out: Array) -> float:
-    """Fill out with Gx and return x'Gx, G by the rows of its lower triangle."""
-    at = 0
+def multiply_gram(gram: Array, x: Array, out: Array) -> float:
+    """Fill out (n,) with G x and return x'G x, for G as by `columns.lower_triangle`."""
+    offset = 0
     square = 0.0
     for i in range(len(x)):
         total = 0.0
-        own = x[i]
+        x_i = x[i]
         for j in range(i):
-            total += gram[at + j] * x[j]
-            out[j] += gram[at + j] * own
-        out[i] = total + gram[at + i] * own
-        square += own * (total + out[i])
-        at += i + 1
+            total += gram[offset + j] * x[j]
+            out[j] += gram[offset + j] * x_i
+        out[i] = total + gram[offset + i] * x_i
+        square += x_i * (total + out[i])
+        offset += i + 1
     return square
 
 
-@part
-def fill_matrix(p: Problem, e: Array, M: Array) -> None:
-    """Fill the lower triangle of M."""
-    if len(p.grams) > 0:
+@jit_inline
+def fill_system(problem: BlockProblem, e: Array, M: Array) -> None:
+    """Fill the lower triangle of M (n, n)."""
+    if len(problem.grams) > 0:
         M[:] = 0.0
-        add_grams(p.grams, e, M)
+        add_grams(problem.grams, e, M)
     else:
         scaled = np.empty(len(e))
         for i in range(len(M)):
             for k in range(len(e)):
-                scaled[k] = e[k] * p.across[i, k]
-            products(p.across, scaled, i + 1, M[i])
+                scaled[k] = e[k] * problem.across[i, k]
+            multiply_rows(problem.across, scaled, i + 1, M[i])
     for i in range(len(M)):
-        M[i, i] += p.samples
+        M[i, i] += problem.samples
 
 
 @compiled
-def evaluate(p: Problem, rho: Array) -> Point:
-    """Return P(rho), the factor of M, alpha, and what the blocks have of it."""
-    (T, n) = p.Y.shape
-    W = len(rho)
+def evaluate(problem: BlockProblem, rho: Array) -> BlockPoint:
+    """Return the point at rho (W,)."""
+    (T, n) = problem.Y.shape
+    n_blocks = len(rho)
     M = np.empty((n, n))
-    alpha = p.Y.copy()
-    along = p.rest / p.samples
-    e = np.empty(W)
-    q = np.zeros(W)
+    alpha = problem.Y.copy()
+    y_alpha = problem.y_outside / problem.samples
+    e = np.empty(n_blocks)
+    q = np.zeros(n_blocks)
     value = 0.0
-    for k in range(W):
-        e[k] = 2.0 * rho[k] / (2.0 * p.mu * rho[k] + p.tau * p.weights[k])
-        value += 0.5 * p.tau * p.weights[k] * rho[k]
-    fill_matrix(p, e, M)
-    factor(M)
-    reached = np.empty((W, T, n if len(p.grams) > 0 else 1))
-    line = np.empty(W)
+    for k in range(n_blocks):
+        e[k] = 2.0 * rho[k] / (2.0 * problem.mu * rho[k] + problem.tau * problem.weights[k])
+        value += 0.5 * problem.tau * problem.weights[k] * rho[k]
+    fill_system(problem, e, M)
+    factor_semidefinite(M)
+    products = np.empty((n_blocks, T, n if len(problem.grams) > 0 else 1))
+    products_of_response = np.empty(n_blocks)
     for t in range(T):
-        substitute(M, alpha[t])
-        along += dot(p.Y[t], alpha[t])
-        if len(p.grams) > 0:
-            for k in range(W):
-                q[k] += times_gram(p.grams[k], alpha[t], reached[k, t])
+        solve_factored(M, alpha[t])
+        y_alpha += dot(problem.Y[t], alpha[t])
+        if len(problem.grams) > 0:
+            for k in range(n_blocks):
+                q[k] += multiply_gram(problem.grams[k], alpha[t], products[k, t])
         else:
-            products(p.rows, alpha[t], W, line)
-            for k in range(W):
-                reached[k, t, 0] = line[k]
-                q[k] += line[k] * line[k]
-    for k in range(W):
+            multiply_rows(problem.rows, alpha[t], n_blocks, products_of_response)
+            for k in range(n_blocks):
+                products[k, t, 0] = products_of_response[k]
+                q[k] += products_of_response[k] * products_of_response[k]
+    for k in range(n_blocks):
         q[k] = np.sqrt(max(q[k], 0.0))
-    return Point(rho, e, q, M, alpha, reached, along + value, gap_among(p, e, q, alpha, along))
+    return BlockPoint(
+        rho,
+        e,
+        q,
+        M,
+        alpha,
+        products,
+        y_alpha + value,
+        working_set_gap(problem, e, q, alpha, y_alpha),
+    )
 
 
-@part
-def gap_among(p: Problem, e: Array, q: Array, alpha: Array, along: float) -> float:
-    """Return the gap of `solution.block_gap`; along is ``<Y, alpha>``."""
+@jit_inline
+def working_set_gap(
+    problem: BlockProblem, e: Array, q: Array, alpha: Array, y_alpha: float
+) -> float:
+    """Return `solution.block_gap` among the W blocks; y_alpha is ``<Y, alpha>``."""
     total = 0.0
-    largest = p.tau
+    largest = problem.tau
     ridge = 0.0
-    square = p.rest
-    response = p.rest
+    square = problem.y_outside
+    response = problem.y_outside
     for k in range(len(e)):
         v = e[k] * q[k]
-        g = 2.0 * q[k] * (1.0 - p.mu * e[k])
-        total += (p.tau * p.weights[k] - g) * v
-        largest = max(largest, g / p.weights[k])
-        ridge += p.samples * p.mu * v * v
+        g = 2.0 * q[k] * (1.0 - problem.mu * e[k])
+        total += (problem.tau * problem.weights[k] - g) * v
+        largest = max(largest, g / problem.weights[k])
+        ridge += problem.samples * problem.mu * v * v
     for t in range(len(alpha)):
-        square += p.samples**2 * dot(alpha[t], alpha[t])
-        response += dot(p.Y[t], p.Y[t])
-    s = p.tau / largest
-    total += (1.0 - s) * (2.0 * along - (1.0 + s) * (square + ridge) / p.samples)
-    return max(total, 0.0) / (response / p.samples if response > 0.0 else 1.0)
+        square += problem.samples**2 * dot(alpha[t], alpha[t])
+        response += dot(problem.Y[t], problem.Y[t])
+    s = problem.tau / largest
+    total += (1.0 - s) * (2.0 * y_alpha - (1.0 + s) * (square + ridge) / problem.samples)
+    return max(total, 0.0) / (response / problem.samples if response > 0.0 else 1.0)
 
 
 @compiled
-def solved(p: Problem, here: Point, free: Array, t: int) -> Array:
-    """Return, with the factor L of M, ``L^-1 G_k alpha_t`` of some blocks, or ``L^-1 z_k``."""
-    half = np.empty((len(free), p.Y.shape[1]))
+def solve_blocks(problem: BlockProblem, point: BlockPoint, free: Array, t: int) -> Array:
+    """Return ``L^-1 G_k alpha_t`` of the free blocks, or ``L^-1 z_k``, L the factor of M."""
+    solved_rows = np.empty((len(free), problem.Y.shape[1]))
     for a in range(len(free)):
-        for i in range(half.shape[1]):
+        for i in range(solved_rows.shape[1]):
             k = free[a]
-            half[a, i] = here.reached[k, t, i] if len(p.grams) > 0 else p.rows[k, i]
-    forward(here.factor, half)
-    return half
+            solved_rows[a, i] = (
+                point.products[k, t, i] if len(problem.grams) > 0 else problem.rows[k, i]
+            )
+    solve_lower_rows(point.factor, solved_rows)
+    return solved_rows
 
 
 @compiled
-def fill_half(p: Problem, here: Point, free: Array, slope: Array, U: Array) -> None:
-    """Fill U (W', T n), of which `fill_hessian` has the products."""
-    half = solved(p, here, free, 0)
-    n = p.Y.shape[1]
-    for t in range(len(p.Y)):
-        if t > 0 and len(p.grams) > 0:
-            half = solved(p, here, free, t)
+def fill_hessian_factor(
+    problem: BlockProblem, point: BlockPoint, free: Array, slope: Array, U: Array
+) -> None:
+    """Fill U (free blocks, T n), whose products UU' `fill_hessian` has."""
+    solved_rows = solve_blocks(problem, point, free, 0)
+    n = problem.Y.shape[1]
+    for t in range(len(problem.Y)):
+        if t > 0 and len(problem.grams) > 0:
+            solved_rows = solve_blocks(problem, point, free, t)
         for a in range(len(free)):
-            own = np.sqrt(2.0) * slope[free[a]]
-            own *= 1.0 if len(p.grams) > 0 else here.reached[free[a], t, 0]
+            scale = np.sqrt(2.0) * slope[free[a]]
+            scale *= 1.0 if len(problem.grams) > 0 else point.products[free[a], t, 0]
             for i in range(n):
-                U[a, t * n + i] = own * half[a, i]
+                U[a, t * n + i] = scale * solved_rows[a, i]
 
 
-@part
-def fill_hessian(p: Problem, here: Point, free: Array, slope: Array, H: Array) -> None:
-    """Fill the lower triangle of ``2 e'_k e'_l tr(alpha'G_k M^-1 G_l alpha)``, slope being e'."""
-    if len(p.grams) > 0:
-        U = np.empty((len(free), p.Y.size))
-        fill_half(p, here, free, slope, U)
+@jit_inline
+def fill_hessian(
+    problem: BlockProblem, point: BlockPoint, free: Array, slope: Array, H: Array
+) -> None:
+    """Fill the lower triangle of ``2 e'_k e'_l tr(alpha'G_k M^-1 G_l alpha)``; slope (W,) is e'."""
+    if len(problem.grams) > 0:
+        U = np.empty((len(free), problem.Y.size))
+        fill_hessian_factor(problem, point, free, slope, U)
         for a in range(len(free)):
-            products(U, U[a], a + 1, H[a])
+            multiply_rows(U, U[a], a + 1, H[a])
         return
-    half = solved(p, here, free, 0)
-    R = np.empty((len(free), len(p.Y)))
+    solved_rows = solve_blocks(problem, point, free, 0)
+    R = np.empty((len(free), len(problem.Y)))
     for a in range(len(free)):
-        products(half, half[a], a + 1, H[a])
-        for t in range(len(p.Y)):
-            R[a, t] = np.sqrt(2.0) * slope[free[a]] * here.reached[free[a], t, 0]
+        multiply_rows(solved_rows, solved_rows[a], a + 1, H[a])
+        for t in range(len(problem.Y)):
+            R[a, t] = np.sqrt(2.0) * slope[free[a]] * point.products[free[a], t, 0]
         for b in range(a + 1):
-            H[a, b] *= row_dot(R, a, R, b, len(p.Y))
+            H[a, b] *= dot_rows(R, a, R, b, len(problem.Y))
 
 
-@part
+@jit_inline
 def damped_step(U: Array, H: Array, D: Array, damping: float, h: Array) -> None:
-    """Overwrite h (W',) by ``(H + D + damping diag(H + D))^-1 h``; H is UU' where it is empty."""
+    """Overwrite h by ``(H + D + damping diag(H + D))^-1 h``; H is UU' if it is empty."""
     ridge = np.empty(len(D))
     A = H.copy()
     for a in range(len(D)):
-        own = H[a, a] if len(H) > 0 else row_dot(U, a, U, a, U.shape[1])
-        ridge[a] = D[a] + damping * (D[a] + own)
+        diagonal = H[a, a] if len(H) > 0 else dot_rows(U, a, U, a, U.shape[1])
+        ridge[a] = D[a] + damping * (D[a] + diagonal)
     if len(H) == 0:
         solve_by_samples(U, ridge, h)
         return
     for a in range(len(D)):
         A[a, a] += ridge[a]
-    factor(A)
-    substitute(A, h)
+    factor_semidefinite(A)
+    solve_factored(A, h)
 
 
-@part
-def free_blocks(p: Problem, here: Point, gradient: Array, slope: Array) -> Array:
-    """Fill the gradient and e' (W,); return the blocks that are not held at 0, or put there."""
+@jit_inline
+def free_blocks(problem: BlockProblem, point: BlockPoint, gradient: Array, slope: Array) -> Array:
+    """Fill gradient and slope e' (W,); return the blocks that are not held at 0."""
     free = np.empty(len(slope), np.int64)
     count = 0
-    top = 0.0
+    largest = 0.0
     for k in range(len(slope)):
-        top = max(top, here.rho[k])
+        largest = max(largest, point.rho[k])
     for k in range(len(slope)):
-        below = 2.0 * p.mu * here.rho[k] + p.tau * p.weights[k]
-        slope[k] = 2.0 * p.tau * p.weights[k] / (below * below)
-        gradient[k] = 0.5 * p.tau * p.weights[k] - slope[k] * here.q[k] * here.q[k]
-        if here.rho[k] > ZERO * top or not gradient[k] > 0.0:
+        denominator = 2.0 * problem.mu * point.rho[k] + problem.tau * problem.weights[k]
+        slope[k] = 2.0 * problem.tau * problem.weights[k] / (denominator * denominator)
+        gradient[k] = 0.5 * problem.tau * problem.weights[k] - slope[k] * point.q[k] * point.q[k]
+        if point.rho[k] > ZERO_SHARE * largest or not gradient[k] > 0.0:
             free[count] = k
             count += 1
     return free[:count]
 
 
-@part
-def moved(here: Point, free: Array, h: Array, share: float) -> Array:
-    """Return rho a share of the step from where it is, held at 0; what is not free is 0."""
-    rho = np.zeros(len(here.rho))
+@jit_inline
+def step_to(point: BlockPoint, free: Array, h: Array, share: float) -> Array:
+    """Return rho (W,) after a share of the step, held at >= 0; blocks that are not free are 0."""
+    rho = np.zeros(len(point.rho))
     for a in range(len(free)):
-        rho[free[a]] = max(here.rho[free[a]] - share * h[a], 0.0)
+        rho[free[a]] = max(point.rho[free[a]] - share * h[a], 0.0)
     return rho
 
 
-@part
-def first_to_end(here: Point, free: Array, h: Array) -> float:
-    """Return the share of the step at which the first block gets to 0, or more than 1."""
+@jit_inline
+def first_zero_share(point: BlockPoint, free: Array, h: Array) -> float:
+    """Return the share of the step at which the first block gets to 0; more than 1 if none does."""
     share = 2.0
     for a in range(len(free)):
-        if h[a] > here.rho[free[a]] > 0.0:
-            share = min(share, here.rho[free[a]] / h[a])
+        if h[a] > point.rho[free[a]] > 0.0:
+            share = min(share, point.rho[free[a]] / h[a])
     return share
 
 
-@part
-def newton_step(p: Problem, here: Point, damping: float) -> tuple[Point, float]:
-    """Return the point after a step and the next damping, above MOST where none goes down.
+@jit_inline
+def newton_step(
+    problem: BlockProblem, point: BlockPoint, damping: float
+) -> tuple[BlockPoint, float]:
+    """Return the point after a step, and the next damping.
 
-    The step is held at rho >= 0, or else goes as far as to the first that gets to 0: where columns
-    are nearly collinear one takes what another loses; the first way cuts the loss off and keeps the
-    gain, and goes uphill. Values are compared; within their rounding, the gaps, which feel the
-    square root of a change.
+    The damping is above `MAX_DAMPING` if no step decreases P. The step is held at rho >= 0, or
+    else ends at the first block that gets to 0. Where columns are nearly collinear, one block
+    takes what another loses: the first way cuts the loss off, keeps the gain, and increases P.
+    Values are compared; within their rounding the gaps are, which depend on the square root of a
+    change.
     """
-    gradient = np.empty(len(here.rho))
-    slope = np.empty(len(here.rho))
-    free = free_blocks(p, here, gradient, slope)
+    gradient = np.empty(len(point.rho))
+    slope = np.empty(len(point.rho))
+    free = free_blocks(problem, point, gradient, slope)
     D = np.empty(len(free))
     h = np.empty(len(free))
-    wide = len(free) > p.Y.size
-    U = np.empty((len(free) * wide, p.Y.size))
-    H = np.empty((len(free) * (1 - wide), len(free)))
-    if wide:
-        fill_half(p, here, free, slope, U)
+    by_samples = len(free) > problem.Y.size
+    U = np.empty((len(free) * by_samples, problem.Y.size))
+    H = np.empty((len(free) * (1 - by_samples), len(free)))
+    if by_samples:
+        fill_hessian_factor(problem, point, free, slope, U)
     else:
-        fill_hessian(p, here, free, slope, H)
+        fill_hessian(problem, point, free, slope, H)
     for a in range(len(free)):
         k = free[a]
-        e1 = slope[free[a]]
+        slope_k = slope[free[a]]
         # e'' q², of which mu is a factor.
-        D[a] = 4.0 * p.mu * e1 * np.sqrt(e1 / (2.0 * p.tau * p.weights[k])) * here.q[k] * here.q[k]
-    level = here.value + ROUNDING * abs(here.value)
+        D[a] = (
+            4.0
+            * problem.mu
+            * slope_k
+            * np.sqrt(slope_k / (2.0 * problem.tau * problem.weights[k]))
+            * point.q[k]
+            * point.q[k]
+        )
+    rounded_value = point.value + VALUE_ROUNDING * abs(point.value)
     share = 1.0
-    while damping <= MOST:
+    while damping <= MAX_DAMPING:
         for a in range(len(free)):
             h[a] = gradient[free[a]]
         damped_step(U, H, D, damping, h)
-        for way in range(2):
-            share = first_to_end(here, free, h) if way > 0 else 1.0
+        for attempt in range(2):
+            share = first_zero_share(point, free, h) if attempt > 0 else 1.0
             if share <= 1.0:
-                there = evaluate(p, moved(here, free, h, share))
-                if there.value <= here.value or (there.value <= level and there.gap < here.gap):
-                    return there, max(damping / 30.0, LEAST)
-        damping = max(100.0 * damping, FIRST)
-    return here, damping
+                new_point = evaluate(problem, step_to(point, free, h, share))
+                if new_point.value <= point.value or (
+                    new_point.value <= rounded_value and new_point.gap < point.gap
+                ):
+                    return new_point, max(damping / 30.0, MIN_DAMPING)
+        damping = max(100.0 * damping, START_DAMPING)
+    return point, damping
 
 
 @compiled
-def minimise(p: Problem, rho: Array, goal: float) -> tuple[Point, int]:
-    """Go down from rho until the gap is at most `goal`, or no further; count the steps."""
-    here = evaluate(p, rho)
-    damping = LEAST
+def minimise_blocks(problem: BlockProblem, rho: Array, target_gap: float) -> tuple[BlockPoint, int]:
+    """Return the point at which the gap is at most `target_gap`, or cannot fall, and the steps."""
+    point = evaluate(problem, rho)
+    damping = MIN_DAMPING
     steps = 0
-    while here.gap > goal and steps < STEPS and damping <= MOST:
-        here, damping = newton_step(p, here, damping)
+    while point.gap > target_gap and steps < MAX_BLOCK_STEPS and damping <= MAX_DAMPING:
+        point, damping = newton_step(problem, point, damping)
         steps += 1
-    return here, steps
+    return point, steps

@@ -17,159 +17,195 @@ from genesig.errors import GenesigError
 from genesig.optim.leaders import leading_rows
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns, Design, Layout
-from genesig.optim.structured.newton import Problem, minimise
-from genesig.optim.structured.solution import BlockPath, Fit, Norms, block_gap, residual
+from genesig.optim.structured.newton import BlockProblem, minimise_blocks
+from genesig.optim.structured.solution import (
+    BlockFit,
+    BlockNorms,
+    BlockPath,
+    block_gap,
+    sums_of_residual,
+)
 
-FEWEST = 10  # blocks that join at once
-ROOM = 32  # blocks there is room for at first
-SLACK = 1e-11  # share of tau by which what is missed must exceed it
+MIN_ADDED_BLOCKS = 10
+"""Number of blocks that join at once at least."""
+START_CAPACITY = 32
+"""Number of blocks whose designs fit in at first."""
+BLOCK_SLACK = 1e-11
+"""Share of tau by which the norm of a missed block must exceed it."""
 
 
-class Level(NamedTuple):
-    """What is fixed at one step of the path: tau and mu, absolute."""
+class PathLevel(NamedTuple):
+    """tau and mu of a point of the path, absolute."""
 
     tau: float
     mu: float
 
 
-class Walk:
-    """The working set, its rho, and how far all blocks are from it.
+class WorkingSetSolver:
+    """The working set of one response, its rho, and the duality gap over all blocks.
 
-    Attributes
-    ----------
-    alpha : (N, T)
-        Residuals over n, 0 on samples that are not in the training set; what is not in the working
-        set is judged by its ``||A_k'alpha||``.
+    Blocks outside the working set are judged by ``||A_k'alpha||``. `alpha` (N, T) are residuals
+    over n, 0 on samples outside the training set.
     """
 
     def __init__(self, design: Design, s: int, Y: Array, tolerance: float) -> None:
         self.design = design
-        self.s = s
+        self.set_number = s
         self.Y = Y
         self.tolerance = tolerance
-        self.inside = design.inside(s)
+        self.in_training = design.in_training(s)
         self.alpha = np.zeros((design.n, Y.shape[1]))
-        self.alpha[self.inside] = Y / len(Y)
-        self.set = np.zeros(0, dtype=np.int64)
-        self.level = Level(np.inf, 0.0)
+        self.alpha[self.in_training] = Y / len(Y)
+        self.working_set = np.zeros(0, dtype=np.int64)
+        self.level = PathLevel(np.inf, 0.0)
         self.rho, self.e, self.norms = np.zeros((3, 0))
         n = len(Y)
-        self.room = np.empty((ROOM, n if design.single else n * (n + 1) // 2))
-        self.pieces = np.zeros((0, Y.shape[1]))
+        self.designs = np.empty((START_CAPACITY, n if design.single_columns else n * (n + 1) // 2))
+        self.coefs = np.zeros((0, Y.shape[1]))
         self.q = np.zeros(len(design.weights))
-        self.before = np.inf, self.q  # the last but one tau, and rho of all blocks there
+        self.earlier = np.inf, self.q  # the last but one tau, and rho of all blocks there
         self.steps = 0
         self.gap = np.inf
 
-    def begin(self, level: Level) -> None:
-        """Go on to the next level with the blocks chosen, and those that the strong rule expects.
+    def start_level(self, level: PathLevel) -> None:
+        """Go to the next level with the blocks that are not 0, and more by the strong rule.
 
-        Each rho starts where the line through its last two values leads, not below half the last.
+        Each rho is extrapolated from its last two values, and at least half the last.
         """
-        kept = np.flatnonzero(self.rho)
-        now = np.zeros(len(self.q))
+        nonzero = np.flatnonzero(self.rho)
+        rho_of_all = np.zeros(len(self.q))
         tau = level.tau
-        now[self.set] = self.rho
-        last = self.level.tau
-        (came, before) = self.before
+        rho_of_all[self.working_set] = self.rho
+        last_tau = self.level.tau
+        (earlier_tau, earlier_rho) = self.earlier
         self.level = level
         self.steps = 0
-        self.before = (last, now)
-        self.set, self.rho = self.set[kept], self.rho[kept]
-        for place, k in enumerate(kept):
-            if place < k:
-                self.room[place] = self.room[k]
-        if len(kept):
-            ahead = now + (now - before) * ((tau - last) / (last - came) if came > last else 0)
-            self.rho = np.maximum(ahead, now / 2)[self.set]
-            self._admit(2 * self.q > self.design.weights * (2 * tau - last))
+        self.earlier = (last_tau, rho_of_all)
+        self.working_set, self.rho = self.working_set[nonzero], self.rho[nonzero]
+        for position, k in enumerate(nonzero):
+            if position < k:
+                self.designs[position] = self.designs[k]
+        if len(nonzero):
+            extrapolated = rho_of_all + (rho_of_all - earlier_rho) * (
+                (tau - last_tau) / (last_tau - earlier_tau) if earlier_tau > last_tau else 0
+            )
+            self.rho = np.maximum(extrapolated, rho_of_all / 2)[self.working_set]
+            self._add_nearest(2 * self.q > self.design.weights * (2 * tau - last_tau))
 
-    def go_on(self, level: Level, blocks: Array, rho: Array) -> None:
-        """Begin at a level with some blocks and their rho."""
+    def warm_start(self, level: PathLevel, blocks: Array, rho: Array) -> None:
+        """Start at a level with some blocks and their rho."""
         self.level = level
-        self._let_in(blocks)
+        self._add_blocks(blocks)
         self.rho = rho
 
-    def descend(self) -> None:
-        """Minimise over the working set."""
-        parts = self.room[: len(self.set)]
-        none = np.zeros((0, 0))
+    def minimise(self) -> None:
+        """Minimise over the working set; set rho, norms and alpha."""
+        designs = self.designs[: len(self.working_set)]
+        empty = np.zeros((0, 0))
         Y = np.ascontiguousarray(self.Y.T)
-        rest = 0.0
-        w = self.design.weights[self.set]
-        grams, rows = (none, parts) if self.design.single else (parts, none)
+        y_outside = 0.0
+        w = self.design.weights[self.working_set]
+        grams, rows = (empty, designs) if self.design.single_columns else (designs, empty)
         if rows.size and len(rows) < rows.shape[1]:  # the space that they span is enough
             Q, R = np.linalg.qr(rows.T)
             rows = np.ascontiguousarray(R.T)
-            turned = Y @ Q
-            rest = max(float(np.vdot(Y, Y) - np.vdot(turned, turned)), 0.0)
-            Y = turned
-        problem = Problem(
-            Y, grams, rows, np.ascontiguousarray(rows.T), w, *self.level, float(len(self.Y)), rest
+            rotated = Y @ Q
+            y_outside = max(float(np.vdot(Y, Y) - np.vdot(rotated, rotated)), 0.0)
+            Y = rotated
+        problem = BlockProblem(
+            Y,
+            grams,
+            rows,
+            np.ascontiguousarray(rows.T),
+            w,
+            *self.level,
+            float(len(self.Y)),
+            y_outside,
         )
-        found, steps = minimise(problem, self.rho, self.tolerance / 2)
-        self.rho, self.e, self.steps = found.rho, found.e, self.steps + steps
-        self.norms = found.e * found.q
-        alpha = found.alpha.T
-        if self.design.single:
-            self.pieces = found.e[:, None] * found.reached[:, :, 0]
-            alpha = (self.Y - parts.T @ self.pieces) / len(self.Y)
-        self.alpha[self.inside] = alpha
+        point, steps = minimise_blocks(problem, self.rho, self.tolerance / 2)
+        self.rho, self.e, self.steps = point.rho, point.e, self.steps + steps
+        self.norms = point.e * point.q
+        alpha = point.alpha.T
+        if self.design.single_columns:
+            self.coefs = point.e[:, None] * point.products[:, :, 0]
+            alpha = (self.Y - designs.T @ self.coefs) / len(self.Y)
+        self.alpha[self.in_training] = alpha
 
-    def certified(self, q: Array) -> bool:
-        """Take ``||A_k'alpha||`` of all blocks (B,); let in more of them unless this is the end."""
+    def is_certified(self, q: Array) -> bool:
+        """Compute the gap from ``q = ||A_k'alpha||`` of all blocks (B,).
+
+        Return whether it is small, or no more block can be added.
+        """
         self.q, e, (tau, mu), w = q, np.zeros(len(q)), self.level, self.design.weights
-        e[self.set] = self.e
-        norms = Norms(e * q, 2 * q * (1 - mu * e))
-        self.gap = block_gap(norms, w, tau, mu, residual(self.Y, self.alpha[self.inside]))
-        return self.gap <= self.tolerance or not self._admit(2 * q > tau * w * (1 + SLACK))
-
-    def fit(self) -> Fit:
-        """Return what has been found, by ascending blocks."""
-        order = np.argsort(self.set[: len(self.norms)])  # what joined last was not solved for
-        kept = order[self.norms[order] > 0]
-        pieces = self.pieces[kept] if self.design.single else self.pieces
-        return Fit(
-            self.set[kept], self.norms[kept], self.gap, self.steps, self.alpha.copy(), pieces
+        e[self.working_set] = self.e
+        norms = BlockNorms(e * q, 2 * q * (1 - mu * e))
+        self.gap = block_gap(
+            norms, w, tau, mu, sums_of_residual(self.Y, self.alpha[self.in_training])
+        )
+        return self.gap <= self.tolerance or not self._add_nearest(
+            2 * q > tau * w * (1 + BLOCK_SLACK)
         )
 
-    def _admit(self, wanted: Array) -> bool:
-        """Let in those of the wanted blocks (B,) bool that are nearest to being chosen, or none."""
-        wanted[self.set] = False
-        outside = np.flatnonzero(wanted)
+    def to_fit(self) -> BlockFit:
+        """Return the current fit, by ascending blocks."""
+        order = np.argsort(
+            self.working_set[: len(self.norms)]
+        )  # what joined last was not solved for
+        selected = order[self.norms[order] > 0]
+        pieces = self.coefs[selected] if self.design.single_columns else self.coefs
+        return BlockFit(
+            self.working_set[selected],
+            self.norms[selected],
+            self.gap,
+            self.steps,
+            self.alpha.copy(),
+            pieces,
+        )
+
+    def _add_nearest(self, is_wanted: Array) -> bool:
+        """Add those of the wanted blocks (B,) bool that are nearest to being selected.
+
+        False if none.
+        """
+        is_wanted[self.working_set] = False
+        candidates = np.flatnonzero(is_wanted)
         w = self.design.weights
-        number = max(FEWEST, len(self.set) // 2)
-        if len(outside) > number:
-            far = np.argpartition(-self.q[outside] / w[outside], number)
-            outside = outside[np.sort(far[:number])]
-        self._let_in(outside)
-        return len(outside) > 0
+        max_added = max(MIN_ADDED_BLOCKS, len(self.working_set) // 2)
+        if len(candidates) > max_added:
+            nearest = np.argpartition(-self.q[candidates] / w[candidates], max_added)
+            candidates = candidates[np.sort(nearest[:max_added])]
+        self._add_blocks(candidates)
+        return len(candidates) > 0
 
-    def _let_in(self, outside: Array) -> None:
-        had = len(self.set)
-        now = len(self.set) + len(outside)
-        if now > len(self.room):
-            more = np.empty((2 * now, self.room.shape[1]))
-            self.room = np.concatenate([self.room[:had], more])
-        if now > had:
-            self.room[had:now] = self.design.parts(self.s, outside)
-        self.set = np.concatenate([self.set, outside])
-        self.rho = np.concatenate([self.rho, np.zeros(len(outside))])
+    def _add_blocks(self, blocks: Array) -> None:
+        """Add blocks to the working set, with rho 0."""
+        n_blocks = len(self.working_set)
+        n_total = len(self.working_set) + len(blocks)
+        if n_total > len(self.designs):
+            rows = np.empty((2 * n_total, self.designs.shape[1]))
+            self.designs = np.concatenate([self.designs[:n_blocks], rows])
+        if n_total > n_blocks:
+            self.designs[n_blocks:n_total] = self.design.block_designs(self.set_number, blocks)
+        self.working_set = np.concatenate([self.working_set, blocks])
+        self.rho = np.concatenate([self.rho, np.zeros(len(blocks))])
 
 
-ROUNDS = 100
-MEMORY = 100e6  # bytes of Gram matrices of all responses that are solved together, about
-BLOCKS = 60  # of which a response is taken to have some
+MAX_BLOCK_ROUNDS = 100
+"""Largest number of checks of all blocks in a fit."""
+MAX_GRAMS_BYTES = 100e6
+"""Estimated memory of the Gram matrices of all responses that are solved together."""
+TYPICAL_BLOCKS = 60
+"""Number of blocks in the working set of a response by which memory is estimated."""
 
 
 def tau_max(X: Array, Y: Array, blocks: Blocks) -> float:
     """Return the smallest tau that selects nothing: ``max_k (2/n)||A_k'Y|| / w_k``."""
-    return float(tau_maxima(Columns(X, blocks), _responses(Y)[None])[0])
+    return float(tau_maxima(Columns(X, blocks), _response_columns(Y)[None])[0])
 
 
 def tau_maxima(design: Layout, responses: Array) -> Array:
-    """Return `tau_max` of each of P responses (P, n, T), (P,)."""
-    norms = np.sqrt(design.squares(responses)) / design.weights
+    """Return `tau_max` of P responses (P, n, T), (P,)."""
+    norms = np.sqrt(design.squared_products(responses)) / design.weights
     return np.asarray(2 / responses.shape[1] * norms.max(axis=1))
 
 
@@ -181,7 +217,7 @@ def block_path(
     mu: float,
     *,
     tolerance: float = 1e-9,
-    most: int | None = None,
+    max_blocks: int | None = None,
 ) -> BlockPath:
     """Minimise for falling tau, each fit started at the one before.
 
@@ -196,7 +232,7 @@ def block_path(
         Absolute.
     tolerance : float
         Largest duality gap, relative to ``||Y||²/n``.
-    most : int, optional
+    max_blocks : int, optional
         The path ends before its first fit of more blocks than this.
 
     Raises
@@ -204,10 +240,12 @@ def block_path(
     GenesigError
         For tau that is not positive and falling, or shapes that do not fit.
     """
-    Y = _responses(Y)
+    Y = _response_columns(Y)
     tau = np.asarray(tau, dtype=float)
     design = Columns(X, blocks)
-    return block_paths(design, Y[None], tau[None], mu, tolerance=tolerance, most=most)[0]
+    return block_paths(design, Y[None], tau[None], mu, tolerance=tolerance, max_blocks=max_blocks)[
+        0
+    ]
 
 
 def block_paths(
@@ -217,7 +255,7 @@ def block_paths(
     mu: float,
     *,
     tolerance: float = 1e-9,
-    most: int | None = None,
+    max_blocks: int | None = None,
 ) -> list[BlockPath]:
     """Solve for P responses at once, whose certificates share their products with X.
 
@@ -229,78 +267,100 @@ def block_paths(
     mu, tolerance, most
         As in `block_path`.
     """
-    checked_levels(tau, mu)
+    check_levels(tau, mu)
     if responses.shape[1] != design.n:
         raise GenesigError(f"X has {design.n} rows, the response {responses.shape[1]}")
-    size = max(1, int(MEMORY / (8 * BLOCKS * design.n**2)))
+    chunk_size = max(1, int(MAX_GRAMS_BYTES / (8 * TYPICAL_BLOCKS * design.n**2)))
     paths = []
-    for first in range(0, len(responses), size):
-        which = range(first, min(first + size, len(responses)))
-        walks = [Walk(design, p, responses[p], tolerance) for p in which]
-        fits = walk_together(walks, tau[which], np.full((len(which), tau.shape[1]), mu), most)
+    for first in range(0, len(responses), chunk_size):
+        numbers = range(first, min(first + chunk_size, len(responses)))
+        solvers = [WorkingSetSolver(design, p, responses[p], tolerance) for p in numbers]
+        fits = solve_all(
+            solvers, tau[numbers], np.full((len(numbers), tau.shape[1]), mu), max_blocks
+        )
         paths += [
-            BlockPath.of(design, tau[p], fit, tolerance) for p, fit in zip(which, fits, strict=True)
+            BlockPath.from_fits(design, tau[p], fit, tolerance)
+            for p, fit in zip(numbers, fits, strict=True)
         ]
     return paths
 
 
-def checked_levels(tau: Array, mu: float) -> None:
-    """Refuse tau (..., M) that is not positive and falling, and mu < 0."""
+def check_levels(tau: Array, mu: float) -> None:
+    """Raise unless tau (..., M) is positive and falling, and mu >= 0."""
     if not ((tau > 0).all() and (np.diff(tau) <= 0).all() and mu >= 0):
         raise GenesigError("tau must be positive and falling, and mu >= 0")
 
 
-def walk_together(
-    walks: list[Walk], tau: Array, mu: Array, most: int | None, groups: Array | None = None
-) -> list[list[Fit]]:
-    """Take P walks along tau and mu (P, M), each as far as its fits have at most `most` blocks.
+def solve_all(
+    solvers: list[WorkingSetSolver],
+    tau: Array,
+    mu: Array,
+    max_blocks: int | None,
+    groups: Array | None = None,
+) -> list[list[BlockFit]]:
+    """Return the fits of P solvers along tau and mu (P, M), up to the first of too many blocks.
 
-    Where one ends, so do the others of its group (P,).
+    A path ends before its first fit of more than `max_blocks` blocks. Once one ends, so do the
+    others of its group (P,).
     """
-    fits: list[list[Fit]] = [[] for _ in walks]
-    groups = np.arange(len(walks)) if groups is None else groups
-    going = np.ones(len(walks), dtype=bool)
-    sizes = np.zeros(len(walks), dtype=np.int64)
+    fits: list[list[BlockFit]] = [[] for _ in solvers]
+    groups = np.arange(len(solvers)) if groups is None else groups
+    is_going = np.ones(len(solvers), dtype=bool)
+    sizes = np.zeros(len(solvers), dtype=np.int64)
     for m in range(tau.shape[1]):
-        leading = leading_rows(going, sizes, groups, most)
-        level_fits: dict[int, Fit] = {}
-        ended = np.zeros(len(walks), dtype=bool)
-        for solved in (leading, going & ~leading):
-            numbers = np.flatnonzero(solved & ~ended).tolist()
+        is_leading = leading_rows(is_going, sizes, groups, max_blocks)
+        level_fits: dict[int, BlockFit] = {}
+        has_ended = np.zeros(len(solvers), dtype=bool)
+        for is_solved in (is_leading, is_going & ~is_leading):
+            numbers = np.flatnonzero(is_solved & ~has_ended).tolist()
             for p in numbers:
-                walks[p].begin(Level(tau[p, m], mu[p, m]))
-            solve_together([walks[p] for p in numbers])
+                solvers[p].start_level(PathLevel(tau[p, m], mu[p, m]))
+            solve_level([solvers[p] for p in numbers])
             for p in numbers:
-                level_fits[p] = walks[p].fit()
+                level_fits[p] = solvers[p].to_fit()
                 sizes[p] = len(level_fits[p].blocks)
-            if most is not None:
-                too_long = solved & ~ended & (sizes > most)
-                ended |= np.isin(groups, groups[too_long])
-        going &= ~ended
-        for p in np.flatnonzero(going).tolist():
+            if max_blocks is not None:
+                too_long = is_solved & ~has_ended & (sizes > max_blocks)
+                has_ended |= np.isin(groups, groups[too_long])
+        is_going &= ~has_ended
+        for p in np.flatnonzero(is_going).tolist():
             fits[p].append(level_fits[p])
     return fits
 
 
-def solve_together(walks: list[Walk]) -> None:
-    """Bring each walk to its level: blocks join its working set until the gap is small."""
-    for _ in range(ROUNDS):
-        if not walks:
+def solve_level(solvers: list[WorkingSetSolver]) -> None:
+    """Solve the current level of each solver: blocks join until the gap is small."""
+    for _ in range(MAX_BLOCK_ROUNDS):
+        if not solvers:
             return
-        for walk in walks:
-            walk.descend()
-        q = np.sqrt(walks[0].design.squares(_stacked(walks), [walk.s for walk in walks]))
-        walks = [walk for walk, norms in zip(walks, q, strict=True) if not walk.certified(norms)]
+        for solver in solvers:
+            solver.minimise()
+        norms_of_solvers = np.sqrt(
+            solvers[0].design.squared_products(
+                _stacked_alphas(solvers), [solver.set_number for solver in solvers]
+            )
+        )
+        solvers = [
+            solver
+            for solver, norms_of_solver in zip(solvers, norms_of_solvers, strict=True)
+            if not solver.is_certified(norms_of_solver)
+        ]
 
 
-def _stacked(walks: list[Walk]) -> Array:
-    """Return the duals of all walks, (P, n, T); 0 in columns that one of lower rank lacks."""
-    alphas = np.zeros((len(walks), len(walks[0].alpha), max(w.alpha.shape[1] for w in walks)))
-    for p, walk in enumerate(walks):
-        alphas[p, :, : walk.alpha.shape[1]] = walk.alpha
+def _stacked_alphas(solvers: list[WorkingSetSolver]) -> Array:
+    """Return the alphas of all solvers, (P, n, T).
+
+    0 in columns that a response of lower rank lacks.
+    """
+    alphas = np.zeros(
+        (len(solvers), len(solvers[0].alpha), max(solver.alpha.shape[1] for solver in solvers))
+    )
+    for p, solver in enumerate(solvers):
+        alphas[p, :, : solver.alpha.shape[1]] = solver.alpha
     return alphas
 
 
-def _responses(Y: Array) -> Array:
+def _response_columns(Y: Array) -> Array:
+    """Return responses as (n, T)."""
     Y = np.asarray(Y, dtype=float)
     return Y[:, None] if Y.ndim == 1 else Y

@@ -1,8 +1,8 @@
-"""Norms of blocks, and what every penalty on blocks can say.
+"""Norms of blocks as penalties.
 
 A penalty is a norm Omega. K = {g: Omega°(g) <= 1} is where its dual norm is at most 1, and the
-proximal map at level l is the identity less the projection on l K (Moreau), so that one scheme
-serves all of them.
+proximal map at level l is the identity minus the projection on l K (Moreau). So one scheme serves
+all of them.
 
 Source: Mosci 2009, section 5.2 and table of section 5.4.
 """
@@ -21,29 +21,24 @@ from genesig.optim.structured.blocks import Blocks
 
 
 class Penalty(Protocol):
-    """A norm of coefficients B (d, T).
+    """A norm of coefficients B (d, T)."""
 
-    Attributes
-    ----------
-    apart : bool
-        Whether it is a sum of norms of pieces V_k, one a block, of which B is the sum.
-    """
-
-    apart: ClassVar[bool]
+    separable: ClassVar[bool]
+    """Whether it is a sum of norms of pieces V_k, one a block, whose sum is B."""
 
     @property
     def blocks(self) -> Blocks:
         """Return the blocks and their weights."""
 
     def dual(self, G: Array, pieces: Array | None = None) -> float:
-        """Return Omega°(G), or a bound on it from above that `pieces` that add up to G make."""
+        """Return Omega°(G), or an upper bound from `pieces` whose sum is about G."""
 
 
 class Projected(Penalty, Protocol):
     """A penalty whose proximal map is known.
 
-    `pieces` (memberships, T) are what the blocks take of a point, as the projection found them: of
-    use where it is an iteration that goes on from there.
+    `pieces` (memberships, T) are the parts of a point that belong to the blocks, as the projection
+    found them: an iterative projection starts there.
     """
 
     def value(self, B: Array) -> float:
@@ -70,7 +65,7 @@ class Groups:
     """
 
     blocks: Blocks
-    apart: ClassVar[bool] = True
+    separable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         rows, count = np.unique(self.blocks.members, return_counts=True)
@@ -86,22 +81,23 @@ class Groups:
 
     def dual(self, G: Array, pieces: Array | None = None) -> float:
         """Return ``max_k ||G_k|| / w_k``."""
-        return _largest(self.blocks, G)
+        return _largest_norm(self.blocks, G)
 
     def prox(
         self, Z: Array, level: float, pieces: Array | None = None, tolerance: float = 1e-14
     ) -> tuple[Array, None]:
         """Return ``(1 - level w_k / ||Z_k||)_+ Z_k``; 0 for rows in no block."""
         norms = self._norms(Z)
-        cut = level * self.blocks.weights
+        thresholds = level * self.blocks.weights
         blocks = self.blocks
-        factor = np.maximum(1 - cut / np.where(norms > 0, norms, 1), 0)
+        factor = np.maximum(1 - thresholds / np.where(norms > 0, norms, 1), 0)
         B = np.zeros_like(Z)
         B[blocks.members] = Z[blocks.members] * np.repeat(factor, blocks.sizes())[:, None]
         return B, None
 
     def _norms(self, B: Array) -> Array:
-        return np.sqrt(self.blocks.sums(row_squares(B)))
+        """Return the norm of each block, (B,)."""
+        return np.sqrt(self.blocks.block_sums(row_squares(B)))
 
 
 @dataclass(frozen=True)
@@ -114,38 +110,41 @@ class LatentOverlap:
     """
 
     blocks: Blocks
-    apart: ClassVar[bool] = True
+    separable: ClassVar[bool] = True
 
     def dual(self, G: Array, pieces: Array | None = None) -> float:
         """Return ``max_k ||G_k|| / w_k``."""
-        return _largest(self.blocks, G)
+        return _largest_norm(self.blocks, G)
 
 
-def _largest(blocks: Blocks, G: Array) -> float:
-    return float((np.sqrt(blocks.sums(row_squares(G))) / blocks.weights).max())
+def _largest_norm(blocks: Blocks, G: Array) -> float:
+    """Return ``max_k ||G_k|| / w_k``."""
+    return float((np.sqrt(blocks.block_sums(row_squares(G))) / blocks.weights).max())
 
 
 def row_squares(M: Array) -> Array:
     """Return the squared norm of each row."""
-    found: Array = np.einsum("jt,jt->j", M, M)
-    return found
+    squares: Array = np.einsum("jt,jt->j", M, M)
+    return squares
 
 
-SWEEPS = 10_000
+MAX_PROX_SWEEPS = 10_000
+"""Largest number of sweeps of the block ascent."""
 
 
-class Layer(NamedTuple):
-    """Blocks that do not overlap, which an ascent can treat at once.
-
-    places (p,) in the pieces, rows (p,) of the coefficients, starts and sizes of the blocks, and
-    their weights.
-    """
+class DisjointBlocks(NamedTuple):
+    """Blocks that do not overlap, so that the ascent can project all of them at once."""
 
     places: Array
+    """(p,) positions in the pieces."""
     rows: Array
+    """(p,) rows of the coefficients."""
     starts: Array
+    """Of the blocks, in `places`."""
     sizes: Array
+    """Of the blocks."""
     weights: Array
+    """Of the blocks."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ class Composite:
     """
 
     blocks: Blocks
-    apart: ClassVar[bool] = False
+    separable: ClassVar[bool] = False
 
     def value(self, B: Array) -> float:
         """Return the sum of the weighted norms."""
@@ -179,8 +178,11 @@ class Composite:
             raise GenesigError(
                 f"column {np.argmin(count)}, counted from 0, is in no group: give it one of its own"
             )
-        had = np.zeros((len(members), G.shape[1])) if pieces is None else pieces
-        U = had + ((G - self._scattered(had, len(G))) / count[:, None])[members]
+        known_pieces = np.zeros((len(members), G.shape[1])) if pieces is None else pieces
+        U = (
+            known_pieces
+            + ((G - self._sum_of_pieces(known_pieces, len(G))) / count[:, None])[members]
+        )
         return float((self._norms(U) / self.blocks.weights).max())
 
     def prox(
@@ -192,34 +194,39 @@ class Composite:
         block, small ones first: where they are nested, one sweep is exact. It ends when the gap,
         ``level Omega(B) - <B, Z - B>``, is at most the tolerance, relative to ||Z||²/2.
         """
-        xi = np.zeros((len(self.blocks.members), Z.shape[1])) if pieces is None else pieces.copy()
-        B = Z - self._scattered(xi, len(Z))
-        goal = tolerance * float(np.vdot(Z, Z)) / 2
-        for _ in range(SWEEPS):
-            for layer in self._layers:
-                self._project(layer, level, B, xi)
-            if level * self.value(B) - float(np.vdot(B, Z - B)) <= goal:
+        projected = (
+            np.zeros((len(self.blocks.members), Z.shape[1])) if pieces is None else pieces.copy()
+        )
+        B = Z - self._sum_of_pieces(projected, len(Z))
+        absolute_tolerance = tolerance * float(np.vdot(Z, Z)) / 2
+        for _ in range(MAX_PROX_SWEEPS):
+            for layer in self._disjoint_layers:
+                self._project(layer, level, B, projected)
+            if level * self.value(B) - float(np.vdot(B, Z - B)) <= absolute_tolerance:
                 break
-        return B, xi
+        return B, projected
 
-    def _project(self, layer: Layer, level: float, B: Array, xi: Array) -> None:
-        free = B[layer.rows] + xi[layer.places]
+    def _project(self, layer: DisjointBlocks, level: float, B: Array, projected: Array) -> None:
+        """Project the blocks of one layer in turn: update B and the projected pieces in place."""
+        free = B[layer.rows] + projected[layer.places]
         norms = np.sqrt(np.add.reduceat(row_squares(free), layer.starts))
-        short = np.minimum(level * layer.weights / np.where(norms > 0, norms, np.inf), 1)
-        xi[layer.places] = free * np.repeat(short, layer.sizes)[:, None]
-        B[layer.rows] = free - xi[layer.places]
+        factors = np.minimum(level * layer.weights / np.where(norms > 0, norms, np.inf), 1)
+        projected[layer.places] = free * np.repeat(factors, layer.sizes)[:, None]
+        B[layer.rows] = free - projected[layer.places]
 
     def _norms(self, stacked: Array) -> Array:
+        """Return the norm of each block of stacked rows (memberships, T)."""
         return np.sqrt(np.add.reduceat(row_squares(stacked), self.blocks.starts[:-1]))
 
-    def _scattered(self, pieces: Array, d: int) -> Array:
+    def _sum_of_pieces(self, pieces: Array, d: int) -> Array:
+        """Return the sum of the pieces on d rows, (d, T)."""
         total = np.zeros((d, pieces.shape[1]))
         np.add.at(total, self.blocks.members, pieces)
         return total
 
     @cached_property
-    def _layers(self) -> list[Layer]:
-        """Return the blocks from small to large, those together that overlap none before."""
+    def _disjoint_layers(self) -> list[DisjointBlocks]:
+        """Blocks from small to large, in layers whose blocks do not overlap."""
         blocks = self.blocks
         sizes = self.blocks.sizes()
         depth = np.zeros(blocks.members.max() + 1, dtype=int)
@@ -227,13 +234,19 @@ class Composite:
         for k in np.argsort(sizes, kind="stable"):
             layers[k] = depth[blocks.columns(k)].max()
             depth[blocks.columns(k)] = layers[k] + 1
-        return [self._layer(np.flatnonzero(layers == each)) for each in range(layers.max() + 1)]
+        return [
+            self._disjoint_blocks(np.flatnonzero(layers == layer_number))
+            for layer_number in range(layers.max() + 1)
+        ]
 
-    def _layer(self, members: Array) -> Layer:
+    def _disjoint_blocks(self, block_numbers: Array) -> DisjointBlocks:
+        """Return the record of some blocks."""
         blocks = self.blocks
-        sizes = self.blocks.sizes()[members]
+        sizes = self.blocks.sizes()[block_numbers]
         places = np.concatenate(
-            [np.arange(blocks.starts[k], blocks.starts[k + 1]) for k in members]
+            [np.arange(blocks.starts[k], blocks.starts[k + 1]) for k in block_numbers]
         )
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        return Layer(places, blocks.members[places], starts, sizes, blocks.weights[members])
+        return DisjointBlocks(
+            places, blocks.members[places], starts, sizes, blocks.weights[block_numbers]
+        )

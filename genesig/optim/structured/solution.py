@@ -9,25 +9,28 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.solution import not_converged
+from genesig.optim.solution import convergence_message
 from genesig.optim.structured.columns import Layout
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-class Fit(NamedTuple):
-    """The minimiser at one level: its m blocks, their norms, and alpha (n, T).
-
-    pieces (m, T) are the coefficients of blocks of one column, mostly not kept.
-    """
+class BlockFit(NamedTuple):
+    """The minimiser at one level."""
 
     blocks: Array
+    """(m,) blocks that are not 0."""
     norms: Array
+    """(m,)"""
     gap: float
+    """Relative."""
     steps: int
+    """Number of Newton steps."""
     alpha: Array
-    pieces: Array
+    """(n, T)"""
+    coefs: Array
+    """(m, T) of blocks of one column; of others empty."""
 
 
 class Minimisers(Protocol):
@@ -62,38 +65,30 @@ class Minimisers(Protocol):
 
 @dataclass(frozen=True)
 class BlockPath:
-    """Minimisers at M values of tau.
-
-    Attributes
-    ----------
-    design : Layout
-        Of n samples; `Columns` of d columns, or `Kernels`.
-    tau : (M,)
-        Absolute; as far as the path went (see `most` of `block_path`).
-    norms : (M, B) sparse
-        ||v_k|| of the coefficients of each block.
-    gap : (M,)
-        Duality gap over all blocks, relative to ||Y||²/n.
-    steps : (M,) int
-    converged : (M,) bool
-    alpha : (M, n, T)
-        Residuals over n; the coefficients of block k lie along ``A_k'alpha``.
-    message : str
-        Empty, or a sentence about the fits that did not converge.
-    """
+    """Minimisers at M values of tau."""
 
     design: Layout
+    """Of n samples; `Columns` of d columns, or `Kernels`."""
     tau: Array
+    """(M,) absolute; only as far as the path went (see `max_blocks` of `block_path`)."""
     norms: csr_array
+    """(M, B) sparse, ||v_k|| of the coefficients of each block."""
     gap: Array
+    """(M,) duality gap over all blocks, relative to ||Y||²/n."""
     steps: Array
+    """(M,) int."""
     converged: Array
+    """(M,) bool."""
     alpha: Array
+    """(M, n, T) residuals over n; the coefficients of block k are multiples of ``A_k'alpha``."""
     message: str
+    """Empty, or a sentence about the fits that did not converge."""
 
     @classmethod
-    def of(cls, design: Layout, tau: Array, fits: Sequence[Fit], tolerance: float) -> BlockPath:
-        """Collect the fits of the first values of tau."""
+    def from_fits(
+        cls, design: Layout, tau: Array, fits: Sequence[BlockFit], tolerance: float
+    ) -> BlockPath:
+        """Return the path of fits at the first values of tau."""
         from scipy.sparse import csr_array
 
         gap = np.array([fit.gap for fit in fits], dtype=float)
@@ -110,13 +105,13 @@ class BlockPath:
             steps=np.array([fit.steps for fit in fits], dtype=np.int64),
             converged=gap <= tolerance,
             alpha=alpha,
-            message=not_converged(gap, tolerance),
+            message=convergence_message(gap, tolerance),
         )
 
     def support(self, m: int) -> Array:
         """Return the blocks of one fit, ascending."""
-        found: Array = self.norms.indices[self.norms.indptr[m] : self.norms.indptr[m + 1]]
-        return found
+        blocks: Array = self.norms.indices[self.norms.indptr[m] : self.norms.indptr[m + 1]]
+        return blocks
 
     def piece(self, m: int, k: int) -> Array:
         """Return v_k, (m_k, T), in the order of the block's columns."""
@@ -146,13 +141,13 @@ class DensePath:
     message: str
 
     @classmethod
-    def of(
+    def from_coefs(
         cls, tau: Array, coefs: Array, norms: Array, gap: Array, steps: Array, tolerance: float
     ) -> DensePath:
-        """Judge fits by their gaps."""
+        """Return the path of fits with these coefficients (M, d, T), norms (M, B) and gaps."""
         from scipy.sparse import csr_array
 
-        message = not_converged(gap, tolerance)
+        message = convergence_message(gap, tolerance)
         return cls(tau, coefs, csr_array(norms), gap, steps, gap <= tolerance, message)
 
     def support(self, m: int) -> Array:
@@ -161,78 +156,80 @@ class DensePath:
 
     def coef(self, m: int) -> Array:
         """Return the coefficients of one fit, (d, T)."""
-        found: Array = self.coefs[m]
-        return found
+        coef: Array = self.coefs[m]
+        return coef
 
 
-class Norms(NamedTuple):
-    """Of each block: ``v = ||v_k||`` of its coefficients and ``g = ||g_k||`` of its gradient.
+class BlockNorms(NamedTuple):
+    """Norms of the coefficients v_k and gradients g_k of each block.
 
     v_k must be a non-negative multiple of g_k = (2/n) A_k'r - 2 mu v_k, so that <v_k, g_k> = v g.
     """
 
     v: Array
+    """(B,)"""
     g: Array
+    """(B,)"""
 
 
-class Residual(NamedTuple):
-    """n, <Y, r>, ||r||² and ||Y||²."""
+class ResidualSums(NamedTuple):
+    """Sums of a response Y and its residual r."""
 
     n: int
-    along: float
-    square: float
-    response: float
+    """Number of samples."""
+    y_r: float
+    """<Y, r>."""
+    r_r: float
+    """||r||²."""
+    y_y: float
+    """||Y||²."""
 
 
-def residual(Y: Array, alpha: Array) -> Residual:
-    """Take the residual r = n alpha of a response Y (n, T)."""
+def sums_of_residual(Y: Array, alpha: Array) -> ResidualSums:
+    """Return the sums for the residual r = n alpha of a response Y (n, T)."""
     n = len(Y)
     square = float(np.vdot(alpha, alpha))
-    return Residual(n, n * float(np.vdot(Y, alpha)), n * n * square, float(np.vdot(Y, Y)))
+    return ResidualSums(n, n * float(np.vdot(Y, alpha)), n * n * square, float(np.vdot(Y, Y)))
 
 
-def block_gap(norms: Norms, weights: Array, tau: float, mu: float, left: Residual) -> float:
-    """Bound the objective minus its minimum, relative to ``||Y||²/n``.
+def block_gap(
+    norms: BlockNorms, weights: Array, tau: float, mu: float, residual_sums: ResidualSums
+) -> float:
+    """Return an upper bound of the objective minus its minimum, relative to ``||Y||²/n``.
 
     Parameters
     ----------
-    norms : Norms
+    norms : BlockNorms
     weights : (B,) array
     tau, mu : float
         Absolute.
-    left : Residual
+    residual_sums : ResidualSums
     """
-    found = Certified(
+    certificate = PenaltyCertificate(
         value=tau * float(weights @ norms.v),
-        along=float(norms.v @ norms.g),
+        b_g=float(norms.v @ norms.g),
         dual=float((norms.g / weights).max(initial=0.0)),
         square=float(norms.v @ norms.v),
     )
-    return duality_gap(found, tau, mu, left)
+    return duality_gap(certificate, tau, mu, residual_sums)
 
 
-class Certified(NamedTuple):
-    """Of coefficients b with the gradient g = (2/n) X'r - 2 mu b.
-
-    Attributes
-    ----------
-    value : float
-        tau times the penalty of b.
-    along : float
-        <b, g>.
-    dual : float
-        The dual norm of g, or a bound on it from above.
-    square : float
-        ||b||².
-    """
+class PenaltyCertificate(NamedTuple):
+    """Values of coefficients b with the gradient g = (2/n) X'r - 2 mu b."""
 
     value: float
-    along: float
+    """tau times the penalty of b."""
+    b_g: float
+    """<b, g>."""
     dual: float
+    """The dual norm of g, or an upper bound."""
     square: float
+    """||b||²."""
 
 
-def duality_gap(found: Certified, tau: float, mu: float, left: Residual) -> float:
+def duality_gap(
+    certificate: PenaltyCertificate, tau: float, mu: float, residual_sums: ResidualSums
+) -> float:
     r"""Bound the objective minus its minimum for any norm, relative to ``||Y||²/n``.
 
     With Q = ||r||² + n mu ||b||² and s = min(1, tau / Omega°(g))::
@@ -242,7 +239,11 @@ def duality_gap(found: Certified, tau: float, mu: float, left: Residual) -> floa
     Source: Mosci 2009, section 5.2, for the dual of the penalty; the arrangement is that of
     `genesig.optim.solution.duality_gap`, which is the case of the l1 norm.
     """
-    s = min(1.0, tau / max(found.dual, tau))
-    q = left.square + left.n * mu * found.square
-    gap = found.value - found.along + (1 - s) / left.n * (2 * left.along - (1 + s) * q)
-    return max(gap, 0.0) / (left.response / left.n or 1.0)
+    s = min(1.0, tau / max(certificate.dual, tau))
+    energy = residual_sums.r_r + residual_sums.n * mu * certificate.square
+    gap = (
+        certificate.value
+        - certificate.b_g
+        + (1 - s) / residual_sums.n * (2 * residual_sums.y_r - (1 + s) * energy)
+    )
+    return max(gap, 0.0) / (residual_sums.y_y / residual_sums.n or 1.0)

@@ -26,19 +26,19 @@ from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.path import block_path
 from genesig.optim.structured.penalties import Groups, Penalty, Projected, row_squares
 from genesig.optim.structured.solution import (
-    Certified,
     DensePath,
     Minimisers,
-    Residual,
+    PenaltyCertificate,
+    ResidualSums,
     duality_gap,
 )
 
 
-def blocks(
+def solve_blocks(
     X: Array, Y: Array, penalty: Penalty, tau: Array, mu: float, tolerance: float
 ) -> Minimisers:
-    """Solve for a penalty whose blocks stand apart."""
-    if not penalty.apart:
+    """Return the minimisers of a separable penalty, by the block solver."""
+    if not penalty.separable:
         raise GenesigError(
             "the solver 'blocks' cannot take a penalty whose zeros are a union of blocks;"
             " use the solver 'projection'"
@@ -46,110 +46,118 @@ def blocks(
     return block_path(X, Y, penalty.blocks, tau, mu, tolerance=tolerance)
 
 
-STEPS = 50_000
-CHECK = 10  # steps from one certificate to the next
-INNER = 1e-6  # of the first inner tolerance; it falls with the third power of the steps
+MAX_PROJECTION_STEPS = 50_000
+"""Largest number of steps of a fit."""
+STEPS_PER_CHECK = 10
+"""Number of steps from one certificate to the next."""
+INNER_TOLERANCE = 1e-6
+"""First inner tolerance; it falls with the third power of the steps."""
 
 
-def projection(
+def solve_by_projection(
     X: Array, Y: Array, penalty: Penalty, tau: Array, mu: float, tolerance: float
 ) -> Minimisers:
-    """Solve for any penalty; its pieces, where they stand apart, on columns of their own."""
+    """Return the minimisers of any penalty; pieces of a separable one have columns of their own."""
     members = penalty.blocks.members
-    places = members if penalty.apart else np.arange(X.shape[1])
+    columns = members if penalty.separable else np.arange(X.shape[1])
     norm = cast(Projected, penalty)
-    if penalty.apart:
+    if penalty.separable:
         norm = Groups(replace(penalty.blocks, members=np.arange(len(members))))
-    problem = _Problem(X[:, places], Y, norm, mu)
-    here = _Here(np.zeros((len(places), Y.shape[1])), None, np.inf, 0)
+    problem = _Problem(X[:, columns], Y, norm, mu)
+    solution = _Iterate(np.zeros((len(columns), Y.shape[1])), None, np.inf, 0)
     fits = []
     for t in tau:
-        here = _solve(problem, float(t), here, tolerance)
-        fits.append(here)
+        solution = _solve(problem, float(t), solution, tolerance)
+        fits.append(solution)
     coefs = np.zeros((len(tau), X.shape[1], Y.shape[1]))
     for m, fit in enumerate(fits):
-        np.add.at(coefs[m], places, fit.B)
+        np.add.at(coefs[m], columns, fit.B)
     norms = np.array([_norms(penalty.blocks, fit.B) for fit in fits])
     gap = np.array([fit.gap for fit in fits])
     steps = np.array([fit.steps for fit in fits])
-    return DensePath.of(tau, coefs, norms, gap, steps, tolerance)
+    return DensePath.from_coefs(tau, coefs, norms, gap, steps, tolerance)
 
 
 def _norms(blocks: Blocks, B: Array) -> Array:
-    return np.sqrt(blocks.sums(row_squares(B)))
+    """Return the norm of each block of pieces (memberships, T)."""
+    return np.sqrt(blocks.block_sums(row_squares(B)))
 
 
 @dataclass(frozen=True)
-class _Here:
-    """Coefficients, the pieces of the last projection, their gap, and the steps to them."""
+class _Iterate:
+    """A point of the iteration."""
 
     B: Array
+    """(d, T) coefficients."""
     pieces: Array | None
+    """Pieces of the last projection."""
     gap: float
+    """Relative."""
     steps: int
+    """Number of steps so far."""
 
 
 @dataclass(frozen=True)
 class _Problem:
-    """What one path is about: X (n, d), Y (n, T), the penalty and mu."""
+    """The problem of one path."""
 
     X: Array
+    """(n, d)"""
     Y: Array
+    """(n, T)"""
     penalty: Projected
     mu: float
 
     def step(self) -> float:
-        """Return s."""
+        """Return the step size s."""
         gram = self.X @ self.X.T if len(self.X) < self.X.shape[1] else self.X.T @ self.X
         return 1 / (2 * float(np.linalg.norm(gram, 2)) / len(self.X) + 2 * self.mu)
 
     def descent(self, B: Array) -> Array:
-        """Return -grad F(B)."""
+        """Return -grad F(B), (d, T)."""
         residual = self.Y - self.X @ B
         return np.asarray(2 / len(self.X) * (self.X.T @ residual) - 2 * self.mu * B)
 
     def gap(self, B: Array, tau: float, pieces: Array | None) -> float:
-        """Return the duality gap; the pieces are those of the gradient."""
+        """Return the duality gap; `pieces` are those of the gradient."""
         r = self.Y - self.X @ B
         g = self.descent(B)
         n = len(self.X)
-        found = Certified(
+        certificate = PenaltyCertificate(
             value=tau * self.penalty.value(B),
-            along=float(np.vdot(B, g)),
+            b_g=float(np.vdot(B, g)),
             dual=self.penalty.dual(g, pieces),
             square=float(np.vdot(B, B)),
         )
-        along, square, scale = (
-            float(np.vdot(*each)) for each in ((self.Y, r), (r, r), (self.Y, self.Y))
-        )
-        return duality_gap(found, tau, self.mu, Residual(n, along, square, scale))
+        y_r, r_r, y_y = (float(np.vdot(*pair)) for pair in ((self.Y, r), (r, r), (self.Y, self.Y)))
+        return duality_gap(certificate, tau, self.mu, ResidualSums(n, y_r, r_r, y_y))
 
 
-def _solve(problem: _Problem, tau: float, start: _Here, tolerance: float) -> _Here:
-    """Iterate until the gap is small, or to the last step."""
+def _solve(problem: _Problem, tau: float, start: _Iterate, tolerance: float) -> _Iterate:
+    """Return the iterate at which the gap is small, or after the last step."""
     s = problem.step()
     B = start.B
     pieces = start.pieces
     t = 1.0
     gap = np.inf
     ahead = B
-    for step in range(1, STEPS + 1):
-        inner = max(INNER / step**3, 1e-15)
+    for step in range(1, MAX_PROJECTION_STEPS + 1):
+        inner = max(INNER_TOLERANCE / step**3, 1e-15)
         point = ahead + s * problem.descent(ahead)
         new, pieces = problem.penalty.prox(point, s * tau, pieces, inner)
         uphill = np.vdot(ahead - new, new - B) > 0
-        following = 1.0 if uphill else (1 + np.sqrt(1 + 4 * t * t)) / 2
-        ahead = new + (0.0 if uphill else (t - 1) / following) * (new - B)
+        next_t = 1.0 if uphill else (1 + np.sqrt(1 + 4 * t * t)) / 2
+        ahead = new + (0.0 if uphill else (t - 1) / next_t) * (new - B)
         B = new
-        t = following
-        if step % CHECK == 0:
+        t = next_t
+        if step % STEPS_PER_CHECK == 0:
             gap = problem.gap(B, tau, None if pieces is None else pieces / s)
             if gap <= tolerance:
                 break
-    return _Here(B, pieces, gap, step)
+    return _Iterate(B, pieces, gap, step)
 
 
-SOLVERS = {"blocks": blocks, "projection": projection}
+BLOCK_SOLVERS = {"blocks": solve_blocks, "projection": solve_by_projection}
 
 
 def structured_path(
@@ -175,8 +183,8 @@ def structured_path(
     mu : float
         Absolute.
     solver : str
-        A name in `SOLVERS`: ``blocks`` is the exact default; ``projection`` the accelerated
-        iterative projection of the thesis, the one for composite penalties.
+        A name in `BLOCK_SOLVERS`: ``blocks`` is the exact default; ``projection`` is the
+        accelerated iterative projection of the thesis, for composite penalties.
     tolerance : float
         Largest duality gap, relative to ``||Y||²/n``, at which a fit counts as converged.
 
@@ -186,12 +194,12 @@ def structured_path(
         For an unknown solver, or one that cannot take the penalty; for tau, mu or shapes that make
         no problem.
     """
-    solve = pick("solver", SOLVERS, solver)
-    X, Y, tau = (np.asarray(each, dtype=float) for each in (X, Y, tau))
+    solver_function = pick("solver", BLOCK_SOLVERS, solver)
+    X, Y, tau = (np.asarray(array, dtype=float) for array in (X, Y, tau))
     Y = Y[:, None] if Y.ndim == 1 else Y
     if len(X) != len(Y):
         raise GenesigError(f"X has {len(X)} rows, the response {len(Y)}")
     penalty.blocks.check(X.shape[1])
     if not ((tau > 0).all() and (np.diff(tau) <= 0).all() and mu >= 0):
         raise GenesigError("tau must be positive and falling, and mu >= 0")
-    return solve(X, Y, penalty, tau, mu, tolerance)
+    return solver_function(X, Y, penalty, tau, mu, tolerance)

@@ -3,11 +3,11 @@
     min_b (1/n)||y - Zb||² + mu ||b||² + tau Omega(b)
     Omega(b) = sum_j |b_j| + jump sum_j |b_{j+1} - b_j|,  b = 0 beyond the ends of a chromosome
 
-A stretch of l features and height h costs (l + 2 jump) |h|, so that it is worth its ends: the norm
-is that of the atoms ``± 1_I / (len(I) + 2 jump)``, and its dual norm the largest of them.
+A stretch of l features and height h costs (l + 2 jump) |h|: the norm is that of the atoms ``± 1_I
+/ (len(I) + 2 jump)``, and its dual norm the largest product with them.
 
-A proximal step of all features cuts stretches, begins new ones and never goes uphill; the best
-levels of what it finds follow exactly. The gap of the dual norm over all stretches ends it.
+A proximal step of all features splits and begins stretches and never increases the objective; the
+best levels of these stretches follow exactly. The gap of the dual norm over all stretches ends it.
 
 Source: Tibshirani et al. 2005, Sparsity and smoothness via the fused lasso.
 """
@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.compiled.steps import fuse, steepest
+from genesig.compiled.steps import fuse, largest_stretch_ratio
 from genesig.genome.order import Genome
 from genesig.optim.solution import Path
-from genesig.optim.structured.solution import Certified, Residual, duality_gap
+from genesig.optim.structured.solution import PenaltyCertificate, ResidualSums, duality_gap
 from genesig.optim.training import TrainingSets
 
 
@@ -36,13 +36,15 @@ class Stretches:
 
     def value(self, b: Array) -> float:
         """Return Omega(b)."""
-        parts = np.split(b, self.genome.starts[1:])
-        jumps = sum(np.abs(np.diff(part, prepend=0.0, append=0.0)).sum() for part in parts)
+        lines = np.split(b, self.genome.starts[1:])
+        jumps = sum(np.abs(np.diff(line, prepend=0.0, append=0.0)).sum() for line in lines)
         return float(np.abs(b).sum() + self.jump * jumps)
 
     def dual(self, g: Array) -> float:
         """Return ``max_I |sum of g over I| / (len(I) + 2 jump)``, I a stretch of a chromosome."""
-        return float(steepest(np.ascontiguousarray(g), self.genome.starts, float(self.jump)))
+        return float(
+            largest_stretch_ratio(np.ascontiguousarray(g), self.genome.starts, float(self.jump))
+        )
 
     def prox(self, z: Array, level: float) -> Array:
         """Return ``argmin_b ||b - z||²/2 + level Omega(b)``."""
@@ -52,35 +54,30 @@ class Stretches:
 
     def pattern(self, b: Array) -> Pattern:
         """Return the stretches of b on which it is not 0."""
-        begins = np.concatenate([[True], b[1:] != b[:-1]])
-        begins[self.genome.starts] = True
-        first = np.flatnonzero(begins)
+        is_start = np.concatenate([[True], b[1:] != b[:-1]])
+        is_start[self.genome.starts] = True
+        first = np.flatnonzero(is_start)
         stop = np.append(first[1:], len(b))
-        there = b[first] != 0
+        is_nonzero = b[first] != 0
         chromosome = np.zeros(len(b), dtype=bool)
         chromosome[self.genome.starts] = True
-        first = first[there]
-        stop = stop[there]
+        first = first[is_nonzero]
+        stop = stop[is_nonzero]
         joined = (first == np.concatenate([[-1], stop[:-1]])) & ~chromosome[first]
         return Pattern(first, stop, joined, b[first])
 
 
 class Pattern(NamedTuple):
-    """K stretches of coefficients that are not 0.
-
-    Attributes
-    ----------
-    first, stop : (K,) int
-        Features of each, ``first <= j < stop``, in the order of the genome.
-    joined : (K,) bool
-        Whether it touches the one before it, on the same chromosome.
-    level : (K,) float
-    """
+    """K stretches of coefficients that are not 0."""
 
     first: Array
+    """(K,) int, first feature of each, in the order of the genome."""
     stop: Array
+    """(K,) int, first feature after it."""
     joined: Array
+    """(K,) bool, whether it touches the one before, on the same chromosome."""
     level: Array
+    """(K,) coefficient."""
 
     def spread(self, d: int) -> Array:
         """Return the coefficients, (d,)."""
@@ -91,81 +88,83 @@ class Pattern(NamedTuple):
         return b
 
     def neighbours(self) -> tuple[Array, Array]:
-        """Return the level before and after each stretch, 0 where it touches none."""
+        """Return the levels before and after each stretch, 0 if it touches none."""
         c = self.level
         joined = self.joined
         before = np.where(joined, np.concatenate([[0.0], c[:-1]]), 0.0)
         after = np.where(np.append(joined[1:], False), np.append(c[1:], 0.0), 0.0)
         return before, after
 
-    def take(self, kept: Array) -> Pattern:
-        """Return some of the stretches, (K,) bool; what is left out is 0."""
-        before = np.concatenate([[False], kept[:-1]])
-        joined = self.joined & before
-        return Pattern(self.first[kept], self.stop[kept], joined[kept], self.level[kept])
+    def take(self, selected: Array) -> Pattern:
+        """Return the selected stretches, (K,) bool; the others become 0."""
+        before_selected = np.concatenate([[False], selected[:-1]])
+        joined = self.joined & before_selected
+        return Pattern(
+            self.first[selected], self.stop[selected], joined[selected], self.level[selected]
+        )
 
 
-DAMPED = 1e-10
-"""Share of the mean of its diagonal that is added to a Hessian without a factor."""
-ROUNDING = 1e-14
-"""Share of the objective by which a step must make it fall to be one."""
+HESSIAN_DAMPING_SHARE = 1e-10
+"""Share of the mean diagonal that is added to a Hessian that has no factor."""
+OBJECTIVE_DECREASE_SHARE = 1e-14
+"""Share of the objective by which a step must decrease it."""
 
 
 @dataclass
-class Levels:
-    """``||y - A'c||²/n + mu sum_s l_s c_s² + tau (sum_s l_s |c_s| + jump sum |jumps|)``.
-
-    Attributes
-    ----------
-    pattern : Pattern
-        With the levels c.
-    A : (K, n)
-        Sums of the features of each stretch.
-    y : (n,)
-    mu, tau, jump : float
-    """
+class LevelSolver:
+    """Minimise ``||y - A'c||²/n + mu Σ_s l_s c_s² + tau (Σ_s l_s |c_s| + jump Σ |jumps|)``."""
 
     pattern: Pattern
+    """With the levels c."""
     A: Array
+    """(K, n) sums of the features of each stretch."""
     y: Array
+    """(n,)"""
     mu: float
     tau: float
     jump: float
 
     def descend(self) -> Pattern:
-        """Return the stretches at their best levels, those that came to 0 or met taken together.
+        """Return the stretches at their best levels.
 
-        As long as no sign changes, of a level or of a jump, the function is a quadratic one. Where
-        the way to its minimum changes some, all levels that would come to 0 are left out, if the
-        function falls by it; else the way ends at the first change, which takes a variable away.
+        Those that came to 0 or met are removed or joined. As long as no level and no jump changes
+        its sign, the function is quadratic. If the way to its minimum changes some signs, all
+        levels that would come to 0 are left out, if that decreases the function. Else the way ends
+        at the first change, which removes a variable.
         """
         while len(self.pattern.level):
-            goal = self._goal()
-            share, at, meet = self._first(goal)
+            minimum = self._minimum()
+            share, position, joins = self._first_change(minimum)
             if share >= 1.0:
-                self.pattern = self.pattern._replace(level=goal)
+                self.pattern = self.pattern._replace(level=minimum)
                 break
-            if self._leaps(goal):
+            if self._drop_changed_signs(minimum):
                 continue
             c = self.pattern.level
-            self.pattern = self.pattern._replace(level=c + share * (goal - c))
-            if meet:
-                self._join(at)
+            self.pattern = self.pattern._replace(level=c + share * (minimum - c))
+            if joins:
+                self._join_with_previous(position)
             else:
-                self._keep(np.arange(len(c)) != at)
+                self._select(np.arange(len(c)) != position)
         return self.pattern
 
-    def _leaps(self, goal: Array) -> bool:
-        """Go all the way but for the levels that would change their sign, if that goes down."""
-        kept = self.pattern.level * goal > 0
-        there = self.pattern._replace(level=goal).take(kept)
-        here = self._value(self.pattern, self.A)
-        if self._value(there, self.A[kept]) >= here - ROUNDING * abs(here):
+    def _drop_changed_signs(self, minimum: Array) -> bool:
+        """Go to the minimum without the levels that would change their sign, if better.
+
+        Return whether it was.
+        """
+        keeps_sign = self.pattern.level * minimum > 0
+        pattern = self.pattern._replace(level=minimum).take(keeps_sign)
+        value = self._value(self.pattern, self.A)
+        if self._value(pattern, self.A[keeps_sign]) >= value - OBJECTIVE_DECREASE_SHARE * abs(
+            value
+        ):
             return False
-        self.pattern, self.A = there, self.A[kept]
+        self.pattern, self.A = pattern, self.A[keeps_sign]
         return True
 
     def _value(self, pattern: Pattern, A: Array) -> float:
+        """Return the function at the levels of a pattern."""
         c = pattern.level
         size = pattern.stop - pattern.first
         r = self.y - A.T @ pattern.level
@@ -176,185 +175,202 @@ class Levels:
         rough = size @ np.abs(c) + self.jump * jumps.sum()
         return float(r @ r / len(r) + self.mu * (size @ np.square(c)) + self.tau * rough)
 
-    def _goal(self) -> Array:
-        """Return the minimum of the quadratic function; in n variables where these are fewer."""
-        c = self.pattern.level
+    def _minimum(self) -> Array:
+        """Return the minimum of the quadratic function, by a system of n if that is smaller."""
+        levels = self.pattern.level
         n = len(self.y)
         size = self.pattern.stop - self.pattern.first
         (before, after) = self.pattern.neighbours()
-        slope = size * np.sign(c) + self.jump * (np.sign(c - before) + np.sign(c - after))
+        slope = size * np.sign(levels) + self.jump * (
+            np.sign(levels - before) + np.sign(levels - after)
+        )
         b = self.A @ self.y - n / 2 * self.tau * slope
         ridge = n * self.mu * size
-        if len(c) <= n or self.mu == 0:
-            return _solved(self.A @ self.A.T + np.diag(ridge), b)
+        if len(levels) <= n or self.mu == 0:
+            return _solve_definite(self.A @ self.A.T + np.diag(ridge), b)
         M = self.A.T @ (self.A / ridge[:, None]) + np.eye(n)
-        return np.asarray((b - self.A @ _solved(M, self.A.T @ (b / ridge))) / ridge)
+        return np.asarray((b - self.A @ _solve_definite(M, self.A.T @ (b / ridge))) / ridge)
 
-    def _first(self, goal: Array) -> tuple[float, int, bool]:
-        """Return the share of the way to the first change, where it is, and whether two meet."""
+    def _first_change(self, minimum: Array) -> tuple[float, int, bool]:
+        """Return the share of the way to the first sign change, where, and whether two meet."""
         c = self.pattern.level
         joined = self.pattern.joined
-        share = _shares(c, goal)
-        gaps = _shares(np.diff(c, prepend=0.0), np.diff(goal, prepend=0.0))
-        gaps[~joined] = np.inf
-        one = int(np.argmin(share))
-        two = int(np.argmin(gaps))
-        if gaps[two] < share[one]:
-            return float(gaps[two]), two, True
-        return float(share[one]), one, False
+        zero_shares = _shares_to_zero(c, minimum)
+        join_shares = _shares_to_zero(np.diff(c, prepend=0.0), np.diff(minimum, prepend=0.0))
+        join_shares[~joined] = np.inf
+        first_zero = int(np.argmin(zero_shares))
+        first_join = int(np.argmin(join_shares))
+        if join_shares[first_join] < zero_shares[first_zero]:
+            return float(join_shares[first_join]), first_join, True
+        return float(zero_shares[first_zero]), first_zero, False
 
-    def _join(self, s: int) -> None:
-        """Make stretch s part of the one before it."""
+    def _join_with_previous(self, s: int) -> None:
+        """Join stretch s with the one before it."""
         first, stop, joined, c = self.pattern
         stop = stop.copy()
         self.A = self.A.copy()
         stop[s - 1] = stop[s]
         self.A[s - 1] += self.A[s]
         self.A = np.delete(self.A, s, axis=0)
-        self.pattern = Pattern(*(np.delete(each, s) for each in (first, stop, joined, c)))
+        self.pattern = Pattern(*(np.delete(values, s) for values in (first, stop, joined, c)))
 
-    def _keep(self, kept: Array) -> None:
-        """Leave the others out: they came to 0."""
-        self.pattern, self.A = self.pattern.take(kept), self.A[kept]
+    def _select(self, selected: Array) -> None:
+        """Leave out all but the selected stretches."""
+        self.pattern, self.A = self.pattern.take(selected), self.A[selected]
 
 
-def _solved(H: Array, b: Array) -> Array:
+def _solve_definite(H: Array, b: Array) -> Array:
+    """Return ``H^-1 b``; of a singular H with a small ridge."""
     from scipy.linalg import lapack
 
-    found: Array
-    _, found, failed = lapack.dposv(H, b, lower=1)
-    if failed:
-        damped = H + DAMPED * np.trace(H) / len(b) * np.eye(len(b))
-        _, found, _ = lapack.dposv(damped, b, lower=1)
-    return found
+    solution: Array
+    _, solution, status = lapack.dposv(H, b, lower=1)
+    if status:
+        damped = H + HESSIAN_DAMPING_SHARE * np.trace(H) / len(b) * np.eye(len(b))
+        _, solution, _ = lapack.dposv(damped, b, lower=1)
+    return solution
 
 
-def _shares(now: Array, goal: Array) -> Array:
-    """Return the share of the way from now to the goal at which 0 lies, infinite if beyond."""
-    crossed = now * goal <= 0
-    share: Array = np.full(len(now), np.inf)
-    np.divide(now, now - goal, out=share, where=crossed & (now != goal))
+def _shares_to_zero(current: Array, target: Array) -> Array:
+    """Return the share of the way from current to target at which 0 is, ∞ if there is none."""
+    crosses = current * target <= 0
+    share: Array = np.full(len(current), np.inf)
+    np.divide(current, current - target, out=share, where=crosses & (current != target))
     return share
 
 
-ROUNDS = 500
-FEWEST = 10
-"""New stretches apart from others that join at once; half as many as there are, if that is more."""
+MAX_STRETCH_ROUNDS = 500
+"""Largest number of proximal steps of a fit."""
+MIN_NEW_STRETCHES = 10
+"""New isolated stretches that join at once at least; half as many as there are, if that is more."""
 
 
-def along(sets: TrainingSets, norm: Stretches) -> TrainingSets:
-    """Return the training sets with the norm in the place of l1, and its tau_max."""
+def with_stretches(sets: TrainingSets, norm: Stretches) -> TrainingSets:
+    """Return the training sets with the norm instead of l1, and its tau_max."""
     tau_max = np.empty(len(sets.norm))
     for k in range(len(tau_max)):
-        part = _training(sets, k, norm.genome)
-        tau_max[k] = 2 / len(part.y) * norm.dual(part.F @ part.y)
+        training = _training_data(sets, k, norm.genome)
+        tau_max[k] = 2 / len(training.y) * norm.dual(training.F @ training.y)
     return replace(sets, tau_max=tau_max, stretches=norm)
 
 
 def stretch_path(
     sets: TrainingSets, tau: Array, mu: Array, tolerance: float, longest: int | None = None
 ) -> Path:
-    """Solve for each training set at its tau and mu (k, m), each fit started at the one before.
+    """Return the path of each training set at tau and mu (k, m).
 
-    A row ends after its first fit of more than `longest` features.
+    Each fit starts at the one before. A row ends after its first fit of more than `longest`
+    features.
     """
     norm = sets.stretches or Stretches(Genome.from_columns(sets.X.shape[1], None, None), 0.0)
     coefs = []
     gap = np.full(tau.shape, np.nan)
-    rounds = np.full(tau.shape, -1, dtype=np.int64)
+    n_rounds = np.full(tau.shape, -1, dtype=np.int64)
     for k in range(len(tau)):
-        part = _training(sets, k, norm.genome)
+        training = _training_data(sets, k, norm.genome)
         pattern = norm.pattern(np.zeros(sets.X.shape[1]))
         for m in range(tau.shape[1]):
-            pattern, gap[k, m], rounds[k, m] = _fit(
-                norm, part, pattern, Goal(tau[k, m], mu[k, m], tolerance)
+            pattern, gap[k, m], n_rounds[k, m] = _fit(
+                norm, training, pattern, StretchTarget(tau[k, m], mu[k, m], tolerance)
             )
-            coefs.append(_by_feature(pattern, norm.genome))
+            coefs.append(_coefs_by_feature(pattern, norm.genome))
             if longest is not None and len(coefs[-1][0]) > longest:
                 coefs += [(np.zeros(0, dtype=np.int64), np.zeros(0))] * (tau.shape[1] - m - 1)
                 break
-    return Path.of(tau.shape, coefs, gap, rounds, tolerance)
+    return Path.from_coefs(tau.shape, coefs, gap, n_rounds, tolerance)
 
 
-class Training(NamedTuple):
-    """Features (d, n) along the genome on the n training rows, y (n,), and ||F F'||/n."""
+class StretchTraining(NamedTuple):
+    """One training set along the genome."""
 
     F: Array
+    """(d, n) features on the n training rows."""
     y: Array
+    """(n,)"""
     norm: float
+    """``||F F'||/n``."""
 
 
-class Goal(NamedTuple):
-    """Absolute tau and mu, and the relative gap that is wanted."""
+class StretchTarget(NamedTuple):
+    """A point of the path, and the relative gap to reach."""
 
     tau: float
+    """Absolute."""
     mu: float
+    """Absolute."""
     tolerance: float
+    """Relative gap."""
 
 
-def _training(sets: TrainingSets, k: int, genome: Genome) -> Training:
+def _training_data(sets: TrainingSets, k: int, genome: Genome) -> StretchTraining:
+    """Return training set k along the genome."""
     Z, y = sets.problem(k)
-    return Training(np.ascontiguousarray(Z.T[genome.order]), y, float(sets.norm[k]))
+    return StretchTraining(np.ascontiguousarray(Z.T[genome.order]), y, float(sets.norm[k]))
 
 
 def _fit(
-    norm: Stretches, part: Training, pattern: Pattern, goal: Goal
+    norm: Stretches, training: StretchTraining, pattern: Pattern, target: StretchTarget
 ) -> tuple[Pattern, float, int]:
-    """Return the stretches of one fit, its gap and the rounds it took."""
-    tau, mu, tolerance = goal
-    step = 1 / (2 * (part.norm + mu))
-    F = part.F
-    n = len(part.y)
-    pattern = _levelled(norm, part, pattern, goal)
-    for rounds in range(1, ROUNDS + 1):  # noqa: B007 - it is returned
+    """Return the stretches of one fit, its gap and its number of rounds."""
+    tau, mu, tolerance = target
+    step = 1 / (2 * (training.norm + mu))
+    F = training.F
+    n = len(training.y)
+    pattern = _best_levels(norm, training, pattern, target)
+    for n_rounds in range(1, MAX_STRETCH_ROUNDS + 1):  # noqa: B007 - it is returned
         b = pattern.spread(len(F))
-        r = part.y - _sums(F, pattern).T @ pattern.level
+        r = training.y - _stretch_sums(F, pattern).T @ pattern.level
         g = 2 / n * (F @ r) - 2 * mu * b
-        found = Certified(tau * norm.value(b), float(b @ g), norm.dual(g), float(b @ b))
-        left = Residual(n, float(part.y @ r), float(r @ r), float(part.y @ part.y))
-        gap = duality_gap(found, tau, mu, left)
+        certificate = PenaltyCertificate(
+            tau * norm.value(b), float(b @ g), norm.dual(g), float(b @ b)
+        )
+        sums = ResidualSums(n, float(training.y @ r), float(r @ r), float(training.y @ training.y))
+        gap = duality_gap(certificate, tau, mu, sums)
         if gap <= tolerance:
             break
-        moved = norm.pattern(norm.prox(b + step * g, step * tau))
-        pattern = _levelled(norm, part, _admitted(moved, b), goal)
-    return pattern, gap, rounds
+        proposal = norm.pattern(norm.prox(b + step * g, step * tau))
+        pattern = _best_levels(norm, training, _limit_new_stretches(proposal, b), target)
+    return pattern, gap, n_rounds
 
 
-def _admitted(moved: Pattern, before: Array) -> Pattern:
-    """Leave out of what a proximal step found the new stretches that stand alone, but the largest.
+def _limit_new_stretches(proposal: Pattern, before: Array) -> Pattern:
+    """Return the proposal of a proximal step with only the largest new isolated stretches.
 
-    They would have come to 0 by a step of the others alone, which goes down, too.
+    The others would mostly come to 0 by a step of the rest, which decreases the objective as well.
     """
-    there = np.concatenate([[0], np.cumsum(before != 0)])
-    new = there[moved.stop] == there[moved.first]
-    alone = new & ~moved.joined & ~np.append(moved.joined[1:], False)
-    most = max(FEWEST, int(np.sum(~alone)) // 2)
-    places = np.flatnonzero(alone)
-    if len(places) <= most:
-        return moved
-    size = moved.level[places] ** 2 * (moved.stop - moved.first)[places]
-    kept = np.ones(len(alone), dtype=bool)
-    kept[places[np.argsort(-size, kind="stable")[most:]]] = False
-    return moved.take(kept)
+    n_nonzero = np.concatenate([[0], np.cumsum(before != 0)])
+    is_new = n_nonzero[proposal.stop] == n_nonzero[proposal.first]
+    is_alone = is_new & ~proposal.joined & ~np.append(proposal.joined[1:], False)
+    max_added = max(MIN_NEW_STRETCHES, int(np.sum(~is_alone)) // 2)
+    positions = np.flatnonzero(is_alone)
+    if len(positions) <= max_added:
+        return proposal
+    size = proposal.level[positions] ** 2 * (proposal.stop - proposal.first)[positions]
+    selected = np.ones(len(is_alone), dtype=bool)
+    selected[positions[np.argsort(-size, kind="stable")[max_added:]]] = False
+    return proposal.take(selected)
 
 
-def _levelled(norm: Stretches, part: Training, pattern: Pattern, goal: Goal) -> Pattern:
+def _best_levels(
+    norm: Stretches, training: StretchTraining, pattern: Pattern, target: StretchTarget
+) -> Pattern:
+    """Return the pattern at its best levels."""
     if not len(pattern.level):
         return pattern
-    A = _sums(part.F, pattern)
-    return Levels(pattern, A, part.y, goal.mu, goal.tau, norm.jump).descend()
+    A = _stretch_sums(training.F, pattern)
+    return LevelSolver(pattern, A, training.y, target.mu, target.tau, norm.jump).descend()
 
 
-def _sums(F: Array, pattern: Pattern) -> Array:
+def _stretch_sums(F: Array, pattern: Pattern) -> Array:
     """Return the sum of the features of each stretch, (K, n)."""
     sums = [F[first:stop].sum(axis=0) for first, stop, *_ in zip(*pattern, strict=True)]
     return np.array(sums).reshape(len(sums), F.shape[1])
 
 
-def _by_feature(pattern: Pattern, genome: Genome) -> tuple[Array, Array]:
+def _coefs_by_feature(pattern: Pattern, genome: Genome) -> tuple[Array, Array]:
     """Return the features of all stretches, ascending, and their coefficients."""
     b = pattern.spread(len(genome.order))
-    at = np.flatnonzero(b)
-    features = genome.order[at]
+    nonzero = np.flatnonzero(b)
+    features = genome.order[nonzero]
     ascending = np.argsort(features)
-    return features[ascending], b[at][ascending]
+    return features[ascending], b[nonzero][ascending]

@@ -15,21 +15,36 @@ from genesig.arrays import Array
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import membership
 
-CHUNK = 50  # responses at once, which bounds memory to d times as many numbers
-GATHERED = 100_000  # numbers of the blocks whose Gram matrices are made together
-PADDING = 1.25  # largest of their sizes over the smallest; zeros fill up the others
+RESPONSES_PER_CHUNK = 50
+"""Number of responses at once, which limits memory to d times as many numbers."""
+NUMBERS_PER_GROUP = 100_000
+"""Numbers of the blocks whose Gram matrices are made together."""
+MAX_SIZE_RATIO = 1.25
+"""Largest of their sizes over the smallest; zeros pad the others."""
 
-NEAR = 0.96
+WINNER_SHARE = 0.96
 """A block counts as a winner from this share of the largest norm on.
 
 With 1, all kinds of blocks come first equally often, but large uncorrelated ones are listed too
 often in noise: many of them lie just below the largest. With 0.9 it is the other way round. No
 weight makes both equal.
 """
-NEWTON_STEPS = 2  # each with the largest norms under the weights before
-LONGEST_STEP = 0.1  # of the logarithm of a weight
-SMALLEST_VARIANCE = 1e-8  # of a squared norm with a mean of 1: below lies the rounding of 24 bits
-BINS = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 1.0)  # of the largest norms, each taken at its mean
+NEWTON_STEPS = 2
+"""Number of Newton steps, each with the largest norms under the weights before."""
+MAX_LOG_STEP = 0.1
+"""Largest change of the logarithm of a weight in a step."""
+MIN_VARIANCE = 1e-8
+"""Variance of a squared norm with a mean of 1 below which it is the rounding of 24 bits."""
+HURDLE_BIN_EDGES = (
+    0.0,
+    0.02,
+    0.1,
+    0.25,
+    0.5,
+    0.75,
+    1.0,
+)
+"""Quantiles of the largest norms between which each bin is represented by its mean."""
 
 
 def contest_weights(
@@ -43,8 +58,9 @@ def contest_weights(
     """Return weights with which chance lets every block win equally often, (B,).
 
     sqrt(size) prefers correlated blocks, 1 prefers large ones, and a quantile of each norm is fair
-    for one number of blocks only. With these weights each block reaches `NEAR` times the largest
-    of all norms with the same probability. A block without variance has a weight of 0.
+    for one number of blocks only. With these weights each block reaches
+    `WINNER_SHARE` times the largest norm with the same probability. A block without variance has
+    a weight of 0.
 
     Parameters
     ----------
@@ -58,11 +74,11 @@ def contest_weights(
         Rows whose responses may change places, unit by unit; all rows without it.
     """
     blocks = Blocks(members, starts, np.ones(len(starts) - 1))
-    rows, x_scale = single(X.T[blocks.used])
-    responses, y_scale = single(Y_permuted)
+    rows, x_scale = single_precision(X.T[blocks.used_columns])
+    responses, y_scale = single_precision(Y_permuted)
     strata = [np.arange(len(X))[:, None]] if strata is None else strata
-    exchange = Exchange.of(rows, Y / y_scale, strata)
-    null = NullNorms.of(exchange, blocks)
+    exchange = ExchangedResponses.from_strata(rows, Y / y_scale, strata)
+    null = NullNorms.from_exchange(exchange, blocks)
     weights = np.zeros(len(blocks))
     varying = np.flatnonzero(null.mean > 0)
     if len(varying):
@@ -78,21 +94,21 @@ def equal_chances(null: NullNorms, norms: Array) -> Array:
     """
     weights = null.quantiles(min(1 / len(norms), 0.5))
     for _ in range(NEWTON_STEPS):
-        hurdles, shares = binned(NEAR * np.max(norms / weights[:, None], axis=0))
+        hurdles, shares = binned(WINNER_SHARE * np.max(norms / weights[:, None], axis=0))
         chance, slope = null.exceedance(weights[:, None] * hurdles, shares)
         step = np.log(chance / chance.mean()) * chance / slope
-        weights *= np.exp(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
+        weights *= np.exp(np.clip(step, -MAX_LOG_STEP, MAX_LOG_STEP))
     return weights
 
 
 def binned(values: Array) -> tuple[Array, Array]:
     """Return the means of the bins of sorted values, and the share of the values in each."""
-    edges = np.unique(np.round(np.array(BINS) * len(values)).astype(int))
+    edges = np.unique(np.round(np.array(HURDLE_BIN_EDGES) * len(values)).astype(int))
     sizes = np.diff(edges)
     return np.add.reduceat(np.sort(values), edges[:-1]) / sizes, sizes / len(values)
 
 
-class Exchange(NamedTuple):
+class ExchangedResponses(NamedTuple):
     """``||A'y||²`` of permuted y as ``||A_u'e + A_m||²``, with e of unit covariance."""
 
     rows: Array  # (d, n_units) A_u of all columns: sums over units, times the response's spread
@@ -101,7 +117,7 @@ class Exchange(NamedTuple):
     powers: Array  # (3,) traces of S, S² and S³, S (T, T) the responses' covariance over its trace
 
     @classmethod
-    def of(cls, columns: Array, Y: Array, strata: Sequence[Array]) -> Exchange:
+    def from_strata(cls, columns: Array, Y: Array, strata: Sequence[Array]) -> ExchangedResponses:
         """Sum the rows of each unit and centre them in their stratum; columns is (d, n)."""
         fixed = np.zeros((len(columns), Y.shape[1]))
         covariance = np.zeros((Y.shape[1], Y.shape[1]))
@@ -138,7 +154,7 @@ class NullNorms(NamedTuple):
     b: Array
 
     @classmethod
-    def of(cls, exchange: Exchange, blocks: Blocks) -> NullNorms:
+    def from_exchange(cls, exchange: ExchangedResponses, blocks: Blocks) -> NullNorms:
         """Take the moments of all blocks."""
         n = exchange.dimensions
         (_, power_2, power_3) = exchange.powers
@@ -151,7 +167,7 @@ class NullNorms(NamedTuple):
         raw_third = (first**3 + 6 * first * second + 8 * third) * n**2 / ((n + 2) * (n + 4))
         variance = power_2 * (raw_second - first**2) + shifts[1] / unit**2
         skew = power_3 * (raw_third - 3 * first * raw_second + 2 * first**3) + shifts[2] / unit**3
-        variance = np.maximum(variance, SMALLEST_VARIANCE)
+        variance = np.maximum(variance, MIN_VARIANCE)
         half = n / power_2 / 2  # a + b
         ratio = skew / variance**1.5 * (half + 2) / (2 * np.sqrt(half + 1))
         share = (1 - ratio / np.sqrt(4 + ratio**2)) / 2  # a / (a + b)
@@ -184,7 +200,7 @@ class NullNorms(NamedTuple):
         return np.maximum(chance, 1e-300), np.maximum(slope @ shares, 1e-300)
 
 
-def gram_traces(exchange: Exchange, blocks: Blocks) -> tuple[Array, Array]:
+def gram_traces(exchange: ExchangedResponses, blocks: Blocks) -> tuple[Array, Array]:
     """Return traces of G, G² and G³, G = A_u A_u', and what A_m adds to the moments, (3, B) each.
 
     The moments are the mean, the variance and the third central moment.
@@ -201,10 +217,10 @@ def gram_traces(exchange: Exchange, blocks: Blocks) -> tuple[Array, Array]:
         traces[1, numbers] = np.einsum("kij,kij->k", gram, gram)
         traces[2, numbers] = np.einsum("kij,kij->k", gram @ gram, gram)
         if shifted:
-            along = B @ fixed[padded]
+            products = B @ fixed[padded]
             shifts[0, numbers] = np.square(fixed[padded]).sum(axis=(1, 2))
-            shifts[1, numbers] = 4 * np.square(along).sum(axis=(1, 2)) * exchange.powers[1]
-            shifts[2, numbers] = 24 * np.square(A @ along).sum(axis=(1, 2)) * exchange.powers[2]
+            shifts[1, numbers] = 4 * np.square(products).sum(axis=(1, 2)) * exchange.powers[1]
+            shifts[2, numbers] = 24 * np.square(A @ products).sum(axis=(1, 2)) * exchange.powers[2]
     return traces, shifts
 
 
@@ -215,13 +231,13 @@ def blocks_by_size(blocks: Blocks, n: int) -> Iterator[tuple[Array, Array]]:
     first = 0
     while first < len(order):
         smallest = sizes[order[first]]
-        number = max(1, GATHERED // (n * smallest))
+        number = max(1, NUMBERS_PER_GROUP // (n * smallest))
         numbers = order[first : first + number]
-        numbers = numbers[sizes[numbers] <= PADDING * smallest]
+        numbers = numbers[sizes[numbers] <= MAX_SIZE_RATIO * smallest]
         offset = np.arange(sizes[numbers[-1]])
         is_member = offset < sizes[numbers][:, None]
         membership_number = np.where(is_member, blocks.starts[numbers][:, None] + offset, 0)
-        yield numbers, np.where(is_member, blocks.place[membership_number], -1)
+        yield numbers, np.where(is_member, blocks.member_positions[membership_number], -1)
         first += len(numbers)
 
 
@@ -230,16 +246,16 @@ def squared_norms(rows: Array, responses: Array, blocks: Blocks) -> Array:
     sums = membership(blocks, np.float32)
     n, n_permutations = responses.shape[:2]
     squares = np.empty((len(blocks), n_permutations), dtype=np.float32)
-    for first in range(0, n_permutations, CHUNK):
-        part = responses[:, first : first + CHUNK]
+    for start in range(0, n_permutations, RESPONSES_PER_CHUNK):
+        part = responses[:, start : start + RESPONSES_PER_CHUNK]
         products = rows @ part.reshape(n, -1)
         products *= products
         of_column = products.reshape(len(rows), *part.shape[1:]).sum(axis=2)
-        squares[:, first : first + CHUNK] = sums @ of_column
+        squares[:, start : start + RESPONSES_PER_CHUNK] = sums @ of_column
     return squares
 
 
-def single(array: Array) -> tuple[Array, float]:
+def single_precision(array: Array) -> tuple[Array, float]:
     """Return numbers of 24 bits, at most 1, and what they were divided by.
 
     Enough for a probability, in half the time and whatever the units.

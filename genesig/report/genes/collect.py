@@ -11,7 +11,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.data.steps.described import described
 from genesig.data.steps.scale import LOG2_STEPS
-from genesig.optim.cox.risk_sets import USUAL
+from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.report.genes.record import (
     CorrelationMatrix,
     GeneCard,
@@ -536,7 +536,10 @@ def _measure_survival(
     concordance = harrell(time, event, gene_values)
     gene_sd = float(gene_values.std())
     log_hazard_ratio, limits = slope(
-        time, event, gene_values / gene_sd if gene_sd > 0 else gene_values, test_units.ties or USUAL
+        time,
+        event,
+        gene_values / gene_sd if gene_sd > 0 else gene_values,
+        test_units.ties or DEFAULT_TIES,
     )
     with np.errstate(over="ignore"):
         low, ratio, high = np.exp([limits[0], log_hazard_ratio, limits[1]])

@@ -106,7 +106,7 @@ def _martingale_residuals(adjusted: Adjustment, y: Array) -> Array:
     weighted = np.flatnonzero(adjusted.root[:, 0])
     eta = SURVIVAL.alone(adjusted, y, adjusted.root > 0, [])[weighted]
     weights = None if adjusted.weights is None else adjusted.weights[weighted, 0]
-    risk = RiskSets.of(y["time"][weighted], y["event"][weighted], weights=weights)
+    risk = RiskSets.from_times(y["time"][weighted], y["event"][weighted], weights=weights)
     residuals = np.zeros((len(y), 1))
     residuals[weighted[risk.order], 0] = -risk.gradient(risk.shares(eta[risk.order]))
     return residuals

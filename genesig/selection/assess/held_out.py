@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.class_line import moved
+from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits, Splits
 from genesig.results.model_fits import ModelFits
 from genesig.selection.assess.kinds.known import ASSESSED
@@ -148,7 +148,9 @@ def _lines(dataset: Dataset, observed: Fits, asked: str | Sequence[float]) -> Ar
     if observed.line is None or dataset.design.classes is None:
         return np.full((times.sum(), 1 + len(dataset.design.classes or ())), np.nan)
     y = dataset.response()
-    return np.repeat(moved(observed.line, class_shares(y), asked_shares(asked, y)), times, axis=0)
+    return np.repeat(
+        line_for_shares(observed.line, class_shares(y), asked_shares(asked, y)), times, axis=0
+    )
 
 
 def model_scores(dataset: Dataset, splits: Splits, fits: ModelFits, scores: Array) -> HeldOut:

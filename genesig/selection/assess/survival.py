@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.cox.risk_sets import USUAL
+from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.selection.assess.clusters import (
     UNKNOWN,
     Spread,
@@ -492,7 +492,7 @@ def risk_groups(
 
 
 def slope(
-    time: Array, event: Array, f: Array, ties: str = USUAL, group: Array | None = None
+    time: Array, event: Array, f: Array, ties: str = DEFAULT_TIES, group: Array | None = None
 ) -> tuple[float, Interval]:
     """Return b of the Cox model b f on held-out samples, with Wald's 95 % interval.
 

@@ -264,7 +264,7 @@ def score_test(
     for stratum_name in np.unique(stratum_of_row):
         rows = np.flatnonzero(stratum_of_row == stratum_name)
         if y["event"][rows].any():
-            risk = RiskSets.of(y["time"][rows], y["event"][rows], ties)
+            risk = RiskSets.from_times(y["time"][rows], y["event"][rows], ties)
             C = np.zeros((len(rows), 0)) if covariates is None else covariates[rows[risk.order]]
             for start in range(0, X.shape[1], GENES_AT_ONCE):
                 columns = slice(start, start + GENES_AT_ONCE)

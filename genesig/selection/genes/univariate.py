@@ -9,7 +9,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.quality.missingness import q_values
-from genesig.optim.cox.risk_sets import USUAL
+from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.response.covariates import knot_counts, knots_at, splined
 from genesig.response.design import SEVERAL
 from genesig.response.known import ByKind
@@ -241,7 +241,7 @@ def _run_test(unit_values: Units) -> tuple[Array, Array]:
             unit_values.X,
             unit_values.y,
             unit_values.batch,
-            unit_values.ties or USUAL,
+            unit_values.ties or DEFAULT_TIES,
             unit_values.covariates,
         )
     if unit_values.test == "anova":

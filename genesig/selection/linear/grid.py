@@ -403,7 +403,7 @@ def _grid_results(
         [training_set.validation_masks() for training_set in training_sets]
     )
     lam = settings.lam_grid() * inner.norm[:, None]
-    scores = inner.ridge_scores(Path.beside(paths), lam, validation_masks)
+    scores = inner.ridge_scores(Path.side_by_side(paths), lam, validation_masks)
     ends = np.cumsum(n_folds).tolist()
     return [
         _summarise_folds(

@@ -11,7 +11,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.classes import coded, shares
-from genesig.optim.cox.risk_sets import USUAL, RiskSets
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets
 from genesig.optim.structured.blocks import Blocks
 from genesig.optim.structured.columns import Columns
 from genesig.optim.structured.path import block_paths, tau_maxima
@@ -53,7 +53,7 @@ def class_columns(training_set: TrainingSet, rows: Array) -> CentredResponse:
 def cox_gradient(training_set: TrainingSet, rows: Array) -> CentredResponse:
     """Return -(n/2) times the gradient of Cox's partial likelihood at 0, and the risk sets."""
     y = training_set.y[rows]
-    risk = RiskSets.of(y["time"], y["event"], training_set.ties or USUAL)
+    risk = RiskSets.from_times(y["time"], y["event"], training_set.ties or DEFAULT_TIES)
     Y = np.empty((len(y), 1))
     Y[risk.order, 0] = -len(y) / 2 * risk.gradient(risk.shares(np.zeros(len(y))))
     return CentredResponse(Y, np.zeros(1), risk)
@@ -223,11 +223,13 @@ class BlockData:
         mu = mu * self.norm
         if self.risk is None:
             return block_paths(
-                design, self.Y[None], tau[None], mu, tolerance=tolerance, most=max_blocks
+                design, self.Y[None], tau[None], mu, tolerance=tolerance, max_blocks=max_blocks
             )[0]
         from genesig.optim.structured.cox import cox_block_path  # here: few jobs need its kernels
 
-        return cox_block_path(design, self.risk, tau, mu, tolerance=tolerance, most=max_blocks)
+        return cox_block_path(
+            design, self.risk, tau, mu, tolerance=tolerance, max_blocks=max_blocks
+        )
 
     def scores(self, design: Columns, path: BlockPath, rows: Array) -> Array:
         """Return f(x) = mean + z'B of some samples along a path, (M, n_rows) or (M, n_rows, T)."""

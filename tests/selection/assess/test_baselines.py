@@ -180,7 +180,7 @@ def test_the_cox_lasso_is_scikit_survivals_at_the_tau_of_the_largest_left_out_li
         return model.fit(X[rows], y[["event", "time"]][rows].copy()).coef_
 
     def likelihood(rows, eta):
-        own = RiskSets.of(y["time"][rows], y["event"][rows], "efron")
+        own = RiskSets.from_times(y["time"][rows], y["event"][rows], "efron")
         return own.log_likelihood(eta[rows][own.order])
 
     gained, every = 0.0, np.arange(len(y))

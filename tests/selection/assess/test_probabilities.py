@@ -17,7 +17,7 @@ from genesig.optim.class_line import (
     PENALTY,
     doubt_of_line,
     fitted_line,
-    moved,
+    line_for_shares,
     probabilities,
     shrunken_line,
     two_columns,
@@ -221,7 +221,7 @@ def test_doubt_of_a_line_goes_by_its_shrinkage(shrinkage, words):
 def test_other_shares_move_odds_by_their_ratio():
     f, y, line = drawn(5)
     known, asked = class_shares(y), np.array([0.2, 0.3, 0.5])
-    before, after = probabilities(f, line), probabilities(f, moved(line, known, asked))
+    before, after = probabilities(f, line), probabilities(f, line_for_shares(line, known, asked))
     weighed = before * asked / known
     np.testing.assert_allclose(after, weighed / weighed.sum(axis=1, keepdims=True))
     np.testing.assert_array_equal(asked_shares("study", y), known)

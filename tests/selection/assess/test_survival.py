@@ -74,7 +74,7 @@ def test_cox_of_the_published_table(ties, expected, likelihood):
     assert b == pytest.approx(expected, abs=1e-6)
     assert (high - low) / 2 / 1.959964 == pytest.approx({"breslow": 0.4096, "efron": 0.4124}[ties],
                                                        abs=1e-4)  # fmt: skip
-    risk = RiskSets.of(WEEKS, RELAPSE, ties)
+    risk = RiskSets.from_times(WEEKS, RELAPSE, ties)
     value = risk.value(b * (GROUP == "placebo")[risk.order])
     assert -21 * value == pytest.approx(likelihood, abs=1e-5)
 
@@ -83,7 +83,7 @@ def test_the_log_rank_test_is_the_score_test_of_cox():
     """Breslow's information is larger only where there are ties."""
     rng = np.random.default_rng(0)
     time, event, group = rng.exponential(size=50), rng.random(50) < 0.7, np.arange(50) % 2
-    risk = RiskSets.of(time, event)
+    risk = RiskSets.from_times(time, event)
     Z, p = group[risk.order][:, None].astype(float), risk.shares(np.zeros(50))
     score = (25 * Z.T @ risk.gradient(p))[0] ** 2 / (25 * risk.hessian(p, Z))[0, 0]
     assert log_rank(time, event, group).chi_squared == pytest.approx(score, rel=1e-12)
@@ -292,7 +292,7 @@ def test_scikit_survival_agrees():
 
 def test_ridge_at_lam_0_is_the_maximum_of_the_likelihood():
     X, time, event = tied(11, 60, 2)
-    risk = RiskSets.of(time, event)
+    risk = RiskSets.from_times(time, event)
     fit = ridge(risk, X[risk.order], X[:, :0], np.zeros(1))
     assert fit.gap[0] <= 1e-10
     u = risk.gradient(risk.shares(X[risk.order] @ fit.b[:, 0]))

@@ -50,7 +50,7 @@ def _told(f: Array, lines: Array, classes: Classes) -> dict[str, Array]:
 
 def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
     """Cut halfway between the class means of scores of samples that were left out."""
-    f = fixed.alone(np.tile(y[:, None], rows.shape[1]))
+    f = fixed.covariate_scores(np.tile(y[:, None], rows.shape[1]))
     if not left_out:
         return np.asarray(f[0])
     told = y[np.concatenate(left_out)]

@@ -61,7 +61,7 @@ def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
 
 
 def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
-    return np.asarray(fixed.alone(np.tile(y[:, None], rows.shape[1]))[0])
+    return np.asarray(fixed.covariate_scores(np.tile(y[:, None], rows.shape[1]))[0])
 
 
 REGRESSION = Assessed(

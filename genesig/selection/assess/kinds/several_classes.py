@@ -54,7 +54,7 @@ def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) 
     Y, T = np.tile(y[:, None], rows.shape[1]), int(y.max()) + 1
     share = shares(Y[:, :1], rows[:, :1], T, np.square(fixed.root[:, :1]))
     columns = coded(Y, np.repeat(share, rows.shape[1], axis=0))
-    f = np.stack([fixed.alone(columns[:, :, c]) for c in range(T)], axis=-1)
+    f = np.stack([fixed.covariate_scores(columns[:, :, c]) for c in range(T)], axis=-1)
     if not left_out:
         return np.asarray(f[0])
     by_others = np.concatenate([f[k, fold] for k, fold in enumerate(left_out, 1)])

@@ -104,13 +104,13 @@ def _decided(y: Array, f: Array, classes: Classes) -> dict[str, Array]:
 def _alone(fixed: Adjustment, y: Array, rows: Array, left_out: Sequence[Array]) -> Array:
     """Return the scores of Cox's model of the covariates."""
     from genesig.optim.cox.path import ridge  # here, because most jobs import this module
-    from genesig.optim.cox.training import ease
+    from genesig.optim.cox.training import separation_ridge
 
     train, C, v = np.flatnonzero(fixed.root[:, 0]), fixed.basis[0].T, fixed.weights
     own = None if v is None else v[train, 0]
-    risk = RiskSets.of(y["time"][train], y["event"][train], weights=own)
+    risk = RiskSets.from_times(y["time"][train], y["event"][train], weights=own)
     known = C[train[risk.order]]
-    fit = ridge(risk, known[:, :0], known, np.ones(1), ease=ease(risk, known))
+    fit = ridge(risk, known[:, :0], known, np.ones(1), column_ridge=separation_ridge(risk, known))
     return np.asarray(C @ fit.b[:, 0])
 
 

@@ -11,7 +11,7 @@ from genesig.arrays import Array
 from genesig.optim.refit import covariate_coef, refit_coef, refit_scores
 from genesig.optim.solution import Path
 from genesig.optim.solvers import path
-from genesig.optim.structured.stretches import along
+from genesig.optim.structured.stretches import with_stretches
 from genesig.optim.training import TrainingSets, training_sets
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
 from genesig.selection.assess.scores import wrong
@@ -138,7 +138,9 @@ class LeastSquaresElasticNets:
             unit_variance=matrix_settings.unit_variance,
             adjustment=adjust_for_covariates(covariates, Y, rows),
         )
-        return cls(sets if matrix_settings.fusion is None else along(sets, matrix_settings.fusion))
+        return cls(
+            sets if matrix_settings.fusion is None else with_stretches(sets, matrix_settings.fusion)
+        )
 
     @property
     def X(self) -> Array:

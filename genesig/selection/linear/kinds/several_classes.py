@@ -93,7 +93,7 @@ class MultiTaskElasticNets:
             rows,
             centre=outer.centre,
             unit_variance=outer.unit_variance,
-            like=self.joint,
+            share_copy_with=self.joint,
             adjustment=adjust_for_covariates(covariates, Y, rows),
             norm=None if end_together else self.norm[parent],
         )
@@ -120,7 +120,9 @@ class MultiTaskElasticNets:
         adjustment = self.joint.sets.adjustment
         if adjustment is None or not adjustment.mean.shape[1]:
             return None, None
-        return covariate_coef(self.joint.sets, lists, values, self.joint.of_y), adjustment.mean
+        return covariate_coef(
+            self.joint.sets, lists, values, self.joint.y_on_basis
+        ), adjustment.mean
 
 
 def _out_of_fold(training_set: TrainingSet, scores: Array) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from genesig.arrays import Array
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.cox.path import covariate_coef, cox_path, ridge_coef, ridge_scores, strength
 from genesig.optim.cox.path import tau_max as smallest_empty_tau
-from genesig.optim.cox.risk_sets import USUAL, left_out_deviance
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, left_out_deviance
 from genesig.optim.cox.training import CoxSets, cox_sets
 from genesig.optim.solution import Path
 from genesig.selection.assess.covariates import Covariates, adjust_for_covariates
@@ -63,7 +63,7 @@ class CoxElasticNets:
         matrix_settings: MatrixSettings,
     ) -> CoxElasticNets:
         """Make k training sets from times and events Y and masks `rows`, (n, k)."""
-        ties = matrix_settings.ties or USUAL
+        ties = matrix_settings.ties or DEFAULT_TIES
         weighted_rows = _WeightedRows.from_covariates(covariates, Y, rows)
         return cls(
             cox_sets(
@@ -120,7 +120,7 @@ class CoxElasticNets:
             centre=outer.centre,
             ties=self.ties,
             unit_variance=outer.unit_variance,
-            like=self.sets,
+            share_copy_with=self.sets,
             sample_weights=weighted_rows.weights,
             fixed=weighted_rows.adjustment,
             norm=None if end_together else self.norm[parent],
@@ -170,7 +170,7 @@ def cox_deviance(
     y = training_set.y[train]
     folds = [np.flatnonzero(np.isin(train, rows)) for rows in training_set.inner_folds]
     training_scores = scores[..., train].reshape(len(scores), -1, len(train))
-    ties = training_set.ties or USUAL
+    ties = training_set.ties or DEFAULT_TIES
     deviances = left_out_deviance(y["time"], y["event"], folds, training_scores, ties)
     error, standard_error = (values.reshape(grid) for values in deviances)
     return error, standard_error

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from genesig.arrays import Array
-from genesig.optim.cox.risk_sets import USUAL, Hazard
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, Hazard
 from genesig.results import Dataset
 from genesig.selection.model.kinds.record import Model, Modelled
 from genesig.selection.survival import hazard_of
@@ -19,7 +19,7 @@ def _parts(dataset: Dataset, scores: Array, models: Sequence[Model]) -> dict[str
     design = dataset.design
     weights = dataset.sample_weights()
     baselines = [
-        hazard_of(y, risk_slope(model) * model_scores, design.ties or USUAL, weights)
+        hazard_of(y, risk_slope(model) * model_scores, design.ties or DEFAULT_TIES, weights)
         for model_scores, model in zip(scores.T, models, strict=True)
     ]
     return {
