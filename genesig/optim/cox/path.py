@@ -137,7 +137,8 @@ def _fit_levels(
     free, free_to_columns = spanned
     order = np.argsort(-lam, kind="stable")
     k = D.shape[1]
-    rows = np.vstack([D.T, free.T])
+    # In one layout, whatever that of Z, so that the kernel is compiled once.
+    rows = np.ascontiguousarray(np.vstack([D.T, free.T]))
     share = np.zeros(len(rows))
     share[:k] = 1
     x = np.empty((len(lam), len(rows)))

@@ -161,7 +161,7 @@ def cox_block_path(
     state = CoxBlockState(np.zeros(design.n), np.zeros(0, dtype=np.int64), np.zeros(0), 0.0)
     for level_tau in map(float, tau):
         fit, state = _fit_level(
-            design, CoxObjective(risk), PathLevel(level_tau, mu), state, tolerance
+            design, CoxObjective(risk), PathLevel(level_tau, float(mu)), state, tolerance
         )
         if max_blocks is not None and len(fit.blocks) > max_blocks:
             break

@@ -14,7 +14,7 @@ The damping is Levenberg's: without it the steps fail where the Hessian is singu
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -210,7 +210,7 @@ def working_set_gap(
 
 
 @compiled
-def solve_blocks(problem: BlockProblem, point: BlockPoint, free: Array, t: int) -> Array:
+def solve_blocks(problem: BlockProblem, point: BlockPoint, free: Array, t: Any) -> Array:
     """Return ``L^-1 G_k alpha_t`` of the free blocks, or ``L^-1 z_k``, L the factor of M."""
     solved_rows = np.empty((len(free), problem.Y.shape[1]))
     for a in range(len(free)):
@@ -228,7 +228,8 @@ def fill_hessian_factor(
     problem: BlockProblem, point: BlockPoint, free: Array, slope: Array, U: Array
 ) -> None:
     """Fill U (free blocks, T n), whose products UU' `fill_hessian` has."""
-    solved_rows = solve_blocks(problem, point, free, 0)
+    # int64, because numba would compile another version for a literal.
+    solved_rows = solve_blocks(problem, point, free, np.int64(0))
     n = problem.Y.shape[1]
     for t in range(len(problem.Y)):
         if t > 0 and len(problem.grams) > 0:
@@ -251,7 +252,8 @@ def fill_hessian(
         for a in range(len(free)):
             multiply_rows(U, U[a], a + 1, H[a])
         return
-    solved_rows = solve_blocks(problem, point, free, 0)
+    # int64, because numba would compile another version for a literal.
+    solved_rows = solve_blocks(problem, point, free, np.int64(0))
     R = np.empty((len(free), len(problem.Y)))
     for a in range(len(free)):
         multiply_rows(solved_rows, solved_rows[a], a + 1, H[a])

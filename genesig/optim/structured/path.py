@@ -314,7 +314,7 @@ def solve_all(
         for is_solved in (is_leading, is_going & ~is_leading):
             numbers = np.flatnonzero(is_solved & ~has_ended).tolist()
             for p in numbers:
-                solvers[p].start_level(PathLevel(tau[p, m], mu[p, m]))
+                solvers[p].start_level(PathLevel(float(tau[p, m]), float(mu[p, m])))
             solve_level([solvers[p] for p in numbers])
             for p in numbers:
                 level_fits[p] = solvers[p].to_fit()
