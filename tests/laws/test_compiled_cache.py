@@ -4,7 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -84,6 +86,33 @@ def test_the_content_is_that_of_every_kernel(tmp_path, monkeypatch, file):
     with (tmp_path / file).open("a") as stream:
         stream.write("#")
     assert before != cache.source_digest()
+
+
+def kernel_records():
+    """Yield the records that annotate the arguments of compiled functions, with their modules."""
+    for path in sorted((cache.PACKAGE / "optim").rglob("*.py")):
+        names = path.relative_to(cache.PACKAGE.parent).with_suffix("").parts
+        import_module(".".join(names).removesuffix(".__init__"))
+    modules = [module for name, module in sys.modules.items() if name.startswith("genesig.")]
+    kernels = {
+        id(value): value.py_func
+        for module in modules
+        for value in vars(module).values()
+        if hasattr(value, "py_func")
+    }
+    pending = [hint for kernel in kernels.values() for hint in get_type_hints(kernel).values()]
+    while pending:
+        hint = pending.pop()
+        if hasattr(hint, "_fields"):
+            yield hint
+            pending += get_type_hints(hint).values()
+
+
+def test_records_of_kernels_are_defined_in_kernel_sources():
+    records = set(kernel_records())
+    assert {"LassoFit", "PathPoint", "Terms"} <= {record.__name__ for record in records}
+    files = {Path(sys.modules[record.__module__].__file__).resolve() for record in records}
+    assert files <= {source.resolve() for source in cache.kernel_sources()}
 
 
 def test_a_function_without_a_file_is_not_kept():
