@@ -66,7 +66,7 @@ OTHER_OPERATOR = {
     ast.Or: ast.And,
     ast.Pow: ast.Mult,
 }
-JIT_DECORATORS = {"compiled", "inner", "part", "made_here"}  # of genesig.compiled
+JIT_DECORATORS = {"compiled", "jitable", "jit_inline", "jit_uncached"}  # of genesig.compiled
 LEFT_OUT = {"toy", "chaos", "golden"}  # folders: tests of whole studies
 LEFT_OUT |= {"test_in_browser.py", "test_print.py"}  # a browser needs more memory than MAX_MEMORY
 MAX_FILES = 25  # test files of one mutant
