@@ -19,7 +19,7 @@ from genesig.arrays import Array
 from genesig.errors import GenesigError
 from genesig.optim.adjustment import Adjustment
 from genesig.optim.refit import ridge_coef, ridge_scores
-from genesig.optim.solution import Path
+from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.solvers import grid
 from genesig.optim.solvers import path as scalar_path
 from genesig.optim.structured.path import WorkingSetSolver, solve_all
@@ -214,7 +214,7 @@ def joint_path(
     if not (tau > 0).all():
         raise GenesigError("with several responses tau must be positive")
     gap = np.full(tau.shape, np.nan)
-    steps = np.full(tau.shape, -1, dtype=np.int64)
+    steps = np.full(tau.shape, NOT_COMPUTED, dtype=np.int64)
     no_coef = np.zeros(0, np.int64), np.zeros((0, joint.Y.shape[1]))
     coefs = [no_coef] * tau.size
     M = tau.shape[1]

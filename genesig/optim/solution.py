@@ -10,6 +10,10 @@ import numpy as np
 from genesig.arrays import Array
 
 
+NOT_COMPUTED = -1
+"""Number of iterations of a fit after the end of its row."""
+
+
 @dataclass(frozen=True)
 class Path:
     """Minimisers for k training sets at m pairs (tau, mu) each."""
@@ -68,7 +72,7 @@ class Path:
             gap=gap,
             iterations=iterations,
             converged=gap <= tolerance,
-            message=convergence_message(gap[iterations >= 0], tolerance),
+            message=convergence_message(gap[iterations != NOT_COMPUTED], tolerance),
         )
 
     @classmethod
@@ -103,7 +107,7 @@ class Path:
 
     def has_ended(self) -> Array:
         """Return whether each row had ended before each fit, (k, m)."""
-        return np.asarray(self.iterations < 0)
+        return np.asarray(self.iterations == NOT_COMPUTED)
 
     def last_kept(self) -> Array:
         """Return the number of the last fit before each row ended, (k,); -1 without any."""
@@ -125,7 +129,7 @@ class Path:
             indices=self.indices[is_kept],
             values=self.values[is_kept],
             gap=np.where(has_ended, np.nan, self.gap),
-            iterations=np.where(has_ended, -1, self.iterations),
+            iterations=np.where(has_ended, NOT_COMPUTED, self.iterations),
             converged=self.converged & ~has_ended,
         )
 

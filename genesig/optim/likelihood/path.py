@@ -30,7 +30,7 @@ from genesig.optim.likelihood.newton import (
     newton_solver,
     penalty_value,
 )
-from genesig.optim.solution import Path
+from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.solvers import grid
 from genesig.optim.training import TrainingSets
 
@@ -366,7 +366,7 @@ def likelihood_path(
     for tile in _tiles(groups, sets.sets.X.shape[1]):
         _Tile.from_sets(sets, tile).follow_path(tau, mu, tolerance, longest, results, groups[tile])
     path = results.to_path(tolerance).end_rows(longest)
-    return path, np.where(path.iterations[..., None] < 0, np.nan, results.column_coefs)
+    return path, np.where(path.has_ended()[..., None], np.nan, results.column_coefs)
 
 
 def _tiles(groups: Array, d: int) -> Iterator[slice]:
@@ -414,9 +414,11 @@ class _PathResults:
     def empty(cls, shape: tuple[int, ...], c: int) -> _PathResults:
         """Return results of this shape with c columns.
 
-        NaN and -1 for points that are not reached.
+        NaN and `NOT_COMPUTED` for points that are not reached.
         """
-        return cls(np.full(shape, np.nan), np.full(shape, -1), np.full((*shape, c), np.nan))
+        return cls(
+            np.full(shape, np.nan), np.full(shape, NOT_COMPUTED), np.full((*shape, c), np.nan)
+        )
 
     def append(self, rows: Array, m: int, state: PathState, positions: Array) -> None:
         """Store the coefficients of the sets at `positions` of a tile, which are `rows` of all."""

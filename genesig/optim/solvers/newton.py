@@ -33,7 +33,7 @@ from genesig.compiled.working_sets import (
     solve_on_working_sets,
 )
 from genesig.optim.screening import make_screen, scan_features, single_precision, strong_rule
-from genesig.optim.solution import Path
+from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.training import TrainingSets, rows_of_sets
 
 DUAL_MU_SHARE = 1e-4
@@ -182,7 +182,7 @@ class _Chunk:
         schedule = self._schedule(tau, mu)
         sizes = np.zeros(tau.shape, dtype=np.int64)
         gap[:] = np.nan
-        iterations[:] = -1
+        iterations[:] = NOT_COMPUTED
         coefs: list[list[tuple[Array, Array]]] = [[] for _ in tau]
         is_going = np.ones(len(tau), dtype=bool)
         self._solve_point(schedule, 0, is_going)

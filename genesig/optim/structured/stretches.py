@@ -22,7 +22,7 @@ import numpy as np
 from genesig.arrays import Array
 from genesig.compiled.steps import fuse, largest_stretch_ratio
 from genesig.genome.order import Genome
-from genesig.optim.solution import Path
+from genesig.optim.solution import NOT_COMPUTED, Path
 from genesig.optim.structured.solution import PenaltyCertificate, ResidualSums, duality_gap
 from genesig.optim.training import TrainingSets
 
@@ -265,7 +265,7 @@ def stretch_path(
     norm = sets.stretches or Stretches(Genome.from_columns(sets.X.shape[1], None, None), 0.0)
     coefs = []
     gap = np.full(tau.shape, np.nan)
-    n_rounds = np.full(tau.shape, -1, dtype=np.int64)
+    n_rounds = np.full(tau.shape, NOT_COMPUTED, dtype=np.int64)
     for k in range(len(tau)):
         training = _training_data(sets, k, norm.genome)
         pattern = norm.pattern(np.zeros(sets.X.shape[1]))

@@ -66,4 +66,4 @@ def lists_as_path(lists: Sequence[Sequence[Array]]) -> Path:
     """Return (k, m) lists of genes, ascending, as the supports that `refit_by_ridge` takes."""
     shape = (len(lists), len(lists[0]))
     coefs = [(genes, np.ones(len(genes))) for row in lists for genes in row]
-    return Path.of(shape, coefs, np.zeros(shape), np.ones(shape, dtype=np.int64), 0.0)
+    return Path.from_coefs(shape, coefs, np.zeros(shape), np.ones(shape, dtype=np.int64), 0.0)

@@ -178,7 +178,7 @@ class LeastSquaresElasticNets:
                 Y,
                 rows,
                 centre=outer.centre,
-                like=outer,
+                share_copy_with=outer,
                 unit_variance=outer.unit_variance,
                 adjustment=adjust_for_covariates(covariates, Y, rows),
                 norm=None if end_together else outer.norm[parent],
