@@ -9,7 +9,6 @@ import numpy as np
 
 from genesig.arrays import Array
 
-
 NOT_COMPUTED = -1
 """Number of iterations of a fit after the end of its row."""
 
