@@ -74,7 +74,7 @@ def test_ridge_steps_of_a_problem_without_l1_term_end_where_the_proximal_steps_d
 def test_a_fit_is_stationary_and_its_gap_is_nothing(loss, case):
     x, eta, z, u = np.split(found(loss, case), np.cumsum([D + 2, N, N]))
     of, one = LOSSES[loss], CASES[case]
-    here, g = of.at(given(loss), eta), one.D @ u + one.ridge * x
+    here, g = of.evaluate(given(loss), eta), one.D @ u + one.ridge * x
     np.testing.assert_allclose(eta, x @ one.D, atol=1e-12)
     np.testing.assert_allclose(here.u, u, atol=1e-8)
     off = np.where(

@@ -102,7 +102,7 @@ def test_the_gap_bounds_what_any_other_point_gains(kind, seed, d, mu, spread):
     state = PathState(b, a, eta, z, u, np.zeros_like(b))
     b[:, 0] += spread * rng.normal(size=2) * 0.1
     for k in range(2):
-        places, n = np.flatnonzero(b[k]), ground.size[k]
+        places, n = np.flatnonzero(b[k]), ground.n_samples[k]
         there, own = problem_of_set(ground, k, places, tau[k], mus[k]), np.zeros(n)
         eta[k, :n] = np.append(b[k, places], a[k]) @ there.D
         dual_point(classes_of(ground.response, k, n), there, eta[k, :n], z[k, :n], own)

@@ -48,7 +48,7 @@ def gap_of(joint, found, k, m, tau, mu):
     g = 2 / n * Z.T @ r - 2 * mu * B
     here = PenaltyCertificate(
         value=tau * float(w @ np.linalg.norm(B, axis=1)),
-        along=float((B * g).sum()),
+        b_g=float((B * g).sum()),
         dual=float((np.linalg.norm(g, axis=1) / w).max()),
         square=float((B**2).sum()),
     )
