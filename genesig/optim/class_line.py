@@ -218,7 +218,7 @@ def doubt_of_line(shrinkage: float, *, survival: bool = False) -> str:
 def line_for_shares(line: Array, sample_shares: Array, new_shares: Array) -> Array:
     """Return lines (..., T + 1) for classes of other shares (T,) than those of the samples.
 
-    What a class looks like is taken to be the same, so that a_c grows by log(asked_c/known_c).
+    A class is taken to look the same, so that a_c grows by the log of its new share over its old.
     Saerens, Latinne and Decaestecker 2002, Neural Comput 14:21.
     """
     return np.asarray(line + np.append(np.log(new_shares / sample_shares), 0.0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.cox.path import ridge
-from genesig.optim.cox.risk_sets import USUAL, RiskSets
+from genesig.optim.cox.risk_sets import DEFAULT_TIES, RiskSets
 
 MAX_GAP = 1e-7
 """Relative duality gap of a fit that counts as converged; it is larger if no slope is finite."""
@@ -29,7 +29,7 @@ NO_SLOPE = ScoreSlope(np.nan, np.nan)
 
 
 def fit_slope(
-    time: Array, event: Array, scores: Array, ties: str = USUAL, weights: Array | None = None
+    time: Array, event: Array, scores: Array, ties: str = DEFAULT_TIES, weights: Array | None = None
 ) -> ScoreSlope:
     """Return the slope of largest partial likelihood, and its variance.
 
@@ -47,7 +47,7 @@ def fit_slope(
     constant = np.ptp(scores) <= MIN_RANGE * np.abs(scores).max()
     if not np.any(event) or np.isnan(scores).any() or constant:
         return NO_SLOPE
-    risk = RiskSets.of(time, event, ties, weights)
+    risk = RiskSets.from_times(time, event, ties, weights)
     scale = float(scores.std())
     standardised = ((scores - scores.mean()) / scale)[risk.order][:, None]
     fit = ridge(risk, standardised, standardised[:, :0], np.zeros(1))

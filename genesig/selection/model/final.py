@@ -11,7 +11,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.data.steps.normalise import Reference, bind_steps, fit_steps, reference_of_all
-from genesig.optim.class_line import moved
+from genesig.optim.class_line import line_for_shares
 from genesig.results import Dataset, Fits
 from genesig.results.fits import ANSWERS
 from genesig.selection.assess.held_out import STUDY, asked_shares, class_shares
@@ -197,7 +197,7 @@ def _told(dataset: Dataset, one: _Listed, shares: Array | None) -> dict[str, Any
     shrinkage = {} if one.fits.shrinkage is None else {"shrinkage": float(one.fits.shrinkage[0])}
     if shares is None:
         return {"risk": {"slope": float(line[0, 0]), **shrinkage}}
-    *each, slope = moved(line[0], class_shares(dataset.response()), shares).tolist()
+    *each, slope = line_for_shares(line[0], class_shares(dataset.response()), shares).tolist()
     intercept = each if len(each) > 2 else each[1] - each[0]
     return {"probability": {"intercept": intercept, "slope": slope, **shrinkage}}
 

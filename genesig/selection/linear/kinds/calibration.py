@@ -12,7 +12,7 @@ import numpy as np
 
 from genesig.arrays import Array
 from genesig.optim.class_line import ShrunkenLine, fitted_line, probabilities, shrunken_line
-from genesig.optim.cox.risk_sets import USUAL
+from genesig.optim.cox.risk_sets import DEFAULT_TIES
 from genesig.selection.assess.clusters import design_effect, influence_spread
 from genesig.selection.linear.tasks import TrainingSet
 
@@ -90,7 +90,7 @@ def calibrate_survival(training_set: TrainingSet, scores: Array) -> ShrunkenLine
         y["time"],
         y["event"],
         scores,
-        training_set.ties or USUAL,
+        training_set.ties or DEFAULT_TIES,
         None if weights is None else weights[rows],
     )
     if not slope.value > 0:
