@@ -72,6 +72,7 @@ def read_content(path: str | Path) -> bytes:
 
 
 def _read_stream(stream: BinaryIO, path: str | Path) -> bytes:
+    """Return the content of an open file, unpacked if it begins as gzip does."""
     check_download_digest(Path(path))
     is_gzip = stream.read(2) == b"\x1f\x8b"
     stream.seek(0)
@@ -110,6 +111,7 @@ def is_folder(path: str | Path) -> bool:
 
 
 def _open_regular_file(path: Path) -> BinaryIO:
+    """Return an open file; devices, folders and impossible names are refused."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             raise refuse(
@@ -143,6 +145,7 @@ def missing_file_message(path: Path) -> str:
 
 
 def _decompress(packed: BinaryIO, file_name: str, magic: bytes) -> bytes:
+    """Return what a packed stream holds; `magic` are its first bytes, a key of `COMPRESSIONS`."""
     name, opener = COMPRESSIONS[magic]
     try:
         return _read_all(opener(packed), packed, file_name)
@@ -196,7 +199,7 @@ class Cursor:
         return int(struct.unpack(self.byte_order + code, self.take(size))[0])
 
     def array(self, dtype: np.dtype[Any], n_records: int) -> Array:
-        """Read `n_records` records."""
+        """Read `n_records` records of a dtype."""
         return np.frombuffer(self.take(n_records * dtype.itemsize), dtype)
 
     def floats(self, dtype: np.dtype[Any], n_records: int, field: str | None = None) -> Array:
@@ -206,11 +209,11 @@ class Cursor:
             return (records if field is None else records[field]).astype(np.float64)
 
     def text(self) -> str:
-        """Read a text of one-byte characters behind its length."""
+        """Read a text of one-byte characters, whose length stands before it."""
         return self.take(self.number("i")).decode("latin-1")
 
     def wide_text(self) -> str:
-        """Read a text of two-byte characters behind its length."""
+        """Read a text of two-byte characters, whose length stands before it."""
         raw = self.take(2 * self.number("i"))
         return raw.decode("utf-16-be" if self.byte_order == ">" else "utf-16-le", errors="replace")
 

@@ -288,6 +288,7 @@ def _subject_words(name: str) -> frozenset[str]:
 
 
 def _is_time(name: str, cells: Sequence[str]) -> bool:
+    """Tell whether a column has times, by the words of its name and its values."""
     words = set(words_of(name))
     if not words & (TIME_WORDS | ENDPOINT_WORDS) or words & OTHER_WORDS or is_covariate(name):
         return False
@@ -300,6 +301,7 @@ def _is_time(name: str, cells: Sequence[str]) -> bool:
 
 
 def _is_event(name: str, cells: Sequence[str]) -> bool:
+    """Tell whether a column has events, by the words of its name and its values."""
     counts = Counter(cells)
     words = set(words_of(name))
     coded = len(counts) > 2 and counts["0"] + counts["1"] >= MIN_TIMES_SHARE * len(cells)

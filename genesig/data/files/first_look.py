@@ -380,6 +380,7 @@ def _choose_classes(counts: Counter[str]) -> dict[str, Any]:
 
 
 def _describe_pair(table: pd.DataFrame, pair: TimeAndEvent) -> str:
+    """Return the line about a pair of times and events, with the setting ``label`` for it."""
     events = Counter(cells_of(table, pair.event))
     words = ", ".join(f"{word} ({n})" for word, n in events.most_common())
     event = "1" if pair.word is None else pair.word
@@ -399,6 +400,7 @@ def _describe_classes(name: str, counts: Counter[str]) -> str:
 
 
 def _describe_numbers(table: pd.DataFrame, name: str) -> str:
+    """Return the line about a column of numbers."""
     values = [float(cell) for cell in cells_of(table, name)]
     return f"Column '{name}': {min(values):g} to {max(values):g}, numbers: data.task: regression"
 

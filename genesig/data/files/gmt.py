@@ -78,6 +78,7 @@ def _make_set(cells: list[str], place: str) -> NamedSet:
 
 
 def _check_names(sets: list[NamedSet], file_name: str) -> None:
+    """Refuse a set without a name, or two sets of one name."""
     places: dict[str, list[str]] = {}
     for gene_set in sets:
         if not gene_set.name:
@@ -94,6 +95,7 @@ def _check_names(sets: list[NamedSet], file_name: str) -> None:
 
 
 def _check_genes(sets: list[NamedSet], file_name: str) -> None:
+    """Refuse a file whose sets have no genes, or numbers instead of genes."""
     filled_sets = [gene_set for gene_set in sets if gene_set.genes]
     if not filled_sets:
         names = listing(gene_set.name for gene_set in sets)

@@ -132,6 +132,7 @@ def _without_footnotes(matrix: Matrix) -> Matrix:
 
 
 def _is_footnote(matrix: Matrix, row: int) -> bool:
+    """Tell whether a row has no value, and a sentence, a mark (*, #) or nothing as its name."""
     name = matrix.rows[row]
     if name and len(name.split()) < MIN_WORDS_OF_FOOTNOTE and not name.startswith(("*", "#")):
         return False

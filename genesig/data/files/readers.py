@@ -409,6 +409,7 @@ def _with_plugins(schema: SchemaNode) -> SchemaNode:
 
 
 def _add_step(definitions: SchemaNode, name: str, step: Any) -> None:
+    """Add the settings of a step of another package to the definitions of the config's schema."""
     description = (step.__doc__ or name).strip().split("\n")[0]
     definitions[name] = {
         "type": "object",

@@ -468,6 +468,7 @@ def _answer_text(value: Any) -> str:
 
 
 def _gene_table(genes: dict[str, dict[str, str]]) -> pd.DataFrame:
+    """Return the gene table with the columns gene, symbol, entrez and name."""
     import pandas as pd
 
     rows = [{"gene": gene, **entry} for gene, entry in genes.items()]

@@ -178,6 +178,7 @@ def parse_cel(content: bytes, file_name: str) -> Cel:
 
 
 def _parse_binary(cursor: Cursor) -> Cel:
+    """Return the array in a CEL file of version 4."""
     cursor.read_version("CEL", [4])
     n_columns, n_rows, n_cells = (cursor.number("i") for _ in range(3))
     _check_size(n_columns, n_rows, n_cells, cursor.file_name)
@@ -189,6 +190,7 @@ def _parse_binary(cursor: Cursor) -> Cel:
 
 
 def _parse_command_console(cursor: Cursor) -> Cel:
+    """Return the array in a Command Console CEL file."""
     header = read_header(cursor)
     try:
         n_columns, n_rows = (int(header[f"affymetrix-cel-{key}"]) for key in ("cols", "rows"))

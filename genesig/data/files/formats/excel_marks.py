@@ -70,6 +70,7 @@ def _elements(archive: ZipFile, path: str) -> Iterator[Element]:
 
 
 def _marks(archive: ZipFile, path: str) -> Marks:
+    """Return the marks of one sheet, whose XML is at `path` in the archive."""
     marks = Marks()
     row = -1
     for element in _elements(archive, path):
@@ -112,6 +113,7 @@ def _corners(reference: str) -> tuple[int, int, int, int] | None:
 
 
 def _column(letters: str) -> int:
+    """Return the number of a column from its letters, 0 for A."""
     number = 0
     for letter in letters:
         number = 26 * number + ord(letter) - ord("A") + 1

@@ -58,6 +58,7 @@ def _is_raw(data: Any, part: str | None) -> bool:
 
 
 def _read_anndata(content: bytes, file_name: str) -> Any:
+    """Return the AnnData object; raise an error if the content is no HDF5."""
     if not content.startswith(HDF5_MAGIC):
         raise refuse(
             file_name,

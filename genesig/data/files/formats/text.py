@@ -63,10 +63,10 @@ def _unmarked_utf_16(start: bytes) -> str:
 
 
 def as_text(content: bytes, file_name: str, *, legacy_encoding: bool = False) -> str:
-    """Decode UTF-8 and take a byte order mark and carriage returns away.
+    """Return the text of bytes in UTF-8 or UTF-16, without byte order mark and carriage returns.
 
-    With `legacy_encoding`, for what scanners and GEO wrote before UTF-8, other bytes are those of
-    Windows 1252 (µ, é, dashes and quotes), or of Latin-1.
+    If `legacy_encoding`, other bytes are Windows 1252 (µ, é, dashes and quotes), or Latin-1, as
+    scanners and GEO wrote before UTF-8.
     """
     content = as_utf8(content, file_name)
     if not legacy_encoding:
