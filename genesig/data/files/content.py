@@ -23,12 +23,12 @@ from genesig.errors import InvalidInput, did_you_mean, refuse
 from genesig.machine import check_size
 from genesig.results.download import check_download_digest
 
-CHUNK_BYTES = 1 << 20
+READ_BLOCK_BYTES = 1 << 20
 COPY_AGAIN = "copy or download it again"  # advice for damaged files
 
 
 def _read_blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    return iter(lambda: stream.read(CHUNK_BYTES), b"")
+    return iter(lambda: stream.read(READ_BLOCK_BYTES), b"")
 
 
 def _gunzip(packed: BinaryIO) -> Iterator[bytes]:
@@ -36,10 +36,10 @@ def _gunzip(packed: BinaryIO) -> Iterator[bytes]:
     member = zlib.decompressobj(wbits=31)
     in_member = False
     data = b""
-    while data := data or packed.read(CHUNK_BYTES // 4):
+    while data := data or packed.read(READ_BLOCK_BYTES // 4):
         data = data if in_member else data.lstrip(b"\0")  # some writers fill up their last block
         in_member = in_member or bool(data)
-        yield member.decompress(data, CHUNK_BYTES)
+        yield member.decompress(data, READ_BLOCK_BYTES)
         data = member.unconsumed_tail
         if member.eof:
             in_member = False
