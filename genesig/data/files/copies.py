@@ -1,4 +1,4 @@
-"""Copies of the user's files, which a job reads where it does not see the files themselves."""
+"""Copies of the user's files, for jobs on machines that do not see the files themselves."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ FILE_KEYS = {*COHORT_FILE_KEYS, *(key for *_, key in FILE_KEY_PATHS)}
 
 @dataclass(frozen=True)
 class FileCopies:
-    """Where the copies are; the report and all messages keep the names of the config."""
+    """Paths of the copies; the report and all messages keep the file names of the config."""
 
     path_of_name: Mapping[str, str] = field(default_factory=dict)
-    """Path of each copy by the file's name in the config; empty where the job sees the files."""
+    """Path of each copy by the file's name in the config; empty if the job sees the files."""
 
     def with_paths(self, settings: Any) -> Any:
-        """Return settings that name the copies in place of the user's files."""
+        """Return settings that name the copies instead of the user's files."""
         if isinstance(settings, Mapping):
             return {key: self._path(key, value) for key, value in settings.items()}
         if isinstance(settings, list):
@@ -35,6 +35,7 @@ class FileCopies:
         return settings
 
     def _path(self, key: str, value: Any) -> Any:
+        """Return the value of a key, with the copy instead of a user's file."""
         if isinstance(value, str):
             return self.path_of_name.get(value, value) if key in FILE_KEYS else value
         return self.with_paths(value)
@@ -60,7 +61,7 @@ def is_copied_as_folder(name: str) -> bool:
 
 
 def path_in_copy(name: str, copy: str) -> str:
-    """Return where a file is in its copy, which may be a folder."""
+    """Return the path of a file in its copy, which may be a folder."""
     return f"{copy}/{Path(name).name}" if is_copied_as_folder(name) else copy
 
 

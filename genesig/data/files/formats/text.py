@@ -63,7 +63,7 @@ def _unmarked_utf_16(start: bytes) -> str:
 
 
 def as_text(content: bytes, file_name: str, *, legacy_encoding: bool = False) -> str:
-    """Return the text of bytes in UTF-8 or UTF-16, without byte order mark and carriage returns.
+    """Return the text of bytes in UTF-8 or UTF-16, without its mark and with Unix line ends.
 
     If `legacy_encoding`, other bytes are Windows 1252 (µ, é, dashes and quotes), or Latin-1, as
     scanners and GEO wrote before UTF-8.
