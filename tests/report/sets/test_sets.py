@@ -9,6 +9,7 @@ from report_records import HOSTILE, Study, arguments
 from genesig.report.collect import TOPIC_TABLES, collect, tables_in
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Limits
+from genesig.report.page.svg import draw_picture
 from genesig.report.sets import sets, sets_paragraph, sets_sentences, stability_words
 
 LIMITS = Limits(12, 500)
@@ -148,4 +149,4 @@ def test_names_do_no_harm():
     data = made(Study(sets=True, names=HOSTILE))
     assert {one["set"] for one in data["sets"]["sets"]} & set(HOSTILE)
     section = sets(data, LIMITS)
-    assert "<script" not in section.items[0].svg
+    assert "<script" not in draw_picture(section.items[0]).svg
