@@ -17,12 +17,12 @@ from genesig.report.answer.section import (
     permuted_accuracies,
     tiles,
 )
-from genesig.report.answer.sentences import rules, sentences
+from genesig.report.answer.sentences import next_steps, rules, sentences
 from genesig.report.classes import classes
 from genesig.report.covariates import added_value, covariates
 from genesig.report.data import reproducibility, study
 from genesig.report.enrichment import enrichment
-from genesig.report.external.section import cohort_paragraphs, external, missing_cohort_advice
+from genesig.report.external.section import cohort_paragraphs, external
 from genesig.report.genes.cards import cards
 from genesig.report.genes.section import (
     blocks_section,
@@ -67,8 +67,8 @@ FIRST_SCREEN_FUNCTIONS: tuple[Callable[[Report], list[Paragraph]], ...] = (
     added_value,
     other_method,
     sets_paragraph,
+    next_steps,
 )
-NOTE_FUNCTIONS: tuple[Callable[[Report], list[str]], ...] = (note, missing_cohort_advice)
 MAX_WARNINGS = 2
 """Warnings of the first screen; all of them are under Limits."""
 FIRST_FIGURE_SOURCE: ByKind[tuple[Callable[[Report, Limits], Section], str]] = ByKind(
@@ -125,7 +125,7 @@ def summary(data: Report, limits: Limits) -> Summary:
         rules(data),
         warnings[:MAX_WARNINGS],
         len(warnings[MAX_WARNINGS:]),
-        " ".join(words for paragraphs_of in NOTE_FUNCTIONS for words in paragraphs_of(data)),
+        " ".join(note(data)),
     )
 
 

@@ -14,7 +14,7 @@ from report_records import Study, arguments, kind_arguments, make_about
 
 from genesig.report.answer.checks import EXTERNAL_QUESTION, NO, UNKNOWN, YES, checks
 from genesig.report.answer.collect import stability_warnings
-from genesig.report.answer.section import gene_frequencies, tiles
+from genesig.report.answer.section import gene_frequencies, note, tiles
 from genesig.report.answer.sentences import sentences
 from genesig.report.collect import collect
 from genesig.report.external.section import cohort_paragraphs
@@ -23,7 +23,7 @@ from genesig.report.page.measure import measure
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Grade, grade, grade_within_study, headline
 from genesig.report.prediction.section import misclassified_sentence, rejection_sentence
-from genesig.report.sections import NOTE_FUNCTIONS, SECTIONS
+from genesig.report.sections import SECTIONS
 from genesig.report.writeup import limits_words, results
 
 pytestmark = pytest.mark.drawn
@@ -151,7 +151,7 @@ def check(data):
     first, graded = headline(data), grade(data)
     rows = {row.question: row for row in checks(data)}
     chance, external = rows["Better than chance?"], rows.get(EXTERNAL_QUESTION)
-    notes = [words for say in NOTE_FUNCTIONS for words in say(data)]
+    notes = note(data)
     said = " ".join([first, *map(str, sentences(data)), *notes])
     warned, (paper,) = " ".join(data["warnings"]), results(data)
     limits = limits_words(data)

@@ -6,10 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report_records import SHARED, SIZES, Study, arguments, collected, make_about
+from report_records import (
+    SHARED,
+    SIZES,
+    Study,
+    arguments,
+    collected,
+    held_arguments,
+    kind_arguments,
+    make_about,
+)
 
-from genesig.report.answer.section import tiles
-from genesig.report.answer.sentences import sentences
+from genesig.report.answer.section import beyond_covariates, note, tiles
+from genesig.report.answer.sentences import next_steps, sentences
 from genesig.report.collect import collect
 from genesig.report.page.section import Limits
 from genesig.report.page.verdict import Analysis, Grade, grade, grade_within_study, headline, judge
@@ -356,3 +365,64 @@ def test_the_first_screen_has_at_most_400_words(permutations):
     said += [" ".join(check) for check in first.checks] + [*first.warnings]
     said += [f"{image.title} {image.caption}" for image in first.items]
     assert len(" ".join(said).split()) <= 400
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        ({"p_value": 0.01, "high": 0.4}, "Test the final model in an independent cohort before"),
+        ({"p_value": 0.01, "high": 0.6}, "Include more patients, or test the final model in"),
+        ({"p_value": 0.6, "high": 0.6}, None),
+    ],
+)
+def test_next_steps_follow_the_conclusion(change, step):
+    data = with_own(arguments(Study(permutations=99, named=0)), **change)
+    paragraphs = next_steps(data)
+    assert [paragraph.lead for paragraph in paragraphs] == ["Next steps."] * (step is not None)
+    assert all(paragraph.text.startswith(step) for paragraph in paragraphs)
+    shown = [paragraph.lead for paragraph in summary(data, Limits(12, 15)).paragraphs]
+    assert shown.count("Next steps.") == 1
+
+
+def test_next_steps_without_permutations_ask_for_permutations():
+    data = with_own(arguments(Study(permutations=0, named=0)), high=0.4)
+    assert next_steps(data)[0].text == "Run at least 99 permutations (controls.permutations)."
+
+
+def test_next_steps_after_an_external_cohort_name_a_further_one():
+    given = arguments(Study(permutations=99, named=0))
+    data = with_own(given, cohorts(given, False), p_value=0.01, high=0.4)
+    assert grade(data) is HERE
+    assert "Test the final model in a further cohort" in next_steps(data)[0].text
+
+
+def test_power_sentence_assumes_a_score_fixed_in_advance():
+    data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.6, high=0.6)
+    text = next(one.text for one in sentences(data) if one.lead.startswith("What this study"))
+    assert "80% power to detect a score fixed in advance with AUC" in text
+    assert "A score learned from these samples must be more accurate" in text
+
+
+def test_survival_explains_concordance_on_the_first_screen():
+    text = sentences(collect(**kind_arguments("survival", proved=True)))[0].text
+    assert "C is the share of pairs of patients whose order of events is predicted" in text
+
+
+def test_note_names_the_class_of_a_score_above_zero():
+    data = with_own(arguments(Study(permutations=99, named=0)), p_value=0.01, high=0.4)
+    assert note(data)[0].endswith("The model calls a sample tumour if its score is above 0.")
+
+
+def test_covariates_figure_has_per_cent_on_its_axis():
+    image = beyond_covariates(collect(**held_arguments(Study(nonlinear=False), "adds")))
+    figure = image.draw()
+    figure.draw_without_rendering()
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels
+    assert all(label.endswith("%") for label in labels)
+
+
+def test_survival_curves_have_time_on_their_axis():
+    data = collect(**kind_arguments("survival", proved=True))
+    (image, *_) = summary(data, Limits(12, 15)).items
+    assert image.draw().axes[-1].get_xlabel() == f"time ({data['study']['label']})"

@@ -14,6 +14,7 @@ from genesig.report.page.style import (
     HALF_WIDTH,
     INK,
     MUTED,
+    PAPER,
     RULE,
     new_figure,
     reference_line,
@@ -94,6 +95,8 @@ def _dots(ax: Axes, place: int, row: Strip, width: float) -> None:
                 va="top",
                 ha="center",
                 color=INK,
+                # The dashed line of the threshold must not cross the name.
+                bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.85, "pad": 0.4},
             )
 
 

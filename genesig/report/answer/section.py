@@ -188,7 +188,7 @@ def note(data: Study) -> list[str]:
         return []
     positive = ""
     if classes := two_classes(data["study"]):
-        positive = f" A score above 0 means {clean(classes[1])}."
+        positive = f" The model calls a sample {clean(classes[1])} if its score is above 0."
     return [f"These numbers describe models built this way.{positive}"]
 
 
@@ -380,7 +380,7 @@ def beyond_covariates(data: Study) -> Picture | None:
     gain_words = f" Difference: {gained.value} ({gained.words})." if gained else ""
     return picture(
         "beyond_covariates",
-        lambda: charts.forest(lines, metric.name, small=True)[0],
+        lambda: charts.forest(lines, metric.name, small=True, in_percent=metric.share)[0],
         data=transposed(
             ("name", metric.column, "low", "high"),
             [(line.name, line.value, *line.limits) for line in lines],

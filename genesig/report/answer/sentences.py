@@ -9,6 +9,7 @@ from genesig.report.page.tables import fdr_selected_only, table_rows
 from genesig.report.page.verdict import LEVEL, Grade, grade, interval_and_chance
 from genesig.report.page.words import (
     ABSENT,
+    clean,
     confidence,
     counted,
     decimal,
@@ -21,6 +22,8 @@ from genesig.report.page.words import (
 from genesig.selection.assess.intervals import POWER, SOUGHT
 from genesig.selection.genes.frequency import MIN_PERMUTATIONS
 
+SETTLING_PERMUTATIONS = 99
+"""Permutations with which p can be as small as 0.01."""
 MAX_DIFFERING_SHARE = 0.5
 """Share of the genes that two halves have in common, below which most genes differ."""
 
@@ -59,9 +62,10 @@ def _accuracy(data: Study) -> str:
         )
     tested = sum(bool(sample["tested"]) for sample in data["held_out"]["samples"])
     patients = counted(tested, f"held-out {subject_noun(data)}")
+    meaning = f" {metric.meaning}" if metric.meaning else ""
     return (
         f"In cross-validation, models built this way reached {value} in {patients}"
-        f" ({limits}chance {metric.chance:g}, perfect 1)."
+        f" ({limits}chance {metric.chance:g}, perfect 1).{meaning}"
     )
 
 
@@ -257,7 +261,7 @@ def _detectable(data: Study) -> str:
     detectable = data["answer"]["detectable"]
     effects = []
     if detectable["auc"] is not None:
-        effects.append(f"a score with AUC {decimal(detectable['auc'])}")
+        effects.append(f"a score fixed in advance with AUC {decimal(detectable['auc'])}")
     if detectable["effect"] is not None and data["study"]["classes"]:
         size = decimal(detectable["effect"], 1)
         effects.append(f"a single gene that differs by {size} standard deviations")
@@ -265,8 +269,13 @@ def _detectable(data: Study) -> str:
         size = decimal(detectable["effect"])
         effects.append(f"a single gene with a correlation of {size}")
     if effects:
-        power = percent(POWER)
-        return f"It had {power} power to detect {', or '.join(effects)}. Smaller effects may exist."
+        learned = ""
+        if detectable["auc"] is not None:
+            learned = " A score learned from these samples must be more accurate to be detected."
+        return (
+            f"It had {percent(POWER)} power to detect {', or '.join(effects)}. Smaller effects may"
+            f" exist.{learned}"
+        )
     if detectable["error"] is None:
         return "This is not known: too few permutations were run."
     metric = measure(data)
@@ -291,6 +300,41 @@ def _next_steps(data: Study) -> str:
         steps.append("Test gene sets, which can detect many weak genes together.")
     steps.append("Do not change settings until something appears: that would invalidate the test.")
     return " ".join(steps)
+
+
+def next_steps(data: Study) -> list[Paragraph]:
+    """Return what to do next with a signature; empty without evidence (see `nothing_found`)."""
+    steps = {
+        Grade.NONE: "",
+        Grade.WEAK: _inconclusive_step(data),
+        Grade.HERE: _validation_step(data),
+        Grade.ELSEWHERE: "Test the final model in a prospective study before any clinical use.",
+        Grade.AGAINST: "Compare patients, platform and processing of the external cohorts with this"
+        " study before you use the model.",
+    }
+    step = steps[grade(data)]
+    return [Paragraph("Next steps.", step)] if step else []
+
+
+def _inconclusive_step(data: Study) -> str:
+    """Return the step that can settle an inconclusive result."""
+    if data["verdict"]["small"] is None:
+        return f"Run at least {SETTLING_PERMUTATIONS} permutations (controls.permutations)."
+    return "Include more patients, or test the final model in an independent cohort."
+
+
+def _validation_step(data: Study) -> str:
+    """Return the advice to validate, with the number of patients that the study suggests."""
+    rows = [row for row in table_rows(data["tables"]["next_study"]) if row["samples"]]
+    size = ""
+    if rows:
+        largest = max(rows, key=lambda row: row["samples"])
+        size = (
+            f"; {counted(largest['samples'], 'patient')} estimate the {clean(largest['measure'])}"
+            " to ±0.05"
+        )
+    cohort = "a further" if data["answer"]["cohorts"]["tested"] else "an independent"
+    return f"Test the final model in {cohort} cohort before any clinical use{size}."
 
 
 def rules(data: Study) -> str:

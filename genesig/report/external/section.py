@@ -13,7 +13,6 @@ from genesig.report.page.measure import Measure, measure, two_classes
 from genesig.report.page.record import Study
 from genesig.report.page.section import Facts, Group, Item, Limits, Paragraph, Section
 from genesig.report.page.tables import CI_FROM, CI_TO, Column, Table, filled_table
-from genesig.report.page.verdict import Grade, grade
 from genesig.report.page.words import (
     bracketed_confidence,
     clean,
@@ -169,13 +168,6 @@ def _list_names(names: Sequence[str]) -> str:
     """Return the first names and the number of the others."""
     omitted = [f"{len(names) - MAX_LISTED_NAMES} more"] if len(names) > MAX_LISTED_NAMES else []
     return enumerated([*names[:MAX_LISTED_NAMES], *omitted])
-
-
-def missing_cohort_advice(data: External) -> list[str]:
-    """Return the advice to test in a cohort, if there is none and the model is worth it."""
-    if data["external"] or grade(data) is Grade.NONE:
-        return []
-    return ["Test the final model in an independent cohort before any clinical use."]
 
 
 def samples_tested(cohort: CohortRecord) -> str:

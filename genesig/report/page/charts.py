@@ -59,6 +59,7 @@ def forest(
     reference_value: float | None = None,
     band: Sequence[float] = (),
     small: bool = False,
+    in_percent: bool = False,
 ) -> tuple[Figure, Axes]:
     """Draw values with their intervals.
 
@@ -88,6 +89,8 @@ def forest(
     ax.set_ylim(len(lines) - 0.5, -0.7)
     reference_line(ax, x=reference_value)
     ax.set_xlabel(label)
+    if in_percent:
+        ax.xaxis.set_major_formatter(lambda value, _: percent(value))
     ax.tick_params(axis="y", length=0, pad=8)
     ax.grid(axis="x")
     return figure, ax
@@ -369,7 +372,7 @@ def kaplan_meier(curves: Sequence[GroupCurve], time: str, horizon: float) -> Fig
     risk_axes.tick_params(axis="y", length=0)
     risk_axes.spines["left"].set_visible(False)
     risk_axes.set_xticks(marks, [significant(float(time_mark), 2) for time_mark in marks])
-    risk_axes.set_xlabel(shorten(time, 40))
+    risk_axes.set_xlabel(f"time ({shorten(time, 34)})")
     return figure
 
 

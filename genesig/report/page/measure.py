@@ -122,6 +122,7 @@ class Measure:
     fitted: bool = False
     timed: bool = False
     long_name: str = ""
+    meaning: str = ""
     external_measure: tuple[str, str, float] = ("auc", "AUC", 0.5)
 
     @property
@@ -186,6 +187,8 @@ MEASURES = ByKind(
             words=TIME_OUTCOME,
             timed=True,
             long_name="Concordance (C)",
+            meaning="C is the share of pairs of patients whose order of events is predicted"
+            " correctly.",
             external_measure=("concordance", "C", 0.5),
         ),
     }

@@ -11,7 +11,7 @@ import pytest
 from report_records import HOSTILE, Study, arguments, make_about
 
 from genesig.report.collect import collect
-from genesig.report.external.section import cohort_paragraphs, external, missing_cohort_advice
+from genesig.report.external.section import cohort_paragraphs, external
 from genesig.report.methods import methods, references
 from genesig.report.page.section import Facts, Limits, flat_items
 from genesig.report.page.svg import Picture
@@ -40,9 +40,6 @@ def test_without_other_studies_nothing_is_said() -> None:
     section = external(data, LIMITS)
     assert (section.part, list(section.items), list(section.words)) == ("cohorts", [], [])
     assert cohort_paragraphs(data) == []
-    assert missing_cohort_advice(data) == [
-        "Test the final model in an independent cohort before any clinical use."
-    ]
 
 
 def test_what_was_not_assessable_is_said_beside_what_was() -> None:
