@@ -65,7 +65,7 @@ NEGATION_WORDS = frozenset(["no", "not", "non", "without"])
 MIN_RANK_SUM_Z = 2.58
 """Of the rank-sum test (p = 0.01) from which on the times of one word are longer."""
 MAX_BLANK_SHARE = 0.1
-"""Share of the times of one outcome that may be missing where the column is of both."""
+"""Share of missing times of an outcome in a column with the times of both outcomes."""
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def fetch_counts(series_matrix: Path, server: str | None, series_folder: str) ->
     Raises
     ------
     InvalidInput
-        A download broke off, or a file is no longer what was downloaded.
+        A download broke off, or a downloaded file has changed.
     """
     files = count_files(series_matrix)
     if files is None:

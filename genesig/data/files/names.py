@@ -131,21 +131,21 @@ ADDRESS_VARIABLE = "GENESIG_GEO_BASE"
 def fetch(series: str, folder: str | Path) -> Path:
     """Download ``{folder}/{series}_series_matrix.txt.gz`` and return its path.
 
-    Where it has no values, as in RNA-seq, NCBI's counts are downloaded beside it if there are any.
+    If it has no values, as in RNA-seq, NCBI's counts are downloaded to the same folder, if any.
 
     Parameters
     ----------
     series : str
-        ``GSE55235``; ``GSE781-GPL96`` where the series has several platforms.
+        ``GSE55235``; ``GSE781-GPL96`` if the series has several platforms.
     folder : path
-        The SHA-256 of each file is written beside it; a file that is there already is held against
-        it, and left alone.
+        Each file gets a second one with its SHA-256. A file that exists is compared with that, and
+        kept.
 
     Raises
     ------
     InvalidInput
-        No such series, several platforms to choose from, a download that is not whole, or an
-        earlier one that is no longer what it was.
+        No such series, several platforms to choose from, an incomplete download, or an earlier one
+        that has changed.
     """
     accession = SERIES_ACCESSION.fullmatch(series)
     if not accession:

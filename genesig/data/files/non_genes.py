@@ -239,11 +239,11 @@ def leave_out_non_genes(
     Returns
     -------
     matrix : Matrix
-        The same object where nothing is left out.
+        The same object if nothing is left out.
     dropped : list of dict
         {kind, name, reason} of each row and column that is left out.
     problems : list of Problem
-        What is left out: a note, or a warning where values decided. A warning of whole numbers.
+        A note on what was left out, or a warning if values decided; a warning of whole numbers.
     """
     annotation = annotation_rows(matrix, surroundings.table)
     samples = [row for row in range(len(matrix.rows)) if row not in annotation]
